@@ -23,14 +23,14 @@ namespace {
 /// Rounds to the nearest number of `dtype`, in place.
 template <class T>
 void round_to(Dtype dtype, std::vector<T>& numbers) {
-  if constexpr (sizeof(T) == 2) return;  // the type itself is the rounded one
+  if constexpr (sizeof(T) == 2) return;  // The type itself is the rounded one.
   for (T& x : numbers) {
     if (dtype == Dtype::f16) x = static_cast<T>(from_f16(to_f16(x)));
     if (dtype == Dtype::bf16) x = static_cast<T>(from_bf16(to_bf16(x)));
   }
 }
 
-/// The numbers of an array of indices; a failure for what is no whole number.
+/// Returns the numbers of an array of indices. Throws a failure for a number that is not whole.
 Array<std::int64_t> whole_numbers(const std::string& name, const Array<double>& from) {
   Array<std::int64_t> to{from.extents, {}};
   for (const double x : from.data) {
@@ -68,7 +68,7 @@ void check_key_lengths(const Call& call, const std::vector<std::int64_t>& length
 void claim_output(const AttendJob& job, const std::string& kind, const std::string& command) {
   for (const std::string& spec : {job.input, job.query, job.key, job.value}) {
     if (spec.empty()) continue;
-    std::error_code none;  // What does not exist is no input to lose.
+    std::error_code none;  // A file that does not exist is not an input that could be lost.
     if (std::filesystem::equivalent(parse_input_spec(spec).path, job.output, none)) {
       misuse("{}: is an input too, and would be lost; give -o another name", job.output);
     }

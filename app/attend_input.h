@@ -22,8 +22,8 @@ void check_key_lengths(const Call& call, const std::vector<std::int64_t>& length
 /// `command` writes. Throws a failure if it cannot be written.
 void claim_output(const AttendJob& job, const std::string& kind, const std::string& command);
 
-/// Reads q, k, v, the tensors that the job's call reads beside them, and those of `also`, where
-/// they are there, in a sandbox; throws interrupted where `cancelled` says so.
+/// Reads q, k and v in a sandbox, and, if the file has them, the tensors that the job's call reads
+/// in addition and those of `also`. Throws interrupted once `cancelled` returns true.
 [[nodiscard]] Input read_attend_input(const AttendJob& job, const std::function<bool()>& cancelled,
                                       const std::vector<ParameterInfo>& also = {});
 

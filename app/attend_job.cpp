@@ -46,7 +46,7 @@ Dtype chosen_dtype(const AttendJob& job, const Input& input) {
 
 FileValues parameter_values(const Plan& plan) {
   FileValues values;
-  for (const Parameter& p : parameters(plan)) {
+  for (const Parameter& p : plan.parameters) {
     if (!p.is_number() || !p.extents.empty()) continue;
     if (p.per_head()) {
       values.emplace_back(p.info.key, p.values);
@@ -117,7 +117,7 @@ class Attend {
     if (wants("logits")) result_.logits = rows_of(*pairs, Map2d::logits);
     result_.tensor_parameters = tensor_parameters();
     AttendJob resolved = job_;
-    resolved.call = resolved_call(*plan_);
+    resolved.call = plan_->call;
     result_.spec = json_line(attend_to_json(resolved));
     result_.call = call_text(job_.call);
     result_.parameters = parameter_values(*plan_);
@@ -132,7 +132,7 @@ class Attend {
   }
 
   [[nodiscard]] const Extents& extents() const { return result_.extents; }
-  /// The parts of the job that the operator has.
+  /// Returns the parts of the job that the operator has.
   [[nodiscard]] std::vector<std::string> kept() const {
     std::vector<std::string> parts = job_.keep;
     std::erase_if(parts, [this](const std::string& part) { return !has(part); });
@@ -153,7 +153,7 @@ class Attend {
     }
     return sum;
   }
-  /// Of tensors that are no copies of q.
+  /// Counts the tensors that are not copies of q.
   [[nodiscard]] std::int64_t bad_inputs(const std::vector<std::string>& from_query) const {
     std::int64_t sum = count_bad(input_.query) + count_bad(input_.output_grad);
     const auto own = [&](const char* name) {
@@ -190,7 +190,7 @@ class Attend {
   AttentionFile<T> result_;
   TokenRoles tokens_;
   Backend* device_ = nullptr;  ///< Null: the CPU.
-  bool on_device_ = false;     ///< Whether the results come from there.
+  bool on_device_ = false;     ///< Whether the results come from the device.
 
   void compute_on_cpu() {
     forward_ = forward(*plan_, input_, stage("forward"));
@@ -199,7 +199,7 @@ class Attend {
     }
   }
 
-  /// False where the device failed and the user left the choice to the program.
+  /// Returns false if the device failed and the user left the choice of the device to the program.
   bool compute_on_device() {
     if constexpr (std::is_same_v<T, float>) {
       try {
@@ -253,13 +253,13 @@ class Attend {
     }
   }
 
-  /// The tensors among the parameters, as they were given or drawn.
+  /// Returns the tensors among the parameters, as they were given or drawn.
   [[nodiscard]] std::vector<TensorParameter> tensor_parameters() const {
     std::vector<TensorParameter> tensors;
     for (const auto& [name, tensor] : input_.tensors) {
       tensors.push_back({name, tensor.extents, convert<double>(tensor).data});
     }
-    for (const Parameter& p : parameters(*plan_)) {
+    for (const Parameter& p : plan_->parameters) {
       if (p.is_number() && !p.extents.empty()) tensors.push_back({p.info.key, p.extents, p.values});
     }
     for (const auto& [name, tensor] : input_.indices) {
@@ -268,7 +268,7 @@ class Attend {
     return tensors;
   }
 
-  /// Blocks of rows, computed when the writer asks for them.
+  /// Returns the blocks of rows of a map. A block is computed when the writer asks for it.
   [[nodiscard]] RowBlocks<Compute<T>> rows_of(const PairMap<T>& pairs, Map2d which) {
     return [this, &pairs, which](std::int64_t batch, std::int64_t head, std::int64_t begin,
                                  std::int64_t end, Compute<T>* out) {

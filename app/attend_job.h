@@ -23,7 +23,7 @@ struct AttendJob {
   std::optional<Dtype> dtype;             ///< Absent: f64 for input of f64, else f32.
   std::string device = "auto";            ///< "cpu", "cuda" or "auto".
   int threads = 0;                        ///< 0: all cores.
-  /// The result holds these of `attend_parts`; output and lse are always written.
+  /// The parts of `attend_parts` that the result contains. Output and lse are always written.
   std::vector<std::string> keep = {"output", "lse"};
   bool allow_external = false;  ///< Whether HDF5 links and storage may lead out of the input.
 
@@ -34,23 +34,25 @@ struct AttendJob {
 /// "determinant".
 [[nodiscard]] const std::vector<std::string>& attend_parts();
 
-/// A finished job reports this summary.
+/// What a finished job did.
 struct AttendSummary {
   Extents extents;
   Dtype dtype = Dtype::f32;
   std::string device = "cpu";  ///< Where the output was computed: "cpu" or "cuda".
   double compute_seconds = 0;
   double write_seconds = 0;
-  std::vector<std::string>
-      from_query;                 ///< Of "k" and "v" those that q stands for: they are absent.
-  std::vector<std::string> kept;  ///< What was written: an operator may lack some parts.
-  bool own_mask = false;          ///< Whether a mask of the input's own was applied.
-  std::int64_t nan_count = 0;     ///< In the input.
+  /// Which of "k" and "v" are absent from the file; q is used in their place.
+  std::vector<std::string> from_query;
+  /// The parts that were written. An operator may not have all that were wanted.
+  std::vector<std::string> kept;
+  bool own_mask = false;       ///< Whether a mask that the input contains was applied.
+  std::int64_t nan_count = 0;  ///< Numbers of the input that are NaN.
   std::int64_t infinite_count = 0;
-  std::int64_t rounded_to_infinity = 0;  ///< Of the input's finite numbers.
+  std::int64_t rounded_to_infinity = 0;  ///< Finite numbers that were rounded.
   std::int64_t outputs = 0;              ///< Numbers of the output.
   std::int64_t bad_outputs = 0;          ///< Numbers of the output that are not finite.
-  std::int64_t bad_gradients = 0;        ///< The same of the gradients, parameters included.
+  /// Numbers of the gradients, parameters included, that are not finite.
+  std::int64_t bad_gradients = 0;
 };
 
 /// Receives the stage ("forward", "backward", "determinant", "weights", "logits") and the fraction

@@ -1,4 +1,4 @@
-// An attend job as JSON, and as a command line.
+// Writes an attend job as JSON and as a command line.
 #include <fmt/ranges.h>
 
 #include <algorithm>

@@ -10,14 +10,16 @@
 
 namespace conelab {
 
-/// The engine's cases on the CPU, and the same on the GPU where a case names it.
+/// Returns the cases that the program can measure: those of the engine on the CPU, and on the GPU
+/// if a case names it.
 [[nodiscard]] Workload bench_workload();
 
-/// Completes the options: the workers, and what the sweep's devices are.
+/// Returns the options with the command of the workers and the descriptions of the sweep's devices
+/// added.
 [[nodiscard]] BenchOptions with_program(const Sweep& sweep, BenchOptions options);
 
-/// The `conelab bench` that runs the sweep of the desktop's form, as argument vector with "conelab"
-/// first. Every option is written out, so that the line says it all.
+/// Returns the words of the command line, "conelab" first, that runs the sweep of the desktop's
+/// form. Every option is written out, so that the line does not depend on defaults.
 [[nodiscard]] std::vector<std::string> bench_command(const desktop::BenchChoice& typed,
                                                      const std::string& output);
 

@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A number, a list of numbers, or the text itself.
+/// Returns a number, a list of numbers, or the text itself.
 Json parameter_to_json(const std::string& text) {
   Json list = Json::array();
   for (const std::string_view part : split_commas(unshielded(text))) {
@@ -66,7 +66,8 @@ Json call_to_json(const Call& call) {
   Json json;
   if (!is_attention(call)) json["operator"] = call.operation;
   for (const CallField& field : call_fields()) {
-    // A structured operator, and a field that few calls use, show only what is not the default.
+    // For a structured operator, and for a field that few calls use, only what is not the default
+    // is written.
     const bool optional =
         !is_attention(call) || field.word == &Call::map || field.word == &Call::position;
     if (optional && is_default(field, call)) continue;

@@ -10,9 +10,10 @@
 
 namespace conelab {
 
-/// An object with the fields of the call (core/call/call.h) and "parameters", which are numbers,
-/// lists of numbers or words. A structured operator stands in "operator"; its other fields, and
-/// "map" and "position" of any call, are there only where they are not the default.
+/// Returns an object with the fields of the call (core/call/call.h) and "parameters", which are
+/// numbers, lists of numbers or words. The name of a structured operator is the member "operator".
+/// The other fields of such a call, and "map" and "position" of any call, are left out if they have
+/// their defaults.
 [[nodiscard]] nlohmann::ordered_json call_to_json(const Call& call);
 
 /// Parses what `call_to_json` returns. Absent members keep their defaults. Throws misuse for

@@ -16,7 +16,8 @@ namespace {
   misuse("{}: --operator {} says something else of it", option, operation);
 }
 
-/// "casual + padding" or "causal,padding" as the fields of a call have it.
+/// Returns the list that "causal + padding" or "causal,padding" means, as a field of a call
+/// contains it.
 std::string plain_list(const CallField& field, std::string text) {
   if (field.list == nullptr) return text;
   std::replace(text.begin(), text.end(), '+', ',');

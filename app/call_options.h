@@ -1,4 +1,4 @@
-// The options that choose the parts of a call; shared by every command that takes one.
+// The options that choose the parts of a call. Every command that takes a call has them.
 #pragma once
 
 #include <memory>
@@ -20,13 +20,13 @@ struct CallOptions {
   std::vector<std::optional<std::string>> fields;  ///< In the order of call_fields().
   std::vector<std::string> parameters;
 
-  /// Throws misuse for malformed parameters, where neither `--similarity` nor `--operator` was
-  /// given, and where the word of the latter says something else of a part than that part's own
-  /// option. Names and keys are checked by `resolve`.
+  /// Throws misuse for malformed parameters, if neither `--similarity` nor `--operator` was given,
+  /// and if the word of the latter contradicts the option of a part. Names and keys are checked by
+  /// `resolve`.
   [[nodiscard]] Call call() const;
 };
 
-/// Declares the options of every part; help and names come from the tables.
+/// Declares the options of every part. Their help and the allowed names come from the tables.
 [[nodiscard]] std::shared_ptr<CallOptions> declare_call(CLI::App& options);
 
 }  // namespace conelab

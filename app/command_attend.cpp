@@ -49,8 +49,8 @@ void warn_non_finite(const AttendJob& job, const AttendSummary& summary) {
        job.input.empty() ? job.query : job.input, summary.nan_count, summary.infinite_count);
 }
 
-/// " (k and v are q) under the input's mask": a forgotten key or mask would make a plausible
-/// result.
+/// Returns " (k and v are q) under the input's mask". Without this text, the result of a call with
+/// a forgotten key or mask would look plausible.
 std::string given_text(const AttendSummary& summary) {
   const auto& names = summary.from_query;
   std::string text;
@@ -60,7 +60,7 @@ std::string given_text(const AttendSummary& summary) {
   return text;
 }
 
-/// Warns where numbers or tokens of a finite input are beyond the range of the type.
+/// Warns if numbers or tokens of a finite input are beyond the range of the type.
 void warn_overflow(const AttendJob& job, const AttendSummary& summary) {
   if (summary.nan_count + summary.infinite_count > 0) return;
   const char* type = dtype_name(summary.dtype);

@@ -1,4 +1,4 @@
-// `conelab bench`: measures operators in interleaved rounds, a worker process per case.
+// `conelab bench`: measures operators in interleaved rounds, with one worker process for each case.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
@@ -28,12 +28,12 @@
 namespace conelab {
 namespace {
 
-/// Seconds for a peer to start and say what it is.
+/// Seconds within which a peer must start and describe itself.
 constexpr double peer_limit = 120;
 
 struct TypedBench {
   std::string output;
-  std::vector<std::string> labels;  ///< [axis] As typed.
+  std::vector<std::string> labels;  ///< [axis] As the user typed them.
   std::string resumed;              ///< FILE of `--resume FILE`.
   std::vector<std::string> peers;
   Sweep sweep;
@@ -46,7 +46,7 @@ struct TypedBench {
   [[nodiscard]] bool given(const std::string& option) const { return options->count(option) > 0; }
 };
 
-/// `-o FILE` and `--resume FILE` name the same.
+/// Returns the file that `-o FILE` or `--resume FILE` names.
 std::string output_of(const TypedBench& typed) {
   if (typed.output.empty() && typed.resumed.empty()) {
     misuse("--output is required, or --resume FILE (see `conelab bench --help`)");
@@ -61,7 +61,7 @@ std::string output_of(const TypedBench& typed) {
   return typed.output.empty() ? typed.resumed : typed.output;
 }
 
-/// What to go on with; nothing where the run is a new one.
+/// Returns the run that is resumed, or nothing for a new run.
 std::optional<StoredRun> run_to_resume(const TypedBench& typed, const std::string& output) {
   if (!typed.given("--resume")) return std::nullopt;
   std::optional<StoredRun> run = stored_run(output, {.cancelled = interrupted});
@@ -77,11 +77,12 @@ std::string option_of(const Axis& axis) { return std::string("--") + axis.option
 
 Labels labels_of(const TypedBench& typed, const Axis& axis) {
   const std::string& text = typed.labels[index_of(axis)];
-  // Only numbers may begin with a minus sign, which CLI11 must not take for an option.
+  // Only numbers may begin with a minus sign; CLI11 must not read them as options.
   return parse_labels(axis, option_of(axis), axis.numeric ? std::string(unshielded(text)) : text);
 }
 
-/// What was typed, over the sweep that is resumed, if any: where they differ, the runner refuses.
+/// Returns the sweep that the options describe. What the user did not type is taken from the
+/// resumed run, if there is one. The runner refuses a sweep that differs from it.
 Sweep sweep_of(const TypedBench& typed, const std::optional<StoredRun>& resumed) {
   Sweep sweep = resumed ? resumed->sweep : Sweep();
   const auto take = [&](const std::string& option, auto& item, const auto& value) {
@@ -97,7 +98,7 @@ Sweep sweep_of(const TypedBench& typed, const std::optional<StoredRun>& resumed)
   return sweep;
 }
 
-/// What became of the file, in words.
+/// Returns what happened to the file as text.
 std::string ending_text(const std::string& name, BenchEnding ending) {
   if (ending == BenchEnding::was_finished)
     return name + " was finished already: nothing was left to measure";
@@ -116,7 +117,7 @@ void print_tables(const LabelledFile& file, const std::string& name, BenchEnding
   say("{}", ending_text(name, ending));
 }
 
-/// The words of a peer's command, between blanks.
+/// Returns the words of a peer's command, which blanks separate.
 std::vector<std::string> command_words(const std::string& command) {
   std::istringstream stream(command);
   std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
@@ -124,7 +125,7 @@ std::vector<std::string> command_words(const std::string& command) {
   return words;
 }
 
-/// A peer that has no part in the sweep was probably meant to.
+/// Warns of peers that measure nothing in the sweep, which is probably a mistake.
 void warn_of_idle_peers(const Sweep& sweep, const std::vector<Peer>& peers) {
   for (const Peer& peer : peers) {
     const Labels& operators = sweep["operator"];
@@ -168,7 +169,7 @@ int run(const TypedBench& typed) {
   return 0;
 }
 
-/// Throws misuse; CLI11 takes -1 for the largest of all unsigned numbers.
+/// Throws misuse for a negative number, because CLI11 would read -1 as the largest unsigned number.
 std::string check_seed(const std::string& number) {
   if (!unshielded(number).starts_with('-')) return "";
   misuse(

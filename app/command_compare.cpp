@@ -1,5 +1,5 @@
-// `conelab compare`: which cases of two benchmark results became faster or slower, or which
-// operators of one result are.
+// `conelab compare`: tells which cases of two benchmark results became faster or slower, or which
+// operators of one result are faster.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
@@ -58,7 +58,8 @@ void print_cases(const std::vector<CaseComparison>& cases) {
   say("{} case{}: {}", cases.size(), cases.size() == 1 ? "" : "s", summary);
 }
 
-/// What a verdict is worth: the margin of "same", and how often equals came out different.
+/// Prints how reliable the verdicts are: the margin of "same", and how often equal cases came out
+/// different.
 void print_trust(double margin, const std::vector<std::string>& controls) {
   say("'same': the whole interval lies within a factor of {} (--margin {})", 1 + margin, margin);
   for (const std::string& line : controls) say("{}", line);

@@ -1,4 +1,4 @@
-// `conelab figure NAME -o FILE`: one figure, exactly as the desktop would export it.
+// `conelab figure NAME -o FILE`: draws one figure, with the same bytes as the desktop's export.
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -25,7 +25,8 @@ struct TypedFigure {
   bool json = false;
 };
 
-/// The command that draws this figure again. The output is left out: it does not change a line.
+/// Returns the command that draws this figure again. The output is left out because it does not
+/// change the figure.
 std::string spec_of(const TypedFigure& typed) {
   std::vector<std::string> words = {"conelab", "figure", typed.name};
   for (const std::string& input : typed.inputs) words.insert(words.end(), {"--input", input});

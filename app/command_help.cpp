@@ -13,7 +13,7 @@
 namespace conelab {
 namespace {
 
-/// The heading of a topic without its mark: "Data: tensors in, results out".
+/// Returns the heading of a topic without its mark: "Data: tensors in, results out".
 std::string_view title_of(const ManualTopic& topic) {
   return topic.text.substr(2, topic.text.find('\n') - 2);
 }

@@ -1,4 +1,5 @@
-// `conelab inspect FILE`: what a file holds, whether every number of it reads, what wrote it.
+// `conelab inspect FILE`: shows what a file contains, which program wrote it, and whether all its
+// numbers can be read.
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -18,7 +19,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Longer attributes (a run's specification) are cut in the text; JSON has them whole.
+/// Longer attributes, such as the specification of a run, are cut in the text. JSON contains them
+/// completely.
 constexpr std::size_t longest_attribute = 100;
 constexpr std::size_t longest_shown_value = 60;
 
@@ -65,7 +67,8 @@ Json inspection_json(const Inspection& found) {
   return json;
 }
 
-/// Single precision and less in the digits that tell its numbers apart.
+/// Returns the value as text. Numbers of single precision and less have as many digits as are
+/// needed to tell them apart.
 std::string value_text(const InspectedItem& item) {
   if (const auto* text = std::get_if<std::string>(&*item.value)) {
     return fmt::format("\"{}\"", printable(*text, longest_shown_value));
@@ -85,7 +88,7 @@ std::string array_text(const InspectedItem& item) {
   return text + fmt::format(", {} bytes", item.stored_bytes);
 }
 
-/// Cut between two letters of UTF-8.
+/// Cuts a text between two characters of UTF-8.
 std::string shortened(const std::string& text) {
   if (text.size() <= longest_attribute) return text;
   std::size_t end = longest_attribute;
@@ -111,7 +114,7 @@ void print_item(const InspectedItem& item) {
 void print_inspection(const Inspection& found) {
   say("{}: {}, {} bytes, sha256 {}", found.path, format_name(found.format), found.file_bytes,
       found.sha256);
-  // Of a file that does not open, nothing was found out.
+  // Nothing is known about a file that could not be opened.
   if (found.sound() || !found.items.empty()) {
     say("written by {}", found.creator.empty() ? "an unknown program" : found.creator);
   }
@@ -128,7 +131,8 @@ void print_inspection(const Inspection& found) {
   }
 }
 
-/// "FILE: damaged or unreadable: /q: why (and 2 more)"; a problem names its file too.
+/// Returns "FILE: damaged or unreadable: /q: why (and 2 more)". A problem begins with the name of
+/// its file, which is not repeated.
 std::string problem_line(const Inspection& found) {
   const std::string file = found.path + ": ";
   std::string_view problem = found.problems.front();

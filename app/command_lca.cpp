@@ -78,7 +78,8 @@ struct TypedLca {
   bool json = false;
 };
 
-/// The command that draws this figure again. Its name is left out: it does not change a line.
+/// Returns the command that draws this figure again. Its output is left out because it does not
+/// change the figure.
 std::string spec_of(const TypedLca& typed) {
   std::vector<std::string> words = {"conelab", "lca", "--cone", typed.cone};
   for (const std::string& p : typed.parameters) words.insert(words.end(), {"-p", p});
@@ -87,8 +88,8 @@ std::string spec_of(const TypedLca& typed) {
   return shell_line(words);
 }
 
-/// What was computed, in the model of the points; beyond two dimensions in the plane of u, v and
-/// the source. Returns the line that says so.
+/// Draws what was computed, in the model of the points; beyond two dimensions, in the plane of u, v
+/// and the source. Returns the line that says so.
 std::string write_lca_figure(const LcaResult& result, const TypedLca& typed) {
   figure::ConesFigure f;
   f.cone = result.cone;

@@ -23,7 +23,7 @@ const char* const closing =
     "of the manual.\n"
     "Exit status: 0 done, 1 the work failed, 2 wrong usage, 130 interrupted.";
 
-/// Known option names of a subcommand, as they are typed.
+/// Returns the names of a subcommand's options as a user types them.
 std::vector<std::string> option_names(const CLI::App& command) {
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options()) {
@@ -48,7 +48,7 @@ std::vector<std::string> option_names(const CLI::App& command) {
          command.get_name());
 }
 
-/// CLI11's "Could not convert: --margin = x" as every other refusal of this program.
+/// Throws misuse for CLI11's "Could not convert: --margin = x", in the words of this program.
 [[noreturn]] void reject_value(const CLI::App& command, const std::string& message) {
   const std::size_t colon = message.find(": "), equals = message.find(" = ");
   if (colon == std::string::npos || equals == std::string::npos || equals < colon) {
@@ -65,7 +65,7 @@ std::vector<std::string> option_names(const CLI::App& command) {
          value == std::string::npos ? "" : message.substr(value), command.get_name());
 }
 
-/// CLI11's "--similarity: At Most 1 required but received 2", in plainer words.
+/// Throws misuse for CLI11's "--similarity: At Most 1 required but received 2", in plainer words.
 [[noreturn]] void reject_count(const CLI::App& command, std::string message) {
   if (const std::size_t at = message.find(": At Most 1 "); at != std::string::npos) {
     message = message.substr(0, at) + ": given more than once";
@@ -73,7 +73,7 @@ std::vector<std::string> option_names(const CLI::App& command) {
   misuse("{} (see `{} --help`)", message, command.get_name());
 }
 
-/// Reads the options of one command; false where only help was asked for.
+/// Reads the options of one command. Returns false if the user only asked for help.
 bool read_options(CLI::App& command, std::vector<std::string> arguments) {
   std::transform(arguments.begin(), arguments.end(), arguments.begin(), shield_number);
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes the last element first.

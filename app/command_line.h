@@ -14,9 +14,10 @@ namespace conelab {
 [[nodiscard]] int run_command_line(std::vector<std::string> arguments) noexcept;
 
 /// Returns the argument with a blank in front if it is a list of numbers that begins with a minus
-/// sign ("-0.3,0.2"), so that CLI11 does not take it for an option; else returns it unchanged.
+/// sign ("-0.3,0.2"), so that CLI11 does not read it as an option. Other arguments do not change.
 [[nodiscard]] std::string shield_number(const std::string& argument);
-/// Returns the text without that blank. Whoever parses several numbers or quotes them must call it.
+/// Returns the text without that blank. Code that parses several numbers or quotes them must call
+/// it.
 [[nodiscard]] std::string_view unshielded(std::string_view argument);
 
 }  // namespace conelab

@@ -1,4 +1,4 @@
-// `conelab list WHAT`: the parts by name, with formulas, parameters and defaults.
+// `conelab list WHAT`: lists the parts with formulas, parameters and defaults.
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
@@ -64,8 +64,8 @@ Json parameter_json(const ParameterInfo& info) {
   return json;
 }
 
-/// The paper and equation that `about` names in parentheses: those whose first word is a name,
-/// "(Coneheads eq. 8)". Several are joined; empty where there is none.
+/// Returns the paper and equation that `about` contains in parentheses: those whose first word is a
+/// name, "(Coneheads eq. 8)". Several are joined. The text is empty if there is none.
 std::string paper_of(const std::string& about) {
   static const std::regex cited("\\(([A-Z][A-Za-z]{3}[^()]*)\\)");
   std::string papers;
@@ -92,7 +92,8 @@ Json part_json(const PartInfo& part) {
   return json;
 }
 
-/// Every similarity and every structured operator, with its cost in n and what it combines with.
+/// Returns every similarity and every structured operator, with its cost in n and the parts that it
+/// combines with.
 Json operators_json() {
   Json list = Json::array();
   for (const OperatorListing& listing : list_operators()) {
@@ -105,14 +106,14 @@ Json operators_json() {
   return list;
 }
 
-/// The similarities alone.
+/// Returns the similarities only.
 Json similarities_json() {
   Json list = operators_json();
   list.erase(list.begin() + static_cast<std::ptrdiff_t>(list_similarities().size()), list.end());
   return list;
 }
 
-/// The parts of one field of a call, each with the operators that it combines with.
+/// Returns the parts of one field of a call, each with the operators that it combines with.
 Json parts_json(const std::string& field, const std::vector<PartInfo>& parts) {
   Json list = Json::array();
   for (const PartInfo& part : parts) {
@@ -129,7 +130,7 @@ Json parts_json(const std::string& field, const std::vector<PartInfo>& parts) {
   return list;
 }
 
-/// The maps, each with the similarities on its space.
+/// Returns the maps, each with the similarities on its space.
 Json maps_json() {
   const std::vector<PartInfo> parts = list_maps();
   Json list = Json::array();
@@ -167,7 +168,7 @@ Json datasets_json() {
             "english, taxonomy, glosses; ships as datasets/minilm_trace.h5"}}};
 }
 
-/// The machine's devices; the CPU is always there.
+/// Returns the devices of the machine. The CPU is always one of them.
 Json devices_json() {
   const DeviceState cuda = cuda_backend().state();
   return {{{"name", "cpu"},
@@ -181,7 +182,7 @@ Json devices_json() {
            {"available", cuda.available}}};
 }
 
-/// Text that starts at column `indent`, broken between words.
+/// Returns the text with line breaks between words. It starts at column `indent`.
 std::string wrapped(const std::string& text, std::size_t indent) {
   constexpr std::size_t line_end = 100;
   std::string out;
@@ -202,13 +203,14 @@ std::string wrapped(const std::string& text, std::size_t indent) {
   return out;
 }
 
-/// The default of a parameter as it is listed; of a choice its words, the default first.
+/// Returns the default of a parameter as the list shows it. For a choice these are its words, the
+/// default first.
 std::string default_text(const Json& p) {
   if (p.contains("shape")) return "[" + p["shape"].get<std::string>() + "]";
   if (p.value("domain", "") == "choice") return p["choices"].get<std::string>();
   if (p["default"].is_string()) return p["default"].get<std::string>();
   if (!p["default"].is_null()) return p["default"].dump();
-  // Without a number, `about` says what the default depends on, or that there is none.
+  // If the default is not a number, `about` says what it depends on, or that there is none.
   const bool none =
       p["about"].get_ref<const std::string&>().find("no default") != std::string::npos;
   return none ? "(needed)" : "from the input";

@@ -1,4 +1,4 @@
-// The only registration of subcommands.
+// The table of subcommands.
 #include "app/command.h"
 
 namespace conelab {

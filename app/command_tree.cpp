@@ -28,14 +28,15 @@ struct TypedTree {
   bool json = false;
 };
 
-/// "token 13 '!'"
+/// Returns the number of a token, and its text if it has one: "13 '!'".
 std::string token_text(const tree::TreeLabels& labels, std::int64_t index) {
   const auto i = static_cast<std::size_t>(index);
   return i < labels.tokens.size() ? fmt::format("{} '{}'", index, labels.tokens[i])
                                   : fmt::format("{}", index);
 }
 
-/// Kept, as `attend` keeps them; and what that means for a tree.
+/// Warns of numbers that are not finite. They are kept, as `attend` keeps them; tokens with such
+/// numbers have no place in a tree.
 void warn_non_finite(const AttendJob& job, const NonFinite& input,
                      const std::vector<tree::HeadTree>& trees, const std::string& tokens) {
   if (input.nan + input.infinite == 0) return;
@@ -107,7 +108,7 @@ std::vector<tree::HeadTree> compute(const Plan& plan, const AttentionInput<doubl
   return trees;
 }
 
-/// What the file says of where it came from, besides its spec.
+/// Returns the attributes that say where the file came from, in addition to its spec.
 Attributes origin_of(const Call& asked, const Input& file) {
   Attributes origin = {{"call", call_text(asked)}, {"input_sha256", file.sha256}};
   if (!file.model.empty()) origin.emplace_back("input_model", file.model);
@@ -151,7 +152,7 @@ int run(const TypedTree& typed) {
   const auto trees = compute(*pairs.plan, pairs.input, tokens, job.threads);
   warn_non_finite(job, non_finite, trees, typed.tokens);
 
-  job.call = resolved_call(*plan);
+  job.call = plan->call;
   Json spec = attend_to_json(job);
   spec["command"] = "tree";
   spec["tokens"] = typed.tokens;

@@ -1,5 +1,6 @@
-// The functions that the program hands to its window, which knows neither app nor gpu: figures,
-// command lines, benchmarks, devices, the trace that ships.
+// Makes the functions that the program hands to its window, because widgets include neither app nor
+// gpu: figures, command lines, benchmarks, devices, and the trace that is installed with the
+// program.
 #pragma once
 
 #include "widgets/window/backends.h"

@@ -17,8 +17,9 @@
 namespace conelab {
 namespace {
 
-/// In the installed program's share folder or beside the program, else in the source tree that it
-/// was built from; empty: nowhere.
+/// Returns the trace of the demonstration: from the share folder of the installed program, from the
+/// folder beside the program, or from the source tree that it was built from. It is empty if there
+/// is none.
 std::string shipped_trace() {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -31,7 +32,7 @@ std::string shipped_trace() {
   return "";
 }
 
-/// The words of `conelab figure` without its output, which changes no line.
+/// Returns the words of `conelab figure` without the output, which does not change the figure.
 std::vector<std::string> figure_words(const desktop::FigureChoice& choice) {
   std::vector<std::string> words = {"conelab", "figure", choice.name};
   for (const std::string& input : choice.inputs) words.insert(words.end(), {"--input", input});
@@ -93,7 +94,7 @@ std::string bench_line(const desktop::BenchChoice& typed, const std::string& out
   return shell_line(bench_command(typed, output));
 }
 
-/// The user's documents, or the home folder.
+/// Returns the folder of the user's documents, or the home folder.
 std::string results_folder() {
   const QString documents = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
   return (QDir(documents).exists() ? documents : QDir::homePath()).toStdString();

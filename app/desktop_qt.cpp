@@ -22,7 +22,8 @@
 namespace conelab {
 namespace {
 
-/// Qt ends the program by an abort where it finds no display; one line and exit status 1 instead.
+/// Qt aborts the program if it finds no display. This prints one line and ends it with exit status
+/// 1 instead.
 void report(QtMsgType type, const QMessageLogContext&, const QString& message) {
   if (type != QtFatalMsg) return;
   const QString line = message.section('\n', 0, 0).left(300);
@@ -56,8 +57,8 @@ void choose_format() {
   QSurfaceFormat::setDefaultFormat(format);
 }
 
-/// Ctrl-C, SIGTERM and SIGHUP close the window as its button does, and end the program whatever is
-/// open.
+/// Closes the window on Ctrl-C, SIGTERM and SIGHUP, as its button does, and ends the program
+/// whatever else is open.
 class CloseOnInterrupt {
  public:
   explicit CloseOnInterrupt(QWidget& window) {

@@ -36,7 +36,7 @@ Map2d quantity_of(const FigureRequest& request) {
 
 // ---- from a trace -------------------------------------------------------------------------------
 
-/// 1 for every pair that a mask hides [n_q × n_k]; empty where none does.
+/// Returns 1 for every pair that a mask hides [n_q × n_k]. It is empty if no mask hides any.
 std::vector<std::uint8_t> masked_pairs(const Plan& plan, const AttentionInput<double>& input) {
   if (plan.sees_all()) return {};
   const Mask mask = plan.mask(input);
@@ -72,13 +72,13 @@ std::vector<std::string> texts_of(const LabelledArray& array, const std::string&
   return texts ? *texts : std::vector<std::string>();
 }
 
-/// A map of a result of `attend`, and what it is a map of.
+/// A map from a result of `attend`, with what it shows.
 struct ResultMap {
   LabelledArray map;
-  std::string title, source;  ///< Empty where the file does not say.
+  std::string title, source;  ///< Empty if the file does not say it.
 };
 
-/// None where the file is no such result.
+/// Returns the map of a result of `attend`, or nothing if the file is not such a result.
 std::optional<ResultMap> read_result_map(const std::string& path, Map2d quantity,
                                          const FigureRequest& request) {
   const InputSpec spec = parse_input_spec(path);
@@ -129,13 +129,14 @@ HeatmapPanel panel_of(const ResultMap& result, const std::string& path, Map2d qu
 
 // ---- both ---------------------------------------------------------------------------------------
 
-/// One matrix an operator or a result.
+/// The panels of a figure, one for each operator or result, and its caption.
 struct Maps {
   std::vector<HeatmapPanel> panels;
   std::string caption;
 };
 
-/// Results that differ in what they are computed from, or in how, have the names of their files.
+/// Gives panels with equal titles the names of their files. Such results differ in the input or in
+/// how they were computed.
 void name_alike_by_file(std::vector<HeatmapPanel>& panels, const std::vector<std::string>& inputs) {
   std::map<std::string, int> count;
   for (const HeatmapPanel& panel : panels) ++count[panel.title];
@@ -144,7 +145,7 @@ void name_alike_by_file(std::vector<HeatmapPanel>& panels, const std::vector<std
   }
 }
 
-/// The panels of results of `attend`; none where the inputs are no such results.
+/// Returns the panels of results of `attend`. There are none if the inputs are not such results.
 Maps read_results(const FigureRequest& request, Map2d quantity) {
   Maps maps;
   std::set<std::string> sources;

@@ -25,6 +25,16 @@ void read_source(FigureSource source, const FigureRequest& request, figure::Figu
   }
 }
 
+/// Returns the SHA-256 of each input file, in order and separated by blanks.
+std::string digests_of(const FigureRequest& request) {
+  std::string digests;
+  for (const std::string& input : request.inputs) {
+    digests += (digests.empty() ? "" : " ") +
+               sha256_of_file(parse_input_spec(input).path, request.cancelled);
+  }
+  return digests;
+}
+
 }  // namespace
 
 std::string FigureRequest::value(const std::string& key) const {
@@ -65,10 +75,7 @@ figure::DisplayList draw_figure(const FigureRequest& request) {
   input.metadata.version = version();
   input.metadata.spec = request.spec;
   read_source(info.source, request, input);
-  if (!request.inputs.empty()) {
-    input.metadata.data_hash =
-        sha256_of_file(parse_input_spec(request.inputs.front()).path, request.cancelled);
-  }
+  input.metadata.data_hash = digests_of(request);
   return info.make(input);
 }
 

@@ -1,6 +1,6 @@
-// A figure asked for by name: reads its input and makes it. Which figures there are, their keys and
-// what makes them is core's table (core/figure/figure_table.h); what is here turns files into the
-// numbers that a figure is made of, one reader for each kind of source.
+// Draws a figure, given its name: reads the input and makes it. The names, keys and makers are rows
+// of core/figure/figure_table.h. There is one reader for each kind of source, which turns files
+// into the numbers that a figure is made from.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,8 @@ struct FigureRequest {
   figure::Parameters parameters;    ///< The values of `-p KEY=VALUE`.
   double width = 0;                 ///< In points; 0 takes the figure's preset.
   std::string spec;                 ///< The command line, which the figure's metadata state.
-  /// Is polled throughout; once it returns true, Error(interrupted) is thrown. Empty: never.
+  /// Is polled while the figure is made; once it returns true, Error(interrupted) is thrown. Empty:
+  /// never.
   std::function<bool()> cancelled = {};
 
   /// Returns the value that was given for the key, or the table's default.
@@ -32,7 +33,7 @@ struct FigureRequest {
 /// names, keys and values, and a failure for input that cannot be read.
 [[nodiscard]] figure::DisplayList draw_figure(const FigureRequest& request);
 
-// The readers: each fills the members of its source and the caption.
+// Read the sources of figures. Each sets the members of its source and the caption.
 void read_maps(const FigureRequest& request, figure::FigureInput& input);   // figure_maps.cpp
 void read_bench(const FigureRequest& request, figure::FigureInput& input);  // figure_request.cpp
 void read_tree(const FigureRequest& request, figure::FigureInput& input);   // figure_tree.cpp

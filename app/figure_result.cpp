@@ -14,13 +14,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The attribute `spec`; null where it is none.
+/// Returns the attribute `spec`, or null if there is none.
 Json spec_of(const Attributes& attributes) {
   const Json spec = Json::parse(text_attribute(attributes, "spec"), nullptr, false);
   return spec.is_object() ? spec : Json();
 }
 
-/// Returns nothing where the attributes cannot be read: a file may hold any text.
+/// Returns the call that the attributes describe, or nothing if they cannot be read: a file may
+/// contain any text.
 std::optional<Call> call_of(const Attributes& attributes) {
   try {
     const std::string typed = text_attribute(attributes, "call");

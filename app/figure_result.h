@@ -24,8 +24,8 @@ namespace conelab {
 /// the input that `spec` names. Either may be missing.
 [[nodiscard]] std::string result_source(const Attributes& attributes, const std::string& model);
 
-/// Throws misuse if the request sets one of `keys`, which choose what is computed from a trace: the
-/// file at `path` is a finished result. The message says what it `holds`.
+/// Throws misuse if the request sets one of `keys`, which choose what is computed from a trace,
+/// although the file at `path` is a finished result. The message says what it `holds`.
 void refuse_trace_keys(const FigureRequest& request, const std::string& path,
                        const std::string& holds, const std::vector<std::string>& keys);
 

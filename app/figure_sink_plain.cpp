@@ -8,7 +8,7 @@ namespace conelab {
 bool has_page_painter() { return false; }
 
 void write_figure_file(const figure::DisplayList& list, const std::string& path) {
-  static_cast<void>(figure_format(path));  // Refuses what is no SVG.
+  static_cast<void>(figure_format(path));  // It refuses other formats than SVG.
   write_text_atomically(path, figure::to_svg(list));
 }
 

@@ -1,4 +1,4 @@
-// With the Qt painters: what the desktop writes.
+// Writes figures with the painters of Qt, as the desktop does.
 #include "app/figure_sink.h"
 #include "widgets/painter/painter.h"
 

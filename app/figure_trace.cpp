@@ -10,7 +10,7 @@
 namespace conelab {
 namespace {
 
-/// What is drawn is held in memory; larger maps are the work of `attend --keep weights`.
+/// A figure's map is held in memory. Larger maps can be written by `attend --keep weights`.
 constexpr std::int64_t most_cells = std::int64_t{1} << 27;
 
 }  // namespace

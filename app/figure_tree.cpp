@@ -18,7 +18,7 @@ bool is_tree_result(const std::string& path, const std::function<bool()>& cancel
     return true;
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::interrupted) throw;
-    return false;  // Whoever reads it as a trace says what is wrong.
+    return false;  // Reading it as a trace reports what is wrong.
   }
 }
 

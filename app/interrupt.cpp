@@ -11,7 +11,7 @@
 namespace conelab {
 namespace {
 
-/// Of Ctrl-C and SIGTERM; and whether any signal asked for a stop.
+/// `presses` counts Ctrl-C and SIGTERM; `asked` says whether any signal asked the work to stop.
 std::atomic<int> presses{0}, woken{-1};
 std::atomic<bool> asked{false};
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free,
@@ -24,8 +24,8 @@ void wake() {
   errno = before;
 }
 
-/// A terminal that closes may send SIGHUP twice, and a session that ends sends it beside SIGTERM:
-/// no sign of impatience.
+/// A terminal that is closed may send SIGHUP twice, and at the end of a session it comes together
+/// with SIGTERM. This must not end the program at once.
 extern "C" void on_signal(int number) {
   if (number != SIGHUP && presses.fetch_add(1) > 0) {
     _exit(static_cast<int>(ErrorKind::interrupted));
@@ -34,7 +34,7 @@ extern "C" void on_signal(int number) {
   wake();
 }
 
-/// What `nohup` started goes on without its terminal.
+/// A program that `nohup` started continues without its terminal.
 bool ignored(int number) {
   struct sigaction now = {};
   return sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;

@@ -13,7 +13,7 @@ namespace conelab {
 
 void check_whole_file(const std::string& path) {
   const InputSpec spec = parse_input_spec(path);
-  std::error_code unseen;  // What is not there is for whoever opens it to complain of.
+  std::error_code unseen;  // If the file does not exist, opening it reports that.
   if (spec.group.empty() || !std::filesystem::exists(spec.path, unseen)) return;
   misuse("{}: is taken as a whole file, without a group (found ':{}')", spec.path, spec.group);
 }

@@ -10,9 +10,9 @@
 namespace conelab {
 namespace {
 
-constexpr double quiet_seconds = 1.0;  // Shorter work shows nothing.
-constexpr double bar_seconds = 0.1;    // Between two drawings of the bar.
-constexpr double line_seconds = 10.0;  // Between two plain lines.
+constexpr double quiet_seconds = 1.0;  // Work that takes less time shows nothing.
+constexpr double bar_seconds = 0.1;    // Time between two drawings of the bar.
+constexpr double line_seconds = 10.0;  // Time between two plain lines.
 constexpr int bar_width = 30;
 
 std::string eta_text(double left) { return left >= 0 ? " ETA " + clock_text(left) : ""; }

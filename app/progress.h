@@ -43,8 +43,8 @@ class Progress {
 [[nodiscard]] std::string clock_text(double seconds);
 /// Returns seconds with a unit, as "1.24 ms", "3.2 s", "4:05".
 [[nodiscard]] std::string duration_text(double seconds);
-/// Returns the remaining seconds if `fraction` took `elapsed` seconds and the pace is constant;
-/// negative if that cannot be told.
+/// Returns the remaining seconds if `fraction` took `elapsed` seconds and the pace is constant. It
+/// is negative if that cannot be computed.
 [[nodiscard]] double remaining_seconds(double elapsed, double fraction);
 
 }  // namespace conelab

@@ -82,14 +82,15 @@ std::int64_t positive_integer(const std::string& field, std::string_view text) {
   return *value;
 }
 
-/// The next value of a range; the largest integer where it would overflow.
+/// Returns the next value of a range. If it would overflow, returns the largest integer.
 std::int64_t advance(std::int64_t value, char kind, std::int64_t step) {
   constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
   if (kind == 'x') return value > largest / step ? largest : value * step;
   return value > largest - step ? largest : value + step;
 }
 
-/// "FIRST..LAST:xF" or "FIRST..LAST:+S".
+/// Parses "FIRST..LAST:xF" or "FIRST..LAST:+S". Throws misuse for any other text; `field` names the
+/// option in messages.
 std::vector<std::int64_t> parse_range(const std::string& field, std::string_view text) {
   const auto dots = text.find("..");
   const auto colon = text.find(':', dots);

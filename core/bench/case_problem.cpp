@@ -46,7 +46,8 @@ namespace {
 constexpr std::int64_t outputs_checked_whole = 256;
 constexpr std::int64_t gradients_checked_whole = 512;
 constexpr std::int64_t checked_rows = 16;
-/// Slopes by finite differences: so many features of this query, the first that has no twin.
+/// Errors of gradients in float64 are measured by finite differences, for this number of features
+/// of query `plain_row`, the first query without a planted twin.
 constexpr std::int64_t checked_slopes = 8;
 constexpr std::int64_t plain_row = 4;
 
@@ -61,20 +62,20 @@ struct QueryRange {
   std::int64_t begin = 0, count = 0;
 };
 
-/// `count` of `all` queries. Few queries against all keys stand at the end of the sequence: so they
-/// have to be its last ones for a call that looks at positions, by a bias or a mask. For any other
-/// they are the first ones, among which are the planted twins (random_input).
+/// Returns `count` of `all` queries. Positions are counted from the end of the sequence, so a call
+/// with a bias or a mask gives the same results only for its last queries. Any other call is
+/// checked at its first queries, which include the planted twins (random_input).
 QueryRange checked_queries(const Call& call, std::int64_t count, std::int64_t all) {
   const bool positional = call.bias != "none" || call.masks != Call{}.masks;
   return {positional ? all - count : 0, count};
 }
 
-/// All of them up to a length, some beyond.
+/// Returns all queries if there are at most `whole` of them, otherwise checked_rows of them.
 QueryRange checked_queries_up_to(std::int64_t whole, const Call& call, std::int64_t all) {
   return checked_queries(call, all <= whole ? all : checked_rows, all);
 }
 
-/// Tokens of a head, in float64: [1 × 1 × count × feature].
+/// Returns tokens of a head in float64 [1 × 1 × count × feature].
 template <class S>
 Tensor4<double> tokens_of(const Tensor4<S>& from, HeadIndex at, QueryRange range) {
   const std::int64_t feature = from.shape.feature;
@@ -83,7 +84,7 @@ Tensor4<double> tokens_of(const Tensor4<S>& from, HeadIndex at, QueryRange range
   return to;
 }
 
-/// The same problem in float64, for some queries of a head against all its keys.
+/// Returns the same problem in float64, for some queries of a head and all its keys.
 template <class S>
 AttentionInput<double> exact_input(const Call& call, const AttentionInput<S>& in, HeadIndex at,
                                    QueryRange queries) {
@@ -93,7 +94,8 @@ AttentionInput<double> exact_input(const Call& call, const AttentionInput<S>& in
   exact.key = tokens_of(in.key, at, keys);
   exact.value = tokens_of(in.value, at, keys);
   exact.output_grad = tokens_of(in.output_grad, at, queries);
-  // The axis of heads of a tensor stays if the tokens have one head: the operator makes the others.
+  // If the tokens have one head, the operator makes the heads, and tensors keep their axis of
+  // heads.
   const bool alone = in.query.shape.head == 1;
   for (const auto& [name, tensor] :
        alone ? in.tensors : tensors_of_head(in.tensors, at.head, call_parameters(call))) {
@@ -103,11 +105,11 @@ AttentionInput<double> exact_input(const Call& call, const AttentionInput<S>& in
   return exact;
 }
 
-/// The larger of two errors; NaN where either is.
+/// Returns the larger of two errors. It is NaN if either is.
 double worse(double a, double b) { return std::isnan(a) || a >= b ? a : b; }
 
-/// Largest difference over the tokens of this head that `exact` has, the first of which is token
-/// `begin`.
+/// Returns the largest difference between `a` and `exact` over the tokens of `exact`, the first of
+/// which is token `begin` of the head in `a`.
 template <class S, class Exact>
 double largest_difference(const Tensor4<S>& a, HeadIndex at, std::int64_t begin,
                           const Tensor4<Exact>& exact) {
@@ -119,7 +121,7 @@ double largest_difference(const Tensor4<S>& a, HeadIndex at, std::int64_t begin,
   return largest;
 }
 
-/// The largest of `error(head)`.
+/// Returns the largest of `error(head)` over all heads of all batch elements.
 template <class F>
 double over_heads(const Shape4& shape, F error) {
   double largest = 0;
@@ -131,13 +133,15 @@ double over_heads(const Shape4& shape, F error) {
   return largest;
 }
 
-/// What stands for the call where one head is looked at: some defaults depend on the head.
+/// Returns the call for one head alone, as some defaults depend on the head. An operator that makes
+/// its heads is called as it is.
 template <class T>
 Call call_of(const Call& call, const AttentionInput<T>& input, HeadIndex at) {
   return makes_heads(call) ? call : call_of_head(call, check_extents(input), at.head);
 }
 
-/// Against slopes of the reference by finite differences, for some numbers of one query.
+/// Returns the largest difference between gradients of one query and finite differences of the
+/// reference. It is NaN if the reference is not smooth at any of the checked numbers.
 double slope_error(const Call& call, const AttentionInput<double>& input,
                    const Tensor4<double>& query_grad) {
   const std::int64_t n = input.query.shape.token, dim = input.query.shape.feature;
@@ -148,7 +152,7 @@ double slope_error(const Call& call, const AttentionInput<double>& input,
   double largest = 0;
   int compared = 0;
   for (std::int64_t i = 0; i < std::min(checked_slopes, dim); ++i) {
-    const std::int64_t feature = dim - 1 - i;  // the height coordinate first
+    const std::int64_t feature = dim - 1 - i;  // The last one, the height, comes first.
     const auto exact =
         reference::central_difference(problem, problem.query.at(0, 0, count - 1, feature));
     if (!exact.smooth) continue;
@@ -159,16 +163,17 @@ double slope_error(const Call& call, const AttentionInput<double>& input,
   return compared > 0 ? largest : unknown;
 }
 
-/// Whether some queries by themselves are another problem: a structured operator's outputs depend
-/// on all tokens, weights over queries on all queries, and a graph's edges name queries by their
-/// number.
+/// Returns whether a call with some of the queries is another problem. It is one for a structured
+/// operator, whose outputs depend on all tokens; for weights over queries; and for a graph, whose
+/// edges give queries by their number.
 bool needs_all_queries(const Call& call) {
   const auto axis = call.parameters.find("axis");
   return !is_attention(call) || (axis != call.parameters.end() && axis->second == "query") ||
          std::find(call.masks.begin(), call.masks.end(), "graph") != call.masks.end();
 }
 
-/// All queries: by the reference up to a length, beyond by the engine's own float64 path.
+/// Returns the error of all queries. It compares with the reference up to a length, and beyond it
+/// with the engine in float64.
 template <class T>
 double whole_output_error(const Call& call, const AttentionInput<T>& input,
                           const Tensor4<T>& output) {
@@ -228,7 +233,7 @@ double gradient_error(const Call& call, const AttentionInput<T>& input, const Ba
     const auto plan = resolve(call_of(call, input, at), check_extents(exact));
     const auto g = backward(*plan, exact, forward(*plan, exact, execution), execution);
     const double by_query = largest_difference(gradient.query, at, queries.begin, g.query);
-    if (queries.count < n) return by_query;  // those of keys sum over all queries
+    if (queries.count < n) return by_query;  // Gradients of keys are sums over all queries.
     return worse(by_query, worse(largest_difference(gradient.key, at, 0, g.key),
                                  largest_difference(gradient.value, at, 0, g.value)));
   });

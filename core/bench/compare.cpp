@@ -22,7 +22,8 @@ std::string missing_note(const MeasuredCase& first, const MeasuredCase& second) 
   return "";
 }
 
-/// How many rounds decide depends on the test: what says whether these did is its interval.
+/// Returns what a reader should know about an interval of few rounds, or nothing. How many rounds a
+/// verdict needs depends on the test; the interval's coverage says whether there were enough.
 std::string few_rounds_note(const Interval& ratio) {
   if (std::isnan(ratio.coverage)) return "too few rounds: none has a time of both";
   if (ratio.coverage >= usual_level) return "";
@@ -30,8 +31,8 @@ std::string few_rounds_note(const Interval& ratio) {
   return "too few rounds: the interval covers " + coverage_text(ratio.coverage);
 }
 
-/// Across runs no statistic sees what happened to the machine between them: where its own peak
-/// moved, or was not measured, nothing is decided.
+/// Makes the verdict undecided if the speed of the machine changed between the two runs, or was not
+/// measured. The statistics of the samples cannot show this.
 void doubt_across_runs(CaseComparison& c, double margin) {
   if (std::isnan(c.result.ratio.value)) return;
   if (std::isnan(c.peak_ratio)) {
@@ -154,7 +155,8 @@ std::vector<CaseComparison> compare_operators(const std::vector<MeasuredCase>& c
     if (c.labels["operator"] == base) continue;
     Case labels = c.labels;
     labels.set("operator", base);
-    // Interleaved in one run: the machine's drift is in both, so its peak decides nothing.
+    // The two were interleaved in one run, so a change of the machine's speed affects both, and its
+    // peak is not compared.
     result.push_back(compare_case(*find_case(cases, labels), c, margin, compare_paired));
   }
   return result;
@@ -163,7 +165,7 @@ std::vector<CaseComparison> compare_operators(const std::vector<MeasuredCase>& c
 double ratio_coverage(const std::vector<CaseComparison>& cases) {
   double least = usual_level;
   for (const CaseComparison& c : cases) {
-    if (c.result.ratio.coverage < least) least = c.result.ratio.coverage;  // Not NaN.
+    if (c.result.ratio.coverage < least) least = c.result.ratio.coverage;  // It is false for NaN.
   }
   return least;
 }

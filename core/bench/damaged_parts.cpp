@@ -22,7 +22,8 @@ using Cancelled = std::function<bool()>;
 
 // ------------------------------------------------------------------------------ in the child
 
-/// Fails where the system does not give a file's bytes: that is no damage of its content.
+/// Reads the whole file. Throws a failure if the system cannot read its bytes, which does not mean
+/// that its content is damaged.
 void read_bytes(const std::string& file) {
   const int opened = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
   if (opened < 0) fail("{}: {}", file, std::strerror(errno));
@@ -36,10 +37,11 @@ void read_bytes(const std::string& file) {
   if (got < 0) fail("{}: {}", file, std::strerror(why));
 }
 
-/// HDF5 without memory says that it cannot read, as it does of damage: throws bad_alloc then.
+/// Throws bad_alloc if there is no memory left. HDF5 reports the same error for a lack of memory as
+/// for damage.
 void expect_memory() { (void)std::vector<char>(std::size_t{16} << 20); }
 
-/// Why a file holds no record; empty where it does.
+/// Returns why a file holds no record of a sample. It is empty if the file holds one.
 std::string problem_of(const std::string& file) {
   read_bytes(file);
   try {
@@ -68,7 +70,7 @@ SandboxLimits limits_for(Files files, const Cancelled& cancelled) {
   for (const fs::path& file : files) {
     std::error_code error;
     const auto size = static_cast<double>(fs::file_size(file, error));
-    if (error) continue;  // The child will say why.
+    if (error) continue;  // The child process reports the error.
     bytes += size;
     largest = std::max(largest, size);
   }
@@ -81,8 +83,8 @@ SandboxLimits limits_for(Files files, const Cancelled& cancelled) {
   return limits;
 }
 
-/// Adds the problem of each file to `told` as soon as it is known; throws ReaderCrash where the
-/// child crashed over the next one. `name` stands in messages.
+/// Adds the problem of each file to `told` as soon as it is known. Throws ReaderCrash if the child
+/// process crashes at the next file. `name` is used in messages.
 void look_into(const std::string& name, Files files, const Cancelled& cancelled,
                std::vector<std::string>& told) {
   run_sandboxed(
@@ -102,7 +104,8 @@ void look_into(const std::string& name, Files files, const Cancelled& cancelled,
       });
 }
 
-/// Of a file at which a child crashed: whether it does so to one that has read nothing before.
+/// Returns the problem of a file at which a child process crashed, from a new child process that
+/// has read nothing before.
 std::string problem_alone(const fs::path& file, const Cancelled& cancelled) {
   std::vector<std::string> told;
   try {
@@ -113,7 +116,7 @@ std::string problem_alone(const fs::path& file, const Cancelled& cancelled) {
   return told.front();
 }
 
-/// The problems of the first of the files, at least of one.
+/// Returns the problems of the first files, of one file or more.
 std::vector<std::string> first_problems(const std::string& folder, Files files,
                                         const Cancelled& cancelled) {
   std::vector<std::string> told;

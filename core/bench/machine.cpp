@@ -23,7 +23,7 @@
 namespace conelab {
 namespace {
 
-/// Of the unit that multiplies tensors of S here.
+/// Returns the peak of the unit that multiplies tensors of type S on this machine.
 template <class S>
 double peak_of_one(double seconds) {
   const Kernels<Compute<S>>& k = kernels<S>();
@@ -40,7 +40,7 @@ double peak_of_one(double seconds) {
   return static_cast<double>(runs) * steps * k.peak_flops / elapsed;
 }
 
-/// The value in bytes of a line "KEY:   123 kB".
+/// Returns the value in bytes of a line "KEY:   123 kB" of /proc/self/status.
 double status_bytes(const std::string& key) {
   std::ifstream file("/proc/self/status");
   for (std::string line; std::getline(file, line);) {
@@ -112,12 +112,14 @@ void reset_peak_resident() { std::ofstream("/proc/self/clear_refs") << "5"; }
 namespace {
 using Words = std::span<std::uint64_t>;
 
-/// Words between two looks at the clock: 8 MiB, so that all threads stop at about the same time.
+/// Number of words between two readings of the clock: 8 MiB, so that all threads stop at about the
+/// same time.
 constexpr std::size_t block = std::size_t{1} << 20;
-/// Of a run's time that later rounds may spend.
+/// Largest share of a run's time that measurements of the bandwidth in later rounds may take.
 constexpr double modest_share = 0.02;
 
-/// Memory that vanishes with it; huge pages, so that what is measured is no page table.
+/// An array for reading memory at full speed. It consists of huge pages, so that reading is not
+/// slowed down by page tables.
 class StreamArray {
  public:
   explicit StreamArray(std::size_t size)
@@ -133,7 +135,7 @@ class StreamArray {
   StreamArray(const StreamArray&) = delete;
   StreamArray& operator=(const StreamArray&) = delete;
 
-  /// None where there was no memory.
+  /// Returns the words of the array. They are empty if there was no memory.
   [[nodiscard]] Words words() const {
     if (memory_ == MAP_FAILED) return {};
     return {static_cast<std::uint64_t*>(memory_), size_ / sizeof(std::uint64_t)};
@@ -144,7 +146,8 @@ class StreamArray {
   void* memory_;
 };
 
-/// Independent sums, so that loads alone bound the loop.
+/// Returns the sum of the words. It adds to several independent sums, so that only the loads limit
+/// the speed.
 std::uint64_t sum_of(Words words) {
   constexpr std::size_t chains = 8;
   std::uint64_t sums[chains] = {};
@@ -156,7 +159,8 @@ std::uint64_t sum_of(Words words) {
   return sum;
 }
 
-/// Bytes/s of one thread.
+/// Reads the words again and again for this time, and returns the bytes read per second by this
+/// thread.
 double read_for(double seconds, Words part) {
   [[maybe_unused]] volatile std::uint64_t sink = 0;
   const auto start = Clock::now();

@@ -11,7 +11,7 @@
 namespace conelab {
 namespace {
 
-/// A group of a benchmark, with errors that name file and group.
+/// A group of a benchmark file. Its errors name the file and the group.
 class Group {
  public:
   Group(const LabelledArray& array, const std::string& where) : array_(array), where_(where) {}
@@ -21,7 +21,7 @@ class Group {
     if (found == nullptr) fail("{} has no axis {}", where_, name);
     return *found;
   }
-  /// The labels on an axis of the cases.
+  /// Returns the labels on an axis of the cases.
   [[nodiscard]] Labels labels(const Axis& wanted) const {
     if (*wanted.before != '\0' && array_.axis(wanted.name) == nullptr) return {wanted.before};
     const LabelledAxis& found = axis(wanted.name);
@@ -36,7 +36,8 @@ class Group {
     for (const std::int64_t number : *numbers) digits.push_back(std::to_string(number));
     return digits;
   }
-  /// A variable of `size` numbers; null where it may be missing and is.
+  /// Returns a variable of `size` numbers. If it is missing, returns null, or throws a failure if
+  /// it is `needed`.
   template <class T>
   [[nodiscard]] const std::vector<T>* numbers(const char* name, std::size_t size,
                                               bool needed) const {
@@ -53,8 +54,8 @@ class Group {
   std::string where_;
 };
 
-/// The cases of a group over `lengths`, as many as its variable `name` has numbers: a small file
-/// may declare axes whose product no memory holds.
+/// Returns the cases of a group over `lengths`. Checks first that its variable `name` has as many
+/// numbers, because a small file may declare axes whose product does not fit into memory.
 std::vector<Case> cases_over(const Group& r, Sweep sweep, Labels lengths, const char* name) {
   sweep[axes().back()] = std::move(lengths);
   std::vector<std::int64_t> sizes;
@@ -63,7 +64,7 @@ std::vector<Case> cases_over(const Group& r, Sweep sweep, Labels lengths, const 
   return sweep.cases();
 }
 
-/// All axes but the lengths.
+/// Returns a sweep with all axes of the group except the lengths.
 Sweep sweep_of(const Group& r) {
   Sweep s;
   for (const Axis& axis : line_axes()) s[axis] = r.labels(axis);
@@ -118,9 +119,9 @@ Labels label_values(const std::vector<MeasuredCase>& cases, std::string_view axi
 double time_coverage(const std::vector<MeasuredCase>& cases) {
   double least = usual_level;
   for (const MeasuredCase& c : cases) {
-    if (c.status != CaseStatus::ok) continue;  // The rounds before it failed count for no time.
+    if (c.status != CaseStatus::ok) continue;  // Its earlier rounds do not count.
     const double coverage = median_interval(c.samples).coverage;
-    if (coverage < least) least = coverage;  // Not NaN, of no samples.
+    if (coverage < least) least = coverage;  // It is false for NaN, the coverage of no samples.
   }
   return least;
 }
@@ -160,7 +161,8 @@ std::vector<MeasuredCase> measured_cases(const LabelledFile& file, const std::st
 
 namespace {
 
-/// Local exponents [line][length] of /bench/local_fit; empty lists where there is no such group.
+/// Returns the local exponents [line][length] of /bench/local_fit. The lists are empty if there is
+/// no such group.
 std::vector<std::vector<double>> local_exponents(const LabelledFile& file, const std::string& name,
                                                  std::size_t lines) {
   std::vector<std::vector<double>> local(lines);
@@ -173,7 +175,7 @@ std::vector<std::vector<double>> local_exponents(const LabelledFile& file, const
   return local;
 }
 
-/// A single number of a group; NaN where there is none.
+/// Returns a single number of a group, or NaN if there is none.
 double real(const LabelledArray& array, const char* name) {
   const LabelledVariable* v = array.variable(name);
   const auto* values = v == nullptr ? nullptr : std::get_if<std::vector<double>>(&v->data);

@@ -18,27 +18,27 @@
 namespace conelab {
 namespace {
 
-/// A sample lasts at least this long, in as many runs as that takes.
+/// A sample lasts at least this long and consists of as many runs as that takes.
 constexpr double sample_seconds = 0.02;
-/// A case whose run is shorter than `short_seconds` runs for `warm_up_seconds` before each sample:
-/// while others had their turn its memory left the caches.
+/// A case with runs shorter than `short_seconds` runs for `warm_up_seconds` before each sample,
+/// because its memory has left the caches while other cases ran.
 constexpr double short_seconds = 0.1;
 constexpr double warm_up_seconds = 0.01;
-/// Of each measurement of the bandwidth.
+/// Duration of each measurement of the bandwidth.
 constexpr double bandwidth_seconds = 0.1;
-/// Of a sample on a device.
+/// Largest number of runs of a sample on a device.
 constexpr int most_runs = 10000;
 
 // ---- the operator of a case ---------------------------------------------------------------------
 
-/// A case's labels as the engine takes them, resolved before there is any input.
+/// What the labels of a case mean for the engine. The call is resolved before there is any input.
 struct CaseOperator {
-  std::string pass;  ///< "forward", "backward" given what forward saved, "forward+backward".
+  std::string pass;  ///< "forward"; "backward", given what forward saved; or "forward+backward".
   Dtype dtype;
   int threads;
   std::shared_ptr<const Plan> plan;
-  Call call;        ///< With defaults written out.
-  Case input_case;  ///< The labels of the input, which has one head where the operator makes more.
+  Call call;        ///< The call with defaults written out.
+  Case input_case;  ///< The labels of the input. It has one head if the operator makes the heads.
 
   CaseOperator(const Case& c, std::int64_t batch)
       : pass(c["pass"]),
@@ -52,13 +52,13 @@ struct CaseOperator {
       input_case.set("head", 1);
     }
     plan = resolve(drawn, {batch, input_case.number("head"), n, n, d, d});
-    call = resolved_call(*plan);
+    call = plan->call;
   }
 
   [[nodiscard]] bool forward_only() const { return pass == "forward"; }
   [[nodiscard]] bool backward_only() const { return pass == "backward"; }
 
-  /// The case's tokens, with the tensors that the operator reads.
+  /// Returns the tokens of the case, with the tensors that the operator reads.
   [[nodiscard]] AttentionInput<float> input(std::int64_t batch, std::uint64_t seed) const {
     AttentionInput<float> in = random_input(input_case, batch, seed);
     draw_tensors(call, in, seed);
@@ -70,7 +70,7 @@ struct CaseOperator {
     return in;
   }
 
-  /// Of one run of the pass; pairs that a mask hides do not count.
+  /// Returns the operations of one run of the pass. Pairs that a mask hides do not count.
   template <class T>
   [[nodiscard]] double flops(const AttentionInput<T>& input) const {
     const double forward = backward_only() ? 0 : pass_flops(*plan, input, Pass::forward);
@@ -78,13 +78,14 @@ struct CaseOperator {
     return forward + backward;
   }
 
-  /// Numbers of one of the tensors q, k, v, output.
+  /// Returns how many numbers each of the tensors q, k, v and output has.
   [[nodiscard]] double tensor_size() const {
     const Extents& e = plan->extents;
     return static_cast<double>(e.batch * e.head * e.query * e.feature);
   }
-  /// Compulsory traffic: forward reads q, k, v and writes the output; backward reads those, the
-  /// output, its gradient and writes three.
+  /// Returns the bytes that a run must at least read and write. The forward pass reads q, k, v and
+  /// writes the output; the backward pass reads these, the output and its gradient, and writes
+  /// three gradients.
   [[nodiscard]] double bytes() const {
     return tensor_size() * (forward_only() ? 4 : 8) * static_cast<double>(dtype_size(dtype));
   }
@@ -94,7 +95,7 @@ struct CaseOperator {
   }
 };
 
-/// What masks read of an input of these sizes, without its tokens.
+/// Returns an input of these sizes without tokens, with what the masks of the call read.
 AttentionInput<float> mask_operands(const Call& call, const Extents& e) {
   AttentionInput<float> in;
   in.query.shape = {e.batch, e.head, e.query, 0};
@@ -123,9 +124,10 @@ Prediction predict_case(const Case& c, std::int64_t batch) {
           program + all / 2, op.flops(mask_operands(op.call, e))};
 }
 
-/// Throws misuse for a call that no case can have: of masks, those that read operands.
+/// Throws misuse for a call that no case can have, for instance one with a mask that reads an array
+/// which a benchmark does not make.
 void check_operator(const std::string& text) {
-  // Eight columns, so that the classes of agglomerative divide them.
+  // There are eight columns, so that the classes of agglomerative divide them.
   const Tensor4<float> some({1, 1, 4, 8});
   AttentionInput<float> input{some, some, some, {}};
   const Call call = with_random_tensors(call_from_text(text));
@@ -135,7 +137,7 @@ void check_operator(const std::string& text) {
 
 // ---- on the CPU ---------------------------------------------------------------------------------
 
-/// The case's input in the numbers of its tensors.
+/// Returns the input of the case in type T.
 template <class T>
 AttentionInput<T> input_of(const CaseOperator& op, std::int64_t batch, std::uint64_t seed) {
   AttentionInput<float> in = op.input(batch, seed);
@@ -177,9 +179,10 @@ class HostCase : public CaseExecutor {
   CaseOperator operator_;
   AttentionInput<T> input_;
   Execution execution_;
-  Forward<T> saved_;  ///< Backward only: output and row state are given, not timed.
+  Forward<T> saved_;  ///< For the backward pass alone: the output and the sums of rows, whose
+                      ///< computation is not timed.
   bool warm_ = false;
-  double run_seconds_ = 0;  ///< Of the last sample, or of the first run.
+  double run_seconds_ = 0;  ///< Time of a run in the last sample or, before that, of the first run.
   double peak_bytes_ = 0, extra_bytes_ = 0;
 
   [[nodiscard]] double peak() const { return measure_peak(operator_.dtype, operator_.threads); }
@@ -194,7 +197,7 @@ class HostCase : public CaseExecutor {
     if (!operator_.forward_only()) (void)backward(plan, input_, computed, execution_);
   }
 
-  /// Runs until at least `seconds` have passed, at least once.
+  /// Runs the pass at least once, and until at least `seconds` have passed.
   Sample timed(double seconds) {
     Sample s;
     const auto start = std::chrono::steady_clock::now();
@@ -208,7 +211,8 @@ class HostCase : public CaseExecutor {
     return s;
   }
 
-  /// What a run reads: the inputs, and of a backward pass alone what the forward pass saved for it.
+  /// Flushes from the caches what a run reads: the inputs and, for the backward pass alone, what
+  /// the forward pass saved.
   void flush_operands() const {
     flush_caches();
     const auto flush = [](const auto& tensor) {
@@ -224,15 +228,15 @@ class HostCase : public CaseExecutor {
     }
   }
 
-  /// Loads what a run touches of the program and its libraries, megabytes that are not the pass's
-  /// memory: nothing else of a resumed case has run before its first sample.
+  /// Loads the code that a run uses: several megabytes that do not belong to the memory of the
+  /// pass. For a resumed case nothing has run before its first sample.
   void load_code() const {
     Case few = case_;
     few.set("seq_len", std::min<std::int64_t>(case_.number("seq_len"), 1024));
     HostCase(few, 1, 1).run();
   }
 
-  /// Also shows the memory of the pass.
+  /// Runs once, and measures the memory of the pass.
   void first_run() {
     warm_ = true;
     load_code();
@@ -325,7 +329,7 @@ class DeviceCase : public CaseExecutor {
   Backend& backend_;
   CaseOperator operator_;
   AttentionInput<float> input_;
-  PairCall<float> pairs_;  ///< After maps of tokens, which are not timed.
+  PairCall<float> pairs_;  ///< The call after its maps of tokens, which are not timed.
   std::unique_ptr<DeviceCall> device_;
   Forward<float> saved_;
   int runs_ = 0;

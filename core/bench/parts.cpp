@@ -20,7 +20,7 @@ namespace conelab {
 
 namespace {
 
-/// f(name, number) for every number of a record but its status, in a fixed order.
+/// Calls f(name, number) for every number of a record except its status, in a fixed order.
 template <class Record, class F>
 void each_number(Record& r, const F& f) {
   each_fact(r.facts, f);
@@ -31,7 +31,7 @@ void each_number(Record& r, const F& f) {
   f("temperature", r.machine.temperature);
 }
 
-/// Arrays of one number: single numbers have no checksum in HDF5.
+/// Returns an array of one number. HDF5 stores no checksum of single numbers.
 LabelledVariable one_number(const char* name, double value) {
   return {name, {"index"}, std::vector<double>{value}, "", {}};
 }
@@ -99,15 +99,16 @@ std::string identity_text(const RunIdentity& identity) {
   return text;
 }
 
-/// File names of sealed parts, and of those that were renamed as damaged.
+/// Names of the files of samples ("sealed" files), and of those that were renamed because they are
+/// damaged.
 constexpr const char* sealed = "case-";
 constexpr const char* sealed_ending = ".h5";
 constexpr const char* damaged_ending = ".damaged";
-/// Of the temporary files that become sealed ones, see AtomicFile.
+/// Beginning of the names of temporary files, see AtomicFile.
 constexpr const char* temporary = ".";
 
-/// The files of a folder whose names begin so. Fails where it cannot be listed: a list that lacks
-/// samples would pass for one of a run that has none.
+/// Returns the files of a folder whose names begin like this. Throws a failure if the folder cannot
+/// be listed: with an incomplete list, a run would seem to have no samples.
 std::vector<fs::path> files_of(const std::string& folder, const char* beginning) {
   std::vector<fs::path> files;
   std::error_code error;
@@ -125,7 +126,7 @@ std::vector<fs::path> sealed_files(const std::string& folder) {
   return files;
 }
 
-/// Fails where that cannot be seen.
+/// Returns whether the file exists. Throws a failure if the system cannot tell.
 bool is_there(const std::string& file) {
   std::error_code error;
   const fs::file_status status = fs::status(file, error);
@@ -133,7 +134,8 @@ bool is_there(const std::string& file) {
   return fs::exists(status);
 }
 
-/// Whether a run has been begun here and has sealed something. Fails where that cannot be seen.
+/// Returns whether a run was begun in the folder and has stored a sample. Throws a failure if the
+/// system cannot tell.
 bool holds_run(const std::string& folder) {
   return is_there(folder + "/run.txt") && !files_of(folder, sealed).empty();
 }
@@ -152,7 +154,7 @@ std::string value_of(const RunIdentity& identity, const std::string& name) {
   return nothing;
 }
 
-/// Items of an identity that are none of its sweep.
+/// Returns whether the item of an identity describes the program or the machine, and not the sweep.
 bool tells_machine(const std::pair<std::string, std::string>& item) {
   const auto is = [&](const char* name) { return item.first == name; };
   return is("version") || is("git_hash") || is("program") || is("cpu") || is("simd") ||
@@ -165,7 +167,8 @@ std::string identity_difference(const RunIdentity& before, const RunIdentity& no
   std::string text;
   const auto add = [&](const std::string& name, const std::string& earlier,
                        const std::string& value) {
-    if (earlier == value || name == "time_limit") return;  // It may grow on the way.
+    // The time limit may grow when a run is resumed.
+    if (earlier == value || name == "time_limit") return;
     text +=
         fmt::format("{}{} (expected {}, found {})", text.empty() ? "" : ", ", name, earlier, value);
   };
@@ -199,7 +202,7 @@ void Parts::clear_finished(const std::string& output) {
   if (!fs::exists(folder_of(output), error) || exist(output)) return;
   try {
     Parts(output, {}, true, {}).discard();
-  } catch (const Error&) {  // Untidy, but no harm.
+  } catch (const Error&) {  // Files that remain do no harm.
   }
 }
 
@@ -214,10 +217,11 @@ Parts::Parts(const std::string& output, const RunIdentity& identity, bool resume
     if (holds_run(folder_)) {
       check_identity(identity, resume);
       rename_damaged(cancelled);
-    } else {  // Samples without their run were being discarded: they are in its result.
+    } else {  // Samples without a run were being removed; a result contains them.
       remove_all_of(folder_, sealed);
     }
-    remove_all_of(folder_, temporary);  // Of a killed run: whoever writes here has the lock.
+    // Temporary files belong to a killed run, as the lock excludes another writer.
+    remove_all_of(folder_, temporary);
     write_text_atomically(folder_ + "/run.txt", identity_text(identity));
   } catch (...) {
     close(lock_);
@@ -227,9 +231,9 @@ Parts::Parts(const std::string& output, const RunIdentity& identity, bool resume
 
 Parts::~Parts() {
   try {
-    // Nothing was measured: nobody is to look for a run here.
+    // A run that measured nothing leaves no folder.
     if (!discarded_ && !holds_run(folder_)) discard();
-  } catch (const Error&) {  // Untidy, but no harm.
+  } catch (const Error&) {  // Files that remain do no harm.
   }
   close(lock_);
 }
@@ -298,15 +302,17 @@ std::optional<PartRecord> Parts::load(int series, int round) const {
 void Parts::discard() {
   discarded_ = true;
   std::error_code error;
-  fs::remove(folder_ + "/run.txt", error);  // first: what a kill leaves is no unfinished run
-  fs::remove_all(folder_, error);           // a folder that stays is untidy, but no harm
+  // This file goes first, so that what a killed program leaves is not an unfinished run. A folder
+  // that remains does no harm.
+  fs::remove(folder_ + "/run.txt", error);
+  fs::remove_all(folder_, error);
 }
 
 // ---- what is stored of a run --------------------------------------------------------------------
 
 namespace {
 
-/// A list of texts among the attributes of a group; empty where it has none.
+/// Returns a list of texts among the attributes of a group. It is empty if the group has none.
 std::vector<std::string> texts_of(const LabelledArray& group, const std::string& name) {
   for (const auto& [key, value] : group.attributes) {
     const auto* list = std::get_if<std::vector<std::string>>(&value);
@@ -358,7 +364,7 @@ RunIdentity items_of_result(const std::string& path, const SandboxLimits& limits
     const std::size_t equals = std::min(line.find('='), line.size() - 1);
     items.emplace_back(line.substr(0, equals), line.substr(equals + 1));
   }
-  // Results from before it could be asked for do not say it.
+  // Older results have no item for the number of controls.
   const auto says = [](const auto& item) { return item.first == "controls"; };
   if (std::none_of(items.begin(), items.end(), says)) {
     items.emplace_back("controls", std::to_string(Sweep().controls));

@@ -20,7 +20,7 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-/// Those of some axes that the file has.
+/// Returns those of some axes that the file stores.
 std::vector<LabelledAxis> axes_of(const Sweep& s, std::span<const Axis> some) {
   std::vector<LabelledAxis> all;
   for (const Axis& axis : some) {
@@ -40,24 +40,33 @@ std::vector<std::string> names_of(const Sweep& s, std::span<const Axis> some) {
   return names;
 }
 
-/// How many cases a line has.
+/// Returns how many cases a line has.
 std::size_t line_size(const BenchResult& r) { return r.sweep[axes().back()].size(); }
 
-LabelledAxis counted(const char* name, std::size_t count) {
-  std::vector<std::int64_t> labels(count);
-  for (std::size_t i = 0; i < count; ++i) labels[i] = static_cast<std::int64_t>(i);
-  return {name, labels, ""};
+/// Returns the variables `name`, `name`_low and `name`_high over these axes.
+std::vector<LabelledVariable> interval_variables(const std::string& name,
+                                                 const std::vector<std::string>& axes,
+                                                 const std::vector<Interval>& intervals) {
+  Numbers value, low, high;
+  for (const Interval& i : intervals) {
+    value.push_back(i.value);
+    low.push_back(i.low);
+    high.push_back(i.high);
+  }
+  return {{name, axes, value, "", {}},
+          {name + "_low", axes, low, "", {}},
+          {name + "_high", axes, high, "", {}}};
 }
 
-/// One field of all samples [round], NaN where missing.
+/// Returns one field of all samples [round]. It is NaN for missing ones.
 Numbers field_of(const CaseResult& c, double Sample::*field) {
   Numbers values;
   for (const Sample& s : c.samples) values.push_back(s.*field);
   return values;
 }
 
-/// The same without the missing ones; none of a case that did not end well, as medians over some of
-/// its rounds would pass for those of a whole run.
+/// Returns the same without missing ones. It is empty for a case that did not end well, because a
+/// median over some of its rounds could be mistaken for one over all rounds.
 Numbers complete_field_of(const CaseResult& c, double Sample::*field) {
   Numbers values;
   if (c.status == CaseStatus::ok) values = field_of(c, field);
@@ -76,14 +85,14 @@ class RuntimeGroup {
   explicit RuntimeGroup(const BenchResult& result)
       : result_(result), case_labels_(names_of(result.sweep, axes())) {}
 
-  /// A number per case.
+  /// Adds a variable with one number for each case.
   template <class F>
   void per_case(const char* name, const char* units, const char* about, F value) {
     Numbers data;
     for (const CaseResult& c : result_.cases) data.push_back(value(c));
     add({name, case_labels_, std::move(data), units, {}}, about);
   }
-  /// A number per case and round.
+  /// Adds a variable with one number for each case and round.
   void per_round(const char* name, const char* units, const char* about, double Sample::*field) {
     Numbers data;
     for (const CaseResult& c : result_.cases) {
@@ -135,8 +144,8 @@ void add_times(RuntimeGroup& g) {
   g.per_round("runs", "", "runs that a warm sample is the mean of", &Sample::runs);
 }
 
-/// Peaks compare only for equal devices, thread counts and widths of numbers: a tile unit may serve
-/// those of 16 bits.
+/// Peaks are comparable only between cases with the same device, number of threads and width of
+/// numbers. A tile unit may process 16-bit numbers.
 using PeakKey = std::tuple<std::string, std::size_t, std::int64_t>;
 PeakKey peak_key(const CaseResult& c) {
   return {c.labels["device"], dtype_size(dtype_from_name(c.labels["dtype"])),
@@ -152,8 +161,8 @@ std::map<PeakKey, Numbers> peaks_by_key(const BenchResult& r) {
   return peaks;
 }
 
-/// The largest of each number of threads on the CPU, whose cases share it. Something else that
-/// held the memory meanwhile makes it less, nothing makes it more.
+/// Returns the largest bandwidth for each number of threads on the CPU; all cases with this number
+/// share it. Other programs that use the memory at the same time can only reduce a measurement.
 std::map<std::int64_t, double> bandwidths(const BenchResult& r) {
   std::map<std::int64_t, double> largest;
   for (const CaseResult& c : r.cases) {
@@ -195,7 +204,8 @@ void add_machine(RuntimeGroup& g, const BenchResult& r) {
              [](const auto& c) { return largest_of(c, &Sample::device_bytes); });
 }
 
-/// What a device says of itself after each sample; not in the files of sweeps on the CPU alone.
+/// Adds what a device reports after each sample. Files of sweeps on the CPU alone do not have these
+/// variables.
 void add_device(RuntimeGroup& g, const BenchResult& r) {
   const auto on_cpu = [](const std::string& device) { return device == "cpu"; };
   const Labels& devices = r.sweep["device"];
@@ -225,7 +235,8 @@ void add_facts(RuntimeGroup& g) {
   fact("error", "", "largest absolute difference to float64", &CaseFacts::error);
 }
 
-/// What the intervals of the medians cover at this number of rounds: less than 95 % for few.
+/// Returns the coverage of the intervals of medians over this number of rounds. It is below 95 %
+/// for few rounds.
 double interval_coverage(int rounds) {
   return median_interval(Numbers(static_cast<std::size_t>(rounds))).coverage;
 }
@@ -233,7 +244,7 @@ double interval_coverage(int rounds) {
 LabelledArray runtime_group(const BenchResult& r) {
   LabelledArray a;
   a.axes = axes_of(r.sweep, axes());
-  a.axes.push_back(counted("round", static_cast<std::size_t>(r.sweep.rounds)));
+  a.axes.push_back(counted_axis("round", static_cast<std::size_t>(r.sweep.rounds)));
   a.signal = "time";
   RuntimeGroup group(r);
   add_times(group);
@@ -252,8 +263,9 @@ LabelledArray runtime_group(const BenchResult& r) {
   return a;
 }
 
-/// The fit of one line of a scaling plot: all lengths that ended well, for fixed other labels.
-/// `first` is the index of its first case; `local` is spread over all lengths, NaN where missing.
+/// Fits one line of a scaling plot: all lengths of cases that ended well, with the same other
+/// labels. `first` is the index of its first case. `local` has an entry for each length, NaN where
+/// there is none.
 ExponentFit fit_line(const BenchResult& r, std::size_t first) {
   Numbers lengths;
   std::vector<Numbers> times;
@@ -273,52 +285,49 @@ ExponentFit fit_line(const BenchResult& r, std::size_t first) {
   return fit;
 }
 
-LabelledArray fit_group(const BenchResult& r) {
-  Numbers exponent, low, high;
+/// Returns the fits of all lines.
+std::vector<ExponentFit> fits_of(const BenchResult& r) {
+  std::vector<ExponentFit> fits;
+  for (std::size_t first = 0; first < r.cases.size(); first += line_size(r)) {
+    fits.push_back(fit_line(r, first));
+  }
+  return fits;
+}
+
+LabelledArray fit_group(const BenchResult& r, const std::vector<ExponentFit>& fits) {
+  std::vector<Interval> exponents;
   std::vector<std::uint8_t> resolved;
   std::vector<std::string> why;
-  for (std::size_t first = 0; first < r.cases.size(); first += line_size(r)) {
-    const ExponentFit fit = fit_line(r, first);
+  for (const ExponentFit& fit : fits) {
+    exponents.push_back(fit.exponent);
     resolved.push_back(fit.resolved ? 1 : 0);
     why.push_back(fit.why_not);
-    exponent.push_back(fit.exponent.value);
-    low.push_back(fit.exponent.low);
-    high.push_back(fit.exponent.high);
   }
   LabelledArray a;
   a.axes = axes_of(r.sweep, line_axes());
   const std::vector<std::string> names = names_of(r.sweep, line_axes());
-  a.variables = {{"exponent", names, exponent, "", {}},
-                 {"exponent_low", names, low, "", {}},
-                 {"exponent_high", names, high, "", {}},
-                 {"resolved", names, resolved, "", {}},
-                 {"resolved_reason", names, why, "", {}}};
+  a.variables = interval_variables("exponent", names, exponents);
+  a.variables.push_back({"resolved", names, resolved, "", {}});
+  a.variables.push_back({"resolved_reason", names, why, "", {}});
   a.attributes.emplace_back("about",
                             std::string("e of time = c seq_len^e: one slope per round, mean "
                                         "and 95 % t-interval over rounds"));
   return a;
 }
 
-LabelledArray local_fit_group(const BenchResult& r) {
-  Numbers value, low, high;
-  for (std::size_t first = 0; first < r.cases.size(); first += line_size(r)) {
-    for (const Interval& local : fit_line(r, first).local) {
-      value.push_back(local.value);
-      low.push_back(local.low);
-      high.push_back(local.high);
-    }
+LabelledArray local_fit_group(const BenchResult& r, const std::vector<ExponentFit>& fits) {
+  std::vector<Interval> local;
+  for (const ExponentFit& fit : fits) {
+    local.insert(local.end(), fit.local.begin(), fit.local.end());
   }
   LabelledArray a;
   a.axes = axes_of(r.sweep, axes());
-  const std::vector<std::string> case_labels = names_of(r.sweep, axes());
-  a.variables = {{"exponent", case_labels, value, "", {}},
-                 {"exponent_low", case_labels, low, "", {}},
-                 {"exponent_high", case_labels, high, "", {}}};
+  a.variables = interval_variables("exponent", names_of(r.sweep, axes()), local);
   a.attributes.emplace_back("about", std::string("exponent over the octave that ends at seq_len"));
   return a;
 }
 
-/// The A/A control: the same case measured twice must not differ.
+/// Returns the A/A control: cases measured twice, between which there should be no difference.
 LabelledArray control_group(const BenchResult& r) {
   std::vector<Numbers> first, second;
   std::vector<std::string> names;
@@ -333,33 +342,32 @@ LabelledArray control_group(const BenchResult& r) {
     samples.insert(samples.end(), second.back().begin(), second.back().end());
   }
   const ControlResult result = control_rate(first, second);
-  Numbers ratio, low, high;
+  std::vector<Interval> ratios;
   std::vector<std::string> verdicts;
   for (const RatioResult& c : result.comparisons) {
-    ratio.push_back(c.ratio.value);
-    low.push_back(c.ratio.low);
-    high.push_back(c.ratio.high);
+    ratios.push_back(c.ratio);
     verdicts.emplace_back(verdict_name(c.verdict));
   }
   LabelledArray a;
-  a.variables = {{"false_positive_rate", {}, Numbers{result.false_positive_rate}, "", {}},
-                 {"false_positive_rate_low", {}, Numbers{result.rate_low}, "", {}},
-                 {"false_positive_rate_high", {}, Numbers{result.rate_high}, "", {}}};
+  a.variables =
+      interval_variables("false_positive_rate", {},
+                         {{result.false_positive_rate, result.rate_low, result.rate_high, 0}});
   a.attributes.emplace_back("about",
                             std::string("A/A: some cases of bench/runtime measured twice"));
   if (names.empty()) return a;
-  a.axes = {{"control", names, ""}, counted("round", static_cast<std::size_t>(r.sweep.rounds))};
-  a.variables.insert(a.variables.end(), {{"time_samples", {"control", "round"}, samples, "s", {}},
-                                         {"ratio", {"control"}, ratio, "", {}},
-                                         {"ratio_low", {"control"}, low, "", {}},
-                                         {"ratio_high", {"control"}, high, "", {}},
-                                         {"verdict", {"control"}, verdicts, "", {}}});
+  a.axes = {{"control", names, ""},
+            counted_axis("round", static_cast<std::size_t>(r.sweep.rounds))};
+  a.variables.push_back({"time_samples", {"control", "round"}, samples, "s", {}});
+  for (LabelledVariable& v : interval_variables("ratio", {"control"}, ratios)) {
+    a.variables.push_back(std::move(v));
+  }
+  a.variables.push_back({"verdict", {"control"}, verdicts, "", {}});
   return a;
 }
 
 LabelledArray environment_group(const BenchResult& r) {
   LabelledArray a;
-  a.axes = {counted("round", r.load.size())};
+  a.axes = {counted_axis("round", r.load.size())};
   a.variables = {{"load", {"round"}, r.load, "", {}},
                  {"clock", {"round"}, r.clock, "Hz", {}},
                  {"temperature", {"round"}, r.temperature, "degree_Celsius", {}}};
@@ -393,8 +401,9 @@ LabelledFile bench_file(const BenchResult& result) {
   LabelledFile file;
   file.creator = program_version();
   file.groups.emplace_back("bench/runtime", runtime_group(result));
-  file.groups.emplace_back("bench/fit", fit_group(result));
-  file.groups.emplace_back("bench/local_fit", local_fit_group(result));
+  const std::vector<ExponentFit> fits = fits_of(result);
+  file.groups.emplace_back("bench/fit", fit_group(result, fits));
+  file.groups.emplace_back("bench/local_fit", local_fit_group(result, fits));
   file.groups.emplace_back("bench/control", control_group(result));
   file.groups.emplace_back("bench/environment", environment_group(result));
   return file;

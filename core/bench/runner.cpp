@@ -14,14 +14,15 @@
 namespace conelab {
 namespace {
 
-/// A run can only be resumed by the same build on the same machine: its samples are compared.
+/// Returns what must be equal to resume a run: sweep, program, machine, peers and devices. Samples
+/// of one run are compared with each other.
 RunIdentity run_identity(const Sweep& sweep, const BenchOptions& options) {
   RunIdentity identity = sweep.items();
   for (const auto& [name, value] : environment(simd_summary())) {
     if (name != "version" && name != "git_hash" && name != "cpu" && name != "simd") continue;
     identity.emplace_back(name, std::get<std::string>(value));
   }
-  // Two builds of edited sources have the same hash.
+  // Two builds of edited sources may have the same git hash.
   identity.emplace_back("program", program_digest());
   const auto add_all = [&](const std::string& name, const std::vector<std::string>& values) {
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -48,7 +49,8 @@ std::vector<std::string> known_operators(const Workload& workload, const std::ve
   return known;
 }
 
-/// Parameters are for this program's own operators.
+/// Throws misuse for parameters of an operator that takes none here. Only the program's own
+/// operators take parameters.
 void check_parameters(const Sweep& sweep, const Workload& workload) {
   for (const std::string& operation : sweep["operator"]) {
     const std::string name = operator_name(operation);
@@ -131,7 +133,7 @@ class Run {
                             options_.output, schedule_.done(), schedule_.total()));
   }
 
-  /// One sample of one case, from its sealed file or measured now.
+  /// Adds one sample of one case, from its file or measured now.
   void visit(int index, int round) {
     Series& series = schedule_.at(index);
     report(series);
@@ -153,7 +155,8 @@ class Run {
     forecast_.learn(series.labels, record.facts.flops, record.sample.warm);
   }
 
-  /// Whether a sealed verdict holds still: forecasts are made anew, and a longer limit is another.
+  /// Returns whether a stored result remains valid. Skipped cases are predicted again, and a case
+  /// that timed out is measured again if the time limit is longer now.
   [[nodiscard]] bool stands(const PartRecord& sealed) const {
     if (sealed.status == CaseStatus::skipped) return false;
     return sealed.status != CaseStatus::timed_out || sweep_.time_limit <= parts_.earlier_limit();
@@ -171,7 +174,7 @@ class Run {
       throw;
     }
     record.machine = round_state_;
-    // A signal to the whole group may have ended the worker: that is no result.
+    // A signal to the whole process group may have ended the worker. This is not a result.
     if (record.status != CaseStatus::ok && cancelled()) interrupt();
     const Case& labels = schedule_.at(index).labels();
     forecast_.learn_sample(labels, seconds_since(start));
@@ -199,7 +202,8 @@ class Run {
 
 // ---- the result file at the output --------------------------------------------------------------
 
-/// How a run will end that measures something. Throws misuse where the output must not be replaced.
+/// Returns how a run that measures something will end. Throws misuse if the output must not be
+/// replaced.
 BenchEnding ending_at(const Sweep& sweep, const BenchOptions& options) {
   const std::string& output = options.output;
   if (!result_exists(output)) return BenchEnding::written;

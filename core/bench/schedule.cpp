@@ -207,10 +207,10 @@ CaseStatus Workers::ask(int series, WorkerProcess& process, PartRecord& record) 
 
 namespace {
 
-/// A case that would take longer than the limit at this share of the multiply-add peak is doubtful:
-/// its rate is measured before it starts.
+/// A case is doubtful if it would take longer than the limit at this share of the peak. Its speed
+/// is measured at a shorter length before it starts.
 constexpr double doubtful_share = 0.02;
-/// On a case of this length, or the sweep's shortest where that is longer.
+/// This speed is measured at this length, or at the shortest length of the sweep if that is longer.
 constexpr std::int64_t probe_length = 1024;
 
 std::string too_large(const Prediction& prediction, double memory) {
@@ -246,7 +246,7 @@ Admission::Admission(std::string output, const Sweep& sweep, Workers& workers, S
   for (int i = 0; i < schedule.count(); ++i) {
     Series& series = schedule.at(i);
     series.prediction = workers.predict(i);
-    if (series.why_skipped) continue;  // A peer says that it has no such case.
+    if (series.why_skipped) continue;  // The peer reported that it has no such case.
     if (memory_ > 0 && series.prediction.bytes > memory_) {
       series.why_skipped = too_large(series.prediction, memory_);
       continue;
@@ -272,7 +272,7 @@ void Admission::decide(int series, Forecast& forecast) {
 
 std::string Admission::why_endless(int series, Forecast& forecast) {
   const Case& c = schedule_->at(series).labels();
-  const double runs = sweep_->cold ? 3 : 2;  // Of a sample: to warm up, warm, and cold.
+  const double runs = sweep_->cold ? 3 : 2;  // Of a sample: one to warm up, one warm and one cold.
   const double flops = schedule_->at(series).prediction.flops;
   if (c["device"] != "cpu" || runs * flops <= sweep_->time_limit * doubtful_share * peak_)
     return "";

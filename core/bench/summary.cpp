@@ -12,7 +12,7 @@
 namespace conelab {
 namespace {
 
-/// Three digits with the largest unit that leaves at least one before the point.
+/// Returns the value with three digits and the largest unit in which it is at least 1.
 template <std::size_t N>
 std::string with_unit(double value, const std::pair<double, const char*> (&units)[N]) {
   if (std::isnan(value)) return "-";
@@ -26,7 +26,7 @@ std::string with_unit(double value, const std::pair<double, const char*> (&units
   return fmt::format("{:.3g} {}", value / size, name);
 }
 
-/// Characters of UTF-8.
+/// Returns the number of characters of UTF-8 text.
 std::size_t length_of(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) >> 6) != 2; }));
@@ -34,7 +34,7 @@ std::size_t length_of(const std::string& text) {
 
 using Axes = std::vector<const Axis*>;
 
-/// The axes that get a column: those that always do, and those with several labels.
+/// Returns the axes that get a column: those that always do, and those with several labels.
 Axes telling_axes(const std::vector<Case>& cases) {
   Axes telling;
   for (const Axis& axis : axes()) {
@@ -57,7 +57,8 @@ Labels labels_of(const Case& c, const Axes& some) {
   return labels;
 }
 
-/// In brackets where it cannot be.
+/// Returns the share of the peak, in brackets if it is above 1, which shows that the peak was
+/// disturbed.
 std::string peak_text(const MeasuredCase& c) {
   const double share = peak_share(c);
   if (std::isnan(share)) return "-";
@@ -77,7 +78,8 @@ void add_measurements(const MeasuredCase& c, std::vector<std::string>& row) {
                          std::isnan(c.error) ? "-" : fmt::format("{:.1e}", c.error), ""});
 }
 
-/// "memory: 17.4 GB/s read by 1 thread, 20.1 GB/s by 2 threads"; empty where it was not measured.
+/// Returns "memory: 17.4 GB/s read by 1 thread, 20.1 GB/s by 2 threads". It is empty if the
+/// bandwidth was not measured.
 std::string bandwidth_note(const std::vector<MeasuredCase>& cases) {
   std::map<std::int64_t, double> by_threads;
   for (const MeasuredCase& c : cases) {
@@ -92,7 +94,7 @@ std::string bandwidth_note(const std::vector<MeasuredCase>& cases) {
   return text;
 }
 
-/// "94 % interval"; of one round, whose interval covers nothing, "interval".
+/// Returns "94 % interval", or "interval" for one round, whose interval covers nothing.
 std::string interval_title(double coverage) {
   return coverage > 0 ? coverage_text(coverage) + " interval" : "interval";
 }
@@ -139,7 +141,7 @@ TextTable exponent_table(const std::vector<MeasuredExponent>& exponents) {
   std::vector<Case> lines;
   for (const MeasuredExponent& e : exponents) lines.push_back(e.labels);
   Axes telling = telling_axes(lines);
-  telling.pop_back();  // n
+  telling.pop_back();  // Removes the axis of lengths.
   TextTable table;
   table.header = titles_of(telling);
   table.header.insert(table.header.end(), {"exponent", "95 % interval", "note"});

@@ -16,7 +16,7 @@ bool holds(const Labels& labels, const std::string& label) {
   return std::find(labels.begin(), labels.end(), label) != labels.end();
 }
 
-/// Operators are known by their names; what parameters mean is for the program that knows the name.
+/// Checks operators by their names only. The program that knows an operator checks its parameters.
 void check_names(const Axis& axis, const Labels& labels, const Labels& known) {
   if (labels.empty()) misuse("the sweep has no {}", axis.name);
   for (const std::string& label : labels) {

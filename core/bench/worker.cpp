@@ -32,7 +32,7 @@ namespace conelab {
 
 namespace {
 
-/// The labels that every case has; `read_later` reads those of later axes.
+/// Reads the labels that every case has. `read_later` reads those of axes that were added later.
 Case read_case(std::istringstream& words) {
   Case c;
   for (const Axis& axis : axes()) {
@@ -50,7 +50,7 @@ void read_later(std::istringstream& words, Case& c) {
   }
 }
 
-/// One line of the protocol: what went wrong, without line breaks.
+/// Returns a line of the protocol that says what went wrong. It contains no line breaks.
 std::string failure(std::string what) {
   std::replace(what.begin(), what.end(), '\n', ' ');
   const std::string skipped = "skipped: ";
@@ -87,7 +87,7 @@ std::string serve(ExecutorFactory factory, std::unique_ptr<CaseExecutor>& execut
   return "sample" + numbers;
 }
 
-/// False where nobody reads any more.
+/// Writes a line. Returns false if there is no reader any more.
 bool answer(const std::string& line) {
   return std::fputs((line + "\n").c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
 }
@@ -126,12 +126,12 @@ int run_worker(ExecutorFactory factory) {
 
 namespace {
 
-/// How often a wait looks at whether it was cancelled.
+/// Interval at which a wait checks whether it was cancelled.
 constexpr int poll_milliseconds = 50;
-/// Of an answer; what is longer is none.
+/// An answer longer than this is an error.
 constexpr std::size_t longest_line = std::size_t{1} << 20;
 
-/// Both ends of a pipe, closed on exec: a worker inherits its own streams and no one else's.
+/// Both ends of a pipe. They are closed on exec, so that a worker inherits only its own streams.
 struct Pipe {
   int read = -1, write = -1;
 
@@ -143,15 +143,15 @@ struct Pipe {
   }
 };
 
-/// The child's part of starting a worker; only async-signal-safe calls, as other threads of the
-/// parent may have held any lock.
+/// Turns the forked child into a worker. It makes async-signal-safe calls only, because other
+/// threads of the parent may have held any lock.
 [[noreturn]] void become(char* const* argv, const Pipe& in, const Pipe& out, const Pipe& failure,
                          pid_t parent) {
   setpgid(0, 0);
 #ifdef __linux__
   prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
-  signal(SIGTTOU, SIG_IGN);  // Its messages may go to the terminal of the runner's group.
+  signal(SIGTTOU, SIG_IGN);  // Its messages may go to the terminal of the runner's process group.
   if (getppid() != parent) _exit(1);
   if (dup2(in.read, STDIN_FILENO) >= 0 && dup2(out.write, STDOUT_FILENO) >= 0) {
     execvp(argv[0], argv);
@@ -161,12 +161,12 @@ struct Pipe {
   _exit(127);
 }
 
-/// Starts the process; returns errno where that failed.
+/// Starts the process. Returns 0, or errno if that failed.
 int spawn(const std::vector<std::string>& command, const Pipe& in, const Pipe& out, pid_t* pid) {
   std::vector<char*> argv;
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
-  const Pipe failure;  // Ends without a word when the program has been loaded.
+  const Pipe failure;  // It ends without data when the program has been loaded.
   const pid_t parent = getpid();
   *pid = fork();
   const int not_forked = errno;
@@ -179,21 +179,22 @@ int spawn(const std::vector<std::string>& command, const Pipe& in, const Pipe& o
   return *pid < 0 ? not_forked : why;
 }
 
-/// How the worker ended; si_pid is 0 while it runs. It is looked at without being waited for: until
-/// `end` its number names its group and nobody else's.
+/// Returns how the worker ended. si_pid is 0 while it runs. The process is not reaped: until `end`
+/// its number refers to its process group and to no other.
 siginfo_t state_of(pid_t pid) {
   siginfo_t state{};
   waitid(P_PID, static_cast<id_t>(pid), &state, WEXITED | WNOHANG | WNOWAIT);
   return state;
 }
 
-/// Whether there is something to read, or the end of it, within `milliseconds`.
+/// Returns whether there is something to read, or the end of the stream, within this time.
 bool readable(int pipe, int milliseconds) {
   pollfd waiting{pipe, POLLIN, 0};
   return poll(&waiting, 1, milliseconds) > 0;
 }
 
-/// The words that name a case in a request; `numbers` are the batch and perhaps the seed.
+/// Returns the words that describe a case in a request. `numbers` are the batch and, in some
+/// requests, the seed.
 std::string case_words(const Case& c, const std::string& numbers) {
   std::string words, later;
   for (const Axis& axis : axes()) {
@@ -208,7 +209,7 @@ std::string case_words(const Case& c, const std::string& numbers) {
 }  // namespace
 
 WorkerProcess::WorkerProcess(const std::vector<std::string>& command) {
-  // A worker that died shows as a failed write, not as a signal that ends the sweep.
+  // Writing to a worker that has ended must fail instead of ending the program by a signal.
   signal(SIGPIPE, SIG_IGN);
   const Pipe in, out;
   pid_t pid = -1;
@@ -238,7 +239,8 @@ void WorkerProcess::end() {
   pid_ = -1;
 }
 
-/// The worker has ended, or its output: how? It may take a moment to end itself.
+/// Finds out how the worker ended, given that its output has ended. The process may take a moment
+/// to end as well.
 CaseStatus WorkerProcess::died() {
   siginfo_t state{};
   for (int i = 0; i < 40 && state.si_pid == 0; ++i) {
@@ -280,7 +282,7 @@ CaseStatus WorkerProcess::read_line(const WaitLimit& limit, std::string& line) {
       reason_ = fmt::format("took longer than {:.3g} s", limit.seconds);
       return CaseStatus::timed_out;
     }
-    // What the worker has started may hold its output open beyond its own end.
+    // Processes that the worker has started may keep its output open after its end.
     const bool ended = state_of(pid_).si_pid != 0;
     if (!readable(from_worker_, ended ? 0 : poll_milliseconds)) {
       if (ended) return died();
@@ -383,7 +385,7 @@ CaseStatus WorkerProcess::facts(const WaitLimit& limit, CaseFacts& facts) {
 
 CaseStatus WorkerProcess::sample(bool cold, const WaitLimit& limit, Sample& sample) {
   std::vector<double> n;
-  constexpr std::size_t of_the_host = 7;  // Peers answer no more than these.
+  constexpr std::size_t of_the_host = 7;  // Peers answer with these only.
   std::size_t all = 0;
   each_measurement(sample, [&](const char*, double) { ++all; });
   const CaseStatus status =

@@ -105,6 +105,11 @@ const PartInfo* part_named(const std::vector<PartInfo>& parts, const std::string
 
 }  // namespace
 
+bool draws_tensors(const Call& call) {
+  return std::any_of(call.parameters.begin(), call.parameters.end(),
+                     [](const auto& parameter) { return parameter.second == "random"; });
+}
+
 std::span<const CallField> call_fields() { return fields; }
 
 std::string field_text(const CallField& field, const Call& call, char separator) {

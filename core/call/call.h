@@ -48,6 +48,9 @@ inline constexpr const char* operator_similarity = "dot";
   return is_attention(call) ? call.similarity : call.operation;
 }
 
+/// Returns whether any tensor of the call is to be drawn at random. The call then takes a `seed`.
+[[nodiscard]] bool draws_tensors(const Call& call);
+
 /// A part for menus, `conelab list` and error messages.
 struct PartInfo {
   std::string name;

@@ -155,8 +155,6 @@ template void add_gradients(const Plan&, const ParameterSet&, std::span<const Pa
 template void add_gradients(const Plan&, const ParameterSet&, std::span<const PartValues>,
                             Backward<Bfloat16>&);
 
-const std::vector<Parameter>& parameters(const Plan& plan) { return plan.parameters; }
-
 std::map<std::string, std::string> choices(const Plan& plan) {
   std::map<std::string, std::string> words;
   for (const Parameter& p : plan.parameters) {
@@ -165,7 +163,5 @@ std::map<std::string, std::string> choices(const Plan& plan) {
   }
   return words;
 }
-
-const Call& resolved_call(const Plan& plan) { return plan.call; }
 
 }  // namespace conelab

@@ -34,14 +34,21 @@ struct PlannedTokens {
   std::int64_t columns;  ///< Columns of the mapped tokens.
 };
 
+/// A plan refers to other plans where tensors change on the way. For multi-head they are:
+///
+///   the plan itself   multi-head               runs its chain
+///   chain             attention                projects the tokens and joins the heads
+///   chain->inner      attention without maps   tiles and softmax of the projected tokens
+///
+/// Code that works with pairs needs the last one only (mapped_call in core/operators/operator.h).
 class Plan {
  public:
   const OperatorRow* operation = nullptr;
   Call call;  ///< The call with defaults written out.
   Extents extents;
-  Shape4 output = {};  ///< Sizes of the output.
-  Shape4 pairs = {};   ///< Sizes of weights and logits: [batch x head x n_q x n_k].
-  std::vector<Parameter> parameters;
+  Shape4 output = {};                 ///< Sizes of the output.
+  Shape4 pairs = {};                  ///< Sizes of weights and logits: [batch x head x n_q x n_k].
+  std::vector<Parameter> parameters;  ///< All, with defaults, in a fixed order.
   std::vector<PlannedMask> masks;
   ParameterSet operator_parameters;  ///< The parameters of a structured operator.
   /// The chain of parts that a structured operator runs, or null. It may have another number of
@@ -116,11 +123,7 @@ template <class T>
 void add_gradients(const Plan& plan, const ParameterSet& set, std::span<const PartValues> by_head,
                    Backward<T>& result);
 
-/// Returns every parameter of the plan, with defaults, in a fixed order.
-[[nodiscard]] const std::vector<Parameter>& parameters(const Plan& plan);
 /// Returns the chosen words ("convention" -> "paper").
 [[nodiscard]] std::map<std::string, std::string> choices(const Plan& plan);
-/// Returns the call with its defaults written out.
-[[nodiscard]] const Call& resolved_call(const Plan& plan);
 
 }  // namespace conelab

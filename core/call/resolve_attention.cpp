@@ -271,9 +271,7 @@ Call inner_call(const Plan& plan, const ComposedSimilarity* composed) {
       call.parameters[composed->fixed] = fmt::format("{}", composed->value);
     }
   }
-  const bool draws = std::any_of(call.parameters.begin(), call.parameters.end(),
-                                 [](const auto& entry) { return entry.second == "random"; });
-  if (!draws) call.parameters.erase("seed");
+  if (!draws_tensors(call)) call.parameters.erase("seed");
   call.parameters.erase(output_projection.key);
   return call;
 }

@@ -96,7 +96,7 @@ Plan plan(const ArcsFigure& f) {
   return plan;
 }
 
-/// Draws the texts of the tokens along a line, at the positions of the tokens.
+/// Returns the positions of n tokens along a horizontal line.
 std::vector<Point> along(double x, double pitch, double y, std::size_t n) {
   std::vector<Point> out;
   for (std::size_t i = 0; i < n; ++i) {
@@ -204,7 +204,7 @@ void draw_labels(DisplayList& list, const Plan& plan, const ArcsPlace& place) {
   }
 }
 
-/// "240 of 900 weights are not finite numbers".
+/// Returns "240 of 900 weights are not finite numbers".
 std::string unknown_text(const ArcsPanel& panel, const std::string& of) {
   return fmt::format("{} of {} weights{} are not finite numbers", panel.unknown,
                      panel.queries * panel.keys, of);
@@ -247,7 +247,7 @@ void draw_panel(DisplayList& list, const Plan& plan, const ArcsPanel& panel, dou
   list.group_end();
 }
 
-/// ". 4 of 36 weights of umbral are not numbers and draw nothing", for each such panel.
+/// Returns ". 4 of 36 weights of umbral are not numbers and draw nothing" for each such panel.
 std::string unknown_note(const ArcsFigure& f) {
   std::string text;
   for (const ArcsPanel& p : f.panels) {

@@ -36,7 +36,7 @@ void draw_grid(DisplayList& list, const Frame& f) {
 }
 
 void draw_x_ticks(DisplayList& list, const Frame& f) {
-  double free_from = -1e300;  // Labels run left to right.
+  double free_from = -1e300;  // Labels are drawn from left to right.
   for (const Tick& t : f.x.ticks) {
     if (!in_range(f.x, t.value)) continue;
     const Point p = {f.at(t.value, f.y.low).x, f.box.bottom()};
@@ -50,7 +50,7 @@ void draw_x_ticks(DisplayList& list, const Frame& f) {
 }
 
 void draw_y_ticks(DisplayList& list, const Frame& f) {
-  double free_below = 1e300;  // Labels run upwards.
+  double free_below = 1e300;  // Labels are drawn upwards.
   for (const Tick& t : f.y.ticks) {
     if (!in_range(f.y, t.value)) continue;
     const Point p = {f.box.x, f.at(f.x.low, t.value).y};
@@ -74,7 +74,8 @@ void draw_titles(DisplayList& list, const Frame& f) {
              .colour = ink});
 }
 
-/// Magnitudes near the ends of double would overflow when ranges are widened.
+/// Returns whether a value can be on an axis. Magnitudes near the ends of double would overflow
+/// when ranges are widened.
 bool usable(ScaleKind kind, double value) {
   constexpr double largest = 1e290;
   return std::abs(value) <= largest && (kind == ScaleKind::linear || value >= 1 / largest);

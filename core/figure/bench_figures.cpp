@@ -63,7 +63,8 @@ figure::ScalingSeries series_of(const BenchSelection& s, const std::string& name
   return series;
 }
 
-/// An operator as figures of attention write its call; a name that is no call stays as it is.
+/// Returns an operator as figures of attention write its call. A name that is not a call stays as
+/// it is.
 std::string title_of(const std::string& name) {
   try {
     return call_title(call_from_text(name));
@@ -72,7 +73,7 @@ std::string title_of(const std::string& name) {
   }
 }
 
-/// [operator] Titles; where two would be alike, those operators keep their own names.
+/// Returns the titles [operator]. Operators that would have the same title keep their own names.
 std::vector<std::string> titles_of(const std::vector<std::string>& operators) {
   std::vector<std::string> titles;
   for (const std::string& name : operators) titles.push_back(title_of(name));
@@ -83,7 +84,7 @@ std::vector<std::string> titles_of(const std::vector<std::string>& operators) {
   return labels;
 }
 
-/// 1 where it has a time: none is drawn where nothing was measured.
+/// Sets the ratios of the base to 1 for each length that was measured, and to NaN for the others.
 void add_own_ratios(figure::ScalingSeries& base) {
   for (const double time : base.y) base.ratio.push_back(std::isfinite(time) ? 1 : std::nan(""));
   base.ratio_low = base.ratio_high = base.ratio;
@@ -105,7 +106,7 @@ void add_ratios(const BenchSelection& s, figure::ScalingFigure& figure) {
   }
 }
 
-/// "forward, cpu, f32, 2 threads, d = 64, 8 heads"
+/// Returns "forward, cpu, f32, 2 threads, d = 64, 8 heads".
 std::string fixed_caption(const Case& c) {
   std::vector<std::string> words;
   for (const Axis& axis : fixed_axes()) {
@@ -123,7 +124,8 @@ double highest(const BenchSelection& s, double MeasuredCase::*ceiling) {
   return value;
 }
 
-/// "n = 1024", the length that all of them have; empty where they differ or there are none.
+/// Returns the common length of the cases as "n = 1024". It is empty if they differ or there are
+/// none.
 std::string common_length(const std::vector<const MeasuredCase*>& cases) {
   std::string length;
   for (const MeasuredCase* c : cases) {
@@ -135,7 +137,7 @@ std::string common_length(const std::vector<const MeasuredCase*>& cases) {
   return length;
 }
 
-/// What is wrong with the roof, as the end of a caption.
+/// Returns the end of a caption that says what is wrong with the peak, or nothing.
 const char* peak_caption(double peak, double best) {
   if (best == 0) return "";
   if (peak == 0) return ". The machine's multiply-add peak was not measured: there is no roof";
@@ -144,7 +146,8 @@ const char* peak_caption(double peak, double best) {
          "held the machine, and is no roof";
 }
 
-/// Where a kernel is faster than memory alone allows, as the end of a caption: no fault.
+/// Returns the end of a caption that explains why a kernel is faster than memory alone allows, or
+/// nothing. It is not an error.
 const char* slope_caption(const std::vector<const MeasuredCase*>& cases, double bandwidth) {
   const auto above = [&](const MeasuredCase* c) {
     return c != nullptr && c->bytes / c->time > bandwidth;

@@ -1,10 +1,10 @@
-// Figure `bias`: the biases of the table as curves over the offset j - i', and below it what HyPE
-// loses where its bias is computed through extra columns of queries and keys.
+// Figure `bias`: the biases of the table as curves over the offset j - i', and below it the error
+// of HyPE if its bias is computed through additional columns of queries and keys.
 //
 //   eta^Q_i = -tau sqrt(d)/2 (e^(-mu i), -e^(mu i)),  eta^K_j = (e^(mu j), e^(-mu j))
 //   eta^Q_i . eta^K_j / sqrt(d) = -tau sinh(mu (j - i))                   HyPE, section 3
 //
-// Columns are rounded to each type; products and sums are those of the engine: float for 16-bit
+// Columns are rounded to each type; products and sums are those of the engine, in float for 16-bit
 // types. The error at an offset is the largest over all pairs of positions in [0, n) whose columns
 // are finite. Columns overflow where mu i > ln(largest) - ln(|tau| sqrt(d)/2).
 #include "core/figure/bias.h"
@@ -33,7 +33,7 @@ namespace {
 struct Line {
   std::string name;
   std::vector<std::vector<TextRun>> notes;
-  std::vector<Point> values;  ///< (offset, value), by offset.
+  std::vector<Point> values;  ///< (offset, value), in the order of offsets.
 };
 
 struct Setting {
@@ -50,7 +50,7 @@ std::int64_t within(const FigureInput& input, const char* key, std::int64_t leas
   return value;
 }
 
-/// A tensor of one axis: the numbers typed, or 32 drawn from N(0, 1).
+/// Returns a tensor of one axis: the numbers that were typed, or 32 numbers drawn from N(0, 1).
 std::vector<double> table_of(const ParameterInfo& info, const FigureInput& input) {
   std::vector<double> numbers;
   if (const std::string typed = input.value(info.key); typed != "random") {
@@ -64,7 +64,7 @@ std::vector<double> table_of(const ParameterInfo& info, const FigureInput& input
   return numbers;
 }
 
-/// The parameters of a bias: those typed, or its defaults for this head.
+/// Returns the parameters of a bias: those that were typed, or its defaults for this head.
 PartValues values_of(const BiasRow& row, const Setting& s) {
   PartValues values;
   values.tensor.resize(row.parameters.size());
@@ -138,7 +138,7 @@ void draw_line(DisplayList& list, const Frame& f, const Line& line, std::size_t 
     path.empty() ? path.move(f.at(p.x, p.y)) : path.line(f.at(p.x, p.y));
   }
   list.path(path, Paint::stroked(colour, data_line));
-  // A few markers, which tell lines apart in grey print.
+  // A few markers make it possible to tell the lines apart in grey print.
   const std::size_t count = line.values.size(), step = std::max<std::size_t>(1, count / 8);
   for (std::size_t i = (number * step / 4) % step; i < count; i += step) {
     const Point& p = line.values[i];
@@ -186,7 +186,7 @@ struct BiasPanel {
   }
 };
 
-/// Draws the panels below each other with one left edge; returns the lowest y.
+/// Draws the panels below each other with a common left edge. Returns the lowest y.
 double draw_panels(DisplayList& list, const std::vector<BiasPanel>& panels) {
   double left = 0, right = 0;
   for (const BiasPanel& p : panels) {
@@ -209,7 +209,7 @@ double draw_panels(DisplayList& list, const std::vector<BiasPanel>& panels) {
 
 // ---- HyPE's columns ----------------------------------------------------------------------------
 
-/// The columns of one position in a type.
+/// The columns of one position, in type T.
 template <class T>
 struct Columns {
   T query[2], key[2];
@@ -257,7 +257,7 @@ ColumnsError columns_error_in(const char* name, double mu, double tau, double d,
   return error;
 }
 
-/// The panel of HyPE's columns with its notes, and what it adds to the caption.
+/// The lines of the panel of HyPE's columns, and what it adds to the caption.
 struct ColumnsPanel {
   std::vector<Line> lines;
   std::string text;

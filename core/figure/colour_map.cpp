@@ -15,10 +15,10 @@ struct OkLab {
 };
 
 struct Rgb {
-  double r, g, b;  ///< Linear, without gamma.
+  double r, g, b;  ///< Linear values, without gamma.
 };
 
-/// Ottosson's inverse matrices.
+/// Converts with the inverse matrices of Ottosson.
 Rgb to_linear(const OkLab& c) {
   const auto cube = [](double x) { return x * x * x; };
   const double l = cube(c.L + 0.3963377774 * c.a + 0.2158037573 * c.b);
@@ -54,18 +54,19 @@ OkLab oklch(double lightness, double chroma, double hue_degrees) {
   return at(low);
 }
 
-/// The sequential map; it is pale at the low end, where most of an attention map lies.
+/// Returns a colour of the sequential map. It is pale at the low end, because most weights of an
+/// attention map are small.
 OkLab sequential_curve(double t) {
   const double rise = std::sin(std::min(t / 0.3, 1.0) * std::numbers::pi / 2);
   return oklch(0.968 - 0.718 * t, 0.092 * (0.42 + 0.58 * rise), 105 + 185 * t);
 }
 
-/// Half of the diverging map: from near white outwards.
+/// Returns a colour of one half of the diverging map, from near white outwards.
 OkLab diverging_half(double t, double hue, double bend) {
   return oklch(0.965 - 0.60 * t, 0.115 * std::sin(2.07 * t), hue + bend * t);
 }
 
-/// Half of the diverging map for dark pages.
+/// Does the same for dark pages.
 OkLab dark_diverging_half(double t, double hue, double bend) {
   return oklch(0.22 + 0.64 * t, 0.13 * std::sin(2.07 * t), hue + bend * t);
 }
@@ -89,7 +90,8 @@ double distance(const OkLab& p, const OkLab& q) {
   return std::hypot(p.L - q.L, p.a - q.a, p.b - q.b);
 }
 
-// With the special colours a map has fewer than 256: images can be stored with a palette.
+// With the special colours a map has fewer than 256 colours, so that images can be stored with a
+// palette.
 constexpr std::size_t samples = 1025, steps = 251;
 using Table = std::array<Colour, steps>;
 

@@ -109,8 +109,9 @@ Curve ConeCurves::similarity_level(const AxisShadow& u, double shadow) const {
   return joined({reversed(down_left), level_between(shadow, left.axis, right.axis), down_right});
 }
 
-// Under the parameters that put the common ancestor of u and w on the border, w lies on the edge
-// of that border's cone; the curve begins where the original domain does.
+// Returns the level of `radial` beyond the original domain. Under the parameters that put the
+// common ancestor of u and w on the border of the domain, w lies on the edge of that border's cone.
+// The curve begins at the border of the original domain.
 Curve ConeCurves::extended_level(const AxisShadow& u, double radial, int side) const {
   const geometry::ConeFamily& family = *system_.family;
   const double u_radial = family.radial(system_.values, u.shadow);
@@ -148,8 +149,8 @@ Curve ConeCurves::object_ball(const Vector& half_plane) const {
   return circle_curve(half_plane, radius_parameter());
 }
 
-// The rays that touch the ball stand over u's axis ± p; the tangent point is at the height y cosh
-// r, or at the distance t from the light with cosh ρ = cosh r cosh t.
+// The rays that touch the ball lie above u's axis ± p. The tangent point is at the height y cosh r,
+// or at the distance t from the light with cosh ρ = cosh r cosh t.
 Curve ConeCurves::shadow(const Vector& half_plane) const {
   const geometry::Element e =
       geometry::element(system_, geometry::point(geometry::Model::halfspace, half_plane));

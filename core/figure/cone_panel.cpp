@@ -26,7 +26,7 @@ Colour darker(Colour c) {
   return {part(c.r), part(c.g), part(c.b), c.a};
 }
 
-/// A scene with all derived quantities, each computed once.
+/// Draws one scene. Derived quantities are computed once.
 class PanelPainter {
  public:
   PanelPainter(DisplayList& list, const ConeScene& scene, const ModelView& view, std::string id)
@@ -157,8 +157,8 @@ class PanelPainter {
     list_.group_end();
   }
 
-  /// Levels of a similarity that is not of cones are at round values of the part of the half-plane
-  /// that shows the scene, in every model.
+  /// Returns level lines of the scene's similarity. Those of a similarity that is not of cones are
+  /// at round values over the part of the half-plane that shows the scene, in every model.
   [[nodiscard]] LevelLines level_lines() const {
     const PlaneSimilarityInfo* other = plane_similarity(scene_.similarity);
     if (other == nullptr) {
@@ -187,8 +187,8 @@ class PanelPainter {
     list_.group_end();
   }
 
-  /// Returns the level of the LCA's depth. Without an LCA it is the geodesic whose distance is that
-  /// depth.
+  /// Draws the level at the depth of the LCA. Without an LCA the depth is that of the geodesic
+  /// through u and v, which is drawn too.
   void draw_depth() {
     if (!lca_ || !scene_.depth) return;
     group("depth", "The depth that attention reads");
@@ -303,7 +303,8 @@ class PanelPainter {
     list_.group_end();
   }
 
-  /// Names that fit nowhere are left out, so that the others can be read.
+  /// Writes the names of the tokens. Names for which there is no space are left out, so that the
+  /// others can be read.
   void name_tokens() {
     for (const SceneToken& token : scene_.tokens) {
       if (token.name.empty() || !at_page(from_half_plane(token.at))) continue;
@@ -322,7 +323,8 @@ class PanelPainter {
       at = {b.x + across * b.width, b.y + 6};
       if (curves_.umbral()) text = scene_.system.infinite() ? "light at infinity" : "light outside";
     }
-    const double gap = curves_.umbral() ? 4 : 0;  // A light with an area is labelled inside it.
+    // The label of a light that has an area is inside it.
+    const double gap = curves_.umbral() ? 4 : 0;
     labels_.place(list_, at, rich(text), {.size = small_size, .colour = ink, .halo = 0.8}, gap);
     avoid_light();
   }
@@ -344,7 +346,7 @@ class PanelPainter {
     return labels_.place(list_, at, runs, {.size = small_size, .colour = colour, .halo = 0.8});
   }
 
-  /// Draws a line from a label to its point where that is farther than `near` points away.
+  /// Draws a line from a label to its point if the label is farther than `near` points away.
   void lead(const Box& name, Point to, double near, Colour colour) {
     constexpr double gap = 0.8;
     const Box around = name.grown(gap);
@@ -368,7 +370,7 @@ class PanelPainter {
     }
     if (!lca_ || !scene_.depth || view_.model() != Model::halfspace) return;
     const double y = view_.page(curves_.at_radial(0, lca_->radial)).y;
-    // As runs: far points have an exponent, which stands high.
+    // The label consists of runs, because the numbers of distant points have an exponent.
     std::vector<TextRun> text = number_label(lca_->radial, 4);
     text.front().text.insert(0, meeting_ ? "height of the LCA " : "lowest common light ");
     if (scene_.system.infinite()) note({b.right() - 46, y}, text, darker(vermilion));
@@ -401,7 +403,7 @@ Curve essential(const ConeScene& scene) {
     if (!scene.system.infinite()) add({light});
   }
   for (const SceneGeodesic& g : scene.geodesics) add(geodesic_curve(g.a, g.b));
-  if (scene.v) {  // The common ancestor and the curves up to it.
+  if (scene.v) {  // The common ancestor, and the curves up to it.
     const AxisShadow u = curves.locate(scene.u, "u"), v = curves.locate(*scene.v, "v");
     const Lca lca = scene_lca(scene);
     if (lca.place && lca.shadow > std::max(u.shadow, v.shadow)) {
@@ -461,7 +463,7 @@ Window fitted_window(const ConeScene& scene, Model model) {
   const double side = 0.06 * w.width();
   w.left -= side, w.right += side;
   w.high += std::max(0.12 * w.high, 0.04 * w.width());
-  w.high = std::max(w.high, 0.3 * w.width());  // Leaves space for labels of distant points.
+  w.high = std::max(w.high, 0.3 * w.width());  // This leaves space for labels of distant points.
   return w;
 }
 

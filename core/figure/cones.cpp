@@ -35,7 +35,8 @@ std::string meeting_text(const ConeScene& scene, Model model) {
   return fmt::format("LCA = {}, {} {}", coordinates(x, model), measure, short_number(depth));
 }
 
-/// The similarity whose level lines are drawn, if it is not the family's.
+/// Returns the part of the caption about level lines, if they are those of another similarity than
+/// the family's.
 std::string levels_text(const ConeScene& scene) {
   const PlaneSimilarityInfo* other = plane_similarity(scene.similarity);
   if (other == nullptr || scene.levels == 0) return "";
@@ -61,8 +62,8 @@ DisplayList draw_panels_of(const ConesFigure& f, std::vector<ScenePanel> panels,
   return draw_panels(figure);
 }
 
-/// The same figure of one of its families, with the parameters that this family has, and with the
-/// source if it is finite.
+/// Returns the same figure of one of its families, with the parameters that this family has, and
+/// with the source if that is finite.
 ConesFigure of_family(const ConesFigure& f, const std::string& family) {
   ConesFigure other = f;
   other.cone = family;
@@ -77,7 +78,7 @@ ConesFigure of_family(const ConesFigure& f, const std::string& family) {
 
 constexpr const char* cones_title = "Shadow cones and the lowest common ancestor";
 
-/// One panel for each family, all with the same points.
+/// Draws one panel for each family, all with the same points.
 DisplayList draw_side_by_side(const ConesFigure& f) {
   std::vector<ScenePanel> panels;
   std::string caption = f.caption.empty() ? "" : f.caption + ". ";
@@ -100,7 +101,7 @@ ConeScene cone_scene(const ConesFigure& f) {
   ConeScene scene;
   std::map<std::string, double> parameters = f.parameters;
   const bool infinite = geometry::cone_family(f.cone).base == geometry::Base::plane;
-  // The defaults of attention make objects too small to see.
+  // With the defaults of attention, objects would be too small to be seen.
   if (f.cone == "umbral") parameters.try_emplace("radius", 0.4);
   if (f.cone == "umbral-finite") parameters.try_emplace("object_radius", 0.3);
   scene.system = geometry::cone_system(f.cone, parameters);

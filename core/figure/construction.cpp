@@ -9,7 +9,7 @@
 namespace conelab::figure {
 namespace {
 
-/// What the curves are, and what their crossing is.
+/// Returns the caption: which curves are drawn, and what their crossing is.
 std::string explanation(const ConeScene& scene) {
   const bool penumbral = scene.system.family->penumbral;
   const std::string curves =
@@ -34,7 +34,7 @@ std::string explanation(const ConeScene& scene) {
   return text + "bound the cone of their crossing, the LCA";
 }
 
-/// The cone of the LCA, and its two edges up to the light.
+/// Returns the cone of the LCA and its two edges, continued up to the light.
 std::vector<SceneCurve> construction_of(const ConeScene& scene) {
   const ConeCurves curves(scene.system);
   const AxisShadow u = curves.locate(scene.u, "u"), v = curves.locate(*scene.v, "v");

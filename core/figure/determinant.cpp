@@ -1,9 +1,9 @@
-// Figure `determinant`: how much volume-preserving attention preserves volume.
+// Figure `determinant`: how well volume-preserving attention preserves volume.
 //
-// |det d output / d q| over the sequence length, median and middle half of several draws of random
-// tokens and matrices A, for both weightings and for softmax attention of q, k = q and v = q. The
-// manual of GeometricMachineLearning presents both weightings as volume-preserving; the skew one
-// is.
+// |det d output / d q| over the sequence length: the median and the middle half of several draws of
+// random tokens and matrices A, for both weightings and for softmax attention of q, k = q and v =
+// q. The manual of GeometricMachineLearning calls both weightings volume-preserving; only the skew
+// one is.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ Draws draws_of(const FigureInput& input) {
   return draws;
 }
 
-/// 1, 2, 3, 4, 6, 8, 12, 16, ... up to the longest.
+/// Returns the lengths 1, 2, 3, 4, 6, 8, 12, 16, ... up to the longest.
 std::vector<std::int64_t> lengths_to(std::int64_t longest) {
   std::vector<std::int64_t> lengths;
   for (std::int64_t n = 1; n <= longest; n *= 2) {
@@ -70,7 +70,7 @@ double log_magnitude(const Call& call, std::int64_t n, std::int64_t d, std::uint
   return jacobian_determinants(*plan, input).front().log_magnitude;
 }
 
-/// The number below which this share of sorted numbers lies, interpolated.
+/// Returns the number below which this share of the sorted numbers lies, interpolated.
 double quantile(const std::vector<double>& sorted, double share) {
   const double at = share * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(at);

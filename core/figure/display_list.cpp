@@ -25,8 +25,8 @@ double baseline_shift(Align align, double size) {
   return 0;
 }
 
-/// Largest distance of the standard cubic from the unit circle, over an angle up to a quarter turn:
-/// 2.73e-4 at 90 degrees, falling with the sixth power.
+/// Returns the largest distance of the standard cubic from the unit circle, over an angle up to a
+/// quarter turn: 2.73e-4 at 90 degrees, falling with the sixth power.
 double unit_error(double angle) {
   return 2.73e-4 * std::pow(std::abs(angle) / (std::numbers::pi / 2), 6);
 }
@@ -39,7 +39,7 @@ int pieces(const ArcTo& arc, double tolerance) {
   return n;
 }
 
-/// The direction of travel at an angle, times the step of the control point.
+/// Returns the direction of travel at an angle, times the step of the control point.
 Point tangent(const ArcTo& arc, double angle, double step) {
   const double x = -arc.rx * std::sin(angle) * step, y = arc.ry * std::cos(angle) * step;
   const double c = std::cos(arc.rotation), s = std::sin(arc.rotation);

@@ -196,7 +196,7 @@ struct Metadata {
   std::string creator = "conelab";
   std::string version;
   std::string spec;       ///< The command, or the parameters of the template.
-  std::string data_hash;  ///< SHA-256 of the input, or empty.
+  std::string data_hash;  ///< SHA-256 of each input, separated by blanks; or empty.
   std::string seed;       ///< Seed of random numbers, or empty.
 };
 

@@ -1,4 +1,4 @@
-// The text form of a display list, and the checks that every sink relies on.
+// Writes a display list as text, and makes the checks that every writer relies on.
 #include <fmt/format.h>
 #include <zlib.h>
 
@@ -124,7 +124,7 @@ void check(const Path& path) {
   }
 }
 
-/// Checks items one by one and remembers what is open.
+/// Checks items one by one, and stores which groups and clips are open.
 struct ItemCheck {
   std::vector<char> open = {};
   std::set<std::string> ids = {};

@@ -13,14 +13,14 @@ namespace {
 
 constexpr double name_line = 8.5, note_line = 7.5, marker_room = 8, leader_room = 14;
 
-/// Labels that touch and move together. `offset` is the mean of the wanted centres, relative to the
-/// first label's.
+/// Labels that touch each other and move together. `offset` is the mean of the wanted centres,
+/// relative to that of the first label.
 struct Block {
   double offset, weight;
   std::size_t begin, end;
 };
 
-/// The non-decreasing sequence nearest to `values`.
+/// Returns the non-decreasing sequence that is nearest to `values`.
 std::vector<double> isotonic(const std::vector<double>& values) {
   std::vector<Block> blocks;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -93,7 +93,8 @@ std::vector<double> spread(const std::vector<double>& wanted, const std::vector<
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return wanted[a] < wanted[b]; });
-  // Subtracting the height of the stack above each label leaves an order constraint only.
+  // After the height of the stack above each label is subtracted, only the order remains as a
+  // constraint.
   std::vector<double> stacked(n, 0), free(n);
   for (std::size_t k = 1; k < n; ++k) {
     stacked[k] = stacked[k - 1] + (heights[order[k - 1]] + heights[order[k]]) / 2;

@@ -47,7 +47,8 @@ struct Disc {
   const char* name;
 };
 
-/// d = 3 from above: u ≼ v is one disc inside another, the LCA the smallest disc around both.
+/// Draws the case d = 3, seen from above: u ≼ v means that one disc is inside the other, and the
+/// LCA is the smallest disc around both.
 Box draw_discs(DisplayList& list, Point corner, double width) {
   list.text({corner.x + width / 2, corner.y},
             rich("<i>d</i> = 3: <i>w</i> is a common ancestor, but not of the LCA"),
@@ -84,7 +85,8 @@ Box draw_discs(DisplayList& list, Point corner, double width) {
 
 DisplayList draw_convexity(const ExplanationFigure& f) {
   DisplayList list = start(f, "Umbral cones are not geodesically convex");
-  const bool wide = f.width >= 350;  // Side by side, else one below the other.
+  // They are next to each other on a wide page, and below each other on a narrow one.
+  const bool wide = f.width >= 350;
   const double width = (f.width - 2 * margin - (wide ? gutter : 0)) / (wide ? 2 : 1);
   ScenePanel left = convexity_panel("umbral", 1, at(0, 1), at(-1, 0.1), at(0.95, 0.15));
   ScenePanel right = convexity_panel("penumbral", 1.2, at(0, 1.05), at(-0.55, 0.1), at(0.5, 0.15));
@@ -108,7 +110,8 @@ DisplayList draw_convexity(const ExplanationFigure& f) {
 
 DisplayList draw_lub(const ExplanationFigure& f) {
   DisplayList list = start(f, "The LCA is the least upper bound in the plane only");
-  const bool wide = f.width >= 350;  // Side by side, else one below the other.
+  // They are next to each other on a wide page, and below each other on a narrow one.
+  const bool wide = f.width >= 350;
   const double width = (f.width - 2 * margin - (wide ? gutter : 0)) / (wide ? 2 : 1);
   ScenePanel plane;
   plane.scene.system = geometry::cone_system("penumbral");

@@ -16,7 +16,7 @@ namespace {
 using geometry::ConeFamily;
 using geometry::Model;
 
-/// The families of the table, those whose light has an extent first.
+/// Returns the families of the table. Those whose light has an extent come first.
 std::vector<const ConeFamily*> ordered_families() {
   std::vector<const ConeFamily*> families = geometry::cone_families();
   std::stable_partition(families.begin(), families.end(),

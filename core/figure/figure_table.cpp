@@ -13,7 +13,7 @@
 
 namespace conelab::figure {
 
-// The makers, one family a file.
+// The functions that make the figures.
 DisplayList make_heatmap(const FigureInput& input);             // map_figures.cpp
 DisplayList make_arcs(const FigureInput& input);                // map_figures.cpp
 DisplayList make_scaling(const FigureInput& input);             // bench_figures.cpp
@@ -49,7 +49,7 @@ const FigureKey similarities_key = {
 const FigureKey limits_key = {"limits", "shared", "shared by the panels, or own", false,
                               "shared|own"};
 
-/// Of a figure of a benchmark: which of its cases, then what it takes besides.
+/// Returns the keys of a figure of a benchmark: those that choose the cases, then the further ones.
 Keys bench_keys(const char* operators, const Keys& more = {}) {
   Keys keys = {{"operators", "", operators, true}};
   for (const Axis& axis : fixed_axes()) {
@@ -63,7 +63,7 @@ Keys bench_keys(const char* operators, const Keys& more = {}) {
 const FigureKey model_key = {"model", "halfspace", "halfspace, ball, klein, hyperboloid or band",
                              false, "halfspace|ball|klein|hyperboloid|band"};
 
-/// What chooses a family of cones and a scene of one or two points.
+/// Returns the keys that choose a family of cones and a scene of one or two points.
 Keys scene_keys(bool pair) {
   static const std::string names = geometry::cone_family_names("|");
   Keys keys = {
@@ -84,7 +84,7 @@ Keys scene_keys(bool pair) {
   return keys;
 }
 
-/// What `cones` and `models` share.
+/// Returns the keys that `cones` and `models` share.
 Keys cone_keys() {
   Keys keys = scene_keys(true);
   keys.insert(keys.end() - 1,
@@ -101,7 +101,7 @@ Keys cone_keys() {
   return keys;
 }
 
-/// A single model may show several families.
+/// Returns the keys of a figure in one model, which may show several families.
 Keys family_keys() {
   Keys keys = cone_keys();
   keys.insert(
@@ -111,8 +111,8 @@ Keys family_keys() {
   return keys;
 }
 
-/// The numbers, words and tensors of one axis that the rows of a table take, each key once; the
-/// defaults are the rows', and "random" for a tensor.
+/// Adds a key for each number, word and tensor of one axis that the rows of a table take, each key
+/// once. The defaults are those of the rows, and "random" for a tensor.
 template <class Rows>
 Keys row_keys(Keys keys, const Rows& rows) {
   for (const auto& row : rows) {

@@ -10,7 +10,7 @@
 
 #include "core/base/error.h"
 
-// Put into the object file by fonts_data.cpp.in.
+// fonts_data.cpp.in puts the fonts into the object file.
 extern "C" {
 extern const unsigned char conelab_font_regular[], conelab_font_regular_end[];
 extern const unsigned char conelab_font_bold[], conelab_font_bold_end[];
@@ -38,7 +38,7 @@ BlobHandle blob_of(Bytes bytes, hb_memory_mode_t mode) {
                                    static_cast<unsigned>(bytes.size()), mode, nullptr, nullptr));
 }
 
-/// Measures in units of the font, of which an em has `units_per_em`.
+/// Opens a font. It measures in units of the font; an em has `units_per_em`.
 FontHandle open(FontFile file) {
   const BlobHandle blob = blob_of(font_bytes(file), HB_MEMORY_MODE_READONLY);
   const FaceHandle face(hb_face_create(blob.get(), 0));
@@ -65,8 +65,8 @@ hb_font_extents_t line_extents() {
   return extents;
 }
 
-/// The table `name` with the entries that a font must have: platform 3 (Windows), encoding 1
-/// (UTF-16), language 0x409 (English). `family` is ASCII.
+/// Returns the table `name` with the entries that a font must have, for platform 3 (Windows),
+/// encoding 1 (UTF-16) and language 0x409 (English). `family` is ASCII.
 std::vector<std::uint8_t> name_table(const std::string& family) {
   std::string post_script = family;
   std::erase(post_script, ' ');
@@ -91,7 +91,7 @@ std::vector<std::uint8_t> name_table(const std::string& family) {
   return table;
 }
 
-/// A font file of those tables of `from` and a new name.
+/// Returns a font file with these tables of `from` and a new name.
 std::vector<std::uint8_t> named_font(hb_face_t* from, std::initializer_list<const char*> tables,
                                      const std::string& family) {
   const FaceHandle builder(hb_face_builder_create());

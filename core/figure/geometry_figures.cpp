@@ -1,4 +1,4 @@
-// The figures of cones and of trees of tokens.
+// Makes the figures of cones and of trees of tokens.
 #include <cmath>
 
 #include "core/base/error.h"
@@ -44,7 +44,7 @@ void read_point(const Parameters& p, const std::string& key, std::optional<Vecto
   point = geometry::convert(checked, geometry::Model::halfspace).x;
 }
 
-/// Returns the families of "umbral,ganea". An unknown one is reported.
+/// Returns the families of "umbral,ganea". Throws misuse for an unknown one.
 std::vector<std::string> families_of(const std::string& text) {
   std::vector<std::string> families;
   for (const std::string_view name : split_commas(text)) {

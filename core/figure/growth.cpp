@@ -13,7 +13,7 @@ namespace conelab::figure {
 namespace {
 
 struct Order {
-  const char* name;  ///< As it is typed.
+  const char* name;  ///< The name as a user types it.
   Guide guide;
 };
 const std::vector<Order>& orders() {
@@ -24,7 +24,7 @@ const std::vector<Order>& orders() {
   return table;
 }
 
-/// "n,n^2", or "none".
+/// Parses "n,n^2" or "none".
 std::vector<Guide> guides_of(const std::string& typed) {
   std::vector<std::string> known;
   for (const Order& order : orders()) known.emplace_back(order.name);
@@ -38,7 +38,8 @@ std::vector<Guide> guides_of(const std::string& typed) {
   return guides;
 }
 
-/// Refuses an operator without a case at the labels that are drawn, and a case that two files have.
+/// Throws misuse for an operator without a case at the labels that are drawn, and for a case that
+/// two files contain.
 void check_once(const BenchSelection& selection, std::size_t total) {
   for (const std::string& name : selection.operators) {
     std::vector<std::string> lengths;

@@ -67,12 +67,14 @@ void require_non_negative(const HeatmapPanel& p) {
   }
 }
 
-/// Returns one cell of a pooled panel, for the block [r0, r1) x [c0, c1).
+/// A block of cells as one number.
 struct Pooled {
   double value = 0;
   bool masked = true;
 };
 
+/// Returns the number of the block [r0, r1) x [c0, c1): the largest one, NaN if it has one. In
+/// differences it is the one with the largest magnitude.
 Pooled pool(const HeatmapPanel& p, std::size_t r0, std::size_t r1, std::size_t c0, std::size_t c1) {
   Pooled out;
   bool first = true;

@@ -175,8 +175,9 @@ double width_within_page(const HeatmapFigure& f, std::vector<Drawn>& panels, std
   return width;
 }
 
-/// Chooses the number of panels in a row and the width of their matrices: as few in a row as are
-/// legible, and more only if the figure would be higher than a page.
+/// Chooses the number of panels in a row and the width of their matrices. It takes a larger number
+/// than usual if that makes the matrices wider, which is so if the figure would otherwise be higher
+/// than a page.
 std::pair<std::size_t, double> plan_layout(const HeatmapFigure& f, std::vector<Drawn>& panels) {
   const auto width_with = [&](std::size_t across) {
     decide_row_labels(panels, across);

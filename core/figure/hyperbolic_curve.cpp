@@ -52,9 +52,9 @@ WeightedCircle ball_circle(const Cycle& cycle) {
   return {cycle.m - n.z(), {-n.x(), -n.y()}, std::sqrt(std::max(0.0, 1 - cycle.m * cycle.m))};
 }
 
-// The Klein model is the projection of the hemisphere along g: the circle of radius √(1−m²) about
-// −m·normal is shortened along the horizontal part of the normal, by the factor of its vertical
-// part.
+// Returns the ellipse of a cycle in the Klein model. This model is the projection of the hemisphere
+// along g: the circle of radius √(1−m²) about −m·normal is shortened along the horizontal part of
+// the normal, by the factor of its vertical part.
 KleinEllipse klein_ellipse(const Cycle& cycle) {
   const Eigen::Vector3d& n = cycle.normal;
   const double radius = std::sqrt(std::max(0.0, 1 - cycle.m * cycle.m));
@@ -105,7 +105,8 @@ Curve joined(std::initializer_list<Curve> parts) {
   return out;
 }
 
-// A Lorentz map is linear: three points of the hyperboloid and their images determine it.
+// Computes the matrix of the isometry. A Lorentz map is linear, so that three points of the
+// hyperboloid and their images determine it.
 Motion::Motion(const geometry::Isometry& isometry) {
   Eigen::Matrix3d before, after;
   const double places[3][2] = {{0, 1}, {1, 1}, {0, 2}};

@@ -1,4 +1,4 @@
-// The figures `heatmap` and `arcs`, from attention maps of one head.
+// Makes the figures `heatmap` and `arcs` from attention maps of one head.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ void read(const Parameters& p, const std::string& key, std::string& value) {
   if (const auto text = value_of(p, key)) value = *text;
 }
 
-/// One of two words; true for the first.
+/// Reads a key whose value is one of two words. `yes` means true.
 void read(const Parameters& p, const std::string& key, const std::string& yes,
           const std::string& no, bool& value) {
   const auto text = value_of(p, key);
@@ -35,7 +35,7 @@ void read(const Parameters& p, const std::string& key, const std::string& yes,
   value = *text == yes;
 }
 
-/// Which panel a reference names: by its file, its title or its operator.
+/// Returns the panel that a reference names by its file, its title or its operator.
 std::size_t reference_panel(const FigureInput& input, const std::string& reference) {
   std::vector<std::string> known;
   for (std::size_t i = 0; i < input.panels.size(); ++i) {
@@ -47,7 +47,8 @@ std::size_t reference_panel(const FigureInput& input, const std::string& referen
   unknown_name("value of -p difference", reference, known);
 }
 
-/// Every panel but the reference becomes its difference to the reference, which stands first.
+/// Replaces every panel except the reference by its difference from the reference, which comes
+/// first.
 void subtract_reference(std::vector<HeatmapPanel>& panels, const FigureInput& input) {
   const std::string reference = input.value("difference");
   const auto found =

@@ -1,9 +1,9 @@
-// Figure `masks`: the pairs of queries and keys that each mask of the table admits, side by side.
+// Figure `masks`: the pairs of queries and keys that each mask of the table admits.
 //
-// A row of core/pair/mask_table.cpp is a panel, or several if the mask has a parameter that is a
-// choice of words. The tensors that masks read in addition to their parameters are invented here:
-// 5/8 of the keys are no padding, the explicit mask is that of two documents, and the graph is a
-// binary tree.
+// A row of core/pair/mask_table.cpp is a panel, or several panels if the mask has a parameter that
+// is a choice of words. The tensors that masks read in addition to their parameters are made up
+// here: 5/8 of the keys are not padding, the explicit mask is that of two documents, and the graph
+// is a binary tree.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -44,7 +44,8 @@ struct Pattern {
   std::vector<std::uint8_t> sees;  ///< [n x n]
 };
 
-/// A parameter's value: the one typed, its default, or where it has none a quarter of the keys.
+/// Returns the value of a parameter: the one that was typed, its default, or a quarter of the keys
+/// if it has none.
 double value_of_parameter(const MaskRow& row, std::size_t index, const FigureInput& input,
                           std::int64_t n) {
   const ParameterInfo& info = row.parameters[index];
@@ -52,7 +53,7 @@ double value_of_parameter(const MaskRow& row, std::size_t index, const FigureInp
   if (std::isnan(initial) && row.initial != nullptr) {
     initial = row.initial(static_cast<int>(index), {0, 1, n, n, 0});
   }
-  // Defaults beyond the sequence would hide the pattern.
+  // A default beyond the length of the sequence would hide the pattern.
   const double quarter = std::max(1.0, std::round(static_cast<double>(n) / 4));
   if (std::isnan(initial) || initial > static_cast<double>(n)) initial = quarter;
   return typed_value(info, input, initial);
@@ -80,8 +81,8 @@ Pattern pattern_of(const MaskRow& row, const std::vector<double>& values, const 
   return pattern;
 }
 
-/// The patterns of a mask: one for each word of its first choice, unless that was typed or makes no
-/// difference.
+/// Returns the patterns of a mask: one for each word of its first choice, unless the user typed a
+/// word or all patterns are the same.
 std::vector<Pattern> patterns_of(const MaskRow& row, const FigureInput& input,
                                  const Example& example) {
   std::vector<double> values;
@@ -120,7 +121,7 @@ std::vector<Pattern> chosen_patterns(const FigureInput& input, const Example& ex
   return patterns;
 }
 
-/// Draws the pairs as one path, a rectangle for each run of keys, and a frame around all.
+/// Draws the pairs as one path, a rectangle for each run of keys, and a frame around all of them.
 void draw_pairs(DisplayList& list, const Pattern& p, const Box& box) {
   const double cell = box.width / static_cast<double>(p.n);
   Path seen;
@@ -141,7 +142,7 @@ void draw_pairs(DisplayList& list, const Pattern& p, const Box& box) {
   list.rectangle(box, Paint::stroked(ink, thin_line));
 }
 
-/// The lines below a panel: the mask's parameters, and the number of pairs.
+/// Returns the lines below a panel: the parameters of the mask, and the number of pairs.
 std::vector<std::string> notes_of(const Pattern& p, double width) {
   std::vector<std::string> lines;
   if (!p.parameters.empty()) lines = wrap(p.parameters, small_size, width);
@@ -150,7 +151,7 @@ std::vector<std::string> notes_of(const Pattern& p, double width) {
   return lines;
 }
 
-/// Draws a row of panels below `top`; returns the lowest y.
+/// Draws a row of panels below `top`. Returns the lowest y.
 double draw_row(DisplayList& list, std::span<const Pattern> row, std::size_t first, double top,
                 double width) {
   const double map = top + 1.35 * text_size, room = width + gutter - 3;

@@ -12,7 +12,7 @@ using geometry::Model;
 constexpr double pi = std::numbers::pi;
 /// Arcs with a sagitta below this, in points, are drawn as straight lines.
 constexpr double straight = 2e-3;
-/// Nothing is drawn farther than this from the window, in widths of the window.
+/// Nothing is drawn farther than this from the window. The unit is the width of the window.
 constexpr double far_away = 40;
 
 /// Returns the distance along `way` from a point to slightly outside the box.
@@ -32,7 +32,8 @@ Point on_cubic(Point a, const CubicTo& c, double t) {
   return blend(blend(ab, bc, t), blend(bc, cd, t), t);
 }
 
-/// Returns the cubic over [a, b] with the tangents of the curve, by central differences.
+/// Returns the cubic over [a, b] that has the tangents of the curve, computed by central
+/// differences.
 CubicTo hermite(const std::function<Point(double)>& f, double a, double b) {
   const double h = (b - a) * 1e-4, third = (b - a) / 3;
   const auto ahead = [&](double t, double sign) {
@@ -79,9 +80,9 @@ const char* model_title(Model model) {
 }
 
 Point projected(const HemispherePoint& p) {
-  // The projection is so steep that no part of the surface hides another: lean > lift.
+  // The projection is so steep that no part of the surface hides another one: lean > lift.
   constexpr double lift = 0.5, lean = 0.72;
-  const double rim = 1 / rim_time;  // g at the rim; points beyond it are drawn on the rim.
+  const double rim = 1 / rim_time;  // g at the rim. Points beyond it are drawn on the rim.
   const double g = std::max(p.z(), rim);
   const double length = std::hypot(p.x(), p.y());
   const double reach = length > 0 ? std::sqrt(std::max(0.0, 1 - g * g)) / (length * g) : 0;
@@ -118,7 +119,7 @@ Point ModelView::world(const HemispherePoint& p) const {
     case Model::klein:
       return {p.x(), p.y()};
     case Model::band: {
-      // tanh t = k_y, in a form that is exact for large t.
+      // This is tanh t = k_y, in a form that is exact for large t.
       const Window& w = scene_.window();
       const double t = std::asinh(p.y() / std::max(std::hypot(p.x(), p.z()), 1e-300));
       return {std::atan2(p.x(), p.z()), std::clamp(t, w.low - w.height(), w.high + w.height())};
@@ -181,7 +182,8 @@ void ModelView::add_klein_arc(Path& path, const CycleArc& arc, Ends ends) const 
   };
   const double from = angle(arc.from);
   const double sweep = arc.whole ? 2 * pi : sweep_through(from, angle(arc.via), angle(arc.to));
-  const double scale = scene_.scale();  // The page's y points down: every angle changes sign.
+  // The page's y axis points down, so that every angle changes its sign.
+  const double scale = scene_.scale();
   path.ellipse_arc({scene_.page({e.centre.x(), e.centre.y()}), e.along * scale, e.across * scale,
                     -from, -sweep, -e.tilt});
 }
@@ -190,7 +192,7 @@ void ModelView::add_refined(Path& path, const CycleArc& arc) const {
   const ArcParameter at(arc);
   const std::function<Point(double)> f = [&](double t) { return page(at(t)); };
   if (path.empty()) path.move(f(0));
-  constexpr int pieces = 8;  // Enough that no symmetric curve passes all samples unnoticed.
+  constexpr int pieces = 8;  // No symmetric curve passes all these samples unnoticed.
   if (model_ != Model::band) {
     for (int i = 0; i < pieces; ++i) {
       refine(f, static_cast<double>(i) / pieces, static_cast<double>(i + 1) / pieces, 8, path);
@@ -250,7 +252,7 @@ Path ModelView::area(const CycleArc& whole, const HemispherePoint& inside) const
   const Cycle cycle = whole.cycle();
   const bool line = model_ == Model::halfspace && std::abs(cycle.normal.y() + cycle.m) < 1e-12;
   if (!line) return path({whole});
-  // Everything on one side of a line: a quadrilateral far larger than the window.
+  // Everything on one side of a line is a quadrilateral that is far larger than the window.
   const Point a = world(whole.from), b = world(whole.via), in = world(inside);
   const double length = distance(a, b), reach = far_away * scene_.window().width();
   const Point along{(b.x - a.x) / length * reach, (b.y - a.y) / length * reach};

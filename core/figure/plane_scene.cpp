@@ -61,7 +61,7 @@ Path PlaneScene::circle(Point centre, double radius) const {
 }
 
 void LabelPlacer::avoid_segment(Point from, Point to) {
-  // A circle of a scene may be a billion pages wide: only its part on the page is used.
+  // The circles of a scene may be a billion pages wide. Only the part on the page is used.
   if (!clip_to(page_.grown(2), from, to)) return;
   const double length = std::hypot(to.x - from.x, to.y - from.y);
   const int pieces = static_cast<int>(std::clamp(length / 4, 1.0, 400.0));
@@ -71,7 +71,7 @@ void LabelPlacer::avoid_segment(Point from, Point to) {
   }
 }
 
-// A circle of a scene may be a billion pages wide: only its part near the page is split.
+// The circles of a scene may be a billion pages wide. Only the part near the page is split.
 void LabelPlacer::avoid_arc(const ArcTo& arc, double from, double to) {
   const Point a = arc.at(from), b = arc.at(to);
   const double half = std::sin((to - from) / 4), bow = 2 * std::max(arc.rx, arc.ry) * half * half;
@@ -93,7 +93,7 @@ void LabelPlacer::avoid_path(const Path& path) {
       at = line->to;
     }
     if (const auto* arc = std::get_if<ArcTo>(&s)) {
-      constexpr int parts = 4;  // Each part is at most a quarter turn, so its box bounds it.
+      constexpr int parts = 4;  // Each part is at most a quarter turn, so that its box bounds it.
       for (int i = 0; i < parts; ++i) {
         avoid_arc(*arc, arc->from + arc->sweep * i / parts,
                   arc->from + arc->sweep * (i + 1) / parts);
@@ -150,7 +150,7 @@ bool LabelPlacer::place_if_free(DisplayList& list, Point point, const std::vecto
                                 TextStyle style, double gap) {
   style.anchor = Anchor::middle, style.align = Align::middle;
   const double width = text_width(runs, style.size), height = 0.95 * style.size;
-  constexpr double little = 0.25;  // Of the label's area; thin curves are obstacles too.
+  constexpr double little = 0.25;  // Share of the label's area; thin curves are obstacles too.
   for (int k = 0; k < 16; ++k) {
     const double angle = std::numbers::pi * k / 8;
     const Point at = {point.x + std::cos(angle) * (gap + width / 2),

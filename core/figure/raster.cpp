@@ -22,7 +22,8 @@ bool opaque(std::span<const std::uint8_t> rgba) {
   return true;
 }
 
-/// The colours of an image in order of appearance; empty where there are more than 256.
+/// Returns the colours of an image in the order of their appearance. It is empty if there are more
+/// than 256.
 std::map<std::uint32_t, std::uint8_t> palette_of(std::span<const std::uint8_t> rgba) {
   std::map<std::uint32_t, std::uint8_t> palette;
   std::uint32_t last = 0;
@@ -38,7 +39,7 @@ std::map<std::uint32_t, std::uint8_t> palette_of(std::span<const std::uint8_t> r
   return palette;
 }
 
-/// The image as the file stores it: samples of one pixel after another.
+/// The image as the file stores it, with all samples of a pixel next to each other.
 struct Pixels {
   int colour_type = PNG_COLOR_TYPE_RGBA;
   Buffer samples;
@@ -68,7 +69,8 @@ Pixels pixels_of(std::span<const std::uint8_t> rgba) {
   return out;
 }
 
-/// The entries as libpng takes them; they point into `text`, which it does not change.
+/// Returns the entries in the form that libpng takes. They point into `text`, which libpng does not
+/// change.
 std::vector<png_text> text_entries(const PngText& text) {
   std::vector<png_text> entries;
   for (const auto& [keyword, value] : text) {
@@ -83,8 +85,8 @@ std::vector<png_text> text_entries(const PngText& text) {
   return entries;
 }
 
-/// All that decides the bytes of the compressed image, so that they depend on no default. The
-/// filter is "up": figures repeat from row to row.
+/// Sets everything that decides the bytes of the compressed image, so that they do not depend on
+/// defaults of the library. The filter is "up", because figures repeat from row to row.
 void fix_compression(png_structp png) {
   png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_UP);
   png_set_compression_level(png, 6);
@@ -106,8 +108,8 @@ struct PixelLayout {
   png_uint_32 columns, rows, dots_per_metre;
 };
 
-/// Returns false where libpng fails. It reports that by a jump to here, so that this function owns
-/// nothing that a destructor would have to release.
+/// Writes the image. Returns false if libpng fails, which it reports by a jump to this function.
+/// The function therefore owns nothing that a destructor would have to release.
 bool write_png(png_structp png, png_infop info, const PixelLayout& layout, const Pixels& pixels,
                const std::vector<png_text>& text, Buffer& out) {
   if (setjmp(png_jmpbuf(png)) != 0) return false;
@@ -129,7 +131,7 @@ bool write_png(png_structp png, png_infop info, const PixelLayout& layout, const
   return true;
 }
 
-/// Pixels for one cell along one side.
+/// Returns the number of pixels for one cell along one side.
 std::size_t repeats(double length, std::size_t cells, double pitch) {
   const double wanted = std::ceil(length / (static_cast<double>(cells) * pitch));
   const auto most = std::max<std::size_t>(1, 4096 / cells);

@@ -1,4 +1,5 @@
-// Figure `finite-to-infinite`: as a finite source recedes, its cones approach the infinite ones.
+// Figure `finite-to-infinite`: how cones of a finite source approach the infinite ones as the
+// source recedes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -65,7 +66,8 @@ ScenePanel panel_of(const ConeSystem& system, const std::string& title) {
   return panel;
 }
 
-/// Draws the error of the LCA over the height of the source for both families, with the slope −2.
+/// Draws the error of the LCA over the height of the source for both families, with a line of slope
+/// −2.
 void draw_convergence(DisplayList& list, Point corner, double width, double height) {
   std::vector<double> heights, errors;
   for (double exponent = 0.5; exponent <= 4.01; exponent += 0.25)

@@ -21,20 +21,20 @@ using geometry::Model;
 constexpr Colour descendants{199, 222, 238, 255}, ancestors{199, 232, 222, 255},
     related{243, 243, 243, 255}, unrelated{240, 220, 231, 255};
 
-/// The law's numbers of a scene.
+/// The coordinates of a scene's cones.
 struct RegionLayout {
   AxisShadow u;
-  double largest;  ///< L, infinite for umbral cones with their light at infinity.
-  bool around;     ///< Whether axes are angles, so that D is behind u.
+  double largest;  ///< L; infinite for umbral cones with their light at infinity.
+  bool around;     ///< Whether axes are angles, so that D lies behind u.
   [[nodiscard]] bool endless() const { return std::isinf(largest); }
-  /// Where D begins at this shadow radius, as a distance from the axis of u.
+  /// Returns the distance from the axis of u at which D begins for this shadow radius.
   [[nodiscard]] double border(double shadow) const { return 2 * largest - shadow - u.shadow; }
   [[nodiscard]] bool has_unrelated() const {
     return !endless() && (!around || border(0) < std::numbers::pi);
   }
 };
 
-/// A letter in the middle of each region, on both sides of u where it has two sides.
+/// Returns a letter for the middle of each region, and two letters for a region on both sides of u.
 std::vector<SceneLabel> letters(const RegionLayout& at, const ConeCurves& curves) {
   std::vector<SceneLabel> labels;
   const auto add = [&](const char* letter, double apart, double shadow) {
@@ -47,7 +47,7 @@ std::vector<SceneLabel> letters(const RegionLayout& at, const ConeCurves& curves
   const double shadow = at.endless() ? 0.75 * at.u.shadow : 0.4 * at.largest;
   const double near = std::abs(shadow - at.u.shadow);
   const double far = at.endless() ? near + 3 * at.u.shadow : at.border(shadow);
-  add("A", 0, at.u.shadow / 5);  // The cone is wider below.
+  add("A", 0, at.u.shadow / 5);  // The cone is wider at its lower end.
   add("B", 0, at.endless() ? 2 * at.u.shadow : (at.u.shadow + at.largest) / 2);
   add("C", near + 0.6 * (far - near), shadow);
   const double most = at.around ? std::numbers::pi : far + 0.7 * at.largest;
@@ -70,7 +70,7 @@ std::vector<SceneCurve> areas(const RegionLayout& at, const ConeCurves& curves) 
   return drawn;
 }
 
-/// Of the half-plane: wide enough for all regions.
+/// Returns a window of the half-plane that shows all regions.
 std::optional<Window> window_of(const RegionLayout& at, const ConeScene& scene, Model model) {
   if (model != Model::halfspace) return std::nullopt;
   if (!at.around) {

@@ -21,7 +21,7 @@ constexpr double marker_size = 4.5;
 bool in_range(double v) { return v >= 1e-290 && v <= 1e290; }
 bool is_drawn(const RooflinePoint& p) { return in_range(p.intensity) && in_range(p.performance); }
 
-/// The figure without what cannot be drawn.
+/// Returns the figure without what cannot be drawn.
 RooflineFigure drawable(RooflineFigure f) {
   const auto bad_ceiling = [](const RooflineCeiling& c) { return !in_range(c.value); };
   std::erase_if(f.peaks, bad_ceiling);
@@ -58,7 +58,8 @@ std::vector<EdgeLabel> labels_of(const RooflineFigure& f, const Frame& frame) {
   return labels;
 }
 
-/// The axes hold every point, the ridges and the roof above the leftmost point.
+/// Returns a frame whose axes contain every point, the ridges and the roof above the leftmost
+/// point.
 Frame frame_of(const RooflineFigure& f) {
   std::vector<double> xs, ys;
   for (const RooflinePoint& p : f.points) {
@@ -87,8 +88,8 @@ Frame frame_of(const RooflineFigure& f) {
   return frame;
 }
 
-/// The part of a ceiling below the roof and inside the frame, from left to right on the page.
-/// Memory lines end at the highest peak, peaks begin at the fastest memory.
+/// Returns the part of a ceiling that lies below the roof and inside the frame, from left to right
+/// on the page. Lines of memory end at the highest peak, and peaks begin at the fastest memory.
 std::optional<std::pair<Point, Point>> visible_part(const RooflineFigure& f, const Frame& frame,
                                                     double value, bool memory) {
   const double other = largest(memory ? f.peaks : f.bandwidths);
@@ -111,7 +112,8 @@ std::string with_unit(const RooflineCeiling& c, const char* unit) {
                      unit);
 }
 
-/// Adds the text unless it would leave the frame or lie over an earlier one or a point.
+/// Adds the text unless it would leave the frame or cover an earlier text or a point. Returns
+/// whether it was added.
 bool add_if_free(DisplayList& list, const RooflineFigure& f, const Frame& frame,
                  const TextItem& item) {
   const Quad quad = text_quad(item);
@@ -135,8 +137,8 @@ bool add_if_free(DisplayList& list, const RooflineFigure& f, const Frame& frame,
 
 double length_of(Point from, Point to) { return std::hypot(to.x - from.x, to.y - from.y); }
 
-/// Names a ceiling along its line, just above it, at the first free place between two points;
-/// false where there is none.
+/// Names a ceiling along its line, just above it, at the first free place between two points.
+/// Returns false if there is none.
 bool name_along(DisplayList& list, const RooflineFigure& f, const Frame& frame,
                 const std::string& name, Point from, Point to) {
   if (length_of(from, to) < text_width(name, small_size) + 4) return false;
@@ -151,7 +153,8 @@ bool name_along(DisplayList& list, const RooflineFigure& f, const Frame& frame,
   return false;
 }
 
-/// Intensity of the roof's ridge; nothing where a side is missing or not trusted.
+/// Returns the intensity at the roof's ridge. It is absent if a side of the roof is missing or not
+/// trusted.
 std::optional<double> ridge_of(const RooflineFigure& f) {
   const auto roof = [](const std::vector<RooflineCeiling>& ceilings) {
     const double value = largest(ceilings);
@@ -163,12 +166,12 @@ std::optional<double> ridge_of(const RooflineFigure& f) {
   return peak / bandwidth;
 }
 
-/// From the axis up to the roof's corner.
+/// Returns a line from the axis up to the corner of the roof.
 std::pair<Point, Point> ridge_line(const RooflineFigure& f, const Frame& frame, double ridge) {
   return {frame.at(ridge, frame.y.low), frame.at(ridge, largest(f.peaks))};
 }
 
-/// Names all ceilings and the ridge; returns those for whose numbers there was no room.
+/// Names all ceilings and the ridge. Returns those for whose numbers there was no space.
 std::string name_ceilings(DisplayList& list, const RooflineFigure& f, const Frame& frame) {
   std::string left_out;
   for (const bool memory : {false, true}) {
@@ -176,7 +179,8 @@ std::string name_ceilings(DisplayList& list, const RooflineFigure& f, const Fram
       const std::string whole = clean_text(with_unit(c, memory ? "B/s" : "FLOP/s"));
       const auto ends = visible_part(f, frame, c.value, memory);
       if (ends && name_along(list, f, frame, whole, ends->first, ends->second)) continue;
-      // A number that is cut misleads: the line has its bare name, the caption the number.
+      // Part of a number would mislead. The line has its bare name then, and the caption the
+      // number.
       if (ends) name_along(list, f, frame, clean_text(c.name), ends->first, ends->second);
       left_out += (left_out.empty() ? "" : "; ") + whole;
     }

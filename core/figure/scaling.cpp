@@ -15,13 +15,13 @@
 namespace conelab::figure {
 namespace {
 
-/// A point with its interval; low = high = y without one.
+/// A point with its interval. If there is none, low = high = y.
 struct Sample {
   double x, y, low, high;
 };
 
 struct SeriesCurve {
-  std::size_t number;  ///< Of the series: decides colour and marker.
+  std::size_t number;  ///< Number of the series, which decides colour and marker.
   std::vector<Sample> samples;
 };
 
@@ -41,7 +41,7 @@ void check(const ScalingSeries& s) {
   }
 }
 
-/// Samples in the order of x; an interval that cannot be drawn is shrunk to the point.
+/// Returns samples in the order of x. An interval that cannot be drawn is replaced by the point.
 SeriesCurve curve_of(std::size_t number, const std::vector<double>& x, const std::vector<double>& y,
                      const std::vector<double>& low, const std::vector<double>& high) {
   SeriesCurve curve{number, {}};
@@ -56,8 +56,9 @@ SeriesCurve curve_of(std::size_t number, const std::vector<double>& x, const std
   return curve;
 }
 
-/// A curve over the base curve where both have a point. The interval is the curve's own, divided by
-/// the base's median: it leaves out the base's uncertainty, as the caption says.
+/// Returns a curve divided by the base curve where both have a point. The interval is that of the
+/// curve, divided by the base's median. It does not contain the uncertainty of the base, as the
+/// caption says.
 SeriesCurve relative(const SeriesCurve& curve, const SeriesCurve& base) {
   SeriesCurve out{curve.number, {}};
   for (const Sample& s : curve.samples) {
@@ -117,7 +118,7 @@ void draw_band(DisplayList& list, const Frame& f, const SeriesCurve& c, Colour c
 void draw_bars(DisplayList& list, const Frame& f, const SeriesCurve& c, Colour colour) {
   for (const Sample& s : c.samples) {
     const Point low = f.at(s.x, s.low), high = f.at(s.x, s.high);
-    if (low.y - high.y < 0.5) continue;  // Thinner than its own line.
+    if (low.y - high.y < 0.5) continue;  // It would be thinner than its own line.
     list.path(Path()
                   .move(low)
                   .line(high)
@@ -141,15 +142,15 @@ void draw_curve(DisplayList& list, const Frame& f, const SeriesCurve& c, const s
   list.group_end();
 }
 
-/// Is there a curve whose slope a guide can be compared with?
+/// Returns whether there is a curve whose slope can be compared with a guide.
 bool has_slope(const std::vector<SeriesCurve>& curves) {
   return std::any_of(curves.begin(), curves.end(), [](const SeriesCurve& c) {
     return !c.samples.empty() && c.samples.front().x < c.samples.back().x;
   });
 }
 
-/// Where the guides begin, at the shortest length: a single guide below all curves, several below
-/// the lowest median there.
+/// Returns where the guides begin, at the shortest length: a single guide below all curves, several
+/// guides below the lowest median there.
 std::pair<double, double> guide_start(const Frame& f, const std::vector<Guide>& guides,
                                       const std::vector<SeriesCurve>& curves) {
   double x_low = HUGE_VAL, log_y = HUGE_VAL;
@@ -169,9 +170,9 @@ std::pair<double, double> guide_start(const Frame& f, const std::vector<Guide>& 
   return {x_low, log_y - 0.06 * std::log(f.y.high / f.y.low)};
 }
 
-/// A guide from its start to the right edge of the frame.
+/// Returns the points of a guide from its start to the right edge of the frame.
 std::vector<Point> guide_points(const Frame& f, const Guide& guide, double x_low, double log_y) {
-  constexpr int steps = 48;  // n log n is bent; labels take one of these places.
+  constexpr int steps = 48;  // n log n is bent. Labels are placed at one of these points.
   std::vector<Point> points;
   for (int i = 0; i <= steps; ++i) {
     const double x = x_low * std::pow(f.x.high / x_low, static_cast<double>(i) / steps);
@@ -180,7 +181,7 @@ std::vector<Point> guide_points(const Frame& f, const Guide& guide, double x_low
   return points;
 }
 
-/// Points along all curves, close enough that no label lies between them.
+/// Returns points along all curves, close enough that no label fits between two of them.
 std::vector<Point> along_curves(const Frame& f, const std::vector<SeriesCurve>& curves) {
   std::vector<Point> points;
   for (const SeriesCurve& c : curves) {
@@ -195,7 +196,7 @@ std::vector<Point> along_curves(const Frame& f, const std::vector<SeriesCurve>& 
   return points;
 }
 
-/// The name of a guide on the line, turned with it.
+/// Returns the name of a guide on its line, with the slope of the line.
 TextItem guide_label(const Guide& guide, Point from, Point to) {
   DisplayList one;
   const double turn = std::atan2(to.y - from.y, to.x - from.x) * 180 / std::numbers::pi;
@@ -209,7 +210,8 @@ TextItem guide_label(const Guide& guide, Point from, Point to) {
   return std::get<TextItem>(one.items.front());
 }
 
-/// The label where it touches least: no other label, few curves. None where it does not fit.
+/// Returns the label of a guide at the place where it covers no other label and as few curves as
+/// possible. It is absent if there is no place.
 std::optional<TextItem> placed_label(const Frame& f, const Guide& guide,
                                      const std::vector<Point>& points,
                                      const std::vector<Point>& curves,
@@ -232,7 +234,7 @@ std::optional<TextItem> placed_label(const Frame& f, const Guide& guide,
   return best;
 }
 
-/// Draws the lines and returns their labels, which are drawn over the curves.
+/// Draws the guides and returns their labels, which are drawn over the curves.
 std::vector<TextItem> draw_guides(DisplayList& list, const Frame& f,
                                   const std::vector<Guide>& guides,
                                   const std::vector<SeriesCurve>& curves) {
@@ -280,7 +282,7 @@ void draw_panel(DisplayList& list, const ScalingFigure& f, const Panel& p) {
   } else if (!f.guides.empty() && has_slope(p.curves)) {
     labels = draw_guides(list, p.frame, f.guides, p.curves);
   }
-  // Below all lines and markers, whichever series they belong to.
+  // The intervals of all series lie below all lines and markers.
   list.group_begin(p.ratio ? "ratio-bands" : "time-bands", "Intervals");
   for (const SeriesCurve& c : p.curves) draw_band(list, p.frame, c, series_colour(c.number));
   list.group_end();
@@ -310,7 +312,7 @@ std::vector<Panel> panels_of(const ScalingFigure& f) {
   return panels;
 }
 
-/// Enough height for the labels, and a pleasant shape.
+/// Returns a height that is sufficient for the labels and gives the panel a good shape.
 double panel_height(const ScalingFigure& f, const Panel& p, double width) {
   double labels = 0;
   for (const EdgeLabel& label : labels_of(f, p)) labels += label.height();
@@ -322,7 +324,8 @@ std::string base_name(const ScalingFigure& f) {
   return f.series.empty() ? "first" : clean_text(f.series.front().name);
 }
 
-/// Is there no room for the base's name along an axis of this height? The caption names it then.
+/// Returns whether the name of the base is too long for an axis of this height. The caption
+/// contains it then.
 bool base_is_long(const ScalingFigure& f, double height) {
   return text_width("time / " + base_name(f), text_size) > height;
 }
@@ -332,14 +335,14 @@ std::string y_title(const ScalingFigure& f, const Panel& p, double height) {
   return "time / " + (base_is_long(f, height) ? "base" : base_name(f));
 }
 
-/// Ratios near one read better as decimals than as powers of ten.
+/// Writes the labels of ratios near one as decimals, which are easier to read than powers of ten.
 void write_out_decimals(Axis& axis) {
   for (Tick& t : axis.ticks) {
     if (t.major() && t.value >= 0.00099 && t.value <= 10001) t.label = number_label(t.value);
   }
 }
 
-/// Widths of labels and axes first, then the frame takes what is left.
+/// Measures labels and axes first; the frame gets the rest of the width.
 double arrange(const ScalingFigure& f, std::vector<Panel>& panels) {
   double left = 0, right = 0;
   for (Panel& p : panels) {

@@ -16,7 +16,7 @@
 namespace conelab::figure {
 namespace {
 
-/// Three decimals (a thousandth of a point), without trailing zeros.
+/// Writes a number with three decimals (a thousandth of a point), without trailing zeros.
 std::string number(double value) {
   std::string text = fmt::format("{:.3f}", value);
   text.erase(text.find_last_not_of('0') + 1);
@@ -33,7 +33,8 @@ std::string colour(const char* property, Colour c) {
   return text;
 }
 
-/// Endpoint form. At most half a turn at a time, where the form is well conditioned.
+/// Writes an arc in endpoint form. Each command covers at most half a turn, for which this form is
+/// well conditioned.
 std::string arc_command(const ArcTo& arc) {
   const int pieces =
       std::max(1, static_cast<int>(std::ceil(std::abs(arc.sweep) / std::numbers::pi - 1e-9)));
@@ -104,7 +105,7 @@ std::string runs_content(const TextItem& item) {
   return text;
 }
 
-/// Collects the characters that are used, by the font file that draws them.
+/// The characters that are used, by the font file that draws them.
 using Used = std::map<FontFile, std::set<char32_t>>;
 
 Used characters(const DisplayList& list) {
@@ -139,7 +140,7 @@ std::string png_of(const ImageItem& item) {
   return base64(encode_png(image.columns, image.rows, image.rgba));
 }
 
-/// Writes items and numbers the clips, whose elements need ids.
+/// Writes items, and numbers the clips, whose elements need ids.
 class Writer {
  public:
   explicit Writer(std::string prefix) : prefix_(std::move(prefix)) {}

@@ -8,7 +8,8 @@ namespace {
 
 constexpr char32_t replacement = 0xFFFD;
 
-/// Bytes that the sequence starting with this byte should have; 0 for an invalid start.
+/// Returns the number of bytes of a sequence that starts with this byte, or 0 if no sequence starts
+/// with it.
 int sequence_length(unsigned char first) {
   if (first < 0x80) return 1;
   if (first >= 0xC2 && first < 0xE0) return 2;
@@ -17,14 +18,15 @@ int sequence_length(unsigned char first) {
   return 0;
 }
 
-/// Overlong forms, surrogates and numbers beyond Unicode are invalid too.
+/// Returns whether a code point is valid. Overlong forms, surrogates and numbers beyond Unicode are
+/// not.
 bool allowed(char32_t code, int length) {
   static constexpr std::array<char32_t, 5> smallest = {0, 0, 0x80, 0x800, 0x10000};
   return code >= smallest[static_cast<std::size_t>(length)] && code <= 0x10FFFF &&
          (code < 0xD800 || code > 0xDFFF);
 }
 
-/// Decodes one code point at `i` and advances. An invalid byte gives the replacement character.
+/// Decodes one code point at `i` and advances `i`. An invalid byte gives the replacement character.
 char32_t decode_one(std::string_view text, std::size_t& i) {
   const auto first = static_cast<unsigned char>(text[i]);
   const int length = sequence_length(first);

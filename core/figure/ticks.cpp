@@ -28,13 +28,13 @@ std::vector<TextRun> scientific_label(double value, int digits) {
   return power(with_minus(mantissa) + "×10", exponent);
 }
 
-/// Is the value so near a power of ten that it is one?
+/// Returns whether the value is a power of ten up to rounding.
 bool is_power_of_ten(double value) {
   const double e = std::round(std::log10(value));
   return std::abs(value / std::pow(10, e) - 1) < 1e-9;
 }
 
-/// The least of 1, 2, 5 times a power of ten that is at least `raw`.
+/// Returns the smallest of 1, 2 and 5 times a power of ten that is at least `raw`.
 double nice_step(double raw) {
   const double unit = std::pow(10, std::floor(std::log10(raw)));
   for (const double m : {1.0, 2.0, 5.0}) {
@@ -43,7 +43,8 @@ double nice_step(double raw) {
   return 10 * unit;
 }
 
-/// Every `stride`-th whole exponent in [low, high]; all where that leaves fewer than two.
+/// Returns every `stride`-th whole exponent in [low, high], or all of them if fewer than two would
+/// remain.
 std::vector<int> exponents(double low, double high, int most) {
   const int first = static_cast<int>(std::ceil(low - 1e-9));
   const int last = static_cast<int>(std::floor(high + 1e-9));
@@ -70,7 +71,7 @@ void write_alike(std::vector<Tick>& ticks) {
   }
 }
 
-/// Ticks at digits 1–9 of each decade, those in `labelled` with a number.
+/// Returns ticks at the digits 1–9 of each decade. Those in `labelled` have a number.
 std::vector<Tick> digit_ticks(double low, double high, const std::vector<int>& labelled) {
   std::vector<Tick> ticks;
   const int first = static_cast<int>(std::floor(std::log10(low) + 1e-9));
@@ -87,13 +88,14 @@ std::vector<Tick> digit_ticks(double low, double high, const std::vector<int>& l
   return ticks;
 }
 
-/// The multiples of a step in [low, high].
+/// Returns the multiples of a step in [low, high].
 std::vector<Tick> ticks_by(double step, double low, double high) {
   std::vector<Tick> ticks;
   for (double k = std::ceil(low / step - 1e-9); k <= high / step + 1e-9; ++k) {
     const double value = k * step;
     ticks.push_back({value, number_label(k == 0 ? 0 : value, 6)});
-    if (ticks.size() > 64) break;  // A step that vanishes against the values cannot advance.
+    // A step that is below the rounding of the values cannot advance.
+    if (ticks.size() > 64) break;
   }
   return ticks;
 }
@@ -129,7 +131,7 @@ std::vector<Tick> linear_ticks(double low, double high, int most) {
   if (!std::isfinite(high - low)) return {{low, number_label(low)}, {high, number_label(high)}};
   const double step = nice_step((high - low) / std::max(1, most - 1));
   std::vector<Tick> ticks = ticks_by(step, low, high);
-  // A step that falls between the ends leaves one tick or none; a fifth of the range never does.
+  // A step may leave one tick or none between the ends. A fifth of the range never does.
   if (ticks.size() < 2 && most < 6) return linear_ticks(low, high, 6);
   return ticks;
 }

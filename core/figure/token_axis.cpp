@@ -54,9 +54,9 @@ TokenAxis plan_tokens(Side side, const std::vector<std::string>& tokens, std::si
   axis.size = pitch >= text_size * line_pitch ? text_size : small_size;
   axis.labels = label_texts(tokens, cells, axis.size, longest);
   const bool numbers = tokens.empty();
-  // Numbers stand two lines apart, because one at every cell would be hard to read.
+  // Numbers are two lines apart, because one at every cell would be hard to read.
   const double need = axis.size * (numbers ? 3 : line_pitch);
-  // Leaders pass between two inner labels and need some space there.
+  // Lines from outer labels pass between two inner labels and need some space there.
   axis.two_tiers = !numbers && pitch < need && 2 * pitch >= need + 1.5;
   if (!axis.two_tiers && pitch < need) {
     axis.stride = round_stride(static_cast<std::size_t>(std::ceil(need / pitch - 1e-9)), numbers);

@@ -34,7 +34,7 @@ void draw_undefined(DisplayList& list, Point floor) {
             {.size = text_size, .anchor = Anchor::middle, .align = Align::bottom, .colour = quiet});
 }
 
-/// "; 2 tokens have no place (?): padding or not finite", or nothing.
+/// Returns "; 2 tokens have no place (?): padding or not finite", or nothing.
 std::string undefined_note(const HeadTree& t) {
   const std::size_t count = t.undefined_count();
   if (count == 0) return "";
@@ -42,7 +42,7 @@ std::string undefined_note(const HeadTree& t) {
                      count == 1 ? "token has" : "tokens have");
 }
 
-/// If heights differ by more than this factor, the axis is logarithmic: under maps like e^{x_d} a
+/// The axis is logarithmic if heights differ by more than this factor: under maps like e^{x_d} a
 /// few tokens are much higher than the rest.
 constexpr double widest_linear = 20;
 
@@ -52,7 +52,8 @@ double spread(const std::vector<double>& values) {
   return low == values.end() ? 1 : *high / *low;
 }
 
-/// Depths grow downwards, so the values on the axis are −depth; the labels show the depth.
+/// Returns the axis of depths. Depths grow downwards, so that the values on the axis are −depth;
+/// the labels show the depth.
 Axis depth_axis(const TreeFigure& f, const std::vector<double>& depths) {
   std::vector<double> values;
   for (const double d : depths) {
@@ -73,8 +74,8 @@ Axis depth_axis(const TreeFigure& f, const std::vector<double>& depths) {
   return axis;
 }
 
-/// Builds the frame over the tokens in a given order, with labels below; `bottom` is their lower
-/// end.
+/// A frame over the tokens in a given order, with their labels below it. `bottom` is the lower end
+/// of the labels.
 struct TokenFrame {
   Frame frame;
   TokenAxis labels;
@@ -117,7 +118,7 @@ void check(const TreeFigure& f) {
   }
 }
 
-/// Begins the page with its title; `top` is where the rest begins.
+/// Begins the page with its title. `top` is set to where the rest begins.
 DisplayList start(const TreeFigure& f, const char* title, double& top) {
   check(f);
   DisplayList list;
@@ -176,7 +177,7 @@ void draw_dendrogram(DisplayList& list, const TreeFigure& f, const TokenFrame& a
   const std::size_t n = t.size;
   const bool cones = t.order.has_value();
   const double floor = at.frame.box.bottom();
-  std::vector<Point> top(n);  // The upper end of each cluster's stem.
+  std::vector<Point> top(n);  // The upper end of the line of each cluster.
   for (std::size_t position = 0; position < n; ++position) {
     const std::size_t i = index(t.dendrogram.leaf_order[position]);
     const double x = at.x(static_cast<double>(position), n);
@@ -252,17 +253,19 @@ std::string stride_note(const TreeFigure& f, std::size_t stride) {
 /// A line of the diagram, from a token to one directly below it.
 struct OrderLine {
   std::size_t above, below;
-  bool nearest;  ///< No direct ancestor is nearer in depth; among equal ones, the first.
+  bool nearest;  ///< Whether no direct ancestor of the lower token is nearer in depth. Among equal
+                 ///< ones this is the first.
 };
 
 std::vector<OrderLine> order_lines(const HeadTree& t) {
   constexpr auto none = static_cast<std::size_t>(-1);
   std::vector<OrderLine> lines;
-  std::vector<std::size_t> nearest(t.size, none);  // The nearest line of each token.
+  // The line from each token to its nearest ancestor.
+  std::vector<std::size_t> nearest(t.size, none);
   const auto gap = [&](const OrderLine& line) {
     return std::abs(own_depth(t, line.above) - own_depth(t, line.below));
   };
-  // Row by row, as the order is stored: many tokens have millions of pairs.
+  // The order is stored row by row, and many tokens have millions of pairs.
   for (std::size_t above = 0; above < t.size; ++above) {
     for (std::size_t below = 0; below < t.size; ++below) {
       if (!t.order->covers(above, below)) continue;
@@ -329,13 +332,13 @@ void draw_order_tokens(DisplayList& list, const HeadTree& t, const TokenFrame& a
       draw_undefined(list, place[i]);
       continue;
     }
-    // Small dots use all of their area.
+    // A small dot has no ring, so that all of it shows the colour.
     const bool ring = radius > 3 * thin_line;
     list.circle(place[i], radius, ring ? Paint{colour, {white, thin_line}} : Paint::filled(colour));
   }
 }
 
-/// Returns how many of the lines are faint.
+/// Draws the lines and the tokens. Returns how many of the lines are faint.
 std::size_t draw_order(DisplayList& list, const HeadTree& t, const TokenFrame& at,
                        TreePlaces& places) {
   places.token = order_places(t, at);
@@ -358,7 +361,8 @@ std::size_t draw_order(DisplayList& list, const HeadTree& t, const TokenFrame& a
   return faint;
 }
 
-/// Adds what would order more tokens, if the family is known.
+/// Returns what to say if there is no order. If the family is known, it includes advice on what
+/// would order more tokens.
 std::string no_order_note(const TreeFigure& f) {
   std::string text = "No token is an ancestor of another: there is no order to draw";
   for (const geometry::ConeFamily* family : geometry::cone_families()) {

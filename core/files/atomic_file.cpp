@@ -23,10 +23,10 @@
 namespace conelab {
 namespace {
 
-/// As many as Linux follows.
+/// Linux follows as many.
 constexpr int most_links = 40;
 
-/// A file descriptor; closing is checked by `close`, silent in the destructor.
+/// A file descriptor. `close` returns whether closing worked; the destructor ignores errors.
 class Descriptor {
  public:
   Descriptor(const std::string& path, int flags, mode_t mode = 0)
@@ -43,7 +43,8 @@ class Descriptor {
   int id_;
 };
 
-/// A file beyond RLIMIT_FSIZE is an error to report, not a reason to die.
+/// Makes writing beyond RLIMIT_FSIZE an error of the call. Without this, a signal would end the
+/// program.
 void report_size_limit_as_error() {
   struct sigaction current {};
   if (sigaction(SIGXFSZ, nullptr, &current) == 0 && current.sa_handler == SIG_DFL) {
@@ -58,7 +59,8 @@ std::string directory_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// The path behind symbolic links, also behind one to nothing; the path itself where it is no link.
+/// Returns the path that symbolic links lead to, even if nothing is there, or the path itself if it
+/// is not a link.
 std::string resolve_links(std::string path) {
   for (int links = 0; links < most_links; ++links) {
     const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), std::free);
@@ -69,11 +71,11 @@ std::string resolve_links(std::string path) {
     const std::string behind(target.data(), static_cast<std::size_t>(length));
     path = behind.starts_with('/') ? behind : directory_of(path) + "/" + behind;
   }
-  return path;  // Whoever opens it is told of the cycle.
+  return path;  // Opening it reports the cycle.
 }
 
-/// What tells whether a process number means the same process: machine and process namespace. Two
-/// machines may share a folder, two containers a machine.
+/// Returns a text that identifies the machine and the process namespace. Two machines may share a
+/// folder, and two containers a machine; equal process numbers then mean different processes.
 const std::string& machine_tag() {
   static const std::string tag = [] {
     std::array<char, 256> host{}, space{};
@@ -86,7 +88,7 @@ const std::string& machine_tag() {
   return tag;
 }
 
-/// `.NAME.` of the temporary files for a destination.
+/// Returns the beginning of the names of temporary files for a destination, ".NAME.".
 std::string temporary_prefix(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   return "." + path.substr(slash == std::string::npos ? 0 : slash + 1, 200) + ".";
@@ -98,7 +100,7 @@ std::string temporary_name(const std::string& path) {
                      ::getpid(), counter++);
 }
 
-/// Whether a file name is that of a temporary file whose process has ended.
+/// Returns whether a file name is that of a temporary file whose process has ended.
 bool is_left_behind(std::string_view name, const std::string& prefix) {
   const std::string mine = prefix + machine_tag() + "-";
   if (!name.starts_with(mine) || !name.ends_with(".tmp")) return false;
@@ -109,7 +111,8 @@ bool is_left_behind(std::string_view name, const std::string& prefix) {
   return ours && ::kill(process, 0) != 0 && errno == ESRCH;
 }
 
-/// Best effort: what stays is hidden and harmless.
+/// Removes temporary files whose processes have ended. Errors are ignored: files that remain are
+/// hidden and do no harm.
 void remove_left_behind(const std::string& path) {
   const std::string prefix = temporary_prefix(path);
   std::error_code error;
@@ -126,7 +129,8 @@ bool exists_and_is_special(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
-/// Fails where `path` may not be replaced; returns the permissions of what is there.
+/// Throws a failure if `path` may not be replaced. Returns the permissions of the file that is
+/// there.
 std::optional<mode_t> check_destination(const std::string& shown, const std::string& path) {
   if (shown.empty() || shown.back() == '/') fail("'{}': not a file name", shown);
   struct stat status {};
@@ -151,7 +155,8 @@ void write_all(int descriptor, std::string_view content, const std::string& show
   }
 }
 
-/// Writes through an opened path and checks the close, which may be the first to report an error.
+/// Writes to a path and checks the result of closing it, which may be the first call to report an
+/// error.
 void write_file(const std::string& path, int flags, std::string_view content,
                 const std::string& shown) {
   Descriptor file(path, O_WRONLY | flags, 0666);
@@ -180,7 +185,7 @@ AtomicFile::AtomicFile(const std::string& destination)
          directory_of(resolved_));
   }
   temporary_ = name;
-  if (mode) ::fchmod(file.id(), *mode);  // best effort: the content matters more
+  if (mode) ::fchmod(file.id(), *mode);  // An error is ignored: the content matters more.
 }
 
 AtomicFile::~AtomicFile() {

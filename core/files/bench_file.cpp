@@ -16,7 +16,7 @@ using hdf5::Where;
 
 constexpr std::int64_t bench_format_version = 1;
 
-/// "bench/runtime" as the groups to create: "/bench", "/bench/runtime".
+/// Returns the groups of a path: "/bench" and "/bench/runtime" for "bench/runtime".
 std::vector<std::string> prefixes(const std::string& path) {
   std::vector<std::string> list;
   for (std::size_t end = 0; end < path.size();) {
@@ -28,7 +28,7 @@ std::vector<std::string> prefixes(const std::string& path) {
 
 std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-/// Of the root, and the same in every file.
+/// Attributes of the root, which are the same in every file.
 const std::set<std::string> own_attributes = {"NX_class", "default", "conelab_format"};
 
 void write_root_attributes(hid_t root, const LabelledFile& file, const Where& where) {
@@ -69,8 +69,8 @@ void write_groups(const hdf5::File& opened, const LabelledFile& file, const std:
 
 bool holds_variables(const LabelledArray& array) { return !array.variables.empty(); }
 
-/// Visits groups depth first; links are only followed when hard, so that no cycle of soft links
-/// can hold it, and an address is visited once.
+/// Visits groups depth first. It follows hard links only, so that a cycle of soft links does no
+/// harm, and visits each address once.
 void read_groups(const hdf5::File& file, const Where& where, std::set<std::uint64_t>& visited,
                  LabelledFile& result) {
   if (!visited.insert(object_address(file, where)).second) return;

@@ -15,7 +15,7 @@
 namespace conelab {
 namespace {
 
-/// Between two looks at whether a read was cancelled.
+/// Number of bytes between two checks of whether a read was cancelled.
 constexpr std::uint64_t most_at_once = std::uint64_t{1} << 26;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Which of the formats a file is, by its first bytes.
+// Finds out the format of a file from its first bytes.
 #include <array>
 
 #include "core/base/error.h"
@@ -21,7 +21,7 @@ bool ends_with(const std::string& path, std::string_view ending) {
          path.compare(path.size() - ending.size(), ending.size(), ending) == 0;
 }
 
-/// Pickles, and archives of them.
+/// Throws a failure for pickles and archives of them.
 void refuse_pytorch(const std::string& path) {
   if (!ends_with(path, ".pt") && !ends_with(path, ".pth")) return;
   fail(
@@ -30,8 +30,8 @@ void refuse_pytorch(const std::string& path) {
       path);
 }
 
-/// A file whose first bytes say nothing is what its name says, so that its reader can tell what is
-/// wrong with it.
+/// Returns the format that the name of a file suggests. Its reader can then report what is wrong
+/// with the file.
 FileFormat format_by_name(const ByteFile& file) {
   const std::string& path = file.path();
   refuse_pytorch(path);

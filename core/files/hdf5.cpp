@@ -24,7 +24,8 @@ void set_up_library() {
   register_lzf();
 }
 
-/// A thread-safe HDF5 keeps a stack of errors, and whether it prints them, for each thread.
+/// Turns the printing of errors off for this thread. A thread-safe HDF5 has this setting, and a
+/// stack of errors, for each thread.
 void set_up_thread() {
   const Where library{"HDF5 library", ""};
   CONELAB_HDF5(library, "turn error printing off", H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr));
@@ -36,7 +37,7 @@ herr_t keep_first(unsigned /*depth*/, const H5E_error2_t* error, void* text) {
   return 0;
 }
 
-/// A floating-point type of two bytes with `exponent` bits of exponent above `mantissa` bits.
+/// Returns a floating-point type of two bytes with this many bits of exponent and of mantissa.
 Type two_byte_float(std::size_t exponent, std::size_t mantissa) {
   const Where where{"HDF5 library", ""};
   Type type(CONELAB_HDF5(where, "make a type", H5Tcopy(H5T_IEEE_F32LE)));

@@ -1,4 +1,4 @@
-// Attributes of objects of unknown origin.
+// Reads attributes of objects of unknown origin.
 #include <algorithm>
 
 #include "core/files/hdf5_read.h"
@@ -6,9 +6,9 @@
 namespace conelab::hdf5 {
 namespace {
 
-/// Longer lists are no labels; they are skipped.
+/// Longer lists are not labels and are skipped.
 constexpr hssize_t most_values = 4096;
-/// Fixed-length strings beyond this are damage; they read as empty.
+/// Fixed-length strings beyond this size are a sign of damage and are read as empty.
 constexpr std::size_t most_attribute_bytes = std::size_t{1} << 26;
 
 std::vector<std::string> attribute_strings(const Attribute& attribute, const Type& type,

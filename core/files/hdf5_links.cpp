@@ -1,4 +1,4 @@
-// Opening a file and walking its links, one component at a time.
+// Opens a file and follows its links, one component of a path at a time.
 #include <algorithm>
 #include <array>
 #include <set>
@@ -15,7 +15,7 @@ namespace {
 constexpr int most_soft_links = 32;
 constexpr std::uint64_t undefined_address = ~std::uint64_t{0};
 
-/// Where the superblock begins: offset 0, 512, 1024, 2048, ... (HDF5 file format, III.A).
+/// Returns where the superblock begins: at 0, 512, 1024, 2048, ... (HDF5 file format, III.A).
 std::uint64_t find_superblock(const ByteFile& file) {
   for (std::uint64_t at = 0; at < file.size(); at = at == 0 ? 512 : 2 * at) {
     if (file.peek(at, 8) == "\x89HDF\r\n\x1a\n") return at;
@@ -47,7 +47,8 @@ void check_superblock(const ByteFile& file) {
   const std::uint64_t base = little_endian(head.data() + first, size);
   const std::uint64_t end_of_file =
       little_endian(head.data() + end - static_cast<std::size_t>(size), size);
-  if (end_of_file == undefined_address || base > end_of_file) return;  // the library judges
+  // The library reports what is wrong.
+  if (end_of_file == undefined_address || base > end_of_file) return;
   check_not_truncated(file.path(), end_of_file, file.size());
 }
 
@@ -89,8 +90,8 @@ std::string soft_target(const File& file, const Where& link) {
   return target.substr(0, target.find('\0'));
 }
 
-/// Appends one component to a resolved path; soft links put their own components in front of the
-/// pending ones.
+/// Appends one component to a resolved path. The components of a soft link's target are put in
+/// front of the pending ones.
 std::string step(const File& file, const std::string& resolved, const std::string& name,
                  std::vector<std::string>& pending, int& soft_links, const Where& where,
                  const ReadRules& rules) {

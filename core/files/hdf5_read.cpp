@@ -1,4 +1,4 @@
-// Data sets and attributes of files of unknown origin.
+// Reads data sets and attributes of files of unknown origin.
 #include "core/files/hdf5_read.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct FilterName {
   H5Z_filter_t id;
   const char* name;
 };
-/// Registered filters one meets; the first four are read.
+/// Common registered filters. The first four can be read.
 constexpr std::array<FilterName, 15> known_filters = {{{H5Z_FILTER_DEFLATE, "deflate"},
                                                        {H5Z_FILTER_SHUFFLE, "shuffle"},
                                                        {H5Z_FILTER_FLETCHER32, "fletcher32"},
@@ -180,7 +180,7 @@ std::int64_t count_written_chunks(const Dataset& dataset, const Where& where) {
   return static_cast<std::int64_t>(count);
 }
 
-/// A name that a virtual data set keeps of one of its sources.
+/// Returns the name of a source as a virtual data set stores it.
 std::string source_name(ssize_t (*get)(hid_t, std::size_t, char*, std::size_t), hid_t properties,
                         std::size_t index, const Where& where) {
   const ssize_t length =
@@ -205,7 +205,8 @@ bool source_exists(const std::string& file, const std::string& source, const std
   return false;
 }
 
-/// The library reads fill values where a source is missing, and says nothing.
+/// Returns what is wrong with the sources of a virtual data set, or nothing. The library itself
+/// would silently read fill values in place of a missing source.
 std::string missing_source(hid_t properties, const Where& where) {
   std::size_t count = 0;
   CONELAB_HDF5(where, "name its sources", H5Pget_virtual_count(properties, &count));
@@ -244,7 +245,7 @@ void describe_layout(const Dataset& dataset, Stored& stored, const Where& where,
   }
 }
 
-/// How many times smaller than the numbers the bytes stored may be.
+/// Returns by which factor the stored bytes may be smaller than the numbers.
 std::int64_t best_compression(const Stored& stored) {
   const auto has = [&](const char* name) {
     return std::find(stored.filters.begin(), stored.filters.end(), name) != stored.filters.end();
@@ -252,7 +253,8 @@ std::int64_t best_compression(const Stored& stored) {
   return has("deflate") ? best_deflate : has("lzf") ? static_cast<std::int64_t>(best_lzf) : 1;
 }
 
-/// Why numbers of this declared size cannot be in the bytes stored; empty where they can.
+/// Returns why numbers of this declared size cannot be in the stored bytes. It is empty if they
+/// can.
 std::string size_refusal(const Stored& stored, std::int64_t element_bytes, const ReadRules& rules) {
   const std::optional<std::int64_t> count = checked_product(stored.extents);
   if (!count || *count > (std::int64_t{1} << 62) / element_bytes) {
@@ -264,10 +266,10 @@ std::string size_refusal(const Stored& stored, std::int64_t element_bytes, const
     return fmt::format("has chunks of {} (expected at most {} bytes each)", extents_text(chunk),
                        most_chunk_bytes);
   }
-  if (stored.is_virtual) return "";  // What is stored is in other files.
+  if (stored.is_virtual) return "";  // The numbers are stored in other files.
   std::int64_t declared = *count * element_bytes;
   if (rules.allow_unwritten && stored.stored_bytes == 0) return "";
-  // Text is read as a whole whatever the rules.
+  // Text is always read as a whole.
   if (rules.allow_unwritten && !chunk.empty() && stored.element != Element::text) {
     declared = std::min(declared, stored.written_chunks * *chunk_count * element_bytes);
   }
@@ -305,7 +307,7 @@ hid_t native_type(Element element) {
   }
 }
 
-/// The type of an element in memory. bf16 may be stored as a float type or as uint16.
+/// Returns the type of an element in memory. bf16 may be stored as a float type or as uint16.
 Type memory_type(const Dataset& dataset, Element element, const Where& where) {
   Type own(CONELAB_HDF5(where, "give its type", H5Dget_type(dataset.id())));
   if (element == Element::boolean) return own;
@@ -334,8 +336,8 @@ std::vector<std::string> read_fixed_strings(const Dataset& dataset, const Type& 
   return strings;
 }
 
-/// Memory for strings of variable length within a budget: many references to one long string would
-/// otherwise make a small file fill the machine.
+/// A limit for the memory of strings of variable length. Otherwise a small file with many
+/// references to one long string could fill the memory of the machine.
 struct StringBudget {
   std::size_t left = most_string_bytes;
 

@@ -17,7 +17,7 @@ using hdf5::LinkKind;
 using hdf5::ObjectKind;
 using hdf5::Where;
 
-/// Looking for a group that holds q stops after so many groups.
+/// The search for a group that contains q ends after this number of groups.
 constexpr std::size_t most_groups_searched = 2000;
 constexpr std::size_t most_groups_named = 6;
 
@@ -88,7 +88,8 @@ class Hdf5Source : public TensorSource {
   std::string hint(const std::string& name) override {
     std::vector<std::string> found;
     std::set<std::uint64_t> visited;
-    // The gradients of a result of attend have the names of the tensors, but are no trace.
+    // The gradients in a result of attend have the names of the tensors, but the result is not a
+    // trace.
     if (is_attend_result()) visited.insert(object_address(file_, at("/attention")));
     search(group_, name, visited, found);
     if (found.empty()) return "";
@@ -99,7 +100,7 @@ class Hdf5Source : public TensorSource {
  private:
   [[nodiscard]] Where at(const std::string& path) const { return {group_.file, path}; }
 
-  /// The path before it must be known to be a group.
+  /// link_kind requires that the path before it is that of a group.
   [[nodiscard]] bool has_group(const std::string& path) const {
     return hdf5::link_kind(file_, path) == LinkKind::hard &&
            object_kind(file_, at(path)) == ObjectKind::group;
@@ -116,7 +117,8 @@ class Hdf5Source : public TensorSource {
     return has_group("/attention") && spec_of("/attention").has_value();
   }
 
-  /// "; its trace is FILE", by the attribute `spec`; empty where it does not tell.
+  /// Returns "; its trace is FILE" from the attribute `spec`, or nothing if that attribute does not
+  /// say it.
   [[nodiscard]] std::string trace_of(const std::string& path) const {
     try {
       const nlohmann::json spec = parse_json(spec_of(path).value_or("{}"), "spec");
@@ -124,7 +126,7 @@ class Hdf5Source : public TensorSource {
       if (input == spec.end() || !input->is_string() || *input == "") return "";
       return "; its trace is " + printable(input->get_ref<const std::string&>());
     } catch (const Error&) {
-      return "";  // A file may hold any text: what cannot be read is unknown.
+      return "";  // The attribute may contain any text.
     }
   }
 

@@ -13,7 +13,7 @@ namespace {
 constexpr unsigned tracked_and_indexed = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
 constexpr hsize_t numbers_a_chunk = 65536;
 
-/// Creation properties of `kind` without object times.
+/// Returns creation properties of this kind without times of objects.
 Properties creation(hid_t kind, const Where& where) {
   Properties properties(CONELAB_HDF5(where, "be created", H5Pcreate(kind)));
   CONELAB_HDF5(where, "be created", H5Pset_obj_track_times(properties.id(), false));
@@ -87,8 +87,9 @@ void write_raw_attribute(hid_t object, const std::string& name, hid_t type,
 template <class Number>
 Dataset write_number_scale(hid_t parent, const std::string& name, hid_t type, hid_t memory_type,
                            const std::vector<Number>& values, const Where& where) {
-  // The attributes of a scale are rewritten at each attachment; libraries before 1.12.3 fail at
-  // that when they are tracked in creation order and many, so here they are not tracked.
+  // The attributes of a scale are rewritten at each attachment. Libraries before 1.12.3 fail to do
+  // this if the attributes are many and tracked in creation order; therefore they are not tracked
+  // here.
   const Properties properties = creation(H5P_DATASET_CREATE, where);
   const Space space = simple_space({values.size()}, where);
   Dataset scale(CONELAB_HDF5(where, "be created",

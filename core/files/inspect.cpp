@@ -50,13 +50,14 @@ std::unique_ptr<TensorSource> open_source(const Inspection& inspection, const So
   }
 }
 
-/// What is wrong with the file is told in the result; that the user asked to stop is not.
+/// Keeps the message of an error for the result. It throws the error again if the user asked to
+/// stop.
 void keep_problem(const Error& error, std::string& problem) {
   if (error.kind() == ErrorKind::interrupted) throw error;
   problem = error.what();
 }
 
-/// Reads an array to see that it can be, and counts NaN and Inf.
+/// Reads an array to check that it can be read, and counts NaN and Inf.
 InspectedItem inspect_array(TensorSource& source, const std::string& name, bool checksummed) {
   InspectedItem item;
   item.path = name;

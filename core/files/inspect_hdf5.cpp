@@ -23,7 +23,8 @@ using hdf5::Where;
 constexpr std::size_t most_items = 100000;
 constexpr int most_group_levels = 256;
 
-/// Bit patterns of a float type: above `infinity`, sign removed, is NaN.
+/// Counts special values of a float type, given its bit patterns. A pattern without its sign is NaN
+/// if it is above `infinity`.
 template <class Bits>
 void count_special(const std::vector<char>& bytes, Bits infinity, InspectedItem& item) {
   for (std::size_t at = 0; at + sizeof(Bits) <= bytes.size(); at += sizeof(Bits)) {
@@ -50,7 +51,7 @@ void count_special(const std::vector<char>& bytes, Element element, InspectedIte
   }
 }
 
-/// How many chunks the extents have.
+/// Returns how many chunks the extents consist of.
 std::int64_t chunk_count(const hdf5::Stored& stored) {
   std::int64_t count = 1;
   for (std::size_t i = 0; i < stored.extents.size(); ++i) {
@@ -76,7 +77,7 @@ void for_each_block(const std::vector<hsize_t>& extents, const std::vector<hsize
   }
 }
 
-/// Calls `visit` with the start of every chunk that is in the file.
+/// Calls `visit` with the start of every chunk that the file contains.
 template <class Visit>
 void for_each_written(const hdf5::Dataset& dataset, const hdf5::Space& space,
                       const hdf5::Stored& stored, const Where& where, const Visit& visit) {
@@ -89,7 +90,8 @@ void for_each_written(const hdf5::Dataset& dataset, const hdf5::Space& space,
   }
 }
 
-/// Counts `elements` that were never written: they are all the fill value.
+/// Counts special values among `elements` numbers that were never written. All of them are the fill
+/// value.
 void count_unwritten(const hdf5::Dataset& dataset, const hdf5::Stored& stored, hid_t type,
                      std::int64_t elements, InspectedItem& item, const Where& where) {
   const hdf5::Properties made(
@@ -102,7 +104,7 @@ void count_unwritten(const hdf5::Dataset& dataset, const hdf5::Stored& stored, h
   item.infinite_count += one.infinite_count * elements;
 }
 
-/// Reads every chunk; `type` is the data set's own, in this machine's byte order for floats.
+/// Reads every chunk. `type` is that of the data set; floats are in the byte order of this machine.
 void read_chunks(const hdf5::Dataset& dataset, const hdf5::Stored& stored, hid_t type,
                  InspectedItem& item, const Where& where) {
   const std::vector<hsize_t> extents(stored.extents.begin(), stored.extents.end());
@@ -128,7 +130,8 @@ void read_chunks(const hdf5::Dataset& dataset, const hdf5::Stored& stored, hid_t
     unread -= static_cast<std::int64_t>(total);
   };
   if (stored.written_chunks < chunk_count(stored)) {
-    // Asking for each chunk's place takes longer, but a file may declare any number that it lacks.
+    // Asking for the place of each chunk takes longer, but a file may declare any number of chunks
+    // that it does not contain.
     for_each_written(dataset, hdf5::Space(H5Scopy(space.id())), stored, where, read);
     count_unwritten(dataset, stored, type, unread, item, where);
   } else {
@@ -136,7 +139,7 @@ void read_chunks(const hdf5::Dataset& dataset, const hdf5::Stored& stored, hid_t
   }
 }
 
-/// Reads all of an array that may be read, only to see that it can be.
+/// Reads all of an array to check that it can be read.
 void verify(const hdf5::Dataset& dataset, const hdf5::Stored& stored, InspectedItem& item,
             const Where& where) {
   if (!stored.refused.empty()) fail("{}: {}", where.text(), stored.refused);
@@ -205,7 +208,8 @@ AttributeValue number_of(Element element, const char* bytes) {
   }
 }
 
-/// The value of an array without axes that was verified; none of what was never written.
+/// Returns the value of an array without axes that has been verified. It is absent if the value was
+/// never written or cannot be read.
 std::optional<AttributeValue> scalar_value(const hdf5::Dataset& dataset, const hdf5::Stored& stored,
                                            const Where& where) {
   const bool readable = stored.element != Element::other && stored.stored_bytes > 0;
@@ -272,7 +276,8 @@ class Walk {
     return list;
   }
 
-  /// Damage of one member is told and does not keep the others from being read.
+  /// Inspects one member. Damage of one member is reported in the result, and the others are read
+  /// nevertheless.
   void member(const Where& where, int depth) {
     const std::size_t before = inspection_.items.size();
     try {

@@ -13,10 +13,11 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t most_nested = 64;
-/// A header of tensors needs seven for each.
+/// A header of tensors contains seven values for each tensor.
 constexpr std::size_t most_json_values = 2'000'000;
 
-/// Checks what nlohmann-json does not, before a value is built. Functions return false to stop.
+/// Checks what nlohmann-json does not check, before it builds a value. The functions return false
+/// to stop.
 class Checker : public nlohmann::json_sax<json> {
  public:
   bool null() override { return count(); }
@@ -37,7 +38,8 @@ class Checker : public nlohmann::json_sax<json> {
   bool end_array() override { return close(); }
   bool parse_error(std::size_t position, const std::string&,
                    const json::exception& error) override {
-    // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while ..."
+    // The library's text is "[json.exception.parse_error.101] parse error at line 1, column 2:
+    // syntax error while ...".
     const std::string text = error.what();
     const std::size_t reason = text.find(": ");
     return refuse(fmt::format("byte {}: {}", position,
@@ -67,7 +69,8 @@ class Checker : public nlohmann::json_sax<json> {
     return text.find('\0') == std::string::npos || refuse("expected strings without NUL");
   }
 
-  std::vector<std::set<std::string>> keys_;  ///< Of each object that is open; none of arrays.
+  /// The keys of each open object; no keys for an open array.
+  std::vector<std::set<std::string>> keys_;
   std::size_t values_ = 0;
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <variant>
@@ -26,6 +27,13 @@ struct LabelledAxis {
     return std::visit([](const auto& list) { return list.size(); }, labels);
   }
 };
+
+/// Returns an axis with the labels 0, 1, ..., size - 1.
+[[nodiscard]] inline LabelledAxis counted_axis(const std::string& name, std::size_t size) {
+  std::vector<std::int64_t> labels(size);
+  std::iota(labels.begin(), labels.end(), 0);
+  return {name, std::move(labels), ""};
+}
 
 using LabelledData =
     std::variant<std::vector<double>, std::vector<float>, std::vector<std::int64_t>,

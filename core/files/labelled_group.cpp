@@ -1,10 +1,9 @@
-// One labelled hyper-rectangle as a group of an HDF5 file that is being written or read.
+// Writes and reads one labelled hyper-rectangle as a group of an HDF5 file.
 
 #include <hdf5_hl.h>
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include "core/base/error.h"
@@ -50,18 +49,13 @@ void check_variable(const LabelledArray& array, const LabelledVariable& variable
   }
 }
 
-std::vector<std::int64_t> counting(std::size_t count) {
-  std::vector<std::int64_t> values(count);
-  std::iota(values.begin(), values.end(), 0);
-  return values;
-}
-
 Dataset write_axis_scale(hid_t group, const LabelledAxis& axis, const Where& where) {
   if (const auto* reals = std::get_if<std::vector<double>>(&axis.labels)) {
     return write_scale(group, axis.name, *reals, where);
   }
-  const auto* integers = std::get_if<std::vector<std::int64_t>>(&axis.labels);
-  return write_scale(group, axis.name, integers ? *integers : counting(axis.size()), where);
+  const bool is_text = std::holds_alternative<std::vector<std::string>>(axis.labels);
+  const LabelledAxis& labels = is_text ? counted_axis(axis.name, axis.size()) : axis;
+  return write_scale(group, axis.name, std::get<std::vector<std::int64_t>>(labels.labels), where);
 }
 
 void write_units(const Dataset& dataset, const std::string& units, const Where& where) {
@@ -111,7 +105,7 @@ void write_variable(hid_t group, const LabelledArray& array, const LabelledVaria
   dataset.close(where);
 }
 
-/// Text labels of an axis as a variable on that axis.
+/// Returns the text labels of the axes, each as a variable on its axis.
 std::vector<LabelledVariable> label_variables(const LabelledArray& array) {
   std::vector<LabelledVariable> variables;
   for (const LabelledAxis& axis : array.axes) {
@@ -301,7 +295,7 @@ LabelledArray read_labelled_group(const File& file, const Where& where) {
   const Object object = open_object(file, where);
   array.attributes = read_attributes(object.id(), {"NX_class", "axes"}, where);
   array.signal = take_text(array.attributes, "signal");
-  // Arrays of other programs have no axes that could be compared.
+  // The axes of arrays that other programs wrote are unknown and not compared.
   for (const LabelledVariable& variable : array.variables) {
     const auto known = [&](const std::string& name) { return array.axis(name) != nullptr; };
     if (std::all_of(variable.axes.begin(), variable.axes.end(), known)) {

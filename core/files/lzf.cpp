@@ -5,7 +5,7 @@
 namespace conelab::hdf5 {
 namespace {
 
-/// Reads the packed bytes one by one; beyond their end it remembers that, and gives 0.
+/// Reads packed bytes one by one. Beyond the end it returns 0 and sets `ended`.
 struct PackedBytes {
   std::string_view bytes;
   std::size_t at = 0;
@@ -18,10 +18,10 @@ struct PackedBytes {
   }
 };
 
-/// Of h5py's filter: what its third value says that a chunk becomes.
+/// Index of the parameter of h5py's filter that gives the size of an unpacked chunk.
 constexpr std::size_t size_value = 2;
 
-/// HDF5's side: packed bytes in, unpacked ones out; 0 is a failure.
+/// The function that HDF5 calls to unpack a chunk. It returns 0 if it fails.
 std::size_t filter(unsigned flags, std::size_t value_count, const unsigned values[],
                    std::size_t bytes, std::size_t* buffer_size, void** buffer) {
   if ((flags & H5Z_FLAG_REVERSE) == 0 || value_count <= size_value) return 0;

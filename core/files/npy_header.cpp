@@ -12,7 +12,8 @@
 namespace conelab {
 namespace {
 
-/// The literal grammar: {'key': value, ...} of strings, booleans and tuples of whole numbers.
+/// A parser of the literal {'key': value, ...}, whose values are strings, booleans and tuples of
+/// whole numbers.
 class Literal {
  public:
   Literal(std::string_view text, const std::string& place) : rest_(text), place_(place) {}
@@ -60,7 +61,7 @@ class Literal {
     const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), number);
     if (error != std::errc() || number < 0) malformed("a size");
     rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
-    (void)accept('L');  // Python 2 wrote long integers so
+    (void)accept('L');  // Python 2 wrote long integers with an L.
     return number;
   }
   std::vector<std::int64_t> tuple() {
@@ -140,7 +141,7 @@ std::optional<Element> element_of(char kind, std::size_t size) {
   }
 }
 
-/// "<f4": byte order, kind, size.
+/// Parses a type such as "<f4": byte order, kind and size.
 void parse_descr(const std::string& place, NpyHeader& header) {
   const std::string& descr = header.descr;
   if (descr.find('O') != std::string::npos) {
@@ -161,7 +162,8 @@ void parse_descr(const std::string& place, NpyHeader& header) {
   header.item_bytes = descr[1] == 'U' ? 4 * size : size;
 }
 
-/// Index arithmetic of a transposition: walks row-major, tells the column-major place.
+/// Transposes numbers from column-major to row-major order. It walks over the row-major indices and
+/// computes the column-major place of each.
 void from_fortran_order(const NpyHeader& header, char* numbers) {
   const std::size_t item = header.item_bytes, rank = header.extents.size();
   const std::string columns(numbers, header.data_bytes());

@@ -1,10 +1,11 @@
-// .npz archives as a source of tensors: members NAME.npy of a zip file, read by libzip in memory
-// and in order; nothing is extracted to disk.
+// .npz archives as a source of tensors: members NAME.npy of a zip file. libzip reads them in
+// memory, in the order of the file; nothing is extracted to disk.
 //
-// Refused beyond what libzip refuses (duplicate names, directories and headers that disagree):
-// encryption, methods other than stored and deflate, absolute names, `..`, members that together
-// are larger than the file (they overlap), and members that hold more or less than they declare. Of
-// an archive that was cut the message says how long it was at least, which libzip does not tell.
+// What is refused in addition to what libzip refuses (duplicate names, directories and headers that
+// disagree): encryption, methods other than stored and deflate, absolute names, `..`, members that
+// together are larger than the file (they overlap), and members that contain more or less than they
+// declare. For a truncated archive the message gives the least length that it had, which libzip
+// does not report.
 #include <zip.h>
 
 #include <algorithm>
@@ -23,7 +24,7 @@ namespace {
 constexpr std::string_view ending = ".npy";
 /// deflate cannot do better than 1 : 1032 (zlib's technical notes).
 constexpr std::uint64_t best_deflate = 1032;
-/// Between two looks at whether a read was cancelled.
+/// Number of bytes between two checks of whether a read was cancelled.
 constexpr std::uint64_t most_at_once = std::uint64_t{1} << 26;
 
 using ArchiveHandle = std::unique_ptr<zip_t, decltype(&zip_discard)>;
@@ -36,8 +37,9 @@ struct Member {
   std::uint64_t declared_bytes = 0;
 };
 
-/// The length up to the end of the members whose headers are there, and at least one more byte than
-/// the file has; 0 where the file does not begin as an archive.
+/// Returns the least length that the archive had: up to the end of the members whose headers are
+/// present, and at least one byte more than the file has. It is 0 if the file does not begin like
+/// an archive.
 std::uint64_t least_length(const ByteFile& file) {
   if (file.peek(0, 4) != "PK\x03\x04") return 0;
   std::uint64_t at = 0;
@@ -167,7 +169,8 @@ class NpzSource : public TensorSource {
     return found == members_.end() ? nullptr : &*found;
   }
 
-  /// The header, after comparing what it declares with what the archive declares and stores.
+  /// Returns the header, after comparing the size that it declares with what the archive declares
+  /// and stores.
   [[nodiscard]] NpyHeader header_of(const Member& found) const {
     const std::string where = place(printable(found.name));
     std::string prefix(std::min(most_npy_prefix, found.declared_bytes), '\0');
@@ -211,8 +214,8 @@ class NpzSource : public TensorSource {
     return got;
   }
 
-  /// Skips `skip` bytes and reads exactly `count`, which must be all that is left. libzip compares
-  /// the CRC-32 when it meets the end.
+  /// Skips `skip` bytes and reads exactly `count`, which must be the rest of the member. libzip
+  /// checks the CRC-32 at the end.
   void read_member(const Member& found, std::uint64_t skip, void* bytes,
                    std::uint64_t count) const {
     const std::string where = place(printable(found.name));

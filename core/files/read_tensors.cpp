@@ -45,7 +45,7 @@ std::vector<T> converted(const InputTensor& tensor) {
   return each_as<T>(std::get<std::vector<double>>(tensor.numbers));
 }
 
-/// Beyond the machine's memory an array cannot be read, whatever the file says.
+/// Throws a failure if an array is larger than the memory of the machine.
 void check_memory(const std::string& place, const DeclaredArray& array) {
   const auto pages = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES));
   const std::uint64_t memory = pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGE_SIZE));
@@ -63,7 +63,7 @@ void count_special(const std::vector<Number>& numbers, InputTensor& tensor) {
   }
 }
 
-/// Of 16-bit numbers: exponent bits all ones.
+/// Does the same for 16-bit numbers, whose special values have exponent bits that are all ones.
 void count_special(const std::vector<std::uint16_t>& bits, InputTensor& tensor) {
   const std::uint16_t infinity = tensor.dtype == Dtype::f16 ? 0x7C00 : 0x7F80;
   for (const std::uint16_t x : bits) {
@@ -113,7 +113,7 @@ Shape4 shape_of(const DeclaredArray& array) {
   return tensor.shape();
 }
 
-/// Element type, rank and emptiness of q, k, v and output_grad.
+/// Checks the element type and the rank of q, k, v or output_grad, and that it is not empty.
 void check_attention_tensor(TensorSource& source, const DeclaredArray& array) {
   const std::string place = source.place(array.name);
   if (!element_dtype(array.element)) {
@@ -155,7 +155,7 @@ std::optional<DeclaredArray> find_tensor(TensorSource& source, const std::string
        known.empty() ? "nothing" : printable(join(known), 400));
 }
 
-/// What was declared, before any number is read.
+/// The declared arrays, before any number is read.
 struct Declared {
   DeclaredArray query;
   std::optional<DeclaredArray> key, value, output_grad;
@@ -224,7 +224,7 @@ std::vector<std::string> read_tokens(TensorSource& source, const std::string& na
   return source.read_strings(*array);
 }
 
-/// `query_token` and `key_token`, each defaulting to `token` where the lengths agree.
+/// Reads `query_token` and `key_token`. The default of each is `token` if the lengths agree.
 void read_all_tokens(TensorSource& source, Input& input, const InputOptions& options) {
   const std::int64_t queries = input.query.shape().token;
   const std::int64_t keys = input.key_or_query().shape().token;
@@ -237,7 +237,8 @@ void read_all_tokens(TensorSource& source, Input& input, const InputOptions& opt
   }
 }
 
-/// Why a mask that nobody named keeps a file from being read.
+/// The end of a message that explains why a mask that the user did not name prevents a file from
+/// being read.
 constexpr const char* applied_unasked =
     "; a mask beside q is always applied: give it another name to leave it out";
 

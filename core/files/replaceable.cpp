@@ -23,7 +23,7 @@ std::string kind_of_root(const std::string& path) {
   return text == nullptr ? "" : *text;
 }
 
-/// What each format begins with, and what tells where the figure came from.
+/// What a file of a format begins with, and a text that only this program writes into its figures.
 struct Marks {
   std::string begin, origin;
 };
@@ -35,7 +35,8 @@ Marks marks_of(const std::string& format) {
   return {"\x89PNG", "iTXtSoftware\0\0\0\0\0conelab "s};
 }
 
-/// Block by block: what lies there may be of any size.
+/// Returns whether the file is a figure of this program. It is read block by block, because it may
+/// be of any size.
 bool is_own_figure(const std::string& path, const std::string& format) {
   constexpr std::size_t block = 1 << 20;
   const Marks marks = marks_of(format);
@@ -43,7 +44,7 @@ bool is_own_figure(const std::string& path, const std::string& format) {
   std::ifstream file(path, std::ios::binary);
   std::string bytes;
   do {
-    // The end of what was searched may be the beginning of the mark.
+    // The mark may begin at the end of what was searched.
     bytes.erase(0, bytes.size() - std::min(bytes.size(), marks.origin.size() - 1));
     const std::size_t kept = bytes.size();
     bytes.resize(kept + block);
@@ -54,11 +55,13 @@ bool is_own_figure(const std::string& path, const std::string& format) {
   return false;
 }
 
-/// `own` fails where the file cannot be read.
+/// Throws misuse if a file is neither empty nor `own`. `own` throws a failure if the file cannot be
+/// read.
 void check_replaceable(const std::string& path, const std::string& expected,
                        const std::function<bool()>& own) {
   namespace fs = std::filesystem;
-  std::error_code error;  // What cannot be seen is for whoever writes to complain of.
+  // If the file is not accessible, writing it will fail with a better message.
+  std::error_code error;
   if (!fs::is_regular_file(path, error) || fs::file_size(path, error) == 0 || error) return;
   try {
     if (own()) return;
@@ -74,7 +77,7 @@ void check_replaceable(const std::string& path, const std::string& expected,
 }  // namespace
 
 std::string result_kind(const std::string& path, const SandboxLimits& limits) {
-  // Before what this program writes stands no block of a user's.
+  // Results of this program begin without a user block.
   if (ByteFile(path).peek(0, 8) != "\x89HDF\r\n\x1a\n") return "";
   std::string kind;
   run_sandboxed(

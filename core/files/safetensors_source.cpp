@@ -3,8 +3,8 @@
 //   header length (8 bytes, little endian)  JSON header  numbers
 //
 // The header maps names to {"dtype", "shape", "data_offsets": [begin, end]}. The ranges must cover
-// the numbers exactly: no holes, no overlap, as the format's own parser demands. Names are listed
-// in the order of their bytes.
+// the numbers exactly, without holes and overlap, as the parser of the format requires. Names are
+// listed in the order of their bytes.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -27,7 +27,7 @@ constexpr std::uint64_t most_whole = std::numeric_limits<std::int64_t>::max();
 
 struct TensorRange {
   DeclaredArray array;
-  std::uint64_t begin = 0, end = 0;  ///< Within the numbers.
+  std::uint64_t begin = 0, end = 0;  ///< Relative to the first byte of the numbers.
 };
 
 Element element_of(const std::string& dtype) {
@@ -50,7 +50,7 @@ Element element_of(const std::string& dtype) {
   return Element::other;
 }
 
-/// The member `key` of a tensor's description: a list of whole numbers from 0 to 2^63 - 1.
+/// Returns the member `key` of a tensor's description: a list of whole numbers from 0 to 2^63 - 1.
 std::vector<std::int64_t> whole_numbers(const json& tensor, const char* key,
                                         const std::string& place) {
   const auto list = tensor.find(key);
@@ -59,7 +59,8 @@ std::vector<std::int64_t> whole_numbers(const json& tensor, const char* key,
   }
   std::vector<std::int64_t> numbers;
   for (const json& item : *list) {
-    // What is not negative is unsigned to nlohmann-json; beyond 64 bits it is no whole number.
+    // nlohmann-json represents whole numbers that are not negative as unsigned. A number beyond 64
+    // bits is not a whole number to it.
     if (!item.is_number_unsigned() || item.get<std::uint64_t>() > most_whole) {
       fail("{}: malformed header (expected whole numbers in {})", place, key);
     }
@@ -151,7 +152,7 @@ class SafetensorsSource final : public TensorSource {
     return found == ranges_.end() ? nullptr : &*found;
   }
 
-  /// Fills ranges_, in the order of their bytes.
+  /// Fills ranges_ in the order of their bytes.
   void parse_header(const json& header) {
     if (!header.is_object()) fail("{}: malformed header (expected a JSON object)", file_.path());
     for (const auto& [name, value] : header.items()) {
@@ -167,7 +168,7 @@ class SafetensorsSource final : public TensorSource {
     });
   }
 
-  /// The ranges must follow each other from 0 to the end of the file.
+  /// Throws a failure unless the ranges follow each other from 0 to the end of the file.
   void check_cover() const {
     std::uint64_t covered = 0;
     for (const TensorRange& range : ranges_) {

@@ -27,12 +27,13 @@ using Clock = std::chrono::steady_clock;
 
 enum class Frame : std::uint8_t { data = 'D', error = 'E', end = 'O' };
 
-/// How often a wait looks at whether it was cancelled.
+/// Interval at which a wait checks whether it was cancelled.
 constexpr int poll_milliseconds = 50;
-/// A wait that took longer than this was not the child's: the program was suspended (Ctrl-Z).
+/// A wait that took longer than this was not caused by the child. The program was suspended
+/// (Ctrl-Z).
 constexpr double longest_wait = 1;
 
-/// More than any real process maps; sanitizers reserve terabytes, and then the limit is left out.
+/// More than any real process maps. Sanitizers reserve terabytes; the limit is not set then.
 constexpr std::uint64_t most_mapped = std::uint64_t{1} << 42;
 
 std::uint64_t mapped_bytes() {
@@ -51,7 +52,8 @@ void set_limit(int resource, rlim_t value) {
 
 // ------------------------------------------------------------------------------ in the child
 
-/// Nobody listens any more: there is nobody to tell either.
+/// Writes bytes to the pipe. If nobody reads any more, the child ends, as there is nobody to report
+/// an error to.
 void write_all(int pipe, const void* bytes, std::uint64_t count) {
   const auto* next = static_cast<const char*>(bytes);
   while (count > 0) {
@@ -76,11 +78,12 @@ void send_error(int pipe, ErrorKind kind, const std::string& message) {
   send_frame(pipe, Frame::error, bytes.data(), bytes.size());
 }
 
-/// What a terminal or a service manager sends to the whole process group is the parent's to answer.
+/// Ignores the signals that a terminal or a service manager sends to the whole process group. The
+/// parent reacts to them.
 void leave_stopping_to(pid_t parent) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::signal(signal, SIG_IGN);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(1);  // It ended before it could be told.
+  if (::getppid() != parent) ::_exit(1);  // The parent ended before the call of prctl.
 }
 
 void enter_limits(const SandboxLimits& limits) {
@@ -113,7 +116,7 @@ void enter_limits(const SandboxLimits& limits) {
 
 // ----------------------------------------------------------------------------- in the parent
 
-/// The child's end of the pipe and its process; both are gone after the destructor.
+/// The child process and the parent's end of the pipe. The destructor ends both.
 class Child {
  public:
   Child(pid_t process, int pipe, std::string path, const SandboxLimits& limits)
@@ -132,7 +135,7 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  /// The length of the next frame of data; throws what the child threw.
+  /// Returns the length of the next frame of data. Throws the error that the child sent.
   std::uint64_t next_length() {
     const Frame frame = next_frame();
     if (frame != Frame::data) fail("{}: damaged: its reader stopped early", path_);
@@ -229,9 +232,9 @@ struct Started {
   int pipe;  ///< The end to read from.
 };
 
-/// Forks the child. The pipe is made and its writing end closed here under the lock: a child that
-/// another thread starts meanwhile would inherit that end, and keep this pipe open beyond the end
-/// of this child.
+/// Forks the child. The pipe is created, and its writing end closed here, under the lock. Otherwise
+/// a child that another thread starts at the same time would inherit that end and keep the pipe
+/// open after the end of this child.
 Started start_child(const std::string& path, const SandboxLimits& limits,
                     const std::function<void(ArchiveWriter&)>& produce) {
   const hdf5::Lock lock;

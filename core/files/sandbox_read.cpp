@@ -1,4 +1,4 @@
-// What crosses the pipe of the sandbox: inputs and labelled arrays.
+// Sends inputs and labelled arrays through the pipe of the sandbox.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -16,7 +16,7 @@ void visit(Archive& archive, InputTensor& tensor) {
   conelab::visit(archive, tensor.infinite_count);
 }
 
-/// All of an input but the numbers of its tensors, which went ahead one by one.
+/// Visits all of an input except the numbers of its tensors, which are sent one by one before it.
 template <class Archive>
 void visit(Archive& archive, Input& input) {
   const auto optional = [&](std::optional<InputTensor>& tensor) {
@@ -52,7 +52,7 @@ void visit(Archive& archive, Input& input) {
   }
 }
 
-/// Tensors in a fixed order, as the parent finds them again.
+/// Returns the tensors in a fixed order, which is the same in the child and in the parent.
 std::vector<InputTensor*> tensors_of(Input& input) {
   std::vector<InputTensor*> list = {&input.query};
   for (std::optional<InputTensor>* tensor : {&input.key, &input.value, &input.output_grad}) {

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t seal_bytes = 32;
 constexpr std::uint64_t piece = 1 << 20;
 
-/// The digest of a file whose seal lies at `offset`.
+/// Returns the digest of a file whose seal lies at `offset`.
 std::string digest(const std::string& path, std::uint64_t offset,
                    const std::function<bool()>& cancelled) {
   const ByteFile file(path, cancelled);
@@ -46,7 +46,8 @@ void overwrite(const std::string& path, std::uint64_t offset, const std::string&
   if (!written) fail("{}: cannot be sealed: {}", where.file, std::strerror(why));
 }
 
-/// Where its bytes lie; empty where the file itself has no such data set. No link is followed.
+/// Returns the offset of the seal's bytes. It is absent if the file itself has no such data set;
+/// links are not followed.
 std::optional<std::uint64_t> seal_offset(const File& file) {
   H5L_info_t link{};
   if (H5Lexists(file.id(), seal_name, H5P_DEFAULT) <= 0 ||
@@ -79,7 +80,7 @@ void close_sealed(File& file, const std::string& path, const Where& where) {
   const std::string zeros(seal_bytes, '\0');
   CONELAB_HDF5(here, "be written",
                H5Dwrite(dataset.id(), H5T_STD_U8LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, zeros.data()));
-  // Every reader of labelled arrays accepts a coordinate that has no other dimension.
+  // It is a coordinate without another dimension, which every reader of labelled arrays accepts.
   CONELAB_HDF5(here, "be made a scale", H5DSset_scale(dataset.id(), seal_name));
   const haddr_t offset = H5Dget_offset(dataset.id());
   if (offset == HADDR_UNDEF) fail("{}: has no place in the file", here.text());

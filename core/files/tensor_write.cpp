@@ -39,7 +39,7 @@ std::vector<std::uint16_t> narrowed(Dtype dtype, const T* numbers, std::size_t c
   return bits;
 }
 
-/// First bytes of all elements, then second bytes, ...
+/// Returns the first bytes of all elements, then the second bytes, and so on.
 std::string shuffled(std::string_view plain, std::size_t element_bytes) {
   const std::size_t count = plain.size() / element_bytes;
   std::string bytes(plain.size(), '\0');
@@ -50,7 +50,8 @@ std::string shuffled(std::string_view plain, std::size_t element_bytes) {
   return bytes;
 }
 
-/// HDF5's sum: big-endian words of two bytes, a last odd byte as the upper one.
+/// Returns HDF5's checksum. Its words are pairs of bytes, the first of which is the upper one; a
+/// last odd byte is an upper one.
 std::uint32_t fletcher32(std::string_view bytes) {
   constexpr std::size_t words_before_overflow = 360;
   std::uint32_t sum = 0, sum_of_sums = 0;
@@ -68,7 +69,7 @@ std::uint32_t fletcher32(std::string_view bytes) {
   return sum_of_sums << 16 | sum;
 }
 
-/// One chunk out of the rows, filled up with zeros beyond the data set's end.
+/// Returns one chunk of the rows. Beyond the end of the data set it is filled with zeros.
 std::string chunk_of(const char* numbers, const RowsOfHead& rows, hsize_t row, hsize_t column,
                      hsize_t chunk_rows, hsize_t chunk_columns, std::size_t element_bytes) {
   std::string plain(chunk_rows * chunk_columns * element_bytes, '\0');
@@ -80,12 +81,12 @@ std::string chunk_of(const char* numbers, const RowsOfHead& rows, hsize_t row, h
   return plain;
 }
 
-/// What HDF5 stores of a chunk of elements of `element_bytes` bytes.
+/// Returns what HDF5 stores for a chunk of elements of `element_bytes` bytes.
 std::string packed_chunk(std::string_view plain, std::size_t element_bytes) {
   const std::string bytes = shuffled(plain, element_bytes);
   uLongf size = compressBound(static_cast<uLong>(bytes.size()));
   std::string packed(size, '\0');
-  // It can only run out of memory: the room suffices whatever the bytes are.
+  // The buffer is large enough for any bytes, so the call can only run out of memory.
   if (compress2(reinterpret_cast<Bytef*>(packed.data()), &size,
                 reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uLong>(bytes.size()),
                 deflate_level) != Z_OK) {

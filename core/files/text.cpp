@@ -5,8 +5,8 @@
 namespace conelab {
 namespace {
 
-/// Bytes of the UTF-8 character that begins here; 0 where there is none (RFC 3629: no overlong
-/// forms, no surrogates, nothing above U+10FFFF).
+/// Returns the length of the UTF-8 character that begins here, or 0 if there is none (RFC 3629: no
+/// overlong forms, no surrogates, nothing above U+10FFFF).
 std::size_t character_length(std::string_view bytes) {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
   const auto follows = [&](std::size_t i) { return i < bytes.size() && (at(i) & 0xC0) == 0x80; };

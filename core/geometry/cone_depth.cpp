@@ -7,7 +7,7 @@
 namespace conelab::geometry {
 namespace {
 
-/// The height whose distance counts as 0.
+/// Returns the height whose distance counts as 0.
 double level_of_light(const ConeSystem& system) {
   return system.family->penumbral ? system.family->extent(system.values) : 1;
 }

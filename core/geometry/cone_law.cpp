@@ -160,21 +160,4 @@ Lca lca(const ConeSystem& system, const Element& u, const Element& v) {
   return out;
 }
 
-double lca_depth(const ConeSystem& system, const Element& u, const Element& v) {
-  const ConeFamily& family = *system.family;
-  const double base = base_distance(family.base, u.axis, v.axis);
-  const double shadow = std::max({u.shadow, v.shadow, (u.shadow + v.shadow + base) / 2});
-  double radial;
-  if (in_shadow(base, u.shadow, v.shadow)) {
-    radial = u.radial;
-  } else if (in_shadow(base, v.shadow, u.shadow)) {
-    radial = v.radial;
-  } else if (shadow <= family.largest_shadow(system.values)) {
-    radial = family.radial(system.values, shadow);
-  } else {
-    radial = family.extension(system.values, u.radial, v.radial, base);
-  }
-  return system.infinite() ? -radial : radial;
-}
-
 }  // namespace conelab::geometry

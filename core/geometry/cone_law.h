@@ -80,7 +80,5 @@ struct Lca {
   double depth = 0;              ///< −radial for an infinite source, +radial for a finite one.
 };
 [[nodiscard]] Lca lca(const ConeSystem& system, const Element& u, const Element& v);
-/// Returns the depth only, which is the similarity at γ = 1.
-[[nodiscard]] double lca_depth(const ConeSystem& system, const Element& u, const Element& v);
 
 }  // namespace conelab::geometry

@@ -25,8 +25,9 @@ double distance_klein(const ModelPoint& u, const ModelPoint& v) {
   return std::asinh(std::sqrt(across + along));
 }
 
-/// sinh a · sinh b · sin²(θ/2) for the spatial parts, ‖far‖ ≥ ‖near‖ > 0. The component of the
-/// difference orthogonal to `near` keeps the angle accurate for close points far from the origin.
+/// Returns sinh a · sinh b · sin²(θ/2) of the spatial parts, ‖far‖ ≥ ‖near‖ > 0. The component of
+/// the difference orthogonal to `near` keeps the angle accurate for close points far from the
+/// origin.
 double angular_part(const Vector& far, const Vector& near) {
   const double a = far.stableNorm(), b = near.stableNorm();
   const Vector direction = near / b;
@@ -46,7 +47,7 @@ double distance_spatial(const Vector& u, const Vector& v) {
   return 2 * std::asinh(std::sqrt(radial + angular_part(u, v)));
 }
 
-/// sin²(α/2) between two directions of the hemisphere given by their azimuthal charts.
+/// Returns sin²(α/2) of two directions of the hemisphere, given by their azimuthal charts.
 double haversine(const Vector& w, const Vector& z) {
   const double a = w.norm(), b = z.norm();
   const double polar = square(std::sin((a - b) / 2));
@@ -86,11 +87,6 @@ double distance(const ModelPoint& u, const ModelPoint& v) {
 
 double distance(Model model, const Vector& u, const Vector& v) {
   return distance(point(model, u), point(model, v));
-}
-
-double angle_between(const Vector& a, const Vector& b) {
-  const Vector p = a / a.stableNorm(), q = b / b.stableNorm();
-  return 2 * std::atan2((p - q).norm(), (p + q).norm());
 }
 
 }  // namespace conelab::geometry

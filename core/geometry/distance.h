@@ -24,8 +24,4 @@ namespace conelab::geometry {
 /// checks.
 [[nodiscard]] double distance(Model model, const Vector& u, const Vector& v);
 
-/// Returns the angle between two non-zero vectors as 2 atan2(‖a−b‖, ‖a+b‖) of their unit vectors.
-/// Near 0 and near π this is accurate, while acos of the scalar product is not.
-[[nodiscard]] double angle_between(const Vector& a, const Vector& b);
-
 }  // namespace conelab::geometry

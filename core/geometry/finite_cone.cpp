@@ -5,7 +5,7 @@
 namespace conelab::geometry {
 namespace {
 
-/// √(sinh(ρ+R) sinh(ρ−R)) = √(sinh²ρ − sinh²R).
+/// Returns √(sinh(ρ+R) sinh(ρ−R)) = √(sinh²ρ − sinh²R).
 double excess(double radius, double rho) {
   return std::sqrt(std::sinh(rho + radius)) * std::sqrt(std::sinh(rho - radius));
 }

@@ -32,7 +32,7 @@ Vector halfspace_of_spatial(const Vector& s, double time) {
   const Eigen::Index d = s.size();
   const double up = s[d - 1];
   const double horizontal = s.head(d - 1).norm();
-  // 1/height = X_t − X_d; for X_d > 0 written without the cancellation.
+  // This is 1/height = X_t − X_d, written without cancellation for X_d > 0.
   const double inverse = up > 0 ? (1 + horizontal * horizontal) / (time + up) : time - up;
   Vector out(d);
   out.head(d - 1) = s.head(d - 1) / inverse;
@@ -105,7 +105,7 @@ double one_minus_squared_norm(const Vector& x) {
     const double square = value * value;
     const double square_error = std::fma(value, value, -square);
     const double next = sum - square;
-    // Two-sum: the rounding error of `next`.
+    // The rounding error of `next` follows from a two-sum.
     const double back = next - sum;
     lost += (sum - (next - back)) - (square + back) - square_error;
     sum = next;

@@ -424,8 +424,8 @@ std::vector<Weights<T>> weights_of_heads(const Plan& plan, const AttentionInput<
 
 template <class T>
 AgglomerativeHead<T> agglomerative_head(const Plan& plan, const std::vector<Weights<T>>& weights,
-                                        const AttentionInput<T>& input, std::int64_t element) {
-  const std::int64_t b = element / plan.extents.head, h = element % plan.extents.head;
+                                        const AttentionInput<T>& input, std::int64_t b,
+                                        std::int64_t h) {
   return {weights[static_cast<std::size_t>(h)], input.query.row(b, h, 0), plan.extents.query,
           plan.extents.feature, is_causal(plan)};
 }
@@ -484,37 +484,23 @@ double Agglomerative::flops(const Plan& plan, Pass pass) {
 template <class T>
 Forward<T> Agglomerative::forward(const Plan& plan, const AttentionInput<T>& input,
                                   const Execution& run) {
-  const Extents& e = plan.extents;
-  Forward<T> result;
-  result.output = Tensor4<T>({e.batch, e.head, e.query, e.feature});
   const std::vector<Weights<T>> weights = weights_of_heads(plan, input);
-  const auto head = [&](std::int64_t element, const Execution&) {
-    T* output = result.output.row(element / e.head, element % e.head, 0);
-    agglomerative_head(plan, weights, input, element).forward(output);
+  const auto head = [&](auto b, auto h, auto& output, const Execution&) {
+    agglomerative_head(plan, weights, input, b, h).forward(output.row(b, h, 0));
   };
-  for_elements(plan, run, head, false);
-  return result;
+  return forward_by_head<T>(plan, run, head, false);
 }
 
 template <class T>
 Backward<T> Agglomerative::backward(const Plan& plan, const AttentionInput<T>& input,
-                                    const Forward<T>& saved, const Execution& run) {
-  const Extents& e = plan.extents;
-  Backward<T> result;
-  result.query = Tensor4<T>(input.query.shape);
-  const Tensor4<T> grad = output_slope(input, saved);
-  std::vector<PartValues> gradients(static_cast<std::size_t>(e.batch * e.head));
+                                    const Forward<T>&, const Execution& run) {
   const std::vector<Weights<T>> weights = weights_of_heads(plan, input);
-  const auto head = [&](std::int64_t element, const Execution&) {
-    const std::int64_t b = element / e.head, h = element % e.head;
-    PartValues& own = gradients[static_cast<std::size_t>(element)];
-    own = plan.zeros(plan.operator_parameters);
-    agglomerative_head(plan, weights, input, element)
-        .backward(grad.row(b, h, 0), result.query.row(b, h, 0), own);
+  const auto head = [&](auto b, auto h, const auto& upstream, auto& result, auto& own,
+                        const Execution&) {
+    agglomerative_head(plan, weights, input, b, h)
+        .backward(upstream.row(b, h, 0), result.query.row(b, h, 0), own);
   };
-  for_elements(plan, run, head, false);
-  add_gradients(plan, plan.operator_parameters, gradients, result);
-  return result;
+  return backward_by_head<T>(plan, input, run, head, false);
 }
 
 }  // namespace

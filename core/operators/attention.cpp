@@ -137,7 +137,8 @@ Forward<S> forward_attention(const Plan& plan, const AttentionInput<S>& input,
   check_input(plan, input);
   using T = Compute<S>;
   const AttentionInput<T> mapped = map_tokens(plan, input);
-  return narrowed<S>(join_heads(plan, mapped.tensors, attention_forward(*plan.inner, mapped, run)));
+  return converted<S>(
+      join_heads(plan, mapped.tensors, attention_forward(*plan.inner, mapped, run)));
 }
 
 /// Computes gradients through the pairs that the plan's masks admit. `saved` may include more
@@ -148,12 +149,12 @@ Backward<S> backward_over_pairs(const Plan& plan, const AttentionInput<S>& input
   if (!plan.inner) return attention_backward(plan, input, saved, run);
   check_input(plan, input);
   using T = Compute<S>;
-  const Forward<T> of_heads = heads_apart(plan, widened(saved));
+  const Forward<T> of_heads = heads_apart(plan, converted<T>(saved));
   Backward<T> of_mapped = attention_backward(*plan.inner, map_tokens(plan, input), of_heads, run);
   if constexpr (std::is_same_v<S, T>) {
     return pull_back(plan, input, of_heads, std::move(of_mapped));
   } else {
-    return narrowed<S>(pull_back(plan, convert<T>(input), of_heads, std::move(of_mapped)));
+    return converted<S>(pull_back(plan, convert<T>(input), of_heads, std::move(of_mapped)));
   }
 }
 
@@ -200,7 +201,15 @@ double attention_flops(const Plan& plan, Pass pass, double share) {
 
 template <class S>
 constexpr OperatorFunctions<S> attention_functions{&forward_attention<S>, &backward_attention<S>,
-                                                   nullptr, nullptr};
+                                                   &pair_map_tile<S>, nullptr};
+
+/// Throws misuse if the plan's operator has neither weights nor logits of pairs.
+void check_has_pairs(const Plan& plan) {
+  const auto has = plan.operation->has_map;
+  if (!has(plan, Map2d::weights) && !has(plan, Map2d::logits)) {
+    misuse("{} has no weights or logits of pairs", plan.call.operation);
+  }
+}
 
 }  // namespace
 
@@ -263,60 +272,52 @@ double hype_columns_error(const Plan& plan, const AttentionInput<S>& input) {
   return error;
 }
 
+template <class T>
+PairCall<T> mapped_call(std::shared_ptr<const Plan> plan, AttentionInput<T> input) {
+  if (!plan->inner) return {std::move(plan), std::move(input)};
+  return {plan->inner, map_tokens(*plan, input)};
+}
+
 template <class S>
 PairMap<S>::PairMap(const Plan& plan, const AttentionInput<S>& input)
     : plan_(&plan), input_(&input) {
-  const auto has = plan.operation->has_map;
-  if (!has(plan, Map2d::weights) && !has(plan, Map2d::logits)) {
-    misuse("{} has no weights or logits of pairs", plan.call.operation);
-  }
+  check_has_pairs(plan);
   if (const auto pairs = functions_of<S>(plan).pairs) {
-    PairCall<Compute<S>> own = pairs(plan, input);
-    mapped_plan_ = std::move(own.plan);
-    mapped_ = std::move(own.input);
-  } else if (is_attention(plan.call) && plan.inner) {
-    mapped_plan_ = plan.inner;
-    mapped_ = map_tokens(plan, input);
+    mapped_ = pairs(plan, input);
+  } else if (plan.inner) {
+    mapped_ = {plan.inner, map_tokens(plan, input)};
   }
 }
 
 template <class S>
 void PairMap<S>::tile(Map2d which, const Forward<S>* saved, const MapTile& tile, Compute<S>* out,
                       const Execution& run) const {
-  if (!mapped_plan_ && !is_attention(plan_->call)) {
+  if (!mapped_.plan) {
     return functions_of<S>(*plan_).map(*plan_, *input_, which, saved, tile, out, run);
   }
-  if (!mapped_plan_) return pair_map_tile(*plan_, *input_, which, saved, tile, out, run);
   Forward<Compute<S>> rows;
   if (saved != nullptr) {
     rows.row_reference = saved->row_reference;
     rows.row_sum = saved->row_sum;
     rows.column_lse = saved->column_lse;
   }
-  pair_map_tile(*mapped_plan_, mapped_, which, saved == nullptr ? nullptr : &rows, tile, out, run);
-}
-
-template <class S>
-void attention_map_tile(const Plan& plan, const AttentionInput<S>& input, Map2d which,
-                        const Forward<S>* saved, const MapTile& tile, Compute<S>* out,
-                        const Execution& run) {
-  PairMap<S>(plan, input).tile(which, saved, tile, out, run);
+  functions_of<Compute<S>>(*mapped_.plan)
+      .map(*mapped_.plan, mapped_.input, which, saved == nullptr ? nullptr : &rows, tile, out, run);
 }
 
 template <class S>
 Tensor4<Compute<S>> attention_map(const Plan& plan, const AttentionInput<S>& input, Map2d which,
                                   const Execution& run) {
-  if (is_attention(plan.call)) {
-    if (!plan.inner) return pair_map(plan, input, which, run);
-    return pair_map(*plan.inner, map_tokens(plan, input), which, run);
-  }
+  check_input(plan, input);
   const PairMap<S> pairs(plan, input);
   const Shape4 sizes = plan.pairs;
   Tensor4<Compute<S>> map(sizes);
-  const Forward<S> saved = forward(plan, input, run);
+  Forward<S> saved;
+  if (which == Map2d::weights) saved = forward(plan, input, stage(run, 0, 0.5));
+  const Execution rest = quiet(run);
   for (std::int64_t b = 0; b < sizes.batch; ++b) {
     for (std::int64_t h = 0; h < sizes.head; ++h) {
-      pairs.tile(which, &saved, {b, h, 0, sizes.token, 0, sizes.feature}, map.row(b, h, 0), run);
+      pairs.tile(which, &saved, {b, h, 0, sizes.token, 0, sizes.feature}, map.row(b, h, 0), rest);
     }
   }
   return map;
@@ -326,11 +327,12 @@ template <class T>
 PairCall<T> pair_call(const Call& call, AttentionInput<T> input) {
   draw_tensors(call, input);
   auto plan = resolve(call, check_extents(input));
+  check_has_pairs(*plan);
   if (const auto pairs = functions_of<T>(*plan).pairs) return pairs(*plan, input);
-  const PairMap<T> has_pairs(*plan, input);
-  if (!plan->inner) return {plan, std::move(input)};
-  return {plan->inner, map_tokens(*plan, input)};
+  return mapped_call(std::move(plan), std::move(input));
 }
+template PairCall<float> mapped_call(std::shared_ptr<const Plan>, AttentionInput<float>);
+template PairCall<double> mapped_call(std::shared_ptr<const Plan>, AttentionInput<double>);
 template PairCall<float> pair_call(const Call&, AttentionInput<float>);
 template PairCall<double> pair_call(const Call&, AttentionInput<double>);
 template Backward<float> pull_back(const Plan&, const AttentionInput<float>&, const Forward<float>&,
@@ -342,9 +344,6 @@ template Backward<double> pull_back(const Plan&, const AttentionInput<double>&,
   template AttentionInput<Compute<S>> map_tokens(const Plan&, const AttentionInput<S>&);   \
   template double hype_columns_error(const Plan&, const AttentionInput<S>&);               \
   template class PairMap<S>;                                                               \
-  template void attention_map_tile(const Plan&, const AttentionInput<S>&, Map2d,           \
-                                   const Forward<S>*, const MapTile&, Compute<S>*,         \
-                                   const Execution&);                                      \
   template Tensor4<Compute<S>> attention_map(const Plan&, const AttentionInput<S>&, Map2d, \
                                              const Execution&);
 CONELAB_PAIRS(float)

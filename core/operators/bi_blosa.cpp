@@ -477,8 +477,8 @@ struct BiBlosa {
   static int sides(const Plan& plan) { return chosen_direction(plan) == 0 ? 2 : 1; }
   /// Calls work(direction, side) for the directions of one head.
   template <class T, class Work>
-  static void for_directions(const Plan& plan, const AttentionInput<T>& input, Index element,
-                             const Execution& run, const Work& work);
+  static void for_directions(const Plan& plan, const AttentionInput<T>& input, Index batch,
+                             Index head, const Execution& run, const Work& work);
 };
 
 /// A tanh or an exp counts as one operation. Each pair and feature takes these two, two sums, two
@@ -495,10 +495,9 @@ double BiBlosa::flops(const Plan& plan, Pass pass) {
 }
 
 template <class T, class Work>
-void BiBlosa::for_directions(const Plan& plan, const AttentionInput<T>& input, Index element,
-                             const Execution& run, const Work& work) {
+void BiBlosa::for_directions(const Plan& plan, const AttentionInput<T>& input, Index batch,
+                             Index head, const Execution& run, const Work& work) {
   const Extents& e = plan.extents;
-  const Index batch = element / e.head, head = element % e.head;
   const PartValues values = plan.values(plan.operator_parameters, head, input.tensors);
   const auto rows = static_cast<Index>(values.p[block]);
   const Eigen::Map<const Matrix<T>> x(input.query.row(batch, head, 0), e.query, e.feature);
@@ -512,37 +511,24 @@ void BiBlosa::for_directions(const Plan& plan, const AttentionInput<T>& input, I
 template <class T>
 Forward<T> BiBlosa::forward(const Plan& plan, const AttentionInput<T>& input,
                             const Execution& run) {
-  const Extents& e = plan.extents;
-  Forward<T> result;
-  result.output = Tensor4<T>(plan.output);
-  for_elements(plan, run, [&](Index element, const Execution& inner) {
-    T* out = result.output.row(element / e.head, element % e.head, 0);
-    for_directions(plan, input, element, inner, [&](Direction<T>& one, int side) {
-      one.forward(out + side * e.feature, plan.output.feature);
+  return forward_by_head<T>(plan, run, [&](auto b, auto h, auto& output, const Execution& inner) {
+    for_directions(plan, input, b, h, inner, [&](Direction<T>& one, int side) {
+      one.forward(output.row(b, h, 0) + side * plan.extents.feature, plan.output.feature);
     });
   });
-  return result;
 }
 
 template <class T>
-Backward<T> BiBlosa::backward(const Plan& plan, const AttentionInput<T>& input,
-                              const Forward<T>& saved, const Execution& run) {
-  const Extents& e = plan.extents;
-  Backward<T> result;
-  result.query = Tensor4<T>(input.query.shape);
-  const Tensor4<T> upstream = output_slope(input, saved);
-  std::vector<PartValues> gradients(static_cast<std::size_t>(e.batch * e.head));
-  for_elements(plan, run, [&](Index element, const Execution& inner) {
-    const Index batch = element / e.head, head = element % e.head;
-    PartValues& own = gradients[static_cast<std::size_t>(element)];
-    own = plan.zeros(plan.operator_parameters);
-    for_directions(plan, input, element, inner, [&](Direction<T>& one, int side) {
-      one.backward(upstream.row(batch, head, 0) + side * e.feature, plan.output.feature,
-                   result.query.row(batch, head, 0), side, own);
+Backward<T> BiBlosa::backward(const Plan& plan, const AttentionInput<T>& input, const Forward<T>&,
+                              const Execution& run) {
+  const auto head = [&](auto b, auto h, const auto& upstream, auto& result, auto& own,
+                        const Execution& inner) {
+    for_directions(plan, input, b, h, inner, [&](Direction<T>& one, int side) {
+      one.backward(upstream.row(b, h, 0) + side * plan.extents.feature, plan.output.feature,
+                   result.query.row(b, h, 0), side, own);
     });
-  });
-  add_gradients(plan, plan.operator_parameters, gradients, result);
-  return result;
+  };
+  return backward_by_head<T>(plan, input, run, head);
 }
 
 }  // namespace

@@ -60,33 +60,20 @@ struct ListOperator {
   template <class T>
   static Forward<T> forward(const Plan& plan, const AttentionInput<T>& input,
                             const Execution& run) {
-    Forward<T> result;
-    result.output = Tensor4<T>(plan.output);
-    for_elements(plan, run, [&](std::int64_t element, const Execution& own) {
-      const std::int64_t b = element / plan.extents.head, h = element % plan.extents.head;
-      head(plan, input, b, h).forward(result.output.row(b, h, 0), own);
+    return forward_by_head<T>(plan, run, [&](auto b, auto h, auto& output, const Execution& own) {
+      head(plan, input, b, h).forward(output.row(b, h, 0), own);
     });
-    return result;
   }
 
   template <class T>
   static Backward<T> backward(const Plan& plan, const AttentionInput<T>& input, const Forward<T>&,
                               const Execution& run) {
-    const Extents& e = plan.extents;
-    Backward<T> result;
-    result.query = Tensor4<T>(input.query.shape);
-    const Tensor4<T> ones =
-        input.output_grad.empty() ? Tensor4<T>(plan.output, T(1)) : Tensor4<T>();
-    const Tensor4<T>& grad = input.output_grad.empty() ? ones : input.output_grad;
-    std::vector<PartValues> gradients(static_cast<std::size_t>(e.batch * e.head));
-    for_elements(plan, run, [&](std::int64_t element, const Execution& own) {
-      const std::int64_t b = element / e.head, h = element % e.head;
-      PartValues& gradient = gradients[static_cast<std::size_t>(element)];
-      gradient = plan.zeros(plan.operator_parameters);
-      head(plan, input, b, h).backward(grad.row(b, h, 0), result.query.row(b, h, 0), gradient, own);
-    });
-    add_gradients(plan, plan.operator_parameters, gradients, result);
-    return result;
+    return backward_by_head<T>(
+        plan, input, run,
+        [&](auto b, auto h, const auto& upstream, auto& result, auto& gradient, const auto& own) {
+          head(plan, input, b, h)
+              .backward(upstream.row(b, h, 0), result.query.row(b, h, 0), gradient, own);
+        });
   }
 
  private:

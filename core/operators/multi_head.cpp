@@ -46,7 +46,7 @@ std::shared_ptr<Plan> joined_chain(const Plan& plan, const Extents& made) {
   return chain;
 }
 
-struct MultiHead {
+struct MultiHead : ChainOperator {
   static constexpr std::array parameters{heads_info, query_info, key_info, value_info,
                                          output_projection};
   static constexpr OperatorInfo info{
@@ -64,17 +64,9 @@ struct MultiHead {
   static std::shared_ptr<Plan> chain(const Plan& plan, const Extents& made) {
     return joined_chain(plan, made);
   }
-  static void set_sizes(Plan& plan) {
-    plan.output = plan.chain->output;
-    plan.pairs = plan.chain->pairs;
-  }
-  static double flops(const Plan& plan, Pass pass, double share) {
-    return plan.chain->operation->flops(*plan.chain, pass, share);
-  }
-  static bool has_map(const Plan&, Map2d) { return true; }
   template <class T>
   static PairCall<T> pairs(const Plan& plan, const AttentionInput<T>& input) {
-    return {plan.chain->inner, map_tokens(*plan.chain, input)};
+    return mapped_call(plan.chain, input);
   }
   template <class T>
   static Forward<T> forward(const Plan& plan, const AttentionInput<T>& input,

@@ -16,11 +16,12 @@
 namespace conelab {
 namespace {
 
-const OperatorRow& row_of(const std::string& name) {
+/// Returns the row that a call names, or null.
+const OperatorRow* find_row(const Call& call) {
   for (const OperatorRow& row : operator_table()) {
-    if (name == row.info.name) return row;
+    if (call.operation == row.info.name) return &row;
   }
-  unknown_name("operator", name, operator_names());
+  return nullptr;
 }
 
 /// Returns the tensors of projections, which every chain of parts accepts.
@@ -125,9 +126,7 @@ Extents with_made_heads(Call& call, const Extents& extents, const OperatorInfo& 
 void check_all_keys(const Call& call) {
   std::vector<std::string> known;
   for (const ParameterInfo& info : call_parameters(call)) known.emplace_back(info.key);
-  const bool draws = std::any_of(call.parameters.begin(), call.parameters.end(),
-                                 [](const auto& entry) { return entry.second == "random"; });
-  if (draws) known.emplace_back("seed");
+  if (draws_tensors(call)) known.emplace_back("seed");
   check_keys(call.parameters, known, call.operation);
 }
 
@@ -192,14 +191,6 @@ std::vector<std::int64_t> random_edges(std::int64_t count, std::int64_t n, Rando
   return edges;
 }
 
-/// Returns the row that a call names, or null.
-const OperatorRow* find_row(const Call& call) {
-  for (const OperatorRow& row : operator_table()) {
-    if (call.operation == row.info.name) return &row;
-  }
-  return nullptr;
-}
-
 /// Returns the numbers of one head as text of a call: grid sides joined by x, other lists by
 /// commas.
 std::string text_of_head(const Parameter& p, std::int64_t head) {
@@ -231,9 +222,10 @@ bool makes_heads(const Call& call) {
 }
 
 std::shared_ptr<const Plan> resolve(const Call& call, const Extents& extents) {
-  const OperatorRow& row = row_of(call.operation);
-  return is_attention(call) ? resolve_attention(call, extents, row)
-                            : resolve_structured(call, extents, row);
+  const OperatorRow* row = find_row(call);
+  if (row == nullptr) unknown_name("operator", call.operation, operator_names());
+  return is_attention(call) ? resolve_attention(call, extents, *row)
+                            : resolve_structured(call, extents, *row);
 }
 
 template <class T>
@@ -254,9 +246,7 @@ double pass_flops(const Plan& plan, const AttentionInput<T>& input, Pass pass) {
 
 std::vector<std::string> operator_names() {
   std::vector<std::string> names;
-  for (const PartInfo& part : list_similarities()) names.push_back(part.name);
-  for (const OperatorRow& row : operator_table().subspan(1)) names.emplace_back(row.info.name);
-  for (const NamedOperator& named : named_operators) names.emplace_back(named.name);
+  for (const OperatorListing& listing : list_operators()) names.push_back(listing.part.name);
   return names;
 }
 

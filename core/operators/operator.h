@@ -49,16 +49,19 @@ struct OperatorInfo {
 
 inline constexpr const char* every_mask[] = {""};
 
+/// A resolved call with its maps of tokens applied, for code that works with pairs only.
 template <class T>
-struct PairCall;
+struct PairCall {
+  std::shared_ptr<const Plan> plan;
+  AttentionInput<T> input;
+};
 
 template <class T>
 struct OperatorFunctions {
   Forward<T> (*forward)(const Plan& plan, const AttentionInput<T>& input, const Execution& run);
   Backward<T> (*backward)(const Plan& plan, const AttentionInput<T>& input, const Forward<T>& saved,
                           const Execution& run);
-  /// Does the same as PairMap::tile. Null for attention and for an operator without weights or
-  /// logits of pairs.
+  /// Does the same as PairMap::tile, for a plan without maps of tokens.
   void (*map)(const Plan& plan, const AttentionInput<T>& input, Map2d which,
               const Forward<T>* saved, const MapTile& tile, Compute<T>* out, const Execution& run);
   /// Returns the chain of parts whose weights and logits are those of the operator, and its input
@@ -146,16 +149,12 @@ class PairMap {
  private:
   const Plan* plan_;
   const AttentionInput<T>* input_;
-  /// The plan and input of the pairs that are computed, if they are not those of the call.
-  std::shared_ptr<const Plan> mapped_plan_;
-  AttentionInput<Compute<T>> mapped_;
+  /// The plan and input of the pairs that are computed. Its plan is null if they are those of the
+  /// call.
+  PairCall<Compute<T>> mapped_;
 };
 
-/// Do the same for one tile, and for the whole map [batch × head × n_q × n_k].
-template <class T>
-void attention_map_tile(const Plan& plan, const AttentionInput<T>& input, Map2d which,
-                        const Forward<T>* saved, const MapTile& tile, Compute<T>* out,
-                        const Execution& run = {});
+/// Returns the whole map [batch × head × n_q × n_k].
 template <class T>
 [[nodiscard]] Tensor4<Compute<T>> attention_map(const Plan& plan, const AttentionInput<T>& input,
                                                 Map2d which, const Execution& run = {});
@@ -176,12 +175,9 @@ template <class T>
 template <class T>
 [[nodiscard]] double hype_columns_error(const Plan& plan, const AttentionInput<T>& input);
 
-/// A resolved call with its maps of tokens applied, for code that works with pairs only.
+/// Returns the plan and the input with all maps of tokens applied. T is float or double.
 template <class T>
-struct PairCall {
-  std::shared_ptr<const Plan> plan;
-  AttentionInput<T> input;
-};
+[[nodiscard]] PairCall<T> mapped_call(std::shared_ptr<const Plan> plan, AttentionInput<T> input);
 /// Draws the tensors that the call wants drawn, resolves it and applies its maps of tokens. Throws
 /// as `resolve` and PairMap do.
 template <class T>

@@ -67,7 +67,7 @@ void give_logits(Plan& chain, const Parameter& R) {
   chain.inner = inner;
 }
 
-struct RandomLogits {
+struct RandomLogits : ChainOperator {
   static constexpr std::array parameters{
       ParameterInfo{"R", 0, Domain::tensor, true, "the logits", "", "n_q,n_k"},
       ParameterInfo{"R_query", 0, Domain::tensor, true, "left factor of the logits", "",
@@ -107,9 +107,7 @@ struct RandomLogits {
     call.operation = Call{}.operation;
     call.similarity = "dot";
     for (const ParameterInfo& info : parameters) call.parameters.erase(info.key);
-    const bool draws = std::any_of(call.parameters.begin(), call.parameters.end(),
-                                   [](const auto& entry) { return entry.second == "random"; });
-    if (!draws) call.parameters.erase("seed");
+    if (!draws_tensors(call)) call.parameters.erase("seed");
     call.parameters["scale"] = "1";
     Extents own = extents;
     std::erase_if(own.tensors, [](const auto& entry) { return entry.first.starts_with("P_"); });
@@ -119,14 +117,6 @@ struct RandomLogits {
     if (has(plan, p_R)) give_logits(*chain, plan.parameters[plan.operator_parameters[p_R]]);
     return chain;
   }
-  static void set_sizes(Plan& plan) {
-    plan.output = plan.chain->output;
-    plan.pairs = plan.chain->pairs;
-  }
-  static double flops(const Plan& plan, Pass pass, double share) {
-    return plan.chain->operation->flops(*plan.chain, pass, share);
-  }
-  static bool has_map(const Plan&, Map2d) { return true; }
 
   /// Returns the chain's input: other tokens and the same values.
   template <class T>
@@ -144,9 +134,7 @@ struct RandomLogits {
   }
   template <class T>
   static PairCall<T> pairs(const Plan& plan, const AttentionInput<T>& input) {
-    AttentionInput<T> own = chain_input(plan, input);
-    if (!plan.chain->inner) return {plan.chain, std::move(own)};
-    return {plan.chain->inner, map_tokens(*plan.chain, own)};
+    return mapped_call(plan.chain, chain_input(plan, input));
   }
   template <class T>
   static Forward<T> forward(const Plan& plan, const AttentionInput<T>& input,

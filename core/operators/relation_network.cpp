@@ -326,28 +326,23 @@ struct RelationNetwork {
 
   /// Returns the tokens of one head.
   template <class T>
-  static Matrix tokens(const Tensor4<T>& all, Index element) {
-    const Index heads = all.shape.head;
-    return Eigen::Map<const MatrixOf<T>>(all.row(element / heads, element % heads, 0),
-                                         all.shape.token, all.shape.feature)
+  static Matrix tokens(const Tensor4<T>& all, Index b, Index h) {
+    return Eigen::Map<const MatrixOf<T>>(all.row(b, h, 0), all.shape.token, all.shape.feature)
         .template cast<double>();
   }
   template <class T>
-  static void set_tokens(Tensor4<T>& all, Index element, const Matrix& of_head) {
-    const Index heads = all.shape.head;
-    Eigen::Map<MatrixOf<T>>(all.row(element / heads, element % heads, 0), of_head.rows(),
-                            of_head.cols()) = of_head.cast<T>();
+  static void set_tokens(Tensor4<T>& all, Index b, Index h, const Matrix& of_head) {
+    Eigen::Map<MatrixOf<T>>(all.row(b, h, 0), of_head.rows(), of_head.cols()) = of_head.cast<T>();
   }
   template <class T>
-  static Head head(const Plan& plan, const AttentionInput<T>& input, const Mask& mask,
-                   Index element, const Execution& run) {
-    const Index heads = plan.extents.head;
+  static Head head(const Plan& plan, const AttentionInput<T>& input, const Mask& mask, Index b,
+                   Index h, const Execution& run) {
     return {plan,
-            plan.values(plan.operator_parameters, element % heads, input.tensors),
-            tokens(input.query, element),
-            tokens(input.key, element),
+            plan.values(plan.operator_parameters, h, input.tensors),
+            tokens(input.query, b, h),
+            tokens(input.key, b, h),
             mask,
-            element / heads,
+            b,
             run};
   }
 };
@@ -373,34 +368,23 @@ template <class T>
 Forward<T> RelationNetwork::forward(const Plan& plan, const AttentionInput<T>& input,
                                     const Execution& run) {
   const Mask mask = plan.mask(input);
-  Forward<T> result;
-  result.output = Tensor4<T>(plan.output);
-  for_elements(plan, run, [&](Index element, const Execution& inner) {
-    set_tokens(result.output, element, head(plan, input, mask, element, inner).forward());
+  return forward_by_head<T>(plan, run, [&](auto b, auto h, auto& output, const Execution& inner) {
+    set_tokens(output, b, h, head(plan, input, mask, b, h, inner).forward());
   });
-  return result;
 }
 
 template <class T>
 Backward<T> RelationNetwork::backward(const Plan& plan, const AttentionInput<T>& input,
-                                      const Forward<T>& saved, const Execution& run) {
+                                      const Forward<T>&, const Execution& run) {
   const Mask mask = plan.mask(input);
-  Backward<T> result;
-  result.query = Tensor4<T>(input.query.shape);
-  result.key = Tensor4<T>(input.key.shape);
-  const Tensor4<T> upstream = output_slope(input, saved);
-  std::vector<PartValues> gradients(
-      static_cast<std::size_t>(plan.extents.batch * plan.extents.head));
-  for_elements(plan, run, [&](Index element, const Execution& inner) {
-    PartValues& own = gradients[static_cast<std::size_t>(element)];
-    own = plan.zeros(plan.operator_parameters);
+  const auto of_head = [&](auto b, auto h, const auto& upstream, auto& result, auto& own,
+                           const Execution& inner) {
     const Head::Slopes slopes =
-        head(plan, input, mask, element, inner).backward(tokens(upstream, element), own);
-    set_tokens(result.query, element, slopes.q);
-    set_tokens(result.key, element, slopes.k);
-  });
-  add_gradients(plan, plan.operator_parameters, gradients, result);
-  return result;
+        head(plan, input, mask, b, h, inner).backward(tokens(upstream, b, h), own);
+    set_tokens(result.query, b, h, slopes.q);
+    set_tokens(result.key, b, h, slopes.k);
+  };
+  return backward_by_head<T>(plan, input, run, of_head);
 }
 
 }  // namespace

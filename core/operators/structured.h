@@ -2,6 +2,7 @@
 //
 //   struct MeanPool {
 //     static constexpr OperatorInfo info{...};
+//     // forward_by_head and backward_by_head loop over the heads.
 //     template <class T>
 //     static Forward<T> forward(const Plan&, const AttentionInput<T>&, const Execution&);
 //     template <class T>
@@ -21,9 +22,7 @@
 //     static double initial(int index, const DefaultContext& context);
 //     // Changes a tensor that was drawn at random into one that the operator accepts.
 //     static void adjust_drawn(const Plan& plan, Array<double>& tensor);
-//     // Returns the bytes of memory that a pass needs beyond O(n), for instance for an array of
-//     all
-//     // pairs.
+//     // Returns the bytes of memory that a pass needs beyond O(n), for instance for all pairs.
 //     static double working_bytes(const Plan& plan);
 //     // Sets plan.output and plan.pairs, if the output does not have the sizes of q.
 //     static void set_sizes(Plan& plan);
@@ -32,8 +31,8 @@
 //     template <class T>
 //     static void map(const Plan&, const AttentionInput<T>&, Map2d, const Forward<T>* saved,
 //                     const MapTile&, T* out, const Execution&);
-//     // Instead of these two, for an operator that runs a chain of parts: see OperatorRow::chain
-//     // and OperatorFunctions::pairs.
+//     // Instead of these two, for an operator that runs a chain of parts: see OperatorRow::chain,
+//     // OperatorFunctions::pairs and ChainOperator.
 //     static std::shared_ptr<Plan> chain(const Plan& plan, const Extents& made);
 //     template <class T>
 //     static PairCall<T> pairs(const Plan&, const AttentionInput<T>&);
@@ -49,35 +48,25 @@
 
 namespace conelab {
 
-/// Convert results from the type of the tensors to the type of the computation, and back.
-template <class S>
-[[nodiscard]] Forward<Compute<S>> widened(const Forward<S>& narrow) {
-  return {convert<Compute<S>>(narrow.output),
-          narrow.lse,
-          narrow.row_reference,
-          narrow.row_sum,
-          narrow.midpoint_sum,
-          narrow.column_lse,
-          narrow.heads_output};
-}
-template <class S>
-[[nodiscard]] Forward<S> narrowed(Forward<Compute<S>>&& wide) {
-  if constexpr (std::is_same_v<S, Compute<S>>) {
-    return std::move(wide);
+/// Return a result with its tensors in another type. The computation must have the same type.
+template <class To, class From>
+[[nodiscard]] Forward<To> converted(Forward<From> from) {
+  if constexpr (std::is_same_v<To, From>) {
+    return from;
   } else {
-    return {convert<S>(wide.output),       std::move(wide.lse),
-            std::move(wide.row_reference), std::move(wide.row_sum),
-            std::move(wide.midpoint_sum),  std::move(wide.column_lse),
-            std::move(wide.heads_output)};
+    return {convert<To>(from.output),      std::move(from.lse),
+            std::move(from.row_reference), std::move(from.row_sum),
+            std::move(from.midpoint_sum),  std::move(from.column_lse),
+            std::move(from.heads_output)};
   }
 }
-template <class S>
-[[nodiscard]] Backward<S> narrowed(Backward<Compute<S>>&& wide) {
-  if constexpr (std::is_same_v<S, Compute<S>>) {
-    return std::move(wide);
+template <class To, class From>
+[[nodiscard]] Backward<To> converted(Backward<From> from) {
+  if constexpr (std::is_same_v<To, From>) {
+    return from;
   } else {
-    return {convert<S>(wide.query), convert<S>(wide.key), convert<S>(wide.value),
-            std::move(wide.parameters), std::move(wide.tensors)};
+    return {convert<To>(from.query), convert<To>(from.key), convert<To>(from.value),
+            std::move(from.parameters), std::move(from.tensors)};
   }
 }
 
@@ -91,7 +80,7 @@ Forward<S> forward_of(const Plan& plan, const AttentionInput<S>& input, const Ex
     return O::template forward<S>(*plan.inner, map_tokens(plan, input), run);
   } else {
     const Plan& own = plan.inner ? *plan.inner : plan;
-    return narrowed<S>(O::template forward<float>(own, map_tokens(plan, input), run));
+    return converted<S>(O::template forward<float>(own, map_tokens(plan, input), run));
   }
 }
 
@@ -106,11 +95,11 @@ Backward<S> backward_of(const Plan& plan, const AttentionInput<S>& input, const 
   } else {
     const Plan& own = plan.inner ? *plan.inner : plan;
     Backward<float> result =
-        O::template backward<float>(own, map_tokens(plan, input), widened(saved), run);
+        O::template backward<float>(own, map_tokens(plan, input), converted<float>(saved), run);
     if (plan.inner) {
-      result = pull_back(plan, convert<float>(input), widened(saved), std::move(result));
+      result = pull_back(plan, convert<float>(input), converted<float>(saved), std::move(result));
     }
-    return narrowed<S>(std::move(result));
+    return converted<S>(std::move(result));
   }
 }
 
@@ -123,7 +112,7 @@ void map_of(const Plan& plan, const AttentionInput<S>& input, Map2d which, const
     O::template map<S>(plan, input, which, saved, tile, out, run);
   } else {
     Forward<float> wide;
-    if (saved != nullptr) wide = widened(*saved);
+    if (saved != nullptr) wide = converted<float>(*saved);
     O::template map<float>(plan, convert<float>(input), which, saved ? &wide : nullptr, tile, out,
                            run);
   }
@@ -151,11 +140,56 @@ void for_elements(const Plan& plan, const Execution& run, const Work& work,
   }
 }
 
-/// Returns dL/d(output), which is 1 if the input has none.
-template <class T>
-[[nodiscard]] Tensor4<T> output_slope(const AttentionInput<T>& input, const Forward<T>& saved) {
-  return input.output_grad.empty() ? Tensor4<T>(saved.output.shape, T(1)) : input.output_grad;
+/// Returns the output of an operator whose heads are computed independently: calls work(b, h,
+/// output, execution) for each of them, see for_elements.
+template <class T, class Work>
+Forward<T> forward_by_head(const Plan& plan, const Execution& run, const Work& work,
+                           bool uses_threads = true) {
+  Forward<T> result;
+  result.output = Tensor4<T>(plan.output);
+  const auto head = [&](std::int64_t element, const Execution& inside) {
+    work(element / plan.extents.head, element % plan.extents.head, result.output, inside);
+  };
+  for_elements(plan, run, head, uses_threads);
+  return result;
 }
+
+/// Returns the gradients of such an operator: calls work(b, h, upstream, result, gradient,
+/// execution), which writes dL/dq (and dL/dk if the operator reads keys) to the head's part of
+/// `result` and adds to `gradient`, that of the parameters. `upstream` is dL/d(output), which is 1
+/// if the input has none.
+template <class T, class Work>
+Backward<T> backward_by_head(const Plan& plan, const AttentionInput<T>& input, const Execution& run,
+                             const Work& work, bool uses_threads = true) {
+  Backward<T> result;
+  result.query = Tensor4<T>(input.query.shape);
+  if (plan.operation->info.reads_keys) result.key = Tensor4<T>(input.key.shape);
+  const bool given = !input.output_grad.empty();
+  const Tensor4<T> ones = given ? Tensor4<T>() : Tensor4<T>(plan.output, T(1));
+  const Tensor4<T>& upstream = given ? input.output_grad : ones;
+  std::vector<PartValues> gradients(
+      static_cast<std::size_t>(plan.extents.batch * plan.extents.head));
+  const auto head = [&](std::int64_t element, const Execution& inside) {
+    PartValues& own = gradients[static_cast<std::size_t>(element)];
+    own = plan.zeros(plan.operator_parameters);
+    work(element / plan.extents.head, element % plan.extents.head, upstream, result, own, inside);
+  };
+  for_elements(plan, run, head, uses_threads);
+  add_gradients(plan, plan.operator_parameters, gradients, result);
+  return result;
+}
+
+/// The base of an operator that has the sizes, operations and pairs of the chain that it runs.
+struct ChainOperator {
+  static void set_sizes(Plan& plan) {
+    plan.output = plan.chain->output;
+    plan.pairs = plan.chain->pairs;
+  }
+  static double flops(const Plan& plan, Pass pass, double share) {
+    return plan.chain->operation->flops(*plan.chain, pass, share);
+  }
+  static bool has_map(const Plan&, Map2d) { return true; }
+};
 
 template <class O, class S>
 PairCall<Compute<S>> pairs_of(const Plan& plan, const AttentionInput<S>& input) {
@@ -171,16 +205,6 @@ constexpr OperatorFunctions<S> structured_functions() {
   OperatorFunctions<S> f{&forward_of<O, S>, &backward_of<O, S>, &map_of<O, S>, nullptr};
   if constexpr (requires { &O::template pairs<float>; }) f.pairs = &pairs_of<O, S>;
   return f;
-}
-
-/// Returns the operator's function that plans its chain of parts, or null.
-template <class O>
-constexpr auto chain_of() -> std::shared_ptr<Plan> (*)(const Plan&, const Extents&) {
-  if constexpr (requires { &O::chain; }) {
-    return &O::chain;
-  } else {
-    return nullptr;
-  }
 }
 
 template <class O>
@@ -215,23 +239,18 @@ std::span<const ParameterInfo> parameters_of([[maybe_unused]] const Call& call) 
 }
 
 template <class O>
-void check_of(const Plan& plan) {
-  if constexpr (requires { O::check(plan); }) O::check(plan);
-}
-
-template <class O>
 [[nodiscard]] OperatorRow structured_row() {
   OperatorRow row{.info = O::info,
                   .parameters = &parameters_of<O>,
-                  .check = &check_of<O>,
                   .flops = &flops_of<O>,
                   .has_map = &has_map_of<O>,
                   .set_sizes = &set_sizes_of<O>,
-                  .chain = chain_of<O>(),
                   .f64 = structured_functions<O, double>(),
                   .f32 = structured_functions<O, float>(),
                   .f16 = structured_functions<O, Float16>(),
                   .bf16 = structured_functions<O, Bfloat16>()};
+  if constexpr (requires { &O::check; }) row.check = &O::check;
+  if constexpr (requires { &O::chain; }) row.chain = &O::chain;
   if constexpr (requires { &O::initial; }) row.initial = &O::initial;
   if constexpr (requires { &O::adjust_drawn; }) row.adjust_drawn = &O::adjust_drawn;
   if constexpr (requires { &O::working_bytes; }) row.working_bytes = &O::working_bytes;

@@ -413,47 +413,33 @@ Result<T> rows_of(Tensor4<T>& tensor, std::int64_t b, std::int64_t h) {
 template <class T>
 Forward<T> VolumePreserving::forward(const Plan& plan, const AttentionInput<T>& input,
                                      const Execution& run) {
-  Forward<T> result;
-  result.output = Tensor4<T>(input.query.shape);
-  const auto head = [&](std::int64_t element, const Execution& inside) {
-    const std::int64_t b = element / plan.extents.head, h = element % plan.extents.head;
+  const auto head = [&](auto b, auto h, auto& output, const Execution& inside) {
     const Weighting own = weighting_of(plan, input, h);
     const Given<T> x = rows_of(input.query, b, h);
     if (own.skew && !own.cubic) {
-      features_forward(own.B, x, rows_of(result.output, b, h), inside);
+      features_forward(own.B, x, rows_of(output, b, h), inside);
     } else {
-      pairs_forward(own, x, rows_of(result.output, b, h));
+      pairs_forward(own, x, rows_of(output, b, h));
     }
   };
-  for_elements(plan, run, head, shares_rows(plan));
-  return result;
+  return forward_by_head<T>(plan, run, head, shares_rows(plan));
 }
 
 template <class T>
 Backward<T> VolumePreserving::backward(const Plan& plan, const AttentionInput<T>& input,
-                                       const Forward<T>& saved, const Execution& run) {
-  const Extents& e = plan.extents;
-  Backward<T> result;
-  result.query = Tensor4<T>(input.query.shape);
-  const Tensor4<T> ones =
-      input.output_grad.empty() ? Tensor4<T>(saved.output.shape, T(1)) : Tensor4<T>();
-  const Tensor4<T>& grad = input.output_grad.empty() ? ones : input.output_grad;
-  std::vector<PartValues> gradients(static_cast<std::size_t>(e.batch * e.head),
-                                    plan.zeros(plan.operator_parameters));
-  const auto head = [&](std::int64_t element, const Execution& inside) {
-    const std::int64_t b = element / e.head, h = element % e.head;
+                                       const Forward<T>&, const Execution& run) {
+  const auto head = [&](auto b, auto h, const auto& upstream, auto& result, auto& gradient,
+                        const Execution& inside) {
     const Weighting own = weighting_of(plan, input, h);
-    const Given<T> x = rows_of(input.query, b, h), g = rows_of(grad, b, h);
-    std::vector<double>& dA = gradients[static_cast<std::size_t>(element)].tensor[p_A];
+    const Given<T> x = rows_of(input.query, b, h), g = rows_of(upstream, b, h);
+    std::vector<double>& dA = gradient.tensor[p_A];
     if (own.skew && !own.cubic) {
       features_backward(own, x, g, rows_of(result.query, b, h), dA, inside);
     } else {
       pairs_backward(own, x, g, rows_of(result.query, b, h), dA);
     }
   };
-  for_elements(plan, run, head, shares_rows(plan));
-  add_gradients(plan, plan.operator_parameters, gradients, result);
-  return result;
+  return backward_by_head<T>(plan, input, run, head, shares_rows(plan));
 }
 
 /// Returns rows of Lambda^T = 2 (I - C)^-1 - I, from columns of (I + C)^-1, because C^T = -C.

@@ -18,7 +18,7 @@ Problem make_problem(const Call& call, const AttentionInput<double>& input) {
   if (input.output_grad.empty()) {
     p.output_grad = Tensor4<Real>(plan->output, 1);
   }
-  for (const Parameter& parameter : parameters(*plan)) {
+  for (const Parameter& parameter : plan->parameters) {
     if (parameter.is_number()) {
       p.numbers[parameter.info.key] = {parameter.values.begin(), parameter.values.end()};
     }

@@ -41,22 +41,23 @@ void store_tile(const T* tile, std::int64_t width, std::int64_t rows, std::int64
   }
 }
 
-/// Multiplies rows of a with the block of b that `panel` holds.
+/// Multiplies rows of a by the block of b that `panel` holds.
 template <class T>
 void multiply_block(const Kernels<T>& kernels, const MatrixView<T>& a, std::int64_t first_step,
-                    std::int64_t depth, const Buffer<T>& panel, std::int64_t columns,
-                    std::int64_t width, Buffer<T>& tile, T* c, std::ptrdiff_t stride, Store store) {
+                    std::int64_t depth, const T* panel, std::int64_t columns, std::int64_t width,
+                    T* c, std::ptrdiff_t stride, Store store) {
+  alignas(64) T tile[block_rows * block_columns];
   for (std::int64_t i = 0; i < a.rows; i += block_rows) {
     const auto rows = static_cast<int>(std::min(block_rows, a.rows - i));
     const LeftOperand<T> left{a.data + i * a.row_stride + first_step * a.column_stride,
                               a.row_stride, a.column_stride};
-    const RightOperand<T> right{panel.data(), width, false};
+    const RightOperand<T> right{panel, width, false};
     const auto steps = static_cast<int>(depth), wide = static_cast<int>(width);
     if (columns == width) {
       kernels.product(rows, wide, steps, left, right, c + i * stride, stride, store);
     } else {
-      kernels.product(rows, wide, steps, left, right, tile.data(), width, Store::replace);
-      store_tile(tile.data(), width, rows, columns, store, c + i * stride, stride);
+      kernels.product(rows, wide, steps, left, right, tile, width, Store::replace);
+      store_tile(tile, width, rows, columns, store, c + i * stride, stride);
     }
   }
 }
@@ -70,15 +71,14 @@ void multiply(const MatrixView<T>& a, const MatrixView<T>& b, T* c, std::ptrdiff
     for (std::int64_t i = 0; i < a.rows; ++i) std::fill_n(c + i * stride, b.columns, T(0));
   }
   const Kernels<T>& k = kernels<T>();
-  Buffer<T> panel(static_cast<std::size_t>(std::min(block_depth, a.columns) * block_columns));
-  Buffer<T> tile(static_cast<std::size_t>(block_rows * block_columns));
+  alignas(64) T panel[block_depth * block_columns];
   for (std::int64_t j = 0; j < b.columns; j += block_columns) {
     const std::int64_t columns = std::min(block_columns, b.columns - j);
     const std::int64_t width = round_up<std::int64_t>(columns, k.panel);
     for (std::int64_t s = 0; s < a.columns; s += block_depth) {
       const std::int64_t depth = std::min(block_depth, a.columns - s);
-      copy_block(b, s, depth, j, columns, width, panel.data());
-      multiply_block(k, a, s, depth, panel, columns, width, tile, c + j, stride,
+      copy_block(b, s, depth, j, columns, width, panel);
+      multiply_block(k, a, s, depth, panel, columns, width, c + j, stride,
                      s > 0 ? Store::add : store);
     }
   }

@@ -2,6 +2,10 @@
 //
 // They serve operators whose cost is products with weight matrices (projections, classes, gates).
 // Attention itself multiplies tiles with operands that are packed once (core/tiles).
+//
+// The kernels are always the best ones of the machine. Execution::simd chooses the kernels of tiles
+// only, so that these products have the same bits under every target. The blocks that a product
+// copies lie on the stack (160 KiB for double).
 #pragma once
 
 #include <cstddef>

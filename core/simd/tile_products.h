@@ -43,7 +43,7 @@ class TileProducts : private TileTerms<most_terms> {
   using Terms::pack_unit, Terms::transpose;
   using Terms::size, Terms::steps, Terms::block, Terms::load, Terms::put, Terms::read;
   using typename Terms::Floats, typename Terms::Word, typename Terms::Tile, typename Terms::Unit;
-  using typename Terms::Spoilt, typename Terms::Used;
+  using typename Terms::NonFinite, typename Terms::Used;
 
  public:
   /// Returns `vector` with its products and packed panels replaced. Panels have 32 columns. There
@@ -146,7 +146,7 @@ class TileProducts : private TileTerms<most_terms> {
     std::ptrdiff_t stride;
     Word* to;
     Used used;
-    Spoilt spoilt;
+    NonFinite non_finite;
 
     template <int rows>
     [[gnu::always_inline]] void pack() {
@@ -155,7 +155,7 @@ class TileProducts : private TileTerms<most_terms> {
         Floats even, odd;
         load(from, even);
         load(from + size, odd);
-        const typename Terms::template Pairs<false> pairs(even, odd, spoilt);
+        const typename Terms::template Pairs<false> pairs(even, odd, non_finite);
         used.add(pairs.term[1]);
         for (int i = 0; i < most_terms; ++i) {
           Terms::store(pairs.term[i], to + i * most_tiles * size * size);
@@ -173,7 +173,7 @@ class TileProducts : private TileTerms<most_terms> {
       deep_ = p.deep();
       packed_ = 0;
       used_ = Used();
-      spoilt_ = Spoilt();
+      non_finite_ = NonFinite();
     }
     [[nodiscard]] bool is_packed() const { return packed_ == 2 * deep_; }
     [[nodiscard]] LeftTile open_tile() {
@@ -181,14 +181,14 @@ class TileProducts : private TileTerms<most_terms> {
       const int first = packed_ / deep_ * size, step = packed_ % deep_ * steps;
       const bool whole = first + size <= part_.rows && step + steps <= part_.depth;
       if (part_.left.step_stride == 1 && whole) {
-        return {part_.at(first, step), part_.left.row_stride, to, used_, spoilt_};
+        return {part_.at(first, step), part_.left.row_stride, to, used_, non_finite_};
       }
       turn(first, step);
-      return {turned_[0], steps, to, used_, spoilt_};
+      return {turned_[0], steps, to, used_, non_finite_};
     }
     void close_tile(const LeftTile& tile) {
       used_ = tile.used;
-      spoilt_ = tile.spoilt;
+      non_finite_ = tile.non_finite;
       ++packed_;
     }
     void finish() {
@@ -198,7 +198,7 @@ class TileProducts : private TileTerms<most_terms> {
         close_tile(tile);
       }
       terms_ = used_.terms();
-      any_wild_ = spoilt_.any();
+      has_non_finite_ = non_finite_.any();
     }
 
     [[nodiscard]] const Part& part() const { return part_; }
@@ -206,10 +206,10 @@ class TileProducts : private TileTerms<most_terms> {
     [[nodiscard]] const Tile* upper(int term, int k) const { return &term_[term][k]; }
     [[nodiscard]] const Tile* lower(int term, int k) const { return &term_[term][deep_ + k]; }
     /// Return whether any row, and whether this row, contains a number that is not finite.
-    [[nodiscard]] bool any_wild() const { return any_wild_; }
-    [[nodiscard]] bool is_wild(int row) const {
+    [[nodiscard]] bool has_non_finite() const { return has_non_finite_; }
+    [[nodiscard]] bool is_non_finite(int row) const {
       for (int s = 0; s < part_.depth; ++s) {
-        if (rounds_wild(*part_.at(row, s))) return true;
+        if (rounds_to_non_finite(*part_.at(row, s))) return true;
       }
       return false;
     }
@@ -220,8 +220,8 @@ class TileProducts : private TileTerms<most_terms> {
     Part part_;
     int deep_, packed_, terms_;
     Used used_;
-    Spoilt spoilt_;
-    bool any_wild_;
+    NonFinite non_finite_;
+    bool has_non_finite_;
 
     /// Copies the numbers of a tile whose rows are not contiguous or not complete.
     [[gnu::noinline]] void turn(int first, int step) {
@@ -234,7 +234,7 @@ class TileProducts : private TileTerms<most_terms> {
     }
   };
 
-  static bool rounds_wild(float x) {
+  static bool rounds_to_non_finite(float x) {
     constexpr Word exponent = Terms::exponent;
     return ((__builtin_bit_cast(Word, x) + Terms::half_ulp) & exponent) == exponent || x != x;
   }
@@ -280,9 +280,17 @@ class TileProducts : private TileTerms<most_terms> {
     }
   };
 
-  /// A product. Its vector work is interleaved with the instructions of the tile unit: while the
-  /// unit multiplies one block, the sums of the previous block are added to the result and the left
-  /// tiles of the next part are split.
+  /// A product. Rows and depth are divided into parts, and the columns of each part into blocks,
+  /// which the tile unit multiplies one after the other. The vector units work at the same time:
+  ///
+  ///   tile unit      multiplies block 0    multiplies block 1    multiplies block 2 ...
+  ///   vector units   split left tiles of   split left tiles of   split left tiles of
+  ///                  the next part         the next part;        the next part;
+  ///                                        write block 0         write block 1
+  ///
+  /// `now_` holds the left tiles of this part and `next_` those of the next one; `waiting_` is the
+  /// block whose sums are to be written. multiply_terms issues a few vector instructions after each
+  /// instruction of the unit.
   template <class Into>
   class Product {
    public:
@@ -359,15 +367,16 @@ class TileProducts : private TileTerms<most_terms> {
       for (int k = 0; k < p.deep(); ++k) multiply_unit(k, panel[k]);
       while (waiting_.row < waiting_.rows) write_some();
       const bool ends = p.step + p.depth == depth_;
-      const bool wild = now_->any_wild();
-      if (Into::as_is && into_.replaces() && p.step == 0 && ends && p.rows == block && !wild) {
+      const bool non_finite = now_->has_non_finite();
+      if (Into::as_is && into_.replaces() && p.step == 0 && ends && p.rows == block &&
+          !non_finite) {
         engine_.store(into_.at(p.row, column), into_.stride);
         return;
       }
       filled_ ^= 1;
       engine_.store(sums_[filled_], block);
-      for (int r = 0; wild && r < p.rows; ++r) {
-        if (now_->is_wild(r)) multiply_wild(p, r, panel, sums_[filled_] + r * block);
+      for (int r = 0; non_finite && r < p.rows; ++r) {
+        if (now_->is_non_finite(r)) multiply_in_float(p, r, panel, sums_[filled_] + r * block);
       }
       waiting_ = {0, p.rows, p.row, column, into_.replaces() && p.step == 0, ends};
     }
@@ -467,7 +476,7 @@ class TileProducts : private TileTerms<most_terms> {
     }
 
     /// Computes the product of a row and a panel with multiply-adds of floats.
-    static void multiply_wild(const Part& p, int row, const Unit* panel, float* sums) {
+    static void multiply_in_float(const Part& p, int row, const Unit* panel, float* sums) {
       for (int c = 0; c < block; ++c) sums[c] = 0;
       for (int step = 0; step < p.depth; ++step) {
         const float x = *p.at(row, step);

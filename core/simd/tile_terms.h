@@ -48,18 +48,18 @@ struct TileTerms {
 
   /// Splits x into terms, each in the upper half of a word. The first is rounded to nearest, with
   /// ties away from 0, so that the remainder has either sign. The second of two terms is rounded as
-  /// well; the second and third of three are truncated, which leaves no remainder. `spoilt` becomes
-  /// NaN where x or its first term is not finite. If `keeps_most`, the first term of finite numbers
-  /// from 3.39e38 on is truncated instead of rounded, so that it stays finite.
+  /// well; the second and third of three are truncated, which leaves no remainder. `non_finite`
+  /// becomes NaN where x or its first term is not finite. If `keeps_most`, the first term of finite
+  /// numbers from 3.39e38 on is truncated instead of rounded, so that it stays finite.
   template <bool keeps_most>
-  static void split(const Floats& x, Words (&term)[most_terms], Floats& spoilt) {
+  static void split(const Floats& x, Words (&term)[most_terms], Floats& non_finite) {
     term[0] = ((Words)x + half_ulp) & upper_half;
     if constexpr (keeps_most) {
       const auto beyond = ((term[0] & exponent) == exponent) | (((Words)x & exponent) == exponent);
       term[0] = beyond ? (Words)x & upper_half : term[0];
     }
     const Floats rest = x - (Floats)term[0];
-    spoilt += rest * 0;
+    non_finite += rest * 0;
     if constexpr (most_terms == 2) {
       term[1] = ((Words)rest + half_ulp) & upper_half;
     } else {
@@ -71,7 +71,7 @@ struct TileTerms {
 
   /// Becomes NaN once a number is not finite. There are two chains of additions, because a single
   /// one would take as long as the rest of the work.
-  struct Spoilt {
+  struct NonFinite {
     Floats first{}, second{};
 
     [[nodiscard]] bool any() const {
@@ -87,10 +87,10 @@ struct TileTerms {
   struct Pairs {
     Words term[most_terms];
 
-    Pairs(const Floats& first, const Floats& second, Spoilt& spoilt) {
+    Pairs(const Floats& first, const Floats& second, NonFinite& non_finite) {
       Words low[most_terms], high[most_terms];
-      split<keeps_most>(first, low, spoilt.first);
-      split<keeps_most>(second, high, spoilt.second);
+      split<keeps_most>(first, low, non_finite.first);
+      split<keeps_most>(second, high, non_finite.second);
       for (int i = 0; i < most_terms; ++i) term[i] = (low[i] >> 16U) | high[i];
     }
   };
@@ -128,19 +128,19 @@ struct TileTerms {
   /// steps from `count` on. Returns whether all numbers are finite.
   static bool pack_unit(const float* rows, std::ptrdiff_t stride, int count, Unit& unit) {
     Used used;
-    Spoilt spoilt;
+    NonFinite non_finite;
     for (int p = 0; p < size; ++p) {
       for (int half = 0; half < 2; ++half) {
         Floats first{}, second{};
         if (p < count) load(rows + p * stride + half * size, first);
         if (p + size < count) load(rows + (p + size) * stride + half * size, second);
-        const Pairs<true> pairs(first, second, spoilt);
+        const Pairs<true> pairs(first, second, non_finite);
         used.add(pairs.term[1]);
         for (int i = 0; i < most_terms; ++i) store(pairs.term[i], unit.half[i][half].word[p]);
       }
     }
     unit.terms = used.terms();
-    return !spoilt.any();
+    return !non_finite.any();
   }
 
   /// Transposes 16 × 16 numbers. Four rounds exchange the off-diagonal quarters of squares of 16,

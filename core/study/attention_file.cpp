@@ -1,7 +1,6 @@
 #include "core/study/attention_file.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "core/base/error.h"
 #include "core/files/atomic_file.h"
@@ -17,13 +16,14 @@ using hdf5::Group;
 using hdf5::Where;
 
 constexpr std::int64_t format_version = 1;
-/// One chunk holds at most this many keys, and 64 k numbers.
+/// A chunk holds at most this many keys and at most 65,536 numbers.
 constexpr std::int64_t keys_a_chunk = 1024;
 constexpr std::int64_t numbers_a_chunk = 65536;
-/// Rows come in blocks of about this many numbers, a multiple of the chunk's rows.
+/// Rows are computed in blocks of about this many numbers; the number of rows is a multiple of the
+/// chunk's.
 constexpr std::int64_t numbers_a_block = std::int64_t{1} << 20;
 
-/// The axis of heads that projections made, where other tensors have others.
+/// Name of the axis of heads that projections made, if other tensors have another number of heads.
 constexpr const char* made_heads = "made_head";
 
 struct Axis {
@@ -51,7 +51,8 @@ std::vector<hsize_t> sizes(const std::vector<Axis>& axes) {
   return list;
 }
 
-/// A group of tensors that share their axes: each scale is written when first met.
+/// A group of tensors that share their axes. The scale of an axis is written when a tensor first
+/// needs it.
 class TensorGroup {
  public:
   TensorGroup(hid_t parent, const Where& where, const std::string& name)
@@ -94,7 +95,7 @@ class TensorGroup {
     dataset.close(here);
   }
 
-  /// Numbers in double, whatever the type of the tensors.
+  /// Writes numbers in double, whatever the type of the tensors.
   void write_numbers(const std::string& name, const std::vector<Axis>& axes,
                      const std::vector<double>& values) {
     const Where here = where_.child(name);
@@ -125,10 +126,10 @@ class TensorGroup {
   const Dataset& scale(const Axis& axis) {
     const auto found = scales_.find(axis.name);
     if (found != scales_.end()) return found->second;
-    std::vector<std::int64_t> values(static_cast<std::size_t>(axis.size));
-    std::iota(values.begin(), values.end(), 0);
+    const LabelledAxis labels = counted_axis(axis.name, static_cast<std::size_t>(axis.size));
+    const auto& numbers = std::get<std::vector<std::int64_t>>(labels.labels);
     return scales_
-        .emplace(axis.name, hdf5::write_scale(id(), axis.name, values, where_.child(axis.name)))
+        .emplace(axis.name, hdf5::write_scale(id(), axis.name, numbers, where_.child(axis.name)))
         .first->second;
   }
 
@@ -144,10 +145,11 @@ std::vector<hsize_t> map_chunk(const Shape4& pairs) {
   return {1, 1, static_cast<hsize_t>(rows), static_cast<hsize_t>(keys)};
 }
 
-/// Of numbers that 16 bits might not hold, or round away: logits and their sums.
+/// Returns the type of logits and their sums, which 16 bits might round too much or not be able to
+/// represent.
 Dtype wide_dtype(Dtype dtype) { return dtype == Dtype::f64 ? Dtype::f64 : Dtype::f32; }
 
-/// Asks for the rows of every head, block by block, and writes each: memory O(n_k).
+/// Asks for the rows of every head, block by block, and writes each block. It needs O(n_k) memory.
 template <class T>
 void write_map_rows(const Dataset& dataset, const AttentionFile<T>& file,
                     const RowBlocks<Compute<T>>& produce, Dtype dtype,
@@ -263,17 +265,12 @@ LabelledVariable as_variable(const std::string& name, const FileValue& value) {
   return {name, {"head"}, std::get<std::vector<double>>(value), "", {}};
 }
 
-std::vector<std::int64_t> counting(std::int64_t count) {
-  std::vector<std::int64_t> values(static_cast<std::size_t>(count));
-  std::iota(values.begin(), values.end(), 0);
-  return values;
-}
-
 void add_tensor(LabelledArray& array, const TensorParameter& tensor) {
   LabelledVariable variable{tensor.name, {}, tensor.values, "", {}};
   for (std::size_t i = 0; i < tensor.extents.size(); ++i) {
     variable.axes.push_back(fmt::format("{}_axis_{}", tensor.name, i));
-    array.axes.push_back({variable.axes.back(), counting(tensor.extents[i]), ""});
+    array.axes.push_back(
+        counted_axis(variable.axes.back(), static_cast<std::size_t>(tensor.extents[i])));
   }
   array.variables.push_back(std::move(variable));
 }
@@ -285,7 +282,7 @@ void write_values(hid_t parent, const Where& where, const std::string& name,
   const bool per_head = std::any_of(values.begin(), values.end(), [](const auto& entry) {
     return std::holds_alternative<std::vector<double>>(entry.second);
   });
-  if (per_head) array.axes.push_back({"head", counting(heads), ""});
+  if (per_head) array.axes.push_back(counted_axis("head", static_cast<std::size_t>(heads)));
   for (const auto& [key, value] : values) array.variables.push_back(as_variable(key, value));
   for (const TensorParameter& tensor : tensors) add_tensor(array, tensor);
   const Where here = where.child(name);

@@ -9,7 +9,6 @@
 // N(0,1) with planted pairs of equal and nearly equal tokens. A row that sees a finite token whose
 // mapped numbers exceed the range of its type (`reach` in head.h) is NaN; use float64 there.
 // Results may be 0 where float32 values are below 2e-31 or upstream gradients below 5e-36.
-// may be 0.
 #pragma once
 
 #include <cstdint>
@@ -60,10 +59,5 @@ template <class T>
 void pair_map_tile(const Plan& plan, const AttentionInput<T>& input, Map2d which,
                    const Forward<T>* saved, const MapTile& tile, Compute<T>* out,
                    const Execution& execution = {});
-
-/// Returns the whole map [batch × head × n_q × n_k], for figures and files.
-template <class T>
-[[nodiscard]] Tensor4<Compute<T>> pair_map(const Plan& plan, const AttentionInput<T>& input,
-                                           Map2d which, const Execution& execution = {});
 
 }  // namespace conelab

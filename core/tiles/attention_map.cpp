@@ -145,36 +145,9 @@ void pair_map_tile(const Plan& plan, const AttentionInput<S>& input, Map2d which
               });
 }
 
-template <class S>
-Tensor4<Compute<S>> pair_map(const Plan& plan, const AttentionInput<S>& input, Map2d which,
-                             const Execution& execution) {
-  check_input(plan, input);
-  const Extents& e = plan.extents;
-  Tensor4<Compute<S>> map({e.batch, e.head, e.query, e.key});
-  Forward<S> saved;
-  if (which == Map2d::weights) saved = attention_forward(plan, input, stage(execution, 0, 0.5));
-  constexpr std::int64_t block = 96;
-  const std::int64_t blocks = (e.query + block - 1) / block;
-  Execution alone;  // The threads share heads and blocks here.
-  alone.threads = 1;
-  alone.simd = execution.simd;
-  alone.cancelled = execution.cancelled;
-  const Execution rest = stage(execution, which == Map2d::weights ? 0.5 : 0, 1);
-  run_tickets(e.batch * e.head * blocks, rest, [&](std::int64_t ticket, const auto&) {
-    const std::int64_t b = ticket / blocks / e.head, h = ticket / blocks % e.head;
-    const std::int64_t begin = ticket % blocks * block;
-    pair_map_tile(plan, input, which, &saved,
-                  {b, h, begin, std::min(begin + block, e.query), 0, e.key}, map.row(b, h, begin),
-                  alone);
-  });
-  return map;
-}
-
 #define CONELAB_MAPS(S)                                                                        \
   template void pair_map_tile(const Plan&, const AttentionInput<S>&, Map2d, const Forward<S>*, \
-                              const MapTile&, Compute<S>*, const Execution&);                  \
-  template Tensor4<Compute<S>> pair_map(const Plan&, const AttentionInput<S>&, Map2d,          \
-                                        const Execution&);
+                              const MapTile&, Compute<S>*, const Execution&);
 CONELAB_MAPS(float)
 CONELAB_MAPS(double)
 CONELAB_MAPS(Float16)

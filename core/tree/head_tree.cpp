@@ -89,7 +89,7 @@ class Placer {
     try {
       return geometry::element_at(system_, axis, radial, label);
     } catch (const Error& error) {
-      fail("{}", error.what());  // The data are at fault, not the command.
+      fail("{}", error.what());  // The data are at fault, not the command line.
     }
   }
 
@@ -186,8 +186,8 @@ Segmentation segment_head(const Plan& plan, const AttentionInput<double>& input,
   const std::int64_t n = plan.extents.key;
   const auto cells = static_cast<std::size_t>(n * n);
   std::vector<double> weights(cells);
-  attention_map_tile<double>(plan, input, Map2d::weights, &saved, {batch, head, 0, n, 0, n},
-                             weights.data(), execution);
+  PairMap<double>(plan, input)
+      .tile(Map2d::weights, &saved, {batch, head, 0, n, 0, n}, weights.data(), execution);
   std::vector<std::uint8_t> allowed(cells);
   plan.mask(input).visible({batch, 0, n, 0, n}, allowed.data());
   const std::ptrdiff_t tokens = n * (n - padding);  // Keys that are padding are masked.

@@ -1,6 +1,5 @@
 #include "core/tree/tree_file.h"
 
-#include <numeric>
 #include <utility>
 
 #include "core/base/error.h"
@@ -10,19 +9,13 @@ namespace {
 
 using Axes = std::vector<std::string>;
 
-LabelledAxis counted(const std::string& name, std::size_t size) {
-  std::vector<std::int64_t> labels(size);
-  std::iota(labels.begin(), labels.end(), 0);
-  return {name, labels, ""};
-}
-
 /// Builds one group over the heads, with further axes.
 class Group {
  public:
   Group(const TreeLabels& labels, const std::vector<std::pair<std::string, std::size_t>>& axes) {
-    out_.axes = {counted("batch", static_cast<std::size_t>(labels.batch)),
-                 counted("head", static_cast<std::size_t>(labels.head))};
-    for (const auto& [name, size] : axes) out_.axes.push_back(counted(name, size));
+    out_.axes = {counted_axis("batch", static_cast<std::size_t>(labels.batch)),
+                 counted_axis("head", static_cast<std::size_t>(labels.head))};
+    for (const auto& [name, size] : axes) out_.axes.push_back(counted_axis(name, size));
   }
 
   /// Adds a variable whose values `part(tree)` appends for each head.

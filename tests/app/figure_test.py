@@ -2,6 +2,7 @@
 import subprocess
 import unittest
 import xml.etree.ElementTree as xml
+from hashlib import sha256
 
 import h5py
 import numpy as np
@@ -322,6 +323,8 @@ class Scaling(ProgramTest):
             self.ok("bench", "-o", file, "--operators", operators, "--lengths", lengths, "--dims", "8",
                     "--heads", "1", "--rounds", "3", "--passes", "forward", "--warm-only")
         self.ok("figure", "growth", "-o", path, "-i", a, "-i", b)
+        digests = " ".join(sha256(file.read_bytes()).hexdigest() for file in (a, b))
+        self.assertIn(f'data="{digests}"', path.read_text())
         for name in ("dot", "agglomerative", "strided"):
             self.assertIn(name, path.read_text())
         self.fails(2, "figure", "growth", "-o", path, "-i", a, "-i", a, says="more than one input")

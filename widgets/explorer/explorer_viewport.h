@@ -166,8 +166,9 @@ class ExplorerViewport : public Viewport {
   void edit(const QString& label, Change change, const QString& merge = {});
 
   TokenMarks tokens_;
-  std::vector<figure::Point> token_pixels_;  ///< Of the last frame; NaN without a place.
-  std::vector<std::string> measured_names_;  ///< The names to which the labels belong.
+  /// Pixels of the tokens in the last frame; NaN for tokens without a place.
+  std::vector<figure::Point> token_pixels_;
+  std::vector<std::string> measured_names_;               ///< The names to which the labels belong.
   std::vector<std::pair<QString, double>> token_labels_;  ///< Names as painted; widths in pixels.
   std::vector<std::size_t> naming_order_;  ///< The tokens with the largest K(u, ·) first.
   std::vector<PlacedName> names_;

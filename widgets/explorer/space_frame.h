@@ -49,7 +49,8 @@ class SpaceFrame {
 /// The height X_t up to which the hyperboloid is shown.
 inline constexpr double hyperboloid_rim = 2.8;
 
-// The plane on the hyperboloid as (X₁, X₂, X_t), and in H³ as the slice x₂ = 0.
+// Return the position of a point of the plane: on the hyperboloid as (X₁, X₂, X_t), and in H³ as a
+// point of the slice x₂ = 0.
 [[nodiscard]] Eigen::Vector3d on_hyperboloid(const PlanePoint& p);
 /// A point beyond the rim is mapped to the rim.
 [[nodiscard]] Eigen::Vector3d on_hyperboloid(const figure::HemispherePoint& p);

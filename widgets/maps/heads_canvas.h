@@ -55,7 +55,7 @@ class HeadsCanvas : public QWidget {
   HeadsModel& model_;
   HeadGrid grid_;
   std::vector<HeadAt> heads_;  ///< [map of the grid]
-  figure::Limits scores_;      ///< Of the chosen score, for its bars.
+  figure::Limits scores_;      ///< Limits of the chosen score, for its bars.
   /// A picture and its map, which is kept so that no other map takes its address.
   struct Picture {
     std::shared_ptr<const SmallMap> of;

@@ -11,14 +11,14 @@ namespace conelab::desktop {
 
 /// The position of one small map, in pixels.
 struct HeadPlace {
-  std::size_t row = 0, head = 0;  ///< Of a list: 0, and the place in the list.
+  std::size_t row = 0, head = 0;  ///< In a list: 0, and the position in the list.
   figure::Box cells;
   figure::Box label;  ///< Above the cells or right of them.
 };
 
 /// The positions of all small maps.
 struct HeadGrid {
-  std::vector<figure::Box> titles;   ///< [row]; of a list none.
+  std::vector<figure::Box> titles;   ///< [row]; empty for a list.
   std::vector<figure::Box> columns;  ///< [head] Above the first row, if every row is one line.
   std::vector<HeadPlace> maps;
   double width = 0, height = 0;  ///< Size of a map.

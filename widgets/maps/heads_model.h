@@ -105,7 +105,8 @@ class HeadsModel : public QObject {
   MapsModel& maps_;
   std::vector<std::shared_ptr<HeadRow>> rows_;
   MapChoice choice_;
-  figure::Limits shared_limits_[2];  ///< Of maps without signs, and with them.
+  /// Shared limits of maps without signs, and of maps with them.
+  figure::Limits shared_limits_[2];
   bool looked_at_ = false, cancelled_ = false;
   QTimer poll_;
 };

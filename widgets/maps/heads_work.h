@@ -22,8 +22,9 @@ namespace conelab::desktop {
 /// The small map of one head.
 struct SmallMap {
   std::shared_ptr<const MapPyramid> pyramid;
-  MapSummary summary;  ///< Its sample is thinned; without entropies and column sums.
-  /// Of the attention weights; absent in a preview, and of stored maps that are no weights.
+  MapSummary summary;  ///< Its sample is thinned, and it has no entropies and column sums.
+  /// The scores of the attention weights. Absent in a preview, and for stored maps that are not
+  /// weights.
   std::optional<tree::HeadScores> scores;
   [[nodiscard]] bool complete() const { return pyramid->complete(); }
 };
@@ -58,7 +59,7 @@ struct HeadsWork {
   std::optional<Call> reference;
   Map2d quantity = Map2d::weights;
   Backend* device = nullptr;
-  std::int64_t largest_side = 256;  ///< The most cells a side that are kept of a map.
+  std::int64_t largest_side = 256;  ///< The largest number of cells along a side of a stored map.
   std::shared_ptr<HeadResults> results;
 };
 

@@ -169,8 +169,8 @@ std::vector<double> mean_weights(const Trace& trace, std::int64_t batch, const C
     const auto input = head_input(trace, batch, head);
     const PairCall<double> pairs = pair_call(call_on_head(call, trace, head), input->exact);
     const Forward<double> saved = forward(*pairs.plan, pairs.input, execution);
-    attention_map_tile<double>(*pairs.plan, pairs.input, Map2d::weights, &saved,
-                               {0, 0, 0, e.query, 0, e.key}, part.data(), execution);
+    PairMap<double>(*pairs.plan, pairs.input)
+        .tile(Map2d::weights, &saved, {0, 0, 0, e.query, 0, e.key}, part.data(), execution);
     for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += part[i];
   }
   for (double& each : mean) each /= static_cast<double>(e.head);

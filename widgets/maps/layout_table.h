@@ -15,7 +15,8 @@ namespace conelab::desktop {
 struct LayoutRows {
   TextTable table;
   std::vector<std::optional<Focus>> pair;  ///< [row]
-  std::vector<HeadAt> head;                ///< [row] Of all heads; otherwise empty.
+  /// [row] The head of each row in the table of all heads; empty in other tables.
+  std::vector<HeadAt> head;
 };
 
 /// Returns one row per head, in the order of the session: its scores and the range of its values.

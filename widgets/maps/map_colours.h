@@ -27,8 +27,8 @@ struct ColourChoice {
 /// chosen one is.
 [[nodiscard]] figure::ColourMap drawn_map(const ColourChoice& choice);
 
-/// The colours of cells without a value. Those of figures would be glaring between the colours of a
-/// dark map.
+/// The colours of cells without a value. Those of figures would be too bright between the colours
+/// of a dark map.
 struct SpecialColours {
   figure::Colour zero = figure::zero_colour, masked = figure::masked_colour,
                  nan = figure::nan_colour;

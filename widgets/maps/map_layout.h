@@ -26,11 +26,12 @@ struct PanelPlace {
 /// The space that labels need, in pixels, measured by the caller, who knows the fonts.
 struct LabelSpace {
   double row = 40, column = 40;
-  double margin = 30;             ///< Of each margin; 0: there are none.
-  double histogram = 0;           ///< Above a colour bar.
-  bool own_bars = false;          ///< One colour bar per panel instead of one for all.
-  bool own_labels = false;        ///< Every panel has labels, because their tokens differ.
-  std::size_t together = 1;       ///< So many successive panels belong together and are in one row.
+  double margin = 30;       ///< Space for each margin; 0: there are none.
+  double histogram = 0;     ///< Height of the histogram above a colour bar.
+  bool own_bars = false;    ///< One colour bar per panel instead of one for all.
+  bool own_labels = false;  ///< Every panel has labels, because their tokens differ.
+  /// Number of successive panels that belong together and are in one row.
+  std::size_t together = 1;
   std::size_t least_columns = 1;  ///< At most the number of panels.
 };
 

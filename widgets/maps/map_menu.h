@@ -31,8 +31,9 @@ class MapMenu : public QMenu {
   EntropyMatcher& matcher_;
 };
 
-/// Returns which number of the file of `conelab attend` is a cell: "/attention/weights/weight[0, 5,
-/// 3, 8]", or of words which numbers it is made from.
+/// Returns where the file that `conelab attend` writes contains a cell:
+/// "/attention/weights/weight[0, 5, 3, 8]". For merged words it says from which numbers the cell is
+/// computed.
 [[nodiscard]] QString number_of_cell(const Session& session, const MapTokens& tokens,
                                      const Focus& cell);
 

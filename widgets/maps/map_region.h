@@ -36,13 +36,14 @@ class MapRegionModel : public QObject {
   void changed();
 
  private:
-  /// Returns whether a map has the cells of the region: one that is compared may be of other size.
+  /// Returns whether a map contains the cells of the region. A map that is compared may have
+  /// another size.
   [[nodiscard]] bool has_region(const MapPanel& panel) const;
   using Masses = std::map<const MapPyramid*, RegionMass>;
   void follow();
 
   MapsModel& maps_;
-  std::optional<MapRegion> region_;  ///< That of `masses_` and of the job.
+  std::optional<MapRegion> region_;  ///< The region of `masses_` and of the job.
   std::vector<std::shared_ptr<MapPyramid>> pyramids_;
   Masses masses_;
   JobHandle job_;

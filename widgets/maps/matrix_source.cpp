@@ -25,17 +25,12 @@ Tensor4<float> thinned(const Tensor4<float>& all, std::int64_t stride) {
   return out;
 }
 
-bool has_random_tensor(const Call& call) {
-  return std::any_of(call.parameters.begin(), call.parameters.end(),
-                     [](const auto& parameter) { return parameter.second == "random"; });
-}
-
 class AttentionSource : public MatrixSource {
  public:
   AttentionSource(std::shared_ptr<const HeadInput> input, const Call& call, Map2d quantity)
       : input_(std::move(input)), quantity_(quantity) {
     plan_ = resolve(call, check_extents(input_->fast));
-    const bool own = plan_->inner || has_random_tensor(call);
+    const bool own = plan_->inner || draws_tensors(call);
     if (!own && is_attention(call)) return;
     auto mapped = std::make_shared<HeadInput>();
     mapped->device = input_->device;
@@ -57,8 +52,9 @@ class AttentionSource : public MatrixSource {
   }
 
   void cells(const CellRange& r, float* out) const override {
-    attention_map_tile(*plan_, input_->fast, quantity_, &saved_,
-                       {0, 0, r.row_begin, r.row_end, r.column_begin, r.column_end}, out);
+    PairMap<float>(*plan_, input_->fast)
+        .tile(quantity_, &saved_, {0, 0, r.row_begin, r.row_end, r.column_begin, r.column_end},
+              out);
     mark_masked(r, out);
   }
 
@@ -125,8 +121,8 @@ class AttentionSource : public MatrixSource {
       if (row_ == row) return exact_row_;
     }
     auto values = std::make_shared<std::vector<double>>(static_cast<std::size_t>(columns()));
-    attention_map_tile<double>(*plan_, input_->exact, Map2d::logits, nullptr,
-                               {0, 0, row, row + 1, 0, columns()}, values->data());
+    PairMap<double>(*plan_, input_->exact)
+        .tile(Map2d::logits, nullptr, {0, 0, row, row + 1, 0, columns()}, values->data());
     if (holds_weights()) weigh(*values);
     const std::lock_guard lock(mutex_);
     row_ = row;

@@ -40,8 +40,8 @@ std::vector<figure::Arc> strongest_arcs(const HeadInput& head, const Call& call,
     context.progress(static_cast<double>(begin - rows.begin) / static_cast<double>(rows.size()));
     const std::int64_t end = std::min(rows.end, begin + rows_at_once);
     strip.resize(static_cast<std::size_t>((end - begin) * columns.size()));
-    attention_map_tile<double>(*plan, head.exact, Map2d::weights, &saved,
-                               {0, 0, begin, end, columns.begin, columns.end}, strip.data());
+    PairMap<double>(*plan, head.exact)
+        .tile(Map2d::weights, &saved, {0, 0, begin, end, columns.begin, columns.end}, strip.data());
     unknown += static_cast<std::size_t>(std::count_if(
         strip.begin(), strip.end(), [](double weight) { return !std::isfinite(weight); }));
     for (std::int64_t r = begin; r < end; ++r) {

@@ -12,9 +12,9 @@ class QLineEdit;
 
 namespace conelab::desktop {
 
-/// Returns the pairs that mark the tokens whose text contains `part`, whatever their case: of a
-/// sequence that attends to itself the pair of the token with itself; otherwise first the pairs of
-/// the keys with the query of `locked`, then those of the queries with its key.
+/// Returns the pairs that mark the tokens whose text contains `part`, ignoring case. In a sequence
+/// that attends to itself this is the pair of each token with itself. Otherwise the pairs of the
+/// keys with the query of `locked` come first, then those of the queries with its key.
 [[nodiscard]] std::vector<Focus> token_matches(const MapTokens& tokens, const QString& part,
                                                const std::optional<Focus>& locked);
 
@@ -42,7 +42,7 @@ class TokenSearch : public QWidget {
   MapsModel& maps_;
   QLineEdit* field_;
   QLabel* count_;
-  int at_ = -1;  ///< The match that was gone to last; −1: none.
+  int at_ = -1;  ///< The match that was selected last; −1: none.
 };
 
 }  // namespace conelab::desktop

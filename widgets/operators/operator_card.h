@@ -25,8 +25,8 @@ class OperatorCard : public QFrame {
  public:
   explicit OperatorCard(int index, QWidget* parent = nullptr);
 
-  /// Shows a call; fields are kept where only values differ. This is the only way in which the card
-  /// changes: an edit of the user comes back through the session.
+  /// Shows a call. If only values differ, the fields are kept. The card changes in this way only:
+  /// an edit of the user comes back through the session.
   void show_call(const Call& call);
   [[nodiscard]] const Call& call() const { return call_; }
 

@@ -21,7 +21,7 @@ class OperatorsPanel : public QScrollArea {
   /// Adds an operator with its defaults; a structured one draws the tensors that it needs.
   void add_operator(const std::string& name = "penumbral");
 
-  /// Those that are not there cannot be chosen, and say why.
+  /// Shows the state of the devices. Unavailable ones cannot be chosen; their tooltips say why.
   void show_devices(const std::vector<DeviceState>& devices);
 
  signals:

@@ -16,8 +16,8 @@
 
 namespace conelab::figure {
 
-/// Draws in points with the origin at the top left of the page; the caller scales the painter. The
-/// state of the painter is restored. Throws a failure for an invalid list.
+/// Draws the list in points, with the origin at the top left of the page. The caller scales the
+/// painter, whose state is restored. Throws a failure for an invalid list.
 void paint(const DisplayList& list, QPainter& painter);
 
 /// Returns the figure as a PDF 1.4 of one page. Its size is that of the figure, rounded to whole

@@ -15,8 +15,8 @@ inline constexpr int exported_role = Qt::UserRole;
 /// several are selected. `role` selects which text of a cell is copied.
 void copy_selection(const QTableView& table, int role = Qt::DisplayRole);
 
-/// The whole table with its header, one line a row. Cells that contain the separator, a quote or a
-/// line break are quoted.
+/// Returns the whole table with its header, one line for each row. Cells that contain the
+/// separator, a quote or a line break are quoted.
 [[nodiscard]] QString separated_text(const TextTable& table, QChar separator);
 
 class TextTableModel : public QAbstractTableModel {

@@ -1,4 +1,4 @@
-// Which arrays of a file are q, k and v, where none of them has these names.
+// The choice of the arrays of a file that are q, k and v, if none of them has these names.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ struct NamedArray {
                                                 const std::function<bool()>& cancelled);
 
 /// Returns the names that most probably mean q, k and v: those with "q" or "query", and the names
-/// that differ from it by "k" or "key" and "v" or "value". Empty where there is none; the first
-/// array is q if no name tells.
+/// that differ from it by "k" or "key" and "v" or "value". A name is empty if there is no such
+/// array; q is the first array if no name contains "q" or "query".
 [[nodiscard]] ArrayNames guess_arrays(const std::vector<NamedArray>& arrays);
 
 /// Returns in one line why these arrays cannot be q, k and v together; empty if they can. Empty

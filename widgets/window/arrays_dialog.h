@@ -1,4 +1,4 @@
-// Asks which arrays of a file are q, k and v, where none of them has these names.
+// Asks which arrays of a file are q, k and v, if none of them has these names.
 #pragma once
 
 #include <QDialog>
@@ -15,7 +15,7 @@ class ArraysDialog : public QDialog {
   Q_OBJECT
 
  public:
-  /// `file` is of the kind `arrays`. The dialog deletes itself when it is closed.
+  /// The kind of `file` must be `arrays`. The dialog deletes itself when it is closed.
   ArraysDialog(const FoundFile& file, QWidget* parent);
 
  signals:

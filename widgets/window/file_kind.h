@@ -17,7 +17,7 @@ enum class FileKind {
   result,   ///< A result of attend.
   tree,     ///< A result of tree.
   session,  ///< A session of this program.
-  arrays,   ///< Arrays, none of which is called q: someone has to say which is which.
+  arrays,   ///< Arrays, none of which is called q. The user has to choose q, k and v.
   other,    ///< Valid, but without a view of its kind.
 };
 

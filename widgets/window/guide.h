@@ -1,5 +1,5 @@
-// The steps of a guided example: each is ticked off when it has been done, and the next one is
-// shown. After the last one stands the answer.
+// The steps of a guided example. Each is marked when it has been done, and the next one is shown.
+// The answer follows the last one.
 #pragma once
 
 #include <QWidget>

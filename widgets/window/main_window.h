@@ -68,7 +68,8 @@ class MainWindow : public QMainWindow {
   void build_file_menu();
   void build_edit_menu();
   void build_view_menu();
-  /// What the palette offers besides the menus: layers, heads, operators, figures and examples.
+  /// Returns what the palette offers in addition to the menus: layers, heads, operators, figures
+  /// and examples.
   [[nodiscard]] QList<QAction*> choices(QObject* owner);
   QAction* add_action(QMenu* menu, const QString& text, const QKeySequence& keys,
                       const std::function<void()>& run);
@@ -83,7 +84,7 @@ class MainWindow : public QMainWindow {
   void remember(const QString& file);
   void show_recent();
   void show_figure(const QString& label, const FigureChoice& figure);
-  /// The command line that computes a call on the open trace; empty where there is none.
+  /// Returns the command line that computes a call on the open trace. It is empty if there is none.
   [[nodiscard]] QString command_of(const Call& call) const;
   void copy_command(const Call& call);
   /// Copies the commands that compute the numbers of a cell, with a note that says which.

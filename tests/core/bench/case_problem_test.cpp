@@ -31,7 +31,7 @@ struct Computed {
     else
       input = convert<T>(random);
     const auto plan = resolve(call, check_extents(input));
-    call = resolved_call(*plan);
+    call = plan->call;
     result = forward(*plan, input);
     gradient = backward(*plan, input, result);
   }

@@ -115,7 +115,7 @@ TEST(ConeCurves, LevelLinesHaveTheirDepth) {
     const double expected = system.infinite() ? -radial : radial;
     for (const CycleArc& arc : cones.similarity_level(u, shadow)) {
       const Vector x = to_half_plane(ArcParameter(arc)(0.5));
-      EXPECT_NEAR(geometry::lca_depth(system, element(at_u), element(x)), expected, 1e-9)
+      EXPECT_NEAR(geometry::lca(system, element(at_u), element(x)).depth, expected, 1e-9)
           << family->name;
     }
     if (family->extended == nullptr) continue;
@@ -124,7 +124,7 @@ TEST(ConeCurves, LevelLinesHaveTheirDepth) {
     for (const int side : {-1, 1}) {
       const Vector x =
           to_half_plane(ArcParameter(cones.extended_level(u, beyond, side).front())(0.5));
-      EXPECT_NEAR(geometry::lca_depth(system, element(at_u), element(x)),
+      EXPECT_NEAR(geometry::lca(system, element(at_u), element(x)).depth,
                   system.infinite() ? -beyond : beyond, 1e-9)
           << family->name;
     }

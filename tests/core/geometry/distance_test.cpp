@@ -89,12 +89,5 @@ TEST(Distance, RefusesDifferentDimensions) {
   EXPECT_THROW((void)distance(Model::ball, vec({0, 0}), vec({0, 0, 0})), Error);
 }
 
-TEST(Angle, IsAccurateNearZeroAndNearPi) {
-  const double tiny = 1e-12;
-  const Vector a = vec({1, 0}), b = vec({std::cos(tiny), std::sin(tiny)});
-  EXPECT_NEAR(angle_between(a, b) / tiny, 1, 1e-12);
-  EXPECT_NEAR(angle_between(-a, b), M_PI - tiny, 1e-15);
-}
-
 }  // namespace
 }  // namespace conelab::geometry

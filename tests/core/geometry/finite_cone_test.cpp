@@ -40,7 +40,7 @@ TEST(FiniteCone, ReachIsTheDistanceOfTheGeodesicFromTheSource) {
   for (int i = 0; i < 500; ++i) {
     const ModelPoint u = sampler.at_distance(3, 0.2, 4, Model::halfspace),
                      v = sampler.at_distance(3, 0.2, 4, Model::halfspace);
-    const double angle = angle_between(spatial(u), spatial(v));
+    const double angle = std::acos(spatial(u).normalized().dot(spatial(v).normalized()));
     const double expected = distance_to_geodesic(geodesic_through(u.x, v.x), Vector::Unit(3, 2));
     EXPECT_NEAR(penumbral_reach(distance_to_origin(u), distance_to_origin(v), angle), expected,
                 1e-10);

@@ -41,12 +41,11 @@ class Sampler {
     }
     return a;
   }
-  /// Translation, dilation, rotation about a point and inversion, composed.
+  /// An isometry of either form, with a pole or without.
   Isometry isometry(Eigen::Index d) {
-    const Isometry turn = rotation_about(halfspace(d, 0.3, 3, 1), orthogonal(d));
-    const Isometry flip = inversion(normal(d - 1), uniform(0.5, 2));
-    const Isometry move = compose(translation(normal(d - 1)), dilation(d, uniform(0.3, 3)));
-    return compose(move, uniform(0, 1) < 0.5 ? turn : compose(flip, turn));
+    Isometry f{std::nullopt, uniform(0.3, 3), orthogonal(d - 1), normal(d - 1)};
+    if (uniform(0, 1) < 0.5) f.pole = normal(d - 1);
+    return f;
   }
 
  private:

@@ -140,7 +140,7 @@ TEST(Structured, AgreesWithTheReference) {
 /// Gives every differentiable number as a list, one value for each head.
 Call with_lists(Call call, const Extents& extents) {
   const auto plan = resolve(call, extents);
-  for (const Parameter& p : parameters(*plan)) {
+  for (const Parameter& p : plan->parameters) {
     if (!p.is_number() || !p.info.differentiable) continue;
     std::string& text = call.parameters[p.info.key];
     text.clear();
@@ -173,7 +173,7 @@ void expect_gradients(const Call& call, AttentionInput<double> input) {
   expect_all(found.query, problem.query, "q");
   expect_all(found.key, problem.key, "k");
   expect_all(found.value, problem.value, "v");
-  for (const Parameter& p : parameters(*plan)) {
+  for (const Parameter& p : plan->parameters) {
     if (!p.is_number() || !p.info.differentiable) continue;
     ASSERT_EQ(found.parameters.count(p.info.key), 1u) << p.info.key;
     ASSERT_EQ(found.parameters.at(p.info.key).size(), p.values.size()) << p.info.key;

@@ -219,6 +219,19 @@ TEST(VolumePreserving, WeightsAreFilledInTiles) {
   }
 }
 
+TEST(VolumePreserving, WeightsAreThoseOfTokensWithTheirPositions) {
+  Call call = volume_call("skew", "cubic");
+  call.position = "sinusoidal";
+  const AttentionInput<double> input = volume_input(call, 12, 6, 7);
+  const auto plan = resolve(call, check_extents(input));
+  const Tensor4<double> map = attention_map(*plan, input, Map2d::weights);
+  const PairCall<double> mapped = pair_call(call, input);
+  EXPECT_LE((matrix_of(map) * matrix_of(mapped.input.query) - matrix_of(volume_output(call, input)))
+                .cwiseAbs()
+                .maxCoeff(),
+            1e-10);
+}
+
 TEST(VolumePreserving, FormIsLinearWhereTokensOutnumberFeatures) {
   const auto form_of = [](std::int64_t n, std::int64_t d) {
     return choices(*resolve(volume_call("skew"), {1, 1, n, n, d, d})).at("form");

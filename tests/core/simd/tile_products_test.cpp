@@ -307,13 +307,13 @@ TEST(TileProducts, OfARowDependOnNoOtherRow) {
 
 /// NaN, infinities and numbers that round to infinity give what float products give; in a packed
 /// panel something that is not finite, where they do.
-void expect_as_floats(const Kernels<float>& k, float wild, bool in_left, bool rows_contiguous,
+void expect_as_floats(const Kernels<float>& k, float value, bool in_left, bool rows_contiguous,
                       Store store) {
-  SCOPED_TRACE(
-      fmt::format("{}: {} in left {}, rows contiguous {}", k.name, wild, in_left, rows_contiguous));
+  SCOPED_TRACE(fmt::format("{}: {} in left {}, rows contiguous {}", k.name, value, in_left,
+                           rows_contiguous));
   const Case t{40, 64, 35, rows_contiguous, store, Numbers::f32, Numbers::f32};
   Operands o(t, 9);
-  (in_left ? o.left_at(33, 34) : o.right_at(34, 40)) = wild;
+  (in_left ? o.left_at(33, 34) : o.right_at(34, 40)) = value;
   for (int j = 0; j < 3; ++j) (in_left ? o.right_at(34, j) : o.left_at(j, 34)) = 0;
   if (in_left) o.right_at(34, 3) = 0.25F;
   Operands expected = o;
@@ -341,10 +341,10 @@ TEST(TileProducts, WhatIsNotFiniteIsMultipliedAsFloat) {
   const float all_ones = __builtin_bit_cast(float, 0xffffffffU);
   const float most = std::numeric_limits<float>::max();
   for (const Tested& tested : tile_kernels()) {
-    for (const float wild : {infinity, -infinity, no_number, all_ones, most}) {
+    for (const float value : {infinity, -infinity, no_number, all_ones, most}) {
       for (const int where : {0, 1, 2, 3}) {
         for (const Store store : {Store::replace, Store::add}) {
-          expect_as_floats(tested.kernels, wild, where % 2 == 0, where < 2, store);
+          expect_as_floats(tested.kernels, value, where % 2 == 0, where < 2, store);
         }
       }
     }

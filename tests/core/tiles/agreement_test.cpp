@@ -288,7 +288,7 @@ TEST_P(Agreement, OfOneRectangleWithTheWholeMap) {
   const Answer<double> whole = run(call, input);
   for (const Map2d which : {Map2d::logits, Map2d::weights}) {
     std::vector<double> tile(21 * 40);
-    attention_map_tile(*plan, input, which, &whole.forward, {1, 1, 45, 66, 30, 70}, tile.data());
+    PairMap<double>(*plan, input).tile(which, &whole.forward, {1, 1, 45, 66, 30, 70}, tile.data());
     const Tensor4<double>& map = which == Map2d::logits ? whole.logits : whole.weights;
     for (std::int64_t i = 0; i < 21; ++i) {
       for (std::int64_t j = 0; j < 40; ++j) {

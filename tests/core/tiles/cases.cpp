@@ -216,7 +216,7 @@ Call make_call(const Variant& variant, const Parts& parts, const Extents& extent
   call = with_random_tensors(std::move(call));
   const auto plan = resolve(call, extents);
   const ComposedSimilarity* composed = find_composed(call.similarity);
-  for (const Parameter& p : parameters(*plan)) {
+  for (const Parameter& p : plan->parameters) {
     const std::string key = p.info.key;
     if (key == "grid") continue;  // It must fit the keys.
     const bool list = parts.per_head && p.info.differentiable;

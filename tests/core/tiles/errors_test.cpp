@@ -258,7 +258,7 @@ TEST(Interface, MapsCheckWhatTheyAreGiven) {
   EXPECT_EQ(sizes.exit_status(), 1);
   double out[1] = {};
   const Error unsaved = error_of([&] {
-    attention_map_tile<double>(*plan, input, Map2d::weights, nullptr, {0, 0, 0, 1, 0, 1}, out);
+    PairMap<double>(*plan, input).tile(Map2d::weights, nullptr, {0, 0, 0, 1, 0, 1}, out);
     return 0;
   });
   EXPECT_THAT(unsaved.what(), HasSubstr("saved"));
@@ -266,7 +266,7 @@ TEST(Interface, MapsCheckWhatTheyAreGiven) {
       {1, 0, 0, 1, 0, 1}, {0, 0, 0, small.query + 1, 0, 1}, {0, 0, 0, 1, -1, 1}};
   for (const MapTile& tile : beyond) {
     const Error outside = error_of([&] {
-      attention_map_tile<double>(*plan, input, Map2d::logits, nullptr, tile, out);
+      PairMap<double>(*plan, input).tile(Map2d::logits, nullptr, tile, out);
       return 0;
     });
     EXPECT_THAT(outside.what(), HasSubstr("a tile of a map"));

@@ -55,7 +55,7 @@ void expect_tensor(const Problem& problem, Tensor4<Real>& x, const Tensor4<doubl
 
 void expect_parameters(const Plan& plan, Problem& problem, const Backward<double>& found,
                        Count& count) {
-  for (const Parameter& p : parameters(plan)) {
+  for (const Parameter& p : plan.parameters) {
     if (!p.info.differentiable || !p.is_number()) continue;
     const std::string key = p.info.key;
     const bool by_axis = !p.extents.empty();
@@ -74,7 +74,7 @@ void expect_parameters(const Plan& plan, Problem& problem, const Backward<double
 
 void expect_tensors(const Plan& plan, Problem& problem, const Backward<double>& found,
                     Count& count) {
-  for (const Parameter& p : parameters(plan)) {
+  for (const Parameter& p : plan.parameters) {
     if (p.is_number() || !p.info.differentiable || p.extents.empty()) continue;
     ASSERT_EQ(found.tensors.count(p.info.key), 1u) << p.info.key;
     const Array<double>& slopes = found.tensors.at(p.info.key);

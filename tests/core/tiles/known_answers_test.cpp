@@ -63,7 +63,7 @@ TEST(KnownAnswers, TheDefaultMapIsThePapers) {
   Call call;
   const auto map_of = [&](const char* similarity) {
     call.similarity = similarity;
-    return resolved_call(*resolve(call, {1, 1, 2, 2, 3, 1})).map;
+    return resolve(call, {1, 1, 2, 2, 3, 1})->call.map;
   };
   EXPECT_EQ(map_of("dot"), "none");
   EXPECT_EQ(map_of("laplacian"), "none");
@@ -83,7 +83,7 @@ TEST(KnownAnswers, DefaultSlopesOfAlibiAreThePapers) {
     call.bias = "alibi";
     const auto plan = resolve(call, {1, heads, 2, 2, 3, 1});
     std::vector<double> slopes;
-    for (const Parameter& p : parameters(*plan)) {
+    for (const Parameter& p : plan->parameters) {
       for (std::int64_t h = 0; h < heads && std::string(p.info.key) == "alibi_slope"; ++h) {
         slopes.push_back(p.at(h));
       }
@@ -106,7 +106,7 @@ TEST(KnownAnswers, DefaultParametersAreThePapers) {
     Call call;
     call.similarity = similarity;
     const auto plan = resolve(call, {1, 1, 2, 2, 16, 1});
-    for (const Parameter& p : parameters(*plan)) {
+    for (const Parameter& p : plan->parameters) {
       if (p.info.key == key) return p.values.at(0);
     }
     return std::nan("");

@@ -250,7 +250,7 @@ TEST(Limit, FiniteConesHaveTheDepthOfTheirGeometry) {
       for (std::int64_t q = 0; q < 40; ++q) {
         for (std::int64_t k = 0; k < 50; ++k) {
           const double depth =
-              geometry::lca_depth(system, element(input.query, q), element(input.key, k));
+              geometry::lca(system, element(input.query, q), element(input.key, k)).depth;
           ASSERT_NEAR(found.logits.at(0, 0, q, k), depth, 1e-12) << name;
         }
       }

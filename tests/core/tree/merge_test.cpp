@@ -120,7 +120,7 @@ TEST(Merge, DepthInThePlaneIsThatOfTheCommonAncestorOfTheWholeCluster) {
   std::vector<double> depth(n * n);
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < n; ++j)
-      depth[i * n + j] = geometry::lca_depth(system, tokens[i], tokens[j]);
+      depth[i * n + j] = geometry::lca(system, tokens[i], tokens[j]).depth;
   }
   std::vector<std::pair<double, double>> span;
   for (const auto& t : tokens) span.emplace_back(t.axis[0] - t.shadow, t.axis[0] + t.shadow);

@@ -90,8 +90,7 @@ TEST(ConeScene, TokensStandInTheirPlaneWithTheirLogitAsDepth) {
     ASSERT_EQ(scene.error, "");
     const auto plan = resolve(call, check_extents(head->exact));
     double logit = 0;
-    attention_map_tile<double>(*plan, head->exact, Map2d::logits, nullptr, {0, 0, 3, 4, 8, 9},
-                               &logit);
+    PairMap<double>(*plan, head->exact).tile(Map2d::logits, nullptr, {0, 0, 3, 4, 8, 9}, &logit);
     EXPECT_NEAR(scene.law.depth, logit, 1e-9 * std::abs(logit)) << similarity;
   }
 }
@@ -547,8 +546,8 @@ TEST(Explorer, TokensAreRowsOfATable) {
   const auto head = head_input(*shown.workspace.trace(), 0, 5);
   const Call call = call_of_head(plain_call("penumbral"), shown.workspace.trace()->extents(), 5);
   std::vector<double> logits(30);
-  attention_map_tile<double>(*resolve(call, check_extents(head->exact)), head->exact, Map2d::logits,
-                             nullptr, {0, 0, 3, 4, 0, 30}, logits.data());
+  PairMap<double>(*resolve(call, check_extents(head->exact)), head->exact)
+      .tile(Map2d::logits, nullptr, {0, 0, 3, 4, 0, 30}, logits.data());
   ASSERT_TRUE(wait_for(
       [&] { return std::abs(table->model()->index(8, 6).data().toDouble() - logits[8]) < 1e-6; }));
   for (int key = 0; key < 30; ++key) {

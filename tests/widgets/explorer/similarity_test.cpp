@@ -26,8 +26,7 @@ std::vector<double> logits_of(Call call, const std::array<double, 2>& u,
   call.map = "none";
   const auto plan = resolve(call, check_extents(input));
   std::vector<double> logits(keys.size());
-  attention_map_tile<double>(*plan, input, Map2d::logits, nullptr, {0, 0, 0, 1, 0, n},
-                             logits.data());
+  PairMap<double>(*plan, input).tile(Map2d::logits, nullptr, {0, 0, 0, 1, 0, n}, logits.data());
   return logits;
 }
 

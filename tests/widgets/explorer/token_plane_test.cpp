@@ -35,8 +35,8 @@ TEST(TokenPlane, EveryKeyKeepsItsLogitWithTheQuery) {
     ASSERT_EQ(n, trace->extents().key);
     std::vector<double> logits(static_cast<std::size_t>(n));
     const auto plan = resolve(call, check_extents(head->exact));
-    attention_map_tile<double>(*plan, head->exact, Map2d::logits, nullptr, {0, 0, 3, 4, 0, n},
-                               logits.data());
+    PairMap<double>(*plan, head->exact)
+        .tile(Map2d::logits, nullptr, {0, 0, 3, 4, 0, n}, logits.data());
     for (std::int64_t k = 0; k < n; ++k) {
       // The scene of u and this key alone, as the picture has it.
       ConeChoice pair = plane.choice;
