@@ -134,7 +134,7 @@ double over_heads(const Shape4& shape, F error) {
 /// What stands for the call where one head is looked at: some defaults depend on the head.
 template <class T>
 Call call_of(const Call& call, const AttentionInput<T>& input, HeadIndex at) {
-  return makes_heads(call) ? call : call_of_head(call, check_extents(input), at.head);
+  return call_of_head(call, check_extents(input), at.head);
 }
 
 /// Against slopes of the reference by finite differences, for some numbers of one query.
