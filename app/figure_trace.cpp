@@ -66,6 +66,10 @@ TraceHead read_trace_head(const FigureRequest& request) {
 
 Call call_on(const TraceHead& trace, const std::string& typed) {
   Call call = call_from_text(typed);
+  if (makes_heads(call)) {
+    misuse("{} makes its own heads: keep the weights of `attend`, and draw the result's head",
+           operator_name(call));
+  }
   if (!trace.input.allowed.empty()) call = call_with_own_mask(call);
   return call_of_head(call, trace.extents, trace.head);
 }

@@ -137,7 +137,7 @@ double over_heads(const Shape4& shape, F error) {
 /// its heads is called as it is.
 template <class T>
 Call call_of(const Call& call, const AttentionInput<T>& input, HeadIndex at) {
-  return makes_heads(call) ? call : call_of_head(call, check_extents(input), at.head);
+  return call_of_head(call, check_extents(input), at.head);
 }
 
 /// Returns the largest difference between gradients of one query and finite differences of the

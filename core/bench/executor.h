@@ -109,9 +109,9 @@ struct Prediction {
 /// What this program can benchmark.
 struct Workload {
   std::vector<std::string> operations;  ///< Names of the operators.
-  /// Throws misuse for an operator with parameters that no case can have. Null: only names are
-  /// accepted.
-  void (*check)(const std::string& operation) = nullptr;
+  /// Throws misuse or a failure if the case's operator cannot have its parameters at the case's
+  /// sizes. Null: only names are accepted.
+  void (*check)(const Case& c, std::int64_t batch) = nullptr;
   ExecutorFactory make = nullptr;  ///< Prepares a case. Used in workers only.
   Prediction (*predict)(const Case& c, std::int64_t batch) = nullptr;
   /// Returns the bytes/s that this number of threads read from memory. Null: not measured.

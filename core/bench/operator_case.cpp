@@ -103,6 +103,12 @@ AttentionInput<float> mask_operands(const Call& call, const Extents& e) {
   Call masks;
   masks.similarity = "dot";
   masks.masks = call.masks;
+  for (const std::string& name : call.masks) {
+    for (const ParameterInfo& info : find_mask(name)->parameters) {
+      const auto given = call.parameters.find(info.key);
+      if (given != call.parameters.end()) masks.parameters.insert(*given);
+    }
+  }
   masks = with_random_tensors(masks);
   draw_tensors(masks, in);
   return in;
@@ -124,15 +130,11 @@ Prediction predict_case(const Case& c, std::int64_t batch) {
           program + all / 2, op.flops(mask_operands(op.call, e))};
 }
 
-/// Throws misuse for a call that no case can have, for instance one with a mask that reads an array
-/// which a benchmark does not make.
-void check_operator(const std::string& text) {
-  // There are eight columns, so that the classes of agglomerative divide them.
-  const Tensor4<float> some({1, 1, 4, 8});
-  AttentionInput<float> input{some, some, some, {}};
-  const Call call = with_random_tensors(call_from_text(text));
-  draw_tensors(call, input);
-  (void)resolve(call, check_extents(input))->mask(input);
+/// Throws misuse for a call that the case cannot have: of masks, those that read operands. Throws a
+/// failure where its sizes do not fit.
+void check_operator(const Case& c, std::int64_t batch) {
+  const CaseOperator op(c, batch);
+  (void)op.plan->mask(mask_operands(op.call, op.plan->extents));
 }
 
 // ---- on the CPU ---------------------------------------------------------------------------------

@@ -49,17 +49,17 @@ std::vector<std::string> known_operators(const Workload& workload, const std::ve
   return known;
 }
 
-/// Throws misuse for parameters of an operator that takes none here. Only the program's own
-/// operators take parameters.
+/// Parameters are for this program's own operators. They are checked at the sizes of every case.
 void check_parameters(const Sweep& sweep, const Workload& workload) {
-  for (const std::string& operation : sweep["operator"]) {
+  const auto& own = workload.operations;
+  for (const Case& c : sweep.cases()) {
+    const std::string& operation = c["operator"];
     const std::string name = operator_name(operation);
     if (name == operation) continue;
-    const auto& own = workload.operations;
     if (workload.check == nullptr || std::find(own.begin(), own.end(), name) == own.end()) {
       misuse("operator '{}': {} takes no parameters here", operation, name);
     }
-    workload.check(operation);
+    workload.check(c, sweep.batch);
   }
 }
 

@@ -79,10 +79,11 @@ std::vector<Determinant> jacobian_determinants(const Plan& plan, const Attention
   const Extents& e = plan.extents;
   const auto wide = convert<double>(input);
   if (e.batch * e.head == 1) return {determinant_of(jacobian(plan, wide, roles, run))};
+  const std::vector<ParameterInfo> infos = call_parameters(plan.call);
   std::vector<Determinant> all;
   for (std::int64_t b = 0; b < e.batch; ++b) {
     for (std::int64_t h = 0; h < e.head; ++h) {
-      const AttentionInput<double> one = input_of_head(wide, b, h);
+      const AttentionInput<double> one = input_of_head(wide, b, h, infos);
       const auto own = resolve(call_of_head(plan.call, e, h), check_extents(one));
       const auto done = static_cast<double>(b * e.head + h);
       const auto heads = static_cast<double>(e.batch * e.head);

@@ -307,7 +307,7 @@ std::map<std::string, Array<T>> tensors_of_head(const std::map<std::string, Arra
 
 template <class T>
 AttentionInput<T> input_of_head(const AttentionInput<T>& input, std::int64_t batch,
-                                std::int64_t head) {
+                                std::int64_t head, const std::vector<ParameterInfo>& infos) {
   AttentionInput<T> part{head_of(input.query, batch, head), head_of(input.key, batch, head),
                          head_of(input.value, batch, head),
                          head_of(input.output_grad, batch, head)};
@@ -316,7 +316,8 @@ AttentionInput<T> input_of_head(const AttentionInput<T>& input, std::int64_t bat
     part.key_lengths = {input.key_lengths[static_cast<std::size_t>(batch)]};
   }
   part.indices = input.indices;
-  part.tensors = tensors_of_head(input.tensors, head);
+  const bool alone = input.query.shape.head == 1;
+  part.tensors = alone ? input.tensors : tensors_of_head(input.tensors, head, infos);
   return part;
 }
 
@@ -355,18 +356,15 @@ Call with_random_tensors(Call call) {
 
 template <class T>
 void draw_tensors(const Call& call, AttentionInput<T>& input, std::uint64_t seed) {
-  const auto text = call.parameters.find("seed");
-  if (text != call.parameters.end()) {
-    const auto own = parse_integer(text->second);
-    if (!own || *own < 0) {
-      misuse("parameter seed: expected a whole number from 0, found '{}'", text->second);
-    }
-    seed += static_cast<std::uint64_t>(*own);
-  }
   const auto is_there = [&](const char* key) {
     return input.tensors.contains(key) || input.indices.contains(key);
   };
-  const auto plan = resolve(call, check_extents(input));
+  const auto plan = resolve(call, check_extents(input));  // It checks the seed, too.
+  if (const auto text = call.parameters.find("seed"); text != call.parameters.end()) {
+    const std::optional<double> number = parse_number(text->second);
+    if (!number) misuse("parameter seed is one number (found '{}')", text->second);
+    seed += static_cast<std::uint64_t>(*number);
+  }
   for (const Parameter& p : plan->parameters) {
     if (p.info.domain != Domain::tensor || p.extents.empty() || is_there(p.info.key)) continue;
     std::uint64_t own = seed;
@@ -390,6 +388,7 @@ void draw_tensors(const Call& call, AttentionInput<T>& input, std::uint64_t seed
 Call call_of_head(const Call& call, const Extents& extents, std::int64_t head) {
   const auto plan = resolve(call, extents);
   Call one = plan->call;
+  if (makes_heads(call)) return one;
   one.parameters.clear();
   for (const Parameter& p : plan->parameters) {
     const auto given = call.parameters.find(p.info.key);
@@ -405,14 +404,15 @@ Call call_of_head(const Call& call, const Extents& extents, std::int64_t head) {
   return one;
 }
 
-#define CONELAB_OPERATORS(T)                                                                      \
-  template Forward<T> forward(const Plan&, const AttentionInput<T>&, const Execution&);           \
-  template Backward<T> backward(const Plan&, const AttentionInput<T>&, const Forward<T>&,         \
-                                const Execution&);                                                \
-  template std::map<std::string, Array<T>> tensors_of_head(                                       \
-      const std::map<std::string, Array<T>>&, std::int64_t, const std::vector<ParameterInfo>&);   \
-  template AttentionInput<T> input_of_head(const AttentionInput<T>&, std::int64_t, std::int64_t); \
-  template double pass_flops(const Plan&, const AttentionInput<T>&, Pass);                        \
+#define CONELAB_OPERATORS(T)                                                                     \
+  template Forward<T> forward(const Plan&, const AttentionInput<T>&, const Execution&);          \
+  template Backward<T> backward(const Plan&, const AttentionInput<T>&, const Forward<T>&,        \
+                                const Execution&);                                               \
+  template std::map<std::string, Array<T>> tensors_of_head(                                      \
+      const std::map<std::string, Array<T>>&, std::int64_t, const std::vector<ParameterInfo>&);  \
+  template AttentionInput<T> input_of_head(const AttentionInput<T>&, std::int64_t, std::int64_t, \
+                                           const std::vector<ParameterInfo>&);                   \
+  template double pass_flops(const Plan&, const AttentionInput<T>&, Pass);                       \
   template void draw_tensors(const Call&, AttentionInput<T>&, std::uint64_t);
 CONELAB_OPERATORS(float)
 CONELAB_OPERATORS(double)

@@ -202,9 +202,12 @@ template <class T>
     const std::map<std::string, Array<T>>& tensors, std::int64_t head,
     const std::vector<ParameterInfo>& infos = tensor_parameters());
 /// Returns one head of one batch element of an input [1 × 1 × token × feature], with its tensors.
+/// They stay whole if the input has one head, from which an operator may make others. `infos` is
+/// that of `tensors_of_head`.
 template <class T>
-[[nodiscard]] AttentionInput<T> input_of_head(const AttentionInput<T>& input, std::int64_t batch,
-                                              std::int64_t head);
+[[nodiscard]] AttentionInput<T> input_of_head(
+    const AttentionInput<T>& input, std::int64_t batch, std::int64_t head,
+    const std::vector<ParameterInfo>& infos = tensor_parameters());
 
 /// Returns the parameters of the call's operator and parts, each key once.
 [[nodiscard]] std::vector<ParameterInfo> call_parameters(const Call& call);
@@ -227,7 +230,8 @@ template <class T>
 void draw_tensors(const Call& call, AttentionInput<T>& input, std::uint64_t seed = 0);
 
 /// Returns the call for one head alone: lists become the number of that head, and defaults that
-/// depend on the head are written out. Throws misuse as `resolve` does.
+/// depend on the head are written out. Lists for heads that the operator makes stay. Throws misuse
+/// as `resolve` does.
 [[nodiscard]] Call call_of_head(const Call& call, const Extents& extents, std::int64_t head);
 
 }  // namespace conelab

@@ -215,12 +215,12 @@ HWY_INLINE Pack<double, n> log1p(const Pack<double, n>& x) {
   return each(x, [](auto a) { return hn::Log1p(Tag<double>(), a); });
 }
 
-/// Returns 1 / (1 + e^-x). Below -87 it is 0 in both types, and therefore also for masked pairs
-/// (-inf).
+/// Returns 1 / (1 + e^-x). Below -87 in float and -700 in double it is 0, and therefore also for
+/// masked pairs (-inf). The reciprocals of such weights, which midpoints need, are still finite.
 template <class T, int n>
 HWY_INLINE Pack<T, n> sigmoid(const Pack<T, n>& x) {
   using P = Pack<T, n>;
-  const P lowest(-87);
+  const P lowest(sizeof(T) == sizeof(double) ? -700 : -87);
   const P y = P(1) / (P(1) + exp(-at_least(lowest, x)));
   return select(x <= lowest, P(0), y);
 }

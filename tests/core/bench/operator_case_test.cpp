@@ -85,16 +85,38 @@ TEST(OperatorCase, CallsAsOneWordAreMeasuredAsTheyAreGiven) {
   }
 }
 
-TEST(OperatorCase, CallsThatNoCaseCanHaveAreRefusedBeforehand) {
+TEST(OperatorCase, CallsThatACaseCannotHaveAreRefusedBeforehand) {
   const Workload workload = operator_workload();
-  workload.check("penumbral:gamma=2:bias=alibi:masks=causal");
-  const auto error = [&](const char* text) {
-    return error_of([&] { workload.check(text); }).substr(0, 3);
-  };
+  const auto check = [&](const char* text) { workload.check(small_case(text, "forward"), 1); };
+  check("penumbral:gamma=2:bias=alibi:masks=causal");
+  const auto error = [&](const char* text) { return error_of([&] { check(text); }).substr(0, 3); };
   EXPECT_EQ(error("penumbral:gamm=2"), "2: ");
   EXPECT_EQ(error("penumbral:gamma"), "2: ");
   EXPECT_EQ(error("penumbral:masks=padding"), "2: ");
   EXPECT_EQ(error("penumbral:bias=rope"), "2: ");
+}
+
+TEST(OperatorCase, ParametersAreJudgedAtTheSizesOfTheCase) {
+  const Workload workload = operator_workload();
+  const auto error = [&](const char* text) {
+    return error_of([&] { workload.check(small_case(text, "forward"), 1); });
+  };
+  // 16 columns and 100 tokens.
+  EXPECT_EQ(error("agglomerative:classes=16"), "no error");
+  EXPECT_EQ(error("multi-head:heads=16"), "no error");
+  EXPECT_EQ(error("dot:bias=hype:grid=10x10"), "no error");
+  EXPECT_EQ(error("agglomerative:classes=32"),
+            "2: agglomerative: the number of classes must divide d (found 32 classes, d = 16)");
+  EXPECT_EQ(error("dot:bias=hype:grid=8x8").substr(0, 3), "2: ");
+}
+
+TEST(OperatorCase, PredictionsKnowTheParametersOfMasks) {
+  const Workload workload = operator_workload();
+  const auto flops = [&](const char* text) {
+    return workload.predict(small_case(text, "forward"), 1).flops;
+  };
+  EXPECT_NEAR(flops("dot:masks=window:window=1"), flops("dot") / 100, 1);
+  EXPECT_GT(flops("dot:masks=strided:stride=1"), flops("dot:masks=strided:stride=50"));
 }
 
 TEST(OperatorCase, SkipsWhatTheEngineDoesNotHave) {

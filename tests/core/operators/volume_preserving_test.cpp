@@ -4,6 +4,9 @@
 
 #include <Eigen/LU>
 #include <cmath>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/operators/jacobian.h"
@@ -286,6 +289,58 @@ TEST(Jacobian, OfAttentionIsThatOfFiniteDifferences) {
       }
       EXPECT_NEAR(found[static_cast<std::size_t>(2 * b + h)].value(), jacobian.determinant(), 1e-8);
     }
+  }
+}
+
+/// Returns an input of random tokens, of which k and v are q.
+AttentionInput<double> random_input_of(const Shape4& shape, Random& random) {
+  AttentionInput<double> input;
+  input.query = Tensor4<double>(shape);
+  for (double& x : input.query.data) x = random.uniform(-1, 1);
+  input.key = input.value = input.query;
+  return input;
+}
+
+TEST(Jacobian, OfABatchElementIsThatOfItAloneWhereAnOperatorMakesHeads) {
+  for (const char* operation : {"multi-head", "recursive"}) {
+    Call call;
+    call.operation = operation;
+    call.similarity = "laplacian";
+    call.parameters = {{"heads", "2"},
+                       {"gamma", "0.5,2"},
+                       {"P_query", "random"},
+                       {"P_key", "random"},
+                       {"P_value", "random"}};
+    Random random(3);
+    AttentionInput<double> both = random_input_of({2, 1, 3, 4}, random);
+    draw_tensors(call, both, 3);
+    const auto found = jacobian_determinants(*resolve(call, check_extents(both)), both);
+    ASSERT_EQ(found.size(), 2u);
+    for (std::int64_t b = 0; b < 2; ++b) {
+      const AttentionInput<double> one = input_of_head(both, b, 0);
+      const double alone = determinant(call, one);
+      EXPECT_NE(alone, 0) << operation;
+      EXPECT_NEAR(found[static_cast<std::size_t>(b)].value() / alone, 1, 1e-12) << operation;
+    }
+  }
+}
+
+TEST(Jacobian, OfAHeadReadsTheTensorsOfThatHead) {
+  Call call;
+  call.operation = "relation-network";
+  Random random(5);
+  AttentionInput<double> input = random_input_of({1, 2, 3, 4}, random);
+  for (const auto& [name, extents] : std::map<std::string, std::vector<std::int64_t>>{
+           {"W_query", {2, 5, 4}}, {"W_key", {2, 5, 4}}, {"b", {2, 5}}, {"W_out", {2, 4, 5}}}) {
+    Array<double>& tensor = input.tensors[name] = {extents, {}};
+    const std::int64_t size = name == "b" ? 10 : 40;
+    for (std::int64_t i = 0; i < size; ++i) tensor.data.push_back(random.uniform(-1, 1));
+  }
+  const auto found = jacobian_determinants(*resolve(call, check_extents(input)), input);
+  ASSERT_EQ(found.size(), 2u);
+  for (std::int64_t h = 0; h < 2; ++h) {
+    const AttentionInput<double> one = input_of_head(input, 0, h, call_parameters(call));
+    EXPECT_NEAR(found[static_cast<std::size_t>(h)].value(), determinant(call, one), 1e-10);
   }
 }
 

@@ -330,5 +330,23 @@ TEST(Property, AnOffsetCancelsUnderSoftmaxOnly) {
   EXPECT_GT(difference(run(shifted, input).weights, run(call, input).weights), 1e-3);
 }
 
+TEST(Property, MidpointsOfSmallSigmoidsAreThoseOfExponentials) {
+  Call call;
+  call.similarity = "hyperbolic";
+  call.parameters["offset"] = "300";
+  call.value_map = "lift";
+  call.aggregate = "einstein";
+  const Extents e{1, 1, 9, 11, 4, 3};
+  const AttentionInput<double> input = random_input(call, e, 74);
+  Call exponential = call;
+  call.weights = "sigmoid";
+  exponential.weights = "exp";
+  const auto plan = resolve(call, e), other = resolve(exponential, e);
+  const Forward<double> a = forward(*plan, input), b = forward(*other, input);
+  EXPECT_LE(difference(a.output, b.output), 1e-12);
+  EXPECT_LE(difference(a.lse, b.lse), 1e-10);
+  EXPECT_LE(difference(backward(*plan, input, a).query, backward(*other, input, b).query), 1e-10);
+}
+
 }  // namespace
 }  // namespace conelab::tests
