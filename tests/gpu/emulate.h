@@ -8,10 +8,12 @@
 
 namespace conelab::gpu::tests {
 
-/// Forward and backward of a call as the portable kernels compute them.
+/// Forward and backward of a call as the portable kernels compute them. The maps of tokens are the
+/// host's, as on a device.
 template <class N>
 struct Emulation {
   std::shared_ptr<const Plan> plan;
+  AttentionInput<N> mapped;  ///< Of a plan with maps of tokens.
   Operands<N> operands;
   Forward<N> forward;
   Backward<N> backward;
