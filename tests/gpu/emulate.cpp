@@ -69,7 +69,45 @@ Backward<N> backward_of_pairs(const Plan& plan, const AttentionInput<N>& input,
 
 const Plan& pairs_of(const Plan& plan) { return plan.inner ? *plan.inner : plan; }
 
+class EmulatedCall : public DeviceCall {
+ public:
+  EmulatedCall(const Plan& plan, const AttentionInput<float>& input, Storage storage)
+      : plan_(plan), input_(input), operands_(make_operands(plan, input, storage, {})) {}
+  Forward<float> forward() override { return forward_of_pairs(plan_, input_, operands_); }
+  Backward<float> backward(const Forward<float>& saved) override {
+    return backward_of_pairs(plan_, input_, operands_, saved);
+  }
+  double seconds(Pass, bool, int) override { return 1; }
+  [[nodiscard]] double device_bytes() const override { return 0; }
+  [[nodiscard]] std::string path() const override { return "emulated"; }
+
+ private:
+  const Plan& plan_;
+  const AttentionInput<float>& input_;
+  Operands<float> operands_;
+};
+
+class EmulatedBackend : public Backend {
+ public:
+  [[nodiscard]] DeviceState state() const override { return {"emulated", true, "", "", 0}; }
+  [[nodiscard]] DeviceClocks clocks() const override { return {}; }
+  [[nodiscard]] bool takes(Dtype dtype) const override { return dtype != Dtype::f64; }
+  [[nodiscard]] std::unique_ptr<DeviceCall> prepare(const Plan& plan,
+                                                    const AttentionInput<float>& input, Dtype dtype,
+                                                    const Execution&) override {
+    const Storage storage = dtype == Dtype::f16    ? Storage::f16
+                            : dtype == Dtype::bf16 ? Storage::bf16
+                                                   : Storage::f32;
+    return std::make_unique<EmulatedCall>(plan, input, storage);
+  }
+};
+
 }  // namespace
+
+Backend& emulated_backend() {
+  static EmulatedBackend backend;
+  return backend;
+}
 
 template <class N>
 Emulation<N> emulate(std::shared_ptr<const Plan> plan, const AttentionInput<N>& input,

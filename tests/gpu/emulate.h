@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "core/operators/operator.h"
+#include "core/tiles/backend.h"
 #include "gpu/operands.h"
 
 namespace conelab::gpu::tests {
@@ -28,5 +29,8 @@ template <class N>
 template <class N>
 [[nodiscard]] Emulation<N> emulate(std::shared_ptr<const Plan> plan, const AttentionInput<N>& input,
                                    Operands<N> operands, bool gradients = true);
+
+/// A device that runs the portable kernels on the host, in float.
+[[nodiscard]] Backend& emulated_backend();
 
 }  // namespace conelab::gpu::tests

@@ -14,11 +14,8 @@ namespace conelab::gpu::tests {
 namespace {
 
 using conelab::tests::bias_names;
-using conelab::tests::difference;
-using conelab::tests::is_over_queries;
 using conelab::tests::make_call;
 using conelab::tests::mask_names;
-using conelab::tests::one_thread;
 using conelab::tests::Parts;
 using conelab::tests::random_input;
 using conelab::tests::Variant;
@@ -193,22 +190,7 @@ TEST(PortablePairs, ListThePairsOfSparseMasks) {
 }
 
 TEST(PortablePairs, KeepFloatsPrecision) {
-  const Extents extents{1, 2, 70, 130, 16, 9};
-  for (const char* text :
-       {"additive", "dot:axis=query:masks=causal", "laplacian:masks=graph",
-        "penumbral:bias=hype:grid=10x13:masks=causal", "dot:bias=shaw:shaw_k=random:shaw_v=random",
-        "umbral:bias=t5", "dot:masks=segment:segment=16"}) {
-    SCOPED_TRACE(text);
-    const Call call = with_random_tensors(call_from_text(text));
-    const auto input = convert<float>(random_input(call, extents, 3));
-    const auto wide = convert<double>(input);
-    const Emulation<float> found = emulate(call, input, Storage::f32);
-    const auto exact = reference::evaluate(reference::make_problem(call, wide));
-    EXPECT_LE(difference(found.forward.output, exact.output), 2e-5);
-    const auto plan = resolve(call, check_extents(wide));
-    const Forward<double> saved = forward(*plan, wide, one_thread());
-    expect_gradients(found.backward, backward(*plan, wide, saved, one_thread()), 2e-4);
-  }
+  for (const std::string& text : portable_calls()) expect_agreement_on(emulated_backend(), text);
 }
 
 }  // namespace
