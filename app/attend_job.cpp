@@ -14,8 +14,8 @@
 #include "core/base/parallel.h"
 #include "core/call/call_text.h"
 #include "core/files/atomic_file.h"
+#include "core/operators/device_attention.h"
 #include "core/operators/jacobian.h"
-#include "core/operators/joined_heads.h"
 #include "core/operators/operator.h"
 #include "core/simd/kernels.h"
 #include "core/study/attention_file.h"
@@ -206,17 +206,9 @@ class Attend {
         if (!is_attention(plan_->call)) {
           fail("{} runs on the CPU only", plan_->call.operation);
         }
-        const Plan& pairs = plan_->inner ? *plan_->inner : *plan_;
-        const AttentionInput<T> mapped =
-            plan_->inner ? map_tokens(*plan_, input_) : AttentionInput<T>();
-        const AttentionInput<T>& input = plan_->inner ? mapped : input_;
-        const auto call = device_->prepare(pairs, input, result_.dtype, execution_);
-        forward_ = call->forward();
-        if (job_.keeps("gradients")) {
-          backward_ = call->backward(forward_);
-          if (plan_->inner) backward_ = pull_back(*plan_, input_, forward_, std::move(backward_));
-        }
-        if (plan_->inner) forward_ = join_heads(*plan_, input_.tensors, std::move(forward_));
+        DeviceAttention call(*device_, *plan_, input_, result_.dtype, execution_);
+        forward_ = call.forward();
+        if (job_.keeps("gradients")) backward_ = call.backward(forward_);
         on_device_ = true;
       } catch (const Error& error) {
         const bool hands_over = job_.device == "auto" && error.kind() == ErrorKind::failure;

@@ -92,13 +92,15 @@ Json part_json(const PartInfo& part) {
   return json;
 }
 
-/// Returns every similarity and every structured operator, with its cost in n and the parts that it
-/// combines with.
+/// Returns every similarity and every structured operator, with its cost in n, the devices that
+/// compute it, and the parts that it combines with.
 Json operators_json() {
   Json list = Json::array();
   for (const OperatorListing& listing : list_operators()) {
     Json json = part_json(listing.part);
     json["cost"] = listing.cost;
+    json["devices"] = Json::array({"cpu"});
+    if (is_attention(call_from_text(listing.part.name))) json["devices"].push_back("cuda");
     for (const Combination& c : combinations(listing.part.name))
       json["combines"][c.field] = c.parts;
     list.push_back(json);

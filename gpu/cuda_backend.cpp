@@ -54,9 +54,6 @@ class CudaBackend : public Backend {
       fail("device cuda computes f32, f16 and bf16 (found {}); the CPU computes f64",
            dtype_name(dtype));
     }
-    if (plan.similarity->info.measure == Measure::tanh_sum) {
-      fail("{} runs on the CPU only", plan.call.similarity);
-    }
     return gpu::make_cuda_call(plan, input, dtype, execution);
   }
 

@@ -62,6 +62,8 @@ class CudaCall : public DeviceCall {
     download(forward_.output, sums.output);
     download(forward_.maximum, sums.maximum);
     download(forward_.sum, sums.sum);
+    download(forward_.column_lse, sums.column_lse);
+    download(forward_.class_weight, sums.class_weight);
     return finish_forward(plan_, input_, operands_, sums, execution_);
   }
 
@@ -76,7 +78,9 @@ class CudaCall : public DeviceCall {
     download(gradient_.key_potential, sums.key_potential);
     download(gradient_.value, sums.value);
     download(gradient_.sums, sums.sums);
-    return finish_backward(plan_, input_, operands_, sums, execution_);
+    download(gradient_.class_slope, sums.class_slope);
+    download(gradient_.class_weight, sums.class_weight);
+    return finish_backward(plan_, input_, operands_, saved, sums, execution_);
   }
 
   double seconds(Pass pass, bool cold, int runs) override {
@@ -160,6 +164,8 @@ class CudaCall : public DeviceCall {
     arena_.renew(upstream_.reference, upstream.reference);
     arena_.renew(upstream_.inverse_sum, upstream.inverse_sum);
     arena_.renew(upstream_.delta, upstream.delta);
+    arena_.renew(upstream_.column_lse, upstream.column_lse);
+    arena_.renew(upstream_.unit, upstream.unit);
   }
 
   void launch(Pass pass) {
@@ -177,24 +183,24 @@ class CudaCall : public DeviceCall {
     CONELAB_CUDA(cudaGetLastError());
   }
 
-  void reserve_forward(const ForwardSums<float>& sums) {
+  /// Reserves device memory for an array that a kernel writes.
+  template <class N>
+  N* reserve(const std::vector<N>& array) {
+    return arena_.reserve<N>(array.size());
+  }
+
+  void reserve_forward(ForwardSums<float>& sums) {
     if (has_forward_) return;
-    forward_ = {arena_.reserve<float>(sums.output.size()),
-                arena_.reserve<float>(sums.maximum.size()), arena_.reserve<float>(sums.sum.size())};
+    forward_ = sums.view([&](const auto& array) { return reserve(array); });
     has_forward_ = true;
   }
 
-  void reserve_gradient(const GradientSums<float>& sums, const Forward<float>& saved) {
-    const UpstreamArrays<float> upstream = make_upstream(plan_, input_, operands_.shape, saved);
+  void reserve_gradient(GradientSums<float>& sums, const Forward<float>& saved) {
+    const UpstreamArrays<float> upstream = make_upstream(plan_, input_, operands_, saved);
     if (fast_) prepare_fast_gradient(upstream);
     if (has_gradient_) return renew_upstream(upstream);
     upstream_ = upstream.view([&](const auto& array) { return arena_.upload(array); });
-    gradient_ = {arena_.reserve<float>(sums.query_base.size()),
-                 arena_.reserve<float>(sums.query_potential.size()),
-                 arena_.reserve<float>(sums.key_base.size()),
-                 arena_.reserve<float>(sums.key_potential.size()),
-                 arena_.reserve<float>(sums.value.size()),
-                 arena_.reserve<double>(sums.sums.size())};
+    gradient_ = sums.view([&](const auto& array) { return reserve(array); });
     has_gradient_ = true;
   }
 

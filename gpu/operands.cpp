@@ -50,14 +50,76 @@ int to_int(std::int64_t count) {
   return static_cast<int>(count);
 }
 
-/// The bias's differentiable numbers, by their positions among its parameters.
-std::vector<std::size_t> bias_numbers(const Plan& plan) {
-  std::vector<std::size_t> numbers;
+template <class To, class From>
+void append(To& to, const From& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+/// A differentiable number of the bias: its position among the bias's parameters, and its axis.
+struct BiasNumber {
+  std::size_t parameter, axis;
+};
+
+template <class N>
+std::vector<BiasNumber> bias_numbers(const Plan& plan, const HeadBias<N>& bias) {
+  std::vector<BiasNumber> numbers;
   for (std::size_t k = 0; k < plan.bias_parameters.size(); ++k) {
     const Parameter& p = plan.parameters[plan.bias_parameters[k]];
-    if (p.info.differentiable && p.is_number()) numbers.push_back(k);
+    if (!p.info.differentiable || !p.is_number()) continue;
+    for (std::size_t a = 0; a < bias.axes(); ++a) numbers.push_back({k, a});
   }
   return numbers;
+}
+
+/// Returns the position of the tensor whose numbers the bias looks up by class, or -1.
+int class_tensor(const Plan& plan) {
+  for (std::size_t k = 0; k < plan.bias_parameters.size(); ++k) {
+    const ParameterInfo& info = plan.parameters[plan.bias_parameters[k]].info;
+    if (info.domain == Domain::tensor && info.differentiable) return static_cast<int>(k);
+  }
+  return -1;
+}
+
+/// The entries of one block's list: for each token of the other side the bits of PairLists::rows.
+/// Pairs are added in the order of the block's tokens or in that of the other side's.
+class BlockList {
+ public:
+  void add(std::int64_t own, std::int64_t other) {
+    if (entries_.empty() || entries_.back().token != other) entries_.push_back({to_int(other), 0});
+    entries_.back().rows |= std::uint64_t{1} << (own % tile_rows);
+  }
+  void append_to(ListArrays& lists) {
+    std::stable_sort(entries_.begin(), entries_.end(),
+                     [](const Entry& a, const Entry& b) { return a.token < b.token; });
+    const std::size_t first = lists.token.size();
+    for (const Entry& entry : entries_) {
+      if (lists.token.size() == first || lists.token.back() != entry.token) {
+        lists.token.push_back(entry.token);
+        lists.rows.push_back(0);
+      }
+      lists.rows.back() |= entry.rows;
+    }
+    lists.first.push_back(to_int(static_cast<std::int64_t>(lists.token.size())));
+  }
+
+ private:
+  struct Entry {
+    int token;
+    std::uint64_t rows;
+  };
+  std::vector<Entry> entries_;
+};
+
+/// Returns the keys that a query sees, in ascending order.
+std::vector<std::int64_t> seen_keys(const Mask& mask, std::int64_t batch, std::int64_t query,
+                                    std::vector<std::uint8_t>& room) {
+  if (mask.is_sparse()) return mask.keys(batch, query);
+  std::vector<std::int64_t> keys;
+  mask.row(batch, query, 0, static_cast<std::int64_t>(room.size()), room.data());
+  for (std::size_t j = 0; j < room.size(); ++j) {
+    if (room[j] != 0) keys.push_back(static_cast<std::int64_t>(j));
+  }
+  return keys;
 }
 
 template <class N>
@@ -65,8 +127,6 @@ class Builder {
  public:
   Builder(const Plan& plan, const AttentionInput<N>& input, Storage storage)
       : plan_(plan), input_(input) {
-    if (!plan.grid().empty()) fail("a bias on a grid is computed on the CPU only");
-    if (plan.bias->of_queries) fail("device cuda: bias {} runs on the CPU only", plan.bias->name);
     const Extents& e = plan.extents;
     Problem<N>& p = out_.shape;
     p.groups = to_int(e.batch * e.head);
@@ -74,21 +134,24 @@ class Builder {
     p.base_size = plan.map->base_size(static_cast<int>(e.feature));
     p.width = aggregate_width(plan.aggregate, e.value);
     p.storage = storage;
-    if (plan.weights == WeightLaw::softmax_over_queries) {
-      fail("device cuda: softmax with axis = query runs on the CPU only");
-    }
     p.sigmoid = plan.weights == WeightLaw::sigmoid;
     p.normalised = scale_law(plan.weights, plan.aggregate) == WeightLaw::softmax;
+    p.over_queries = plan.weights == WeightLaw::softmax_over_queries;
     p.query.count = to_int(e.query);
     p.key.count = to_int(e.key);
-    p.bias_slopes = static_cast<int>(bias_numbers(plan).size());
   }
 
   Operands<N> run(const Execution& execution) {
     allocate();
     run_tickets(out_.shape.groups, quiet(execution),
                 [&](std::int64_t g, const auto&) { build_group(g); });
-    for (std::int64_t h = 0; h < plan_.extents.head && out_.shape.groups > 0; ++h) build_head(h);
+    if (out_.shape.groups > 0) {
+      set_bias_sizes();
+      for (std::int64_t h = 0; h < plan_.extents.head; ++h) build_head(h);
+      for (const Head<N>& head : out_.heads) {
+        if (head.bias().of_queries()) append(out_.class_bias, head.bias().table());
+      }
+    }
     build_masks();
     return std::move(out_);
   }
@@ -97,10 +160,6 @@ class Builder {
   const Plan& plan_;
   const AttentionInput<N>& input_;
   Operands<N> out_;
-
-  [[nodiscard]] std::int64_t relative_positions() const {
-    return std::max<std::int64_t>(0, plan_.extents.query + plan_.extents.key - 1);
-  }
 
   void allocate() {
     const Problem<N>& p = out_.shape;
@@ -171,18 +230,36 @@ class Builder {
     return static_cast<N>(sum);
   }
 
+  void set_bias_sizes() {
+    const HeadBias<N>& bias = out_.heads.front().bias();
+    Problem<N>& p = out_.shape;
+    if (bias.of_queries() || class_tensor(plan_) >= 0) {
+      p.classes = to_int(static_cast<std::int64_t>(bias.class_count()));
+      p.sums_slopes = bias.has_gradient();
+      p.sums_weights = out_.heads.front().position_values().exist();
+    }
+    if (!bias.exists() || bias.of_queries()) return;
+    p.axes = to_int(static_cast<std::int64_t>(bias.axes()));
+    p.bias_size = to_int(static_cast<std::int64_t>(bias.table().size()));
+    p.bias_slopes = to_int(static_cast<std::int64_t>(bias_numbers(plan_, bias).size()));
+    if (p.bias_slopes > max_slopes) {
+      fail("device cuda: bias {} on a grid of {} axes runs on the CPU only", plan_.bias->name,
+           p.axes);
+    }
+    bias.places(out_.query_place, out_.key_place);
+  }
+
   void build_head(std::int64_t h) {
     const Head<N>& head = out_.heads[size_of(h)];
+    const Problem<N>& p = out_.shape;
+    const HeadBias<N>& bias = head.bias();
     const int constants = plan_.similarity->constants;
     out_.constants.insert(out_.constants.end(), head.constants(), head.constants() + constants);
-    if (!head.bias().exists() || relative_positions() == 0) return;
-    const auto append = [&](std::vector<N>& to, const N* table) {
-      to.insert(to.end(), table, table + relative_positions());
-    };
-    const std::int64_t last = plan_.extents.query - 1;
-    append(out_.bias, head.bias().values(last, 0));
-    for (const std::size_t k : bias_numbers(plan_)) {
-      append(out_.bias_slope, head.bias().slope_table(k).data() + head.bias().index(last, 0));
+    if (p.classes > 0) append(out_.class_of, bias.classes());
+    if (p.axes == 0) return;
+    append(out_.bias, bias.table());
+    for (const BiasNumber& n : bias_numbers(plan_, bias)) {
+      append(out_.bias_slope, bias.slope_table(n.parameter, n.axis));
     }
   }
 
@@ -201,10 +278,31 @@ class Builder {
       }
     }
     if (!mask.has_holes()) return;
-    out_.allowed.resize(size_of(e.query * e.key));
-    for (std::int64_t i = 0; i < e.query; ++i) {
-      mask.holes(i, &out_.allowed[size_of(i * e.key)]);
+    // Of what masks read, only the lengths belong to a batch element.
+    const bool one_for_all = std::none_of(
+        plan_.masks.begin(), plan_.masks.end(),
+        [](const PlannedMask& part) { return part.row->operand == MaskOperand::lengths; });
+    out_.shape.lists = one_for_all ? 1 : to_int(std::max<std::int64_t>(1, e.batch));
+    for (std::int64_t b = 0; b < std::min<std::int64_t>(e.batch, out_.shape.lists); ++b) {
+      build_lists(mask, b);
     }
+  }
+
+  void build_lists(const Mask& mask, std::int64_t batch) {
+    const Extents& e = plan_.extents;
+    std::vector<std::uint8_t> room(size_of(e.key));
+    std::vector<BlockList> of_keys(size_of(ceil_div(out_.shape.key.count, tile_rows)));
+    for (std::int64_t first = 0; first < e.query; first += tile_rows) {
+      BlockList of_queries;
+      for (std::int64_t i = first; i < std::min<std::int64_t>(first + tile_rows, e.query); ++i) {
+        for (const std::int64_t j : seen_keys(mask, batch, i, room)) {
+          of_queries.add(i, j);
+          of_keys[size_of(j / tile_rows)].add(j, i);
+        }
+      }
+      of_queries.append_to(out_.query_lists);
+    }
+    for (BlockList& list : of_keys) list.append_to(out_.key_lists);
   }
 
   /// What a block of queries sees; queries that see nothing do not widen it.
@@ -248,7 +346,9 @@ template <class N>
 ForwardSums<N>::ForwardSums(const Problem<N>& p)
     : output(size_of(static_cast<std::int64_t>(p.groups) * p.query.count * p.width)),
       maximum(size_of(static_cast<std::int64_t>(p.groups) * p.query.count)),
-      sum(maximum.size()) {}
+      sum(maximum.size()),
+      column_lse(p.over_queries ? size_of(static_cast<std::int64_t>(p.groups) * p.key.count) : 0),
+      class_weight(p.sums_weights ? maximum.size() * size_of(p.classes) : 0) {}
 
 template <class N>
 Forward<N> finish_forward(const Plan& plan, const AttentionInput<N>& input,
@@ -263,8 +363,19 @@ Forward<N> finish_forward(const Plan& plan, const AttentionInput<N>& input,
   result.row_reference = Tensor4<N>(per_row);
   result.row_sum = Tensor4<N>(per_row);
   if (is_midpoint(plan.aggregate)) result.midpoint_sum = Tensor4<N>(per_row);
+  if (operands.shape.over_queries) {
+    result.column_lse = Tensor4<N>({e.batch, e.head, e.key, 1});
+    result.column_lse.data = sums.column_lse;
+  }
+  std::vector<N> row(size_of(width));
   for (std::size_t i = 0; i < sums.sum.size(); ++i) {
-    const N* lifted = sums.output.data() + i * static_cast<std::size_t>(width);
+    const N* lifted = sums.output.data() + i * size_of(width);
+    if (operands.shape.sums_weights) {
+      std::copy_n(lifted, width, row.begin());
+      operands.heads[i / size_of(e.query)].position_values().add(
+          sums.class_weight.data() + i * size_of(operands.shape.classes), row.data());
+      lifted = row.data();
+    }
     finish_row(plan.aggregate, lifted, e.value, N(1),
                result.output.data.data() + i * static_cast<std::size_t>(e.value));
     const N sum = sums.sum[i];
@@ -280,31 +391,31 @@ Forward<N> finish_forward(const Plan& plan, const AttentionInput<N>& input,
 
 template <class N>
 UpstreamArrays<N> make_upstream(const Plan& plan, const AttentionInput<N>& input,
-                                const Problem<N>& p, const Forward<N>& saved) {
-  if (plan.without_stopped_pairs()) {
-    fail("gradients under a mask that stops some of them are computed on the CPU only");
-  }
-  for (const std::size_t i : plan.bias_parameters) {
-    const ParameterInfo& info = plan.parameters[i].info;
-    if (info.domain == Domain::tensor && info.differentiable) {
-      fail("gradients of tensor {} are computed on the CPU only", info.key);
-    }
-  }
+                                const Operands<N>& operands, const Forward<N>& saved) {
+  const Problem<N>& p = operands.shape;
   const std::int64_t rows = static_cast<std::int64_t>(p.groups) * p.query.count;
   const conelab::Upstream<N> upstream(plan, input, saved);
   UpstreamArrays<N> u;
   u.output_grad.resize(size_of(rows * p.width));
+  u.column_lse = saved.column_lse.data;
+  if (p.sums_weights) u.class_slope.resize(size_of(rows * p.classes));
   N* to = u.output_grad.data();
   for (std::int64_t g = 0; g < p.groups; ++g) {
     const std::int64_t b = g / p.heads, h = g % p.heads;
     const N* lifted = upstream.lifted(b, h, 0, p.query.count, p.width, to);
     if (lifted != to) std::copy_n(lifted, static_cast<std::int64_t>(p.query.count) * p.width, to);
-    to += static_cast<std::int64_t>(p.query.count) * p.width;
     for (std::int64_t i = 0; i < p.query.count; ++i) {
       u.delta.push_back(upstream.delta(b, h, i));
       u.reference.push_back(*saved.row_reference.row(b, h, i));
       u.inverse_sum.push_back(upstream.scale(b, h, i));
+      if (p.over_queries) u.unit.push_back(upstream.unit(b, h, i));
+      if (p.sums_weights) {
+        operands.heads[size_of(g)].position_values().slopes(
+            kernels<N>(), to + i * p.width,
+            u.class_slope.data() + (g * p.query.count + i) * p.classes);
+      }
     }
+    to += static_cast<std::int64_t>(p.query.count) * p.width;
   }
   return u;
 }
@@ -317,12 +428,48 @@ GradientSums<N>::GradientSums(const Problem<N>& p, int constants)
       key_potential(size_of(static_cast<std::int64_t>(p.groups) * p.key.count)),
       value(size_of(static_cast<std::int64_t>(p.groups) * p.key.count * p.width)),
       sums(size_of(static_cast<std::int64_t>(p.groups) * ceil_div(p.query.count, tile_rows) *
-                   (constants + p.bias_slopes))) {}
+                   (constants + p.bias_slopes))),
+      column_delta(p.over_queries ? key_potential.size() : 0),
+      class_slope(p.sums_slopes ? query_potential.size() * size_of(p.classes) : 0),
+      class_weight(p.sums_weights ? query_potential.size() * size_of(p.classes) : 0) {}
+
+/// Adds what the sums of one group by class say to the gradients of the bias's tensors, and to
+/// those of the queries [n_q × d] that its table depends on.
+template <class N>
+void add_class_gradients(const Plan& plan, const AttentionInput<N>& input,
+                         const Operands<N>& operands, const Forward<N>& saved,
+                         const GradientSums<N>& sums, std::int64_t g, N* query_grad,
+                         ParameterSums& total) {
+  const Problem<N>& p = operands.shape;
+  const Head<N>& head = operands.heads[size_of(g)];
+  const std::int64_t b = g / p.heads, h = g % p.heads;
+  const std::size_t size = size_of(static_cast<std::int64_t>(p.query.count) * p.classes);
+  const auto own = [&](const std::vector<N>& all) {
+    const auto first = all.begin() + static_cast<std::ptrdiff_t>(size_of(g) * size);
+    return std::vector<double>(first, first + static_cast<std::ptrdiff_t>(size));
+  };
+  if (p.sums_slopes && head.bias().of_queries()) {
+    head.bias_gradients(own(sums.class_slope).data(), input.query.row(b, h, 0), query_grad,
+                        total.bias, total.similarity.data());
+  } else if (p.sums_slopes) {
+    std::vector<double>& tensor = total.bias.tensor[size_of(class_tensor(plan))];
+    const std::vector<double> slopes = own(sums.class_slope);
+    for (std::size_t i = 0; i < slopes.size(); ++i) tensor[i % size_of(p.classes)] += slopes[i];
+  }
+  if (!p.sums_weights) return;
+  const conelab::Upstream<N> upstream(plan, input, saved);
+  const std::vector<double> weights = own(sums.class_weight);
+  std::vector<N> room(size_of(p.width));
+  for (std::int64_t i = 0; i < p.query.count; ++i) {
+    head.position_values().collect(weights.data() + i * p.classes,
+                                   upstream.lifted(b, h, i, 1, p.width, room.data()), total.bias);
+  }
+}
 
 template <class N>
 Backward<N> finish_backward(const Plan& plan, const AttentionInput<N>& input,
-                            const Operands<N>& operands, const GradientSums<N>& sums,
-                            const Execution& execution) {
+                            const Operands<N>& operands, const Forward<N>& saved,
+                            const GradientSums<N>& sums, const Execution& execution) {
   const Problem<N>& p = operands.shape;
   const Extents& e = plan.extents;
   Backward<N> result;
@@ -333,13 +480,15 @@ Backward<N> finish_backward(const Plan& plan, const AttentionInput<N>& input,
   run_tickets(p.groups, quiet(execution), [&](std::int64_t g, const auto&) {
     const std::int64_t b = g / p.heads;
     const std::int64_t h = g % p.heads;
+    ParameterSums& total = parameters[size_of(g)];
+    total.bias = plan.zeros(plan.bias_parameters);
     const auto tokens = [&](const Tensor4<N>& tensor, const std::vector<N>& base,
                             const std::vector<N>& potential, Tensor4<N>& to) {
       const std::int64_t count = tensor.shape.token, first = g * count;
       operands.heads[size_of(g)].token_gradients(
           tensor.row(b, h, 0), count,
           {base.data() + first * p.base_size, p.base_size, potential.data() + first},
-          to.row(b, h, 0), parameters[size_of(g)].similarity.data());
+          to.row(b, h, 0), total.similarity.data());
     };
     tokens(input.query, sums.query_base, sums.query_potential, result.query);
     tokens(input.key, sums.key_base, sums.key_potential, result.key);
@@ -347,18 +496,23 @@ Backward<N> finish_backward(const Plan& plan, const AttentionInput<N>& input,
       lower_value_grad(plan.aggregate, sums.value.data() + (g * e.key + j) * p.width,
                        input.value.row(b, h, j), e.value, result.value.row(b, h, j));
     }
+    add_class_gradients(plan, input, operands, saved, sums, g, result.query.row(b, h, 0), total);
   });
   const int constants = plan.similarity->constants, count = constants + p.bias_slopes;
   const int blocks = ceil_div(p.query.count, tile_rows);
-  const std::vector<std::size_t> numbers = bias_numbers(plan);
   for (std::int64_t g = 0; g < p.groups; ++g) {
     ParameterSums& total = parameters[size_of(g)];
-    total.bias = plan.zeros(plan.bias_parameters);
+    const HeadBias<N>& bias = operands.heads[size_of(g)].bias();
+    const std::vector<BiasNumber> numbers = bias_numbers(plan, bias);
     for (std::int64_t i = 0; i < static_cast<std::int64_t>(blocks) * count; ++i) {
       const auto k = static_cast<int>(i % count);
-      double& sum = k < constants ? total.constant[size_of(k)]
-                                  : total.bias.p[numbers[size_of(k - constants)]];
-      sum += sums.sums[size_of(g * blocks * count + i)];
+      const double sum = sums.sums[size_of(g * blocks * count + i)];
+      if (k < constants) {
+        total.constant[size_of(k)] += sum;
+      } else {
+        bias.add_number(numbers[size_of(k - constants)].parameter,
+                        numbers[size_of(k - constants)].axis, sum, total.bias);
+      }
     }
   }
   add_parameter_gradients<N>(plan, parameters, result);
@@ -372,10 +526,11 @@ Backward<N> finish_backward(const Plan& plan, const AttentionInput<N>& input,
   template Forward<N> finish_forward(const Plan&, const AttentionInput<N>&, const Operands<N>&,   \
                                      const ForwardSums<N>&, const Execution&);                    \
   template UpstreamArrays<N> make_upstream(const Plan&, const AttentionInput<N>&,                 \
-                                           const Problem<N>&, const Forward<N>&);                 \
+                                           const Operands<N>&, const Forward<N>&);                \
   template struct GradientSums<N>;                                                                \
   template Backward<N> finish_backward(const Plan&, const AttentionInput<N>&, const Operands<N>&, \
-                                       const GradientSums<N>&, const Execution&);
+                                       const Forward<N>&, const GradientSums<N>&,                 \
+                                       const Execution&);
 CONELAB_OPERANDS(float)
 CONELAB_OPERANDS(double)
 

@@ -9,10 +9,9 @@
 
 namespace conelab::gpu {
 
-/// The launchers of one similarity's kernels; null if there is no such similarity, or if it
-/// computes on the CPU only (Measure::tanh_sum). The pointers in their arguments are to device
-/// memory, and `stream` is a cudaStream_t. They launch and return at once; cudaGetLastError reports
-/// their errors.
+/// The launchers of one similarity's kernels; null if there is no such similarity. The pointers in
+/// their arguments are to device memory, and `stream` is a cudaStream_t. They launch and return at
+/// once; cudaGetLastError reports their errors.
 struct PortableKernels {
   void (*forward)(const Problem<float>&, const ForwardResult<float>&, void* stream) = nullptr;
   void (*gradient)(const Problem<float>&, const Upstream<float>&, const GradientResult<float>&,

@@ -5,8 +5,7 @@
 
 #include "gpu/fold.h"
 #include "gpu/portable.h"
-#include "gpu/tile/forward.h"
-#include "gpu/tile/gradient.h"
+#include "gpu/tile/passes.h"
 
 namespace conelab::gpu {
 
@@ -29,74 +28,55 @@ class DeviceBlock {
   }
 };
 
-/// Returns the place of this thread block: the grid's x counts blocks of `tile_rows` tokens of all
-/// groups, its y the slices of output columns.
-__device__ inline TilePlace place_of(int tokens) {
+/// Runs a tile in every block of the grid: its x counts blocks of `tile_rows` tokens of all groups,
+/// its y the slices from `first` on.
+template <class Tile, class... Arguments>
+__global__ __launch_bounds__(tile_threads) void run_tile(int tokens, int first, Problem<float> p,
+                                                         Arguments... arguments) {
+  __shared__ SharedTile<float> shared;
+  const DeviceBlock block;
   const int blocks = ceil_div(tokens, tile_rows);
-  return {static_cast<int>(blockIdx.x) / blocks, static_cast<int>(blockIdx.x) % blocks,
-          static_cast<int>(blockIdx.y)};
+  const TilePlace place{static_cast<int>(blockIdx.x) / blocks,
+                        static_cast<int>(blockIdx.x) % blocks,
+                        first + static_cast<int>(blockIdx.y)};
+  Tile::run(block, p, arguments..., place, shared);
 }
 
-template <class S>
-__global__ __launch_bounds__(tile_threads) void portable_forward(Problem<float> p,
-                                                                 ForwardResult<float> result) {
-  __shared__ SharedTile<float> shared;
-  const DeviceBlock block;
-  ForwardTile<S, float, DeviceBlock>::run(block, p, result, place_of(p.query.count), shared);
-}
+/// Launches the passes of a call (gpu/tile/passes.h).
+class DeviceRunner {
+ public:
+  using Block = DeviceBlock;
+  explicit DeviceRunner(void* stream) : stream_(static_cast<cudaStream_t>(stream)) {}
 
-template <class S, Owner owner>
-__global__ __launch_bounds__(tile_threads) void portable_gradient(Problem<float> p,
-                                                                  Upstream<float> upstream,
-                                                                  GradientResult<float> result) {
-  __shared__ SharedTile<float> shared;
-  const DeviceBlock block;
-  const int tokens = owner == Owner::query ? p.query.count : p.key.count;
-  GradientTile<S, float, owner, DeviceBlock>::run(block, p, upstream, result, place_of(tokens),
-                                                  shared);
-}
+  template <class Tile, class... Arguments>
+  void run(int tokens, Slices slices, const Problem<float>& p,
+           const Arguments&... arguments) const {
+    const dim3 grid(static_cast<unsigned>(p.groups * ceil_div(tokens, tile_rows)),
+                    static_cast<unsigned>(slices.end - slices.begin));
+    if (grid.x == 0 || grid.y == 0) return;
+    run_tile<Tile><<<grid, tile_threads, 0, stream_>>>(tokens, slices.begin, p, arguments...);
+  }
 
-/// Returns the grid for `tokens` tokens in each group and `slices` slices; x is 0 if there are
-/// none.
-inline dim3 grid_of(const Problem<float>& p, int tokens, int slices) {
-  return dim3(static_cast<unsigned>(p.groups * ceil_div(tokens, tile_rows)),
-              static_cast<unsigned>(slices));
-}
+ private:
+  cudaStream_t stream_;
+};
 
 template <class S>
 void launch_forward(const Problem<float>& p, const ForwardResult<float>& result, void* stream) {
-  const dim3 grid = grid_of(p, p.query.count, ForwardTile<S, float, DeviceBlock>::slices(p));
-  if (grid.x == 0) return;
-  portable_forward<S><<<grid, tile_threads, 0, static_cast<cudaStream_t>(stream)>>>(p, result);
+  run_forward<S>(DeviceRunner(stream), p, result);
 }
-
-template <class S, Owner owner>
-void launch_owner(const Problem<float>& p, const Upstream<float>& upstream,
-                  const GradientResult<float>& result, void* stream) {
-  const int tokens = owner == Owner::query ? p.query.count : p.key.count;
-  const dim3 grid = grid_of(p, tokens, GradientTile<S, float, owner, DeviceBlock>::slices(p));
-  if (grid.x == 0) return;
-  portable_gradient<S, owner>
-      <<<grid, tile_threads, 0, static_cast<cudaStream_t>(stream)>>>(p, upstream, result);
-}
-
 template <class S>
 void launch_gradient(const Problem<float>& p, const Upstream<float>& upstream,
                      const GradientResult<float>& result, void* stream) {
-  launch_owner<S, Owner::query>(p, upstream, result, stream);
-  launch_owner<S, Owner::key>(p, upstream, result, stream);
+  run_gradient<S>(DeviceRunner(stream), p, upstream, result);
 }
 
 namespace detail {
-/// Measure::tanh_sum runs on the CPU only.
-template <class S>
-constexpr bool is_portable = S::info.measure != Measure::tanh_sum;
-
 template <int group, class... S>
 PortableKernels kernels_in_group(TypeList<S...>, int index) {
   PortableKernels found;
   const auto look = [&]<class T, int at>() {
-    if constexpr (at % portable_groups == group && is_portable<T>) {
+    if constexpr (at % portable_groups == group) {
       if (at == index) found = {&launch_forward<T>, &launch_gradient<T>};
     }
   };

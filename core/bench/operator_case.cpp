@@ -12,7 +12,7 @@
 #include "core/base/random.h"
 #include "core/bench/case_problem.h"
 #include "core/bench/machine.h"
-#include "core/operators/joined_heads.h"
+#include "core/operators/device_attention.h"
 #include "core/operators/operator.h"
 
 namespace conelab {
@@ -297,18 +297,17 @@ class DeviceCase : public CaseExecutor {
     if (!is_attention(operator_.call)) {
       fail("skipped: {} runs on the CPU only", operator_.call.operation);
     }
-    pairs_ = pair_call(operator_.call, input_);
-    device_ = backend.prepare(*pairs_.plan, pairs_.input, operator_.dtype, {});
+    device_ = std::make_unique<DeviceAttention>(backend, *operator_.plan, input_, operator_.dtype,
+                                                Execution());
     saved_ = device_->forward();
+    if (operator_.backward_only()) gradients_ = device_->backward(saved_);
   }
 
   CaseFacts facts() override {
     const Call& call = operator_.call;
-    return {
-        operator_.flops(input_), operator_.bytes(),
-        operator_.forward_only()
-            ? output_error(call, input_, join_heads(*operator_.plan, input_.tensors, saved_).output)
-            : gradient_error(call, input_, gradients(), {})};
+    return {operator_.flops(input_), operator_.bytes(),
+            operator_.forward_only() ? output_error(call, input_, saved_.output)
+                                     : gradient_error(call, input_, gradients_, {})};
   }
 
   Sample sample(bool cold) override {
@@ -331,16 +330,10 @@ class DeviceCase : public CaseExecutor {
   Backend& backend_;
   CaseOperator operator_;
   AttentionInput<float> input_;
-  PairCall<float> pairs_;  ///< The call after its maps of tokens, which are not timed.
-  std::unique_ptr<DeviceCall> device_;
+  std::unique_ptr<DeviceAttention> device_;  ///< The maps of tokens are not timed.
   Forward<float> saved_;
+  Backward<float> gradients_;  ///< Empty if the pass is forward.
   int runs_ = 0;
-
-  [[nodiscard]] Backward<float> gradients() {
-    Backward<float> found = device_->backward(saved_);
-    const bool maps = operator_.plan->inner != nullptr;
-    return maps ? pull_back(*operator_.plan, input_, saved_, std::move(found)) : std::move(found);
-  }
 
   [[nodiscard]] Pass pass() const {
     return operator_.backward_only() ? Pass::backward : Pass::forward;

@@ -10,6 +10,7 @@
 #include "core/operators/joined_heads.h"
 #include "core/operators/structured.h"
 #include "core/tiles/head_bias.h"
+#include "core/tiles/upstream.h"
 
 namespace conelab {
 namespace {
@@ -158,22 +159,12 @@ Backward<S> backward_over_pairs(const Plan& plan, const AttentionInput<S>& input
   }
 }
 
-/// dL/dlogit of a pair depends on the other pairs only through the sums of the row. The part of
-/// some pairs in the gradients is therefore computed over these pairs, with the sums of all.
 template <class S>
 Backward<S> backward_attention(const Plan& plan, const AttentionInput<S>& input,
                                const Forward<S>& saved, const Execution& run) {
-  const auto flowing = plan.without_stopped_pairs();
-  if (!flowing) return backward_over_pairs(plan, input, saved, run);
-  if (plan.weights == WeightLaw::softmax_over_queries) {
-    misuse("axis=query has no gradients under a mask that stops some of them (found mask {})",
-           join(plan.call.masks));
-  }
-  Backward<S> result = backward_over_pairs(plan, input, saved, stage(run, 0, 0.5));
-  Backward<S> of_flowing = backward_over_pairs(*flowing, input, saved, stage(run, 0.5, 1));
-  result.key = std::move(of_flowing.key);
-  result.value = std::move(of_flowing.value);
-  return result;
+  return gradients_by(plan, [&](const Plan& pairs, double begin, double end) {
+    return backward_over_pairs(pairs, input, saved, stage(run, begin, end));
+  });
 }
 
 /// Returns the operations of the pairs and of the projections. A projection takes 2 rows × columns

@@ -195,16 +195,52 @@ double HeadBias<T>::collect_queries(const double* by_offset, const S* queries, S
 }
 
 template <class T>
-std::vector<T> HeadBias<T>::slope_table(std::size_t parameter) const {
-  const Axis& axis = axes_.front();
-  std::vector<T> table;
-  PartValues gradient{std::vector<double>(axis.values.p.size(), 0.0), axis.values.tensor};
-  for (std::int64_t i = 0; i < axis.count; ++i) {
+std::vector<T> HeadBias<T>::slope_table(std::size_t parameter, std::size_t axis) const {
+  const Axis& own = axes_[axis];
+  std::vector<T> table(sums(), T(0));
+  PartValues gradient{std::vector<double>(own.values.p.size(), 0.0), own.values.tensor};
+  for (std::int64_t i = 0; i < own.count; ++i) {
     std::fill(gradient.p.begin(), gradient.p.end(), 0.0);
-    row_->slope(axis.values, static_cast<double>(i - axis.zero), 1, gradient);
-    table.push_back(static_cast<T>(gradient.p[parameter]));
+    row_->slope(own.values, static_cast<double>(i - own.zero), 1, gradient);
+    table[static_cast<std::size_t>(own.first + i)] = static_cast<T>(gradient.p[parameter]);
   }
   return table;
+}
+
+template <class T>
+void HeadBias<T>::places(std::vector<int>& query_place, std::vector<int>& key_place) const {
+  for (std::int64_t j = 0; j < extents_.key; ++j) {
+    for (std::size_t a = 0; a < axes_.size(); ++a) {
+      const std::int64_t along = coordinate_.empty() ? j : point(j)[a];
+      key_place.push_back(static_cast<int>(axes_[a].first + axes_[a].zero + along));
+    }
+  }
+  for (std::int64_t i = 0; i < extents_.query; ++i) {
+    for (std::size_t a = 0; a < axes_.size(); ++a) {
+      query_place.push_back(
+          static_cast<int>(coordinate_.empty() ? position(i) : point(position(i))[a]));
+    }
+  }
+}
+
+template <class T>
+std::vector<int> HeadBias<T>::classes() const {
+  std::vector<int> classes;
+  for (std::int64_t i = 1; i < extents_.query + extents_.key; ++i) {
+    const std::int64_t offset = i - extents_.key;
+    if (of_queries()) {
+      classes.push_back(static_cast<int>(std::clamp(offset, -clip_, clip_) + clip_));
+      continue;
+    }
+    const PartValues& values = axes_.front().values;
+    PartValues slope{std::vector<double>(values.p.size(), 0.0), values.tensor};
+    std::vector<double>& by_number = slope.tensor.front();
+    std::fill(by_number.begin(), by_number.end(), 0.0);
+    row_->slope(values, static_cast<double>(offset), 1, slope);
+    const auto found = std::max_element(by_number.begin(), by_number.end());
+    classes.push_back(static_cast<int>(found - by_number.begin()));
+  }
+  return classes;
 }
 
 #define CONELAB_QUERIES(T, S)                                                   \

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/base/buffer.h"
@@ -67,9 +68,27 @@ class HeadBias {
   template <class S>
   double collect_queries(const double* by_offset, const S* queries, S* query_grad,
                          PartValues& gradient) const;
-  /// Returns the derivatives of the bias by one parameter, in the layout of the table [n_q + n_k -
-  /// 1]. It does not support grids.
-  [[nodiscard]] std::vector<T> slope_table(std::size_t parameter) const;
+  /// For a device, which looks the biases up itself. `table` are the numbers in the layout of the
+  /// sums; `slope_table` are their derivatives by one parameter along one axis. A pair's entry on
+  /// axis a is key_place[key * axes + a] - query_place[query * axes + a]. Do not call the last two
+  /// if each query has its own table.
+  [[nodiscard]] std::span<const T> table() const { return {table_.data(), sums()}; }
+  [[nodiscard]] std::size_t axes() const { return axes_.size(); }
+  [[nodiscard]] std::vector<T> slope_table(std::size_t parameter, std::size_t axis) const;
+  /// Adds the derivative by a parameter along one axis to `gradient`.
+  void add_number(std::size_t parameter, std::size_t axis, double slope,
+                  PartValues& gradient) const {
+    (is_one_table() ? gradient.p[parameter] : gradient.tensor[parameter][axis]) += slope;
+  }
+  void places(std::vector<int>& query_place, std::vector<int>& key_place) const;
+  /// Returns, by j - i + n_q - 1, the class of the relative position: the clipped position of a
+  /// bias that depends on queries, otherwise the number of its tensor that the bias equals.
+  [[nodiscard]] std::vector<int> classes() const;
+  /// Returns how many classes there are.
+  [[nodiscard]] std::size_t class_count() const {
+    return of_queries() ? static_cast<std::size_t>(positions())
+                        : axes_.front().values.tensor.front().size();
+  }
 
  private:
   /// One axis of relative positions.

@@ -3,10 +3,21 @@
 #include <cmath>
 #include <type_traits>
 
+#include "core/base/error.h"
+#include "core/base/names.h"
 #include "core/tiles/aggregate.h"
 #include "core/tiles/row_weights.h"
 
 namespace conelab {
+
+std::shared_ptr<const Plan> flowing_plan(const Plan& plan) {
+  auto flowing = plan.without_stopped_pairs();
+  if (flowing && plan.weights == WeightLaw::softmax_over_queries) {
+    misuse("axis=query has no gradients under a mask that stops some of them (found mask {})",
+           join(plan.call.masks));
+  }
+  return flowing;
+}
 
 template <class S>
 Compute<S> Upstream<S>::delta(std::int64_t b, std::int64_t h, std::int64_t query) const {

@@ -3,12 +3,33 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "core/call/plan.h"
 #include "core/tiles/attention.h"
 
 namespace conelab {
+
+/// Returns plan.without_stopped_pairs(). Throws misuse if the weights are a softmax over queries,
+/// which has no gradients where some are stopped.
+[[nodiscard]] std::shared_ptr<const Plan> flowing_plan(const Plan& plan);
+
+/// Returns the gradients of a call, given those over the pairs that a plan's masks admit:
+/// over(plan, begin, end), where the work is the part [begin, end) of the whole. dL/dlogit of a
+/// pair depends on the other pairs only through the sums of the row. The part of some pairs in the
+/// gradients is therefore computed over these pairs, with the sums of all.
+template <class Over>
+[[nodiscard]] auto gradients_by(const Plan& plan, const Over& over) {
+  const auto flowing = flowing_plan(plan);
+  if (!flowing) return over(plan, 0.0, 1.0);
+  auto result = over(plan, 0.0, 0.5);
+  auto of_flowing = over(*flowing, 0.5, 1.0);
+  result.key = std::move(of_flowing.key);
+  result.value = std::move(of_flowing.value);
+  return result;
+}
 
 /// Serves one call. If no dL/d(output) is given, it is 1, so that L is the sum of the outputs.
 template <class S>

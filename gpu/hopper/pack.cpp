@@ -126,10 +126,9 @@ int fast_width(int index, const Problem<float>& call) {
   visit_similarity(index, [&](auto tag) { known = is_fast<typename decltype(tag)::type>; });
   const bool narrow = call.storage == Storage::f16 || call.storage == Storage::bf16;
   const int widest = call.base_size < call.width ? call.width : call.base_size;
-  const bool softmax = call.normalised && !call.sigmoid;
-  if (!known || !narrow || !softmax || call.bias != nullptr || call.bias_slopes > 0 ||
-      call.allowed != nullptr || widest > 128)
-    return 0;
+  const bool softmax = call.normalised && !call.sigmoid && !call.over_queries;
+  const bool biased = call.axes > 0 || call.classes > 0;
+  if (!known || !narrow || !softmax || biased || call.lists > 0 || widest > 128) return 0;
   if (call.groups == 0 || call.query.count == 0 || call.key.count == 0 || widest == 0) return 0;
   return widest <= 64 ? 64 : 128;
 }

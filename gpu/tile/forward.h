@@ -5,22 +5,26 @@
 //
 // The softmax is computed online (Milakov and Gimelshein 2018, algorithm 3): the output and its sum
 // are rescaled when a tile raises the row's maximum m_i. Sigmoid weights have m = 0 and are not
-// divided by their sum.
+// divided by their sum. Where weights are summed by class as well (gpu/tile/classes.h), the first
+// slice sweeps over the keys again once its maxima are known.
+//
+// For the softmax over queries a pass of blocks of keys comes first. It sweeps over the queries and
+// writes the log-sum-exp of each key, which the pass of queries subtracts from the logits.
 #pragma once
 
 #include <limits>
 
-#include "gpu/tile/pair.h"
+#include "gpu/tile/classes.h"
 
 namespace conelab::gpu {
 
 /// The pass for similarity S in numbers N on the block type `Block` (gpu/tile/block.h).
-template <class S, class N, class Block>
+template <class S, class N, Owner owner, class Block>
 class ForwardTile {
  public:
   /// Returns the number of slices of 64 output columns; a block computes one.
   CONELAB_TILE static int slices(const Problem<N>& p) {
-    return max(1, ceil_div(p.width, tile_columns));
+    return owner == Owner::key ? 1 : max(1, ceil_div(p.width, tile_columns));
   }
 
   /// Computes the block at `place` and writes its part of `result`.
@@ -29,20 +33,16 @@ class ForwardTile {
                                SharedTile<N>& shared) {
     typename Block::template Local<State> locals;
     block.phase([&](int thread) { start(locals[thread]); });
-    const int blocks = ceil_div(p.query.count, tile_rows);
-    const KeySpan span = p.block_span[place.group / p.heads * blocks + place.block].any;
-    const int row = place.block * tile_rows;
-    const Source query = base_of(p, p.query, place.group);
-    const Source key = base_of(p, p.key, place.group);
-    for (int tile = span.begin / tile_columns; tile * tile_columns < span.end; ++tile) {
-      const int column = tile * tile_columns;
-      product_tile(block, shared, query, row, key, column, p.base_size, locals, &State::tile);
-      block.phase(
-          [&](int thread) { score(thread, p, place.group, row, column, shared, locals[thread]); });
-      block.phase([&](int thread) { weigh(thread, p, shared, locals[thread]); });
-      aggregate(block, p, place, column, shared, locals);
+    const bool classes = owner == Owner::query && p.sums_weights && place.slice == 0;
+#pragma unroll 1
+    for (int sweeps = 0; sweeps < (classes ? 2 : 1); ++sweeps) {
+      if (sweeps == 1) {
+        block.phase([&](int thread) { clear_classes(thread, p, place, result.class_weight); });
+      }
+      sweep(block, p, result, place, sweeps == 1, shared, locals);
+      if (sweeps == 0) finish(block, p, result, place, shared, locals);
     }
-    finish(block, p, result, place, shared, locals);
+    if (classes) block.phase([&](int thread) { scale_classes(thread, p, result, place); });
   }
 
  private:
@@ -65,32 +65,66 @@ class ForwardTile {
     }
   }
 
+  /// Visits all tiles and adds to the output, or to the sums of weights by class. For the latter
+  /// the rows' maxima are final, so that nothing is rescaled.
+  template <class Locals>
+  CONELAB_TILE static void sweep(const Block& block, const Problem<N>& p,
+                                 const ForwardResult<N>& result, const TilePlace& place,
+                                 bool classes, SharedTile<N>& shared, Locals& locals) {
+    const int batch = place.group / p.heads;
+    const Visit visit = visit_of<owner>(p, batch, place.block);
+    const N* column_lse = owner == Owner::query ? result.column_lse : nullptr;
+    for (int at = visit.begin; at < visit.end; at += tile_columns) {
+      if (!meets<owner>(p, visit, batch, place.block, at)) continue;
+      block.phase([&](int thread) {
+        find_tokens(thread, visit, at, shared);
+        clear(locals[thread].tile);
+      });
+      measure_tile<S, owner>(block, shared, p, place, column_lse, locals, &State::tile);
+      block.phase([&](int thread) { score(thread, p, place, visit, shared, locals[thread]); });
+      block.phase([&](int thread) { weigh(thread, p, shared, locals[thread]); });
+      if constexpr (owner == Owner::query) {
+        if (classes) {
+          block.phase(
+              [&](int thread) { add_classes(thread, p, place, shared, result.class_weight); });
+        } else {
+          aggregate(block, p, place, shared, locals);
+        }
+      }
+    }
+  }
+
   /// Computes logits from products, and the largest of this thread's columns in each row. Pairs
   /// that are not seen get -infinity.
-  CONELAB_TILE static void score(int thread, const Problem<N>& p, int group, int row, int column,
-                                 SharedTile<N>& shared, State& s) {
-    measure_pairs<S>(thread, p, group, p.query, row, p.key, column, s.tile);
-    const int head = group % p.heads;
-    const N* constants = p.constants + head * S::constants;
-    TokenValues<S, N> query[row_share];
+  CONELAB_TILE static void score(int thread, const Problem<N>& p, const TilePlace& place,
+                                 const Visit& visit, SharedTile<N>& shared, State& s) {
+    const int group = place.group, row = place.block * tile_rows;
+    finish_measures<S, owner>(thread, p, group, row, shared, s.tile);
+    const N* constants = p.constants + group % p.heads * S::constants;
+    TokenValues<S, N> own[row_share];
     N largest[row_share];
 #pragma unroll
     for (int i = 0; i < row_share; ++i) {
-      query[i] = token_values<S>(p.query, group, row + row_of(thread, i));
+      own[i] = token_values<S>(row_side<owner>(p), group, row + row_of(thread, i));
       largest[i] = lowest;
     }
 #pragma unroll
     for (int j = 0; j < column_share; ++j) {
-      const int c = column + column_of(thread, j);
-      const TokenValues<S, N> key = token_values<S>(p.key, group, c);
+      const int c = column_of(thread, j), column = shared.token[c];
+      const TokenValues<S, N> other = token_values<S>(column_side<owner>(p), group, column);
 #pragma unroll
       for (int i = 0; i < row_share; ++i) {
-        const int r = row + row_of(thread, i);
-        N& logit = s.tile.at[i][j];
-        logit = sees(p, group / p.heads, r, c)
-                    ? S::score(logit, query[i].at, key.at, constants) + bias_of(p, head, r, c)
-                    : lowest;
-        largest[i] = conelab::max(largest[i], logit);
+        const int r = row_of(thread, i);
+        const N* q = owner == Owner::query ? own[i].at : other.at;
+        const N* k = owner == Owner::query ? other.at : own[i].at;
+        N& x = s.tile.at[i][j];
+        if (sees<owner>(p, visit, shared, group / p.heads, place.block, r, c)) {
+          x = S::score(x, q, k, constants);
+          if (has_addend(p)) x += shared.weights[c][r];
+        } else {
+          x = lowest;
+        }
+        largest[i] = conelab::max(largest[i], x);
       }
     }
 #pragma unroll
@@ -135,12 +169,12 @@ class ForwardTile {
   /// Adds weights * values to the output.
   template <class Locals>
   CONELAB_TILE static void aggregate(const Block& block, const Problem<N>& p,
-                                     const TilePlace& place, int column, SharedTile<N>& shared,
+                                     const TilePlace& place, SharedTile<N>& shared,
                                      Locals& locals) {
     const Source value = value_of(p, place.group);
     for (int step = 0; step < tile_columns; step += tile_steps) {
       block.phase([&](int thread) {
-        load_direct(thread, value, column + step, place.slice * tile_columns, shared.columns);
+        load_direct(thread, value, shared.token + step, place.slice * tile_columns, shared.columns);
       });
       block.phase([&](int thread) {
         multiply(thread, shared.weights + step, shared.columns, locals[thread].output);
@@ -172,24 +206,47 @@ class ForwardTile {
   CONELAB_TILE static void write(int thread, const Problem<N>& p, const ForwardResult<N>& result,
                                  const TilePlace& place, const SharedTile<N>& shared,
                                  const State& s) {
+    const int count = row_side<owner>(p).count;
 #pragma unroll
     for (int i = 0; i < row_share; ++i) {
       const int r = place.block * tile_rows + row_of(thread, i);
-      if (r >= p.query.count) continue;
+      if (r >= count) continue;
       N sum = N(0);
       for (int t = 0; t < row_threads; ++t) sum += shared.partial[t][row_of(thread, i)];
-      const std::int64_t at = static_cast<std::int64_t>(place.group) * p.query.count + r;
-      if (place.slice == 0 && thread % row_threads == 0) {
-        result.sum[at] = sum;
-        result.maximum[at] = s.maximum[i] == lowest ? N(0) : s.maximum[i];
-      }
-      const N scale = scale_of(p, s.maximum[i], sum);
-#pragma unroll
-      for (int j = 0; j < column_share; ++j) {
-        const int c = place.slice * tile_columns + column_of(thread, j);
-        if (c < p.width) result.output[at * p.width + c] = s.output.at[i][j] * scale;
+      const std::int64_t at = static_cast<std::int64_t>(place.group) * count + r;
+      const N maximum = s.maximum[i] == lowest ? N(0) : s.maximum[i];
+      const bool first = place.slice == 0 && thread % row_threads == 0;
+      if constexpr (owner == Owner::key) {
+        if (first) result.column_lse[at] = sum == N(0) ? lowest : maximum + logarithm(sum);
+      } else {
+        if (first) {
+          result.sum[at] = sum;
+          result.maximum[at] = maximum;
+        }
+        write_output(thread, p, result, place, at, scale_of(p, maximum, sum), s.output.at[i]);
       }
     }
+  }
+
+  CONELAB_TILE static void write_output(int thread, const Problem<N>& p,
+                                        const ForwardResult<N>& result, const TilePlace& place,
+                                        std::int64_t row, N scale,
+                                        const N (&output)[column_share]) {
+#pragma unroll
+    for (int j = 0; j < column_share; ++j) {
+      const int c = place.slice * tile_columns + column_of(thread, j);
+      if (c < p.width) result.output[row * p.width + c] = output[j] * scale;
+    }
+  }
+
+  CONELAB_TILE static void scale_classes(int thread, const Problem<N>& p,
+                                         const ForwardResult<N>& result, const TilePlace& place) {
+    N* own = class_sums(thread, p, place, result.class_weight);
+    if (own == nullptr) return;
+    const std::int64_t row =
+        static_cast<std::int64_t>(place.group) * p.query.count + place.block * tile_rows + thread;
+    const N scale = scale_of(p, result.maximum[row], result.sum[row]);
+    for (int c = 0; c < p.classes; ++c) own[c] *= scale;
   }
 };
 

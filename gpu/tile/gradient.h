@@ -4,33 +4,36 @@
 //   dq_i = 2 sum_j W_ij (q_i - k_j)  for squared distances,  sum_j W_ij k_j  for products,
 //   dk_j = the same with the roles of q and k exchanged,  dv_j = sum_i P_ij dO_i.
 //
+// For Measure::tanh_sum, with t = tanh(q_if + k_jf) and the keys' weights u_jf,
+//
+//   dq_if = sum_j W_ij u_jf (1 - t^2),  dk_jf = u_jf sum_i W_ij (1 - t^2),  du_jf = sum_i W_ij t.
+//
 // One block owns each token's gradient and visits the other side's tiles in their order, without
 // atomics, so that equal input gives equal bits. The weights are therefore computed once for each
 // side. Differences are taken before they are multiplied, so that close pairs do not cancel.
 #pragma once
 
-#include "gpu/tile/pair.h"
+#include "gpu/tile/classes.h"
 
 namespace conelab::gpu {
-
-/// The side whose gradients a block computes.
-enum class Owner { query, key };
-
-/// The largest sum of S::constants and the number of bias parameters.
-constexpr int max_sums = 8;
 
 /// The pass for similarity S in numbers N on the block type `Block` (gpu/tile/block.h).
 template <class S, class N, Owner owner, class Block>
 class GradientTile {
  public:
-  /// Returns the number of slices of 64 columns of the base.
+  /// Returns the number of slices of 64 columns of the base. No slice has columns of both halves
+  /// for Measure::tanh_sum.
   CONELAB_TILE static int base_slices(const Problem<N>& p) {
-    return p.base_size <= tile_columns ? 1 : ceil_div(p.base_size, tile_columns);
+    const int columns = tanh_sum ? p.base_size / 2 : p.base_size;
+    const int own = columns <= tile_columns ? 1 : ceil_div(columns, tile_columns);
+    return tanh_sum ? 2 * own : own;
   }
   /// Returns the number of slices; a block computes one. First come those of the base's columns,
-  /// then, for keys, those of the value's columns.
+  /// then, for keys, those of the value's columns, and for queries, that of the sums of weights by
+  /// class, if these are wanted.
   CONELAB_TILE static int slices(const Problem<N>& p) {
-    return base_slices(p) + (owner == Owner::key ? ceil_div(p.width, tile_columns) : 0);
+    const int more = owner == Owner::key ? ceil_div(p.width, tile_columns) : p.sums_weights ? 1 : 0;
+    return base_slices(p) + more;
   }
 
   /// Computes the block at `place` and writes its part of `result`.
@@ -38,184 +41,275 @@ class GradientTile {
                                const GradientResult<N>& result, const TilePlace& place,
                                SharedTile<N>& shared) {
     typename Block::template Local<State> locals;
-    const Tile tile(p, in, place);
-    block.phase([&](int thread) { start(thread, tile, locals[thread]); });
-    const int tiles = ceil_div(tile.others().count, tile_columns);
-    for (int t = 0; t < tiles; ++t) {
-      const int column = t * tile_columns;
-      if (!meets(p, tile, t)) continue;
-      product_tile(block, shared, tile.own, tile.row, tile.other, column, p.base_size, locals,
-                   &State::tile);
-      if (!tile.of_value) {
-        product_tile(block, shared, tile.own_value, tile.row, tile.other_value, column, p.width,
-                     locals, &State::slope);
+    const Tile tile(p, in, result, place);
+    block.phase([&](int thread) {
+      start(thread, tile, locals[thread]);
+      if (tile.of_class_weights()) clear_classes(thread, p, place, result.class_weight);
+      if (tile.sums_slopes()) clear_classes(thread, p, place, result.class_slope);
+    });
+    const Visit visit = visit_of<owner>(p, tile.batch, place.block);
+    for (int at = visit.begin; at < visit.end && !tile.vanishes(); at += tile_columns) {
+      if (!meets<owner>(p, visit, tile.batch, place.block, at)) continue;
+      block.phase([&](int thread) {
+        find_tokens(thread, visit, at, shared);
+        clear(locals[thread].tile);
+        clear(locals[thread].slope);
+      });
+      measure_tile<S, owner>(block, shared, p, place, in.column_lse, locals, &State::tile);
+      if (!tile.of_weights) {
+        product_tile(block, shared, tile.own_value, tile.row, tile.other_value, locals,
+                     &State::slope);
       }
-      block.phase([&](int thread) { tail(thread, p, in, tile, column, shared, locals[thread]); });
-      accumulate(block, tile, column, shared, locals);
+      block.phase([&](int thread) { tail(thread, p, in, tile, visit, shared, locals[thread]); });
+      if (tile.sums_biases()) sum_biases(block, p, result, tile, shared, locals);
+      if (tile.of_class_weights()) {
+        block.phase(
+            [&](int thread) { add_classes(thread, p, place, shared, result.class_weight); });
+      } else {
+        accumulate(block, tile, shared, locals);
+      }
     }
-    write(block, p, result, tile, shared, locals);
+    if (!tile.of_class_weights()) write(block, p, result, tile, shared, locals);
   }
 
  private:
   static constexpr bool differences = S::info.measure == Measure::squared_distance;
+  static constexpr bool tanh_sum = S::info.measure == Measure::tanh_sum;
 
   struct State {
     Fragment<N> tile, slope, own, sum;
     N potential[row_share];
-    double sums[max_sums];
+    double sums[S::constants + max_slopes];
   };
 
   /// What all tiles of the block share.
   struct Tile {
     const Problem<N>* p;
-    int group, batch, head, row, slice;
-    bool of_value;  ///< Whether the slice belongs to the gradient of values.
-    int column;     ///< The slice's first column, of base or value.
+    TilePlace place;
+    int group, batch, head, row;
+    bool of_weights;  ///< Whether the slice is one of weights, not of the base's gradient.
+    bool second;      ///< Whether the slice belongs to the second half of the base's columns.
+    int column;       ///< The slice's first column, of its half of the base, or of the value.
     Source own, other, own_value, other_value;
+    const N* column_delta;  ///< GradientResult::column_delta
 
-    CONELAB_TILE Tile(const Problem<N>& problem, const Upstream<N>& in, const TilePlace& place)
+    CONELAB_TILE Tile(const Problem<N>& problem, const Upstream<N>& in,
+                      const GradientResult<N>& result, const TilePlace& at)
         : p(&problem),
-          group(place.group),
-          batch(place.group / problem.heads),
-          head(place.group % problem.heads),
-          row(place.block * tile_rows),
-          slice(place.slice),
-          of_value(place.slice >= base_slices(problem)),
-          column((of_value ? place.slice - base_slices(problem) : place.slice) * tile_columns),
-          own(base_of(problem, owns(problem), place.group)),
-          other(base_of(problem, others(), place.group)) {
-      const Source value = value_of(problem, place.group);
+          place(at),
+          group(at.group),
+          batch(at.group / problem.heads),
+          head(at.group % problem.heads),
+          row(at.block * tile_rows),
+          of_weights(at.slice >= base_slices(problem)),
+          second(tanh_sum && !of_weights && at.slice >= base_slices(problem) / 2),
+          column(tile_columns * (of_weights ? at.slice - base_slices(problem)
+                                 : second   ? at.slice - base_slices(problem) / 2
+                                            : at.slice)),
+          own(base_of(problem, row_side<owner>(problem), at.group)),
+          other(base_of(problem, column_side<owner>(problem), at.group)),
+          column_delta(result.column_delta) {
+      const Source value = value_of(problem, at.group);
       const Source upstream{
           in.output_grad,
           sizeof(N) == 8 ? Storage::f64 : Storage::f32,
-          static_cast<std::int64_t>(place.group) * problem.query.count * problem.width,
+          static_cast<std::int64_t>(at.group) * problem.query.count * problem.width,
           problem.width,
           problem.query.count,
           problem.width};
       own_value = owner == Owner::query ? upstream : value;
       other_value = owner == Owner::query ? value : upstream;
     }
-    CONELAB_TILE static const Side<N>& owns(const Problem<N>& p) {
-      return owner == Owner::query ? p.query : p.key;
+    [[nodiscard]] CONELAB_TILE bool of_class_weights() const {
+      return owner == Owner::query && of_weights;
     }
-    CONELAB_TILE const Side<N>& others() const { return owner == Owner::query ? p->key : p->query; }
     /// Returns whether this block sums the gradients of parameters: the first slice of queries
     /// does.
-    CONELAB_TILE bool sums_parameters() const { return owner == Owner::query && slice == 0; }
+    [[nodiscard]] CONELAB_TILE bool sums_parameters() const {
+      return owner == Owner::query && place.slice == 0;
+    }
+    [[nodiscard]] CONELAB_TILE bool sums_slopes() const {
+      return sums_parameters() && p->sums_slopes;
+    }
+    [[nodiscard]] CONELAB_TILE bool sums_biases() const {
+      return sums_parameters() && (p->sums_slopes || p->bias_slopes > 0);
+    }
+    /// Returns whether the slice's gradient is 0: no measure depends on a query's second half.
+    [[nodiscard]] CONELAB_TILE bool vanishes() const { return owner == Owner::query && second; }
   };
-
-  /// Returns whether any pair of the block and the other side's tile t is seen.
-  CONELAB_TILE static bool meets(const Problem<N>& p, const Tile& tile, int t) {
-    const int blocks = ceil_div(p.query.count, tile_rows);
-    const int query_block = owner == Owner::query ? tile.row / tile_rows : t;
-    const int key = owner == Owner::query ? t * tile_columns : tile.row;
-    const KeySpan span = p.block_span[tile.batch * blocks + query_block].any;
-    return span.begin < key + tile_columns && key < span.end;
-  }
 
   CONELAB_TILE static void start(int thread, const Tile& tile, State& s) {
     clear(s.sum);
     clear(s.own);
-    clear(s.slope);
 #pragma unroll
     for (int i = 0; i < row_share; ++i) s.potential[i] = N(0);
     for (double& sum : s.sums) sum = 0;
-    if constexpr (differences) {
-      if (tile.of_value) return;
+    if constexpr (differences || tanh_sum) {
+      if (tile.of_weights) return;
+      const Source own = tanh_sum ? first_half(tile.own) : tile.own;
 #pragma unroll
       for (int i = 0; i < row_share; ++i) {
 #pragma unroll
         for (int j = 0; j < column_share; ++j) {
-          s.own.at[i][j] = element<N>(tile.own, tile.row + row_of(thread, i),
-                                      tile.column + column_of(thread, j));
+          s.own.at[i][j] =
+              element<N>(own, tile.row + row_of(thread, i), tile.column + column_of(thread, j));
         }
       }
     }
   }
 
-  /// Computes the factors of `accumulate` from products: W, or P for slices of values.
+  /// Computes the factors of `accumulate` from products: W, or P for slices of weights. They are in
+  /// shared memory and in `tile`; then `slope` is dL/dlogit.
   CONELAB_TILE static void tail(int thread, const Problem<N>& p, const Upstream<N>& in,
-                                const Tile& tile, int column, SharedTile<N>& shared, State& s) {
-    const Side<N>& owns = Tile::owns(p);
-    measure_pairs<S>(thread, p, tile.group, owns, tile.row, tile.others(), column, s.tile);
+                                const Tile& tile, const Visit& visit, SharedTile<N>& shared,
+                                State& s) {
+    finish_measures<S, owner>(thread, p, tile.group, tile.row, shared, s.tile);
     TokenValues<S, N> own[row_share];
 #pragma unroll
     for (int i = 0; i < row_share; ++i) {
-      own[i] = token_values<S>(owns, tile.group, tile.row + row_of(thread, i));
+      own[i] = token_values<S>(row_side<owner>(p), tile.group, tile.row + row_of(thread, i));
     }
-    N sums[max_sums] = {};
+    N constants[S::constants] = {};
 #pragma unroll
     for (int j = 0; j < column_share; ++j) {
-      const int c = column + column_of(thread, j);
-      const TokenValues<S, N> other = token_values<S>(tile.others(), tile.group, c);
+      const int c = column_of(thread, j), column = shared.token[c];
+      const TokenValues<S, N> other = token_values<S>(column_side<owner>(p), tile.group, column);
 #pragma unroll
       for (int i = 0; i < row_share; ++i) {
-        const int r = tile.row + row_of(thread, i);
-        const int query = owner == Owner::query ? r : c;
-        const int key = owner == Owner::query ? c : r;
-        N factor = N(0);
-        if (sees(p, tile.batch, query, key)) {
+        const int r = row_of(thread, i);
+        const int query = owner == Owner::query ? tile.row + r : column;
+        const int key = owner == Owner::query ? column : tile.row + r;
+        Factors now = {};
+        if (sees<owner>(p, visit, shared, tile.batch, tile.place.block, r, c)) {
           const N* q = owner == Owner::query ? own[i].at : other.at;
           const N* k = owner == Owner::query ? other.at : own[i].at;
-          factor = pair(p, in, tile, {query, key}, s.tile.at[i][j], s.slope.at[i][j], q, k,
-                        s.potential[i], sums);
+          const N addend = has_addend(p) ? shared.weights[c][r] : N(0);
+          now = pair(p, in, tile, {query, key}, s.tile.at[i][j], addend, s.slope.at[i][j], q, k,
+                     s.potential[i], constants);
         }
-        shared.weights[column_of(thread, j)][row_of(thread, i)] = factor;
+        s.tile.at[i][j] = now.factor;
+        s.slope.at[i][j] = now.by_logit;
+        shared.weights[c][r] = now.factor;
       }
     }
-    if (!tile.sums_parameters()) return;
-    for (int n = 0; n < max_sums; ++n) s.sums[n] += static_cast<double>(sums[n]);
+#pragma unroll
+    for (int n = 0; n < S::constants; ++n) s.sums[n] += static_cast<double>(constants[n]);
   }
 
   struct Pair {
     int query, key;
   };
+  struct Factors {
+    N factor, by_logit;
+  };
 
-  /// Computes one pair that is seen. Returns its factor, and adds to the owner's potential and to
-  /// the sums of the parameters.
-  CONELAB_TILE static N pair(const Problem<N>& p, const Upstream<N>& in, const Tile& tile, Pair at,
-                             N measure, N weight_slope, const N* q, const N* k, N& potential,
-                             N* sums) {
-    const N* constants = p.constants + tile.head * S::constants;
-    const Slope<N, S::constants> slope = S::slope(measure, q, k, constants);
-    const N logit = slope.logit + bias_of(p, tile.head, at.query, at.key);
+  /// Computes the factors of one pair, given its measure, what is added to its logit, and
+  /// dL/d(weight) without what the weights share. Adds to the potential of its row and to the sums
+  /// of the constants.
+  CONELAB_TILE static Factors pair(const Problem<N>& p, const Upstream<N>& in, const Tile& tile,
+                                   Pair at, N measure, N addend, N weight_slope, const N* q,
+                                   const N* k, N& potential, N* constants) {
+    const Slope<N, S::constants> slope =
+        S::slope(measure, q, k, p.constants + tile.head * S::constants);
+    const N logit = slope.logit + addend;
     const std::int64_t i = static_cast<std::int64_t>(tile.group) * p.query.count + at.query;
+    const std::int64_t j = static_cast<std::int64_t>(tile.group) * p.key.count + at.key;
     const N weight =
         p.sigmoid ? sigmoid(logit) : exponential(logit - in.reference[i]) * in.inverse_sum[i];
-    if (tile.of_value) return weight;
-    const N by_weight = weight_slope +
-                        p.value_mark[static_cast<std::int64_t>(tile.group) * p.key.count + at.key] -
-                        (p.sigmoid ? N(0) : in.delta[i]);
+    if (tile.of_weights) return {weight, N(0)};
+    N by_weight = weight_slope + p.value_mark[j] - (p.sigmoid ? N(0) : in.delta[i]);
+    if (p.over_queries) by_weight -= in.unit[i] * tile.column_delta[j];
+    if (in.class_slope != nullptr) {
+      by_weight += of_class(p, in.class_slope, tile.group, at.query, at.key);
+    }
     const N by_logit = p.sigmoid ? weight * (N(1) - weight) * by_weight : weight * by_weight;
     potential += by_logit * (owner == Owner::query ? slope.query : slope.key);
     if (tile.sums_parameters()) {
-      for (int n = 0; n < S::constants; ++n) sums[n] += by_logit * slope.constant[n];
+      for (int n = 0; n < S::constants; ++n) constants[n] += by_logit * slope.constant[n];
+    }
+    return {by_logit * slope.x, by_logit};
+  }
+
+  /// Adds dL/dlogit of a tile to the sums of the bias's parameters. The factors give way to it in
+  /// shared memory meanwhile.
+  template <class Locals>
+  CONELAB_TILE static void sum_biases(const Block& block, const Problem<N>& p,
+                                      const GradientResult<N>& result, const Tile& tile,
+                                      SharedTile<N>& shared, Locals& locals) {
+    block.phase([&](int thread) { publish(thread, locals[thread].slope, shared); });
+    block.phase([&](int thread) {
+      add_slopes(thread, p, tile, shared, locals[thread]);
+      if (tile.sums_slopes()) add_classes(thread, p, tile.place, shared, result.class_slope);
+    });
+    block.phase([&](int thread) { publish(thread, locals[thread].tile, shared); });
+  }
+
+  CONELAB_TILE static void publish(int thread, const Fragment<N>& fragment, SharedTile<N>& shared) {
 #pragma unroll
-      for (int b = 0; b < max_sums - S::constants; ++b) {
-        if (b >= p.bias_slopes) continue;
-        sums[S::constants + b] += by_logit * bias_slope_of(p, tile.head, b, at.query, at.key);
+    for (int i = 0; i < row_share; ++i) {
+#pragma unroll
+      for (int j = 0; j < column_share; ++j) {
+        shared.weights[column_of(thread, j)][row_of(thread, i)] = fragment.at[i][j];
       }
     }
-    return by_logit * slope.x;
+  }
+
+  CONELAB_TILE static void add_slopes(int thread, const Problem<N>& p, const Tile& tile,
+                                      const SharedTile<N>& shared, State& s) {
+#pragma unroll
+    for (int b = 0; b < max_slopes; ++b) {
+      if (b >= p.bias_slopes) continue;
+      N sum = N(0);
+#pragma unroll 1
+      for (int e = 0; e < row_share * column_share; ++e) {
+        const int r = row_of(thread, e % row_share), c = column_of(thread, e / row_share);
+        const int query = tile.row + r, key = shared.token[c];
+        if (query >= p.query.count || key >= p.key.count) continue;
+        sum += shared.weights[c][r] * bias_slope_of(p, tile.head, b, query, key);
+      }
+      s.sums[S::constants + b] += static_cast<double>(sum);
+    }
   }
 
   template <class Locals>
-  CONELAB_TILE static void accumulate(const Block& block, const Tile& tile, int column,
-                                      SharedTile<N>& shared, Locals& locals) {
-    const Source right = tile.of_value ? tile.other_value : tile.other;
+  CONELAB_TILE static void accumulate(const Block& block, const Tile& tile, SharedTile<N>& shared,
+                                      Locals& locals) {
+    const Source base = tanh_sum ? first_half(tile.other) : tile.other;
+    const Source right = tile.of_weights ? tile.other_value : base;
     for (int step = 0; step < tile_columns; step += tile_steps) {
+      const int* tokens = shared.token + step;
       block.phase([&](int thread) {
-        load_direct(thread, right, column + step, tile.column, shared.columns);
+        load_direct(thread, right, tokens, tile.column, shared.columns);
+        if constexpr (tanh_sum && owner == Owner::query) {
+          load_direct(thread, second_half(tile.other), tokens, tile.column, shared.rows);
+        }
       });
       block.phase([&](int thread) {
         State& s = locals[thread];
-        if (!differences || tile.of_value) {
+        if (tile.of_weights) {
           multiply(thread, shared.weights + step, shared.columns, s.sum);
-        } else {
+        } else if constexpr (tanh_sum) {
+          multiply_tanh(thread, tile, shared, step, s);
+        } else if constexpr (differences) {
           multiply_difference(thread, shared.weights + step, shared.columns, s.own, s.sum);
+        } else {
+          multiply(thread, shared.weights + step, shared.columns, s.sum);
         }
       });
     }
+  }
+
+  /// Adds W (1 - t^2), times the keys' weights if the rows are queries; or W t.
+  CONELAB_TILE static void multiply_tanh(int thread, const Tile& tile, const SharedTile<N>& shared,
+                                         int step, State& s) {
+    multiply_by(thread, shared.weights + step, shared.columns, s.sum,
+                [&](int at, int i, int j, N column) {
+                  const N t = hyperbolic_tangent(s.own.at[i][j] + column);
+                  if (tile.second) return t;
+                  const N slope = N(1) - t * t;
+                  if constexpr (owner == Owner::key) return slope;
+                  return slope * shared.rows[at][column_of(thread, j)];
+                });
   }
 
   template <class Locals>
@@ -232,7 +326,7 @@ class GradientTile {
     block.phase([&](int thread) { write_potential(thread, p, result, tile, shared); });
     if (!tile.sums_parameters()) return;
 #pragma unroll
-    for (int n = 0; n < max_sums; ++n) {
+    for (int n = 0; n < S::constants + max_slopes; ++n) {
       if (n >= S::constants + p.bias_slopes) continue;
       block.phase([&](int thread) { shared.sums[thread] = locals[thread].sums[n]; });
       block.phase([&](int thread) { write_parameter(thread, n, p, result, tile, shared); });
@@ -242,12 +336,13 @@ class GradientTile {
   CONELAB_TILE static void write_sums(int thread, const Problem<N>& p,
                                       const GradientResult<N>& result, const Tile& tile,
                                       const Fragment<N>& sum) {
-    N* to = tile.of_value           ? result.value
+    N* to = tile.of_weights         ? result.value
             : owner == Owner::query ? result.query_base
                                     : result.key_base;
-    const int size = tile.of_value ? p.width : p.base_size;
-    const int count = Tile::owns(p).count;
-    const bool doubled = differences && !tile.of_value;
+    const int stride = tile.of_weights ? p.width : p.base_size;
+    const int size = tanh_sum && !tile.of_weights ? p.base_size / 2 : stride;
+    const int first = tile.second ? size : 0;
+    const int count = row_side<owner>(p).count;
 #pragma unroll
     for (int i = 0; i < row_share; ++i) {
       const int r = tile.row + row_of(thread, i);
@@ -255,18 +350,28 @@ class GradientTile {
       for (int j = 0; j < column_share; ++j) {
         const int c = tile.column + column_of(thread, j);
         if (r >= count || c >= size) continue;
-        to[(static_cast<std::int64_t>(tile.group) * count + r) * size + c] =
-            doubled ? N(2) * sum.at[i][j] : sum.at[i][j];
+        to[(static_cast<std::int64_t>(tile.group) * count + r) * stride + first + c] =
+            sum.at[i][j] * common_factor(tile, r, c);
       }
     }
+  }
+
+  /// Returns what all terms of a sum have in common.
+  CONELAB_TILE static N common_factor(const Tile& tile, int row, int column) {
+    if (tile.of_weights) return N(1);
+    if constexpr (differences) return N(2);
+    if constexpr (tanh_sum && owner == Owner::key) {
+      if (!tile.second) return element<N>(second_half(tile.own), row, column);
+    }
+    return N(1);
   }
 
   CONELAB_TILE static void write_potential(int thread, const Problem<N>& p,
                                            const GradientResult<N>& result, const Tile& tile,
                                            const SharedTile<N>& shared) {
-    const int count = Tile::owns(p).count;
+    const int count = row_side<owner>(p).count;
     const int r = tile.row + thread;
-    if (tile.slice != 0 || thread >= tile_rows || r >= count) return;
+    if (tile.place.slice != 0 || thread >= tile_rows || r >= count) return;
     N sum = N(0);
     for (int t = 0; t < row_threads; ++t) sum += shared.partial[t][thread];
     N* to = owner == Owner::query ? result.query_potential : result.key_potential;
@@ -282,6 +387,28 @@ class GradientTile {
     const int blocks = ceil_div(p.query.count, tile_rows);
     const std::int64_t at = static_cast<std::int64_t>(tile.group) * blocks + tile.row / tile_rows;
     result.sums[at * (S::constants + p.bias_slopes) + n] = sum;
+  }
+};
+
+/// The product of each key's value and its gradient, for the softmax over queries: 64 keys of a
+/// block.
+template <class N, class Block>
+struct ColumnDeltaTile {
+  CONELAB_TILE static void run(const Block& block, const Problem<N>& p,
+                               const GradientResult<N>& result, const TilePlace& place,
+                               SharedTile<N>& /*shared*/) {
+    block.phase([&](int thread) {
+      const int key = place.block * tile_rows + thread;
+      if (thread >= tile_rows || key >= p.key.count) return;
+      const std::int64_t j = static_cast<std::int64_t>(place.group) * p.key.count + key;
+      const Source value = value_of(p, place.group);
+      double sum = 0;
+      for (int c = 0; c < p.width; ++c) {
+        sum += static_cast<double>(element<N>(value, key, c)) *
+               static_cast<double>(result.value[j * p.width + c]);
+      }
+      result.column_delta[j] = static_cast<N>(sum);
+    });
   }
 };
 

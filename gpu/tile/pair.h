@@ -1,13 +1,13 @@
-// What a portable tile computes for a single pair: its measure (product or squared distance),
-// whether the query sees the key, and its bias.
+// What a portable tile computes for its pairs: their measures and their biases.
 #pragma once
 
 #include <cmath>
 #include <cstddef>
+#include <limits>
 
 #include "core/similarity/number.h"
 #include "core/similarity/similarity.h"
-#include "gpu/tile/product.h"
+#include "gpu/tile/visit.h"
 
 namespace conelab::gpu {
 
@@ -29,6 +29,27 @@ CONELAB_TILE Source value_of(const Problem<N>& p, int group) {
           p.width, p.key.count, p.width};
 }
 
+/// Return the two halves of the columns of `base`, for Measure::tanh_sum.
+CONELAB_TILE Source first_half(Source base) {
+  base.columns /= 2;
+  return base;
+}
+CONELAB_TILE Source second_half(Source base) {
+  base.columns /= 2;
+  base.first += base.columns;
+  return base;
+}
+
+/// Return the tokens of the block's rows and those of its columns.
+template <Owner owner, class N>
+CONELAB_TILE const Side<N>& row_side(const Problem<N>& p) {
+  return owner == Owner::query ? p.query : p.key;
+}
+template <Owner owner, class N>
+CONELAB_TILE const Side<N>& column_side(const Problem<N>& p) {
+  return owner == Owner::query ? p.key : p.query;
+}
+
 /// Returns the offset of a token, 0 beyond the last.
 template <class N>
 CONELAB_TILE N offset_of(const Side<N>& side, int group, int row) {
@@ -46,15 +67,56 @@ CONELAB_TILE N direct_distance2(const Source& a, int row, const Source& b, int c
   return sum;
 }
 
+/// Return tanh x and log x.
+CONELAB_TILE float hyperbolic_tangent(float x) { return ::tanhf(x); }
+CONELAB_TILE double hyperbolic_tangent(double x) { return ::tanh(x); }
+CONELAB_TILE float logarithm(float x) { return ::logf(x); }
+CONELAB_TILE double logarithm(double x) { return ::log(x); }
+
+/// Adds Measure::tanh_sum of the block's rows and the tile's columns. The arguments are those of
+/// `product_tile`; the arrays of shared memory hold q and k, and the weights of the keys.
+template <Owner owner, class N, class Block, class Locals, class Member>
+CONELAB_TILE void tanh_tile(const Block& block, SharedTile<N>& shared, const Source& a, int row,
+                            const Source& b, Locals& locals, Member member) {
+  const Source rows = first_half(a), columns = first_half(b);
+  for (int step = 0; step < rows.columns; step += tile_steps) {
+    block.phase([&](int thread) {
+      load_transposed(thread, rows, Successive{row}, step, shared.rows);
+      load_transposed(thread, columns, shared.token, step, shared.columns);
+      if constexpr (owner == Owner::query) {
+        load_transposed(thread, second_half(b), shared.token, step, shared.weights);
+      } else {
+        load_transposed(thread, second_half(a), Successive{row}, step, shared.weights);
+      }
+    });
+    block.phase([&](int thread) {
+      const auto add = [&](int s, int i, int j) {
+        const int r = row_of(thread, i), c = column_of(thread, j);
+        const N weight = shared.weights[s][owner == Owner::query ? c : r];
+        (locals[thread].*member).at[i][j] +=
+            weight * hyperbolic_tangent(shared.rows[s][r] + shared.columns[s][c]);
+      };
+      for (int s = 0; s < tile_steps; ++s) {
+#pragma unroll
+        for (int i = 0; i < row_share; ++i) {
+#pragma unroll
+          for (int j = 0; j < column_share; ++j) add(s, i, j);
+        }
+      }
+    });
+  }
+}
+
 /// Replaces the products of a thread's pairs by the measures of the similarity.
-template <class S, class N>
-CONELAB_TILE void measure_pairs(int thread, const Problem<N>& p, int group, const Side<N>& rows,
-                                int row, const Side<N>& columns, int column, Fragment<N>& tile) {
+template <class S, Owner owner, class N>
+CONELAB_TILE void finish_measures(int thread, const Problem<N>& p, int group, int row,
+                                  const SharedTile<N>& shared, Fragment<N>& tile) {
+  const Side<N>&rows = row_side<owner>(p), &columns = column_side<owner>(p);
   const Source a = base_of(p, rows, group);
   const Source b = base_of(p, columns, group);
 #pragma unroll
   for (int j = 0; j < column_share; ++j) {
-    const int c = column + column_of(thread, j);
+    const int c = shared.token[column_of(thread, j)];
     const N column_offset = offset_of(columns, group, c);
 #pragma unroll
     for (int i = 0; i < row_share; ++i) {
@@ -89,32 +151,100 @@ CONELAB_TILE TokenValues<S, N> token_values(const Side<N>& side, int group, int 
   return values;
 }
 
-/// Returns whether the query sees the key; false beyond the last query or key.
-template <class N>
-CONELAB_TILE bool sees(const Problem<N>& p, int batch, int query, int key) {
-  if (query >= p.query.count || key >= p.key.count) return false;
-  const KeySpan span = p.span[static_cast<std::int64_t>(batch) * p.query.count + query];
-  if (key < span.begin || key >= span.end) return false;
-  return p.allowed == nullptr ||
-         p.allowed[static_cast<std::int64_t>(query) * p.key.count + key] != 0;
-}
-
-/// Returns the index of a pair in a head's tables of relative positions, j - i + n_q - 1.
+/// Returns the index of a pair in an array over relative positions, j - i + n_q - 1.
 template <class N>
 CONELAB_TILE std::int64_t relative(const Problem<N>& p, int query, int key) {
   return key - query + p.query.count - 1;
 }
+/// Returns the class of a pair's relative position.
+template <class N>
+CONELAB_TILE int class_of(const Problem<N>& p, int head, int query, int key) {
+  const std::int64_t length = p.query.count + p.key.count - 1;
+  return p.class_of[head * length + relative(p, query, key)];
+}
+/// Returns the number of a pair in an array [group × n_q × classes].
+template <class N>
+CONELAB_TILE N of_class(const Problem<N>& p, const N* numbers, int group, int query, int key) {
+  const std::int64_t row = static_cast<std::int64_t>(group) * p.query.count + query;
+  return numbers[row * p.classes + class_of(p, group % p.heads, query, key)];
+}
+
+/// Returns the sum over the axes of one head's table [bias_size].
+template <class N>
+CONELAB_TILE N over_axes(const Problem<N>& p, const N* table, int query, int key) {
+  N sum = N(0);
+  for (int a = 0; a < p.axes; ++a) {
+    sum += table[p.key_place[key * p.axes + a] - p.query_place[query * p.axes + a]];
+  }
+  return sum;
+}
 /// Return the bias of a pair (0 if the call has none) and its derivative by a bias parameter.
 template <class N>
-CONELAB_TILE N bias_of(const Problem<N>& p, int head, int query, int key) {
-  if (p.bias == nullptr) return N(0);
-  const std::int64_t length = p.query.count + p.key.count - 1;
-  return p.bias[head * length + relative(p, query, key)];
+CONELAB_TILE N bias_of(const Problem<N>& p, int group, int query, int key) {
+  N sum = N(0);
+  if (p.axes > 0) {
+    sum =
+        over_axes(p, p.bias + static_cast<std::int64_t>(group % p.heads) * p.bias_size, query, key);
+  }
+  if (p.class_bias != nullptr) sum += of_class(p, p.class_bias, group, query, key);
+  return sum;
 }
 template <class N>
 CONELAB_TILE N bias_slope_of(const Problem<N>& p, int head, int parameter, int query, int key) {
-  const std::int64_t length = p.query.count + p.key.count - 1;
-  return p.bias_slope[(head * p.bias_slopes + parameter) * length + relative(p, query, key)];
+  const std::int64_t table = static_cast<std::int64_t>(head) * p.bias_slopes + parameter;
+  return over_axes(p, p.bias_slope + table * p.bias_size, query, key);
+}
+
+/// Returns what the softmax over queries subtracts from the logits of a key. If all of them are
+/// -infinity, so are the differences.
+template <class N>
+CONELAB_TILE N column_shift(const Problem<N>& p, const N* column_lse, int group, int key) {
+  const N lse = column_lse[static_cast<std::int64_t>(group) * p.key.count + key];
+  return lse == -std::numeric_limits<N>::infinity() ? N(0) : lse;
+}
+
+/// Returns whether logits are not those of the similarity alone: there is a bias, or the
+/// log-sum-exp of their key is subtracted.
+template <class N>
+CONELAB_TILE bool has_addend(const Problem<N>& p) {
+  return p.axes > 0 || p.class_bias != nullptr || p.over_queries;
+}
+
+/// Stores what is added to the logits of a thread's pairs in SharedTile::weights. `column_lse` is
+/// null if nothing is subtracted. The loop is not unrolled, because most calls do not need it.
+template <Owner owner, class N>
+CONELAB_TILE void store_addends(int thread, const Problem<N>& p, const TilePlace& place,
+                                const N* column_lse, SharedTile<N>& shared) {
+#pragma unroll 1
+  for (int e = 0; e < row_share * column_share; ++e) {
+    const int r = row_of(thread, e % row_share), c = column_of(thread, e / row_share);
+    const int row = place.block * tile_rows + r, column = shared.token[c];
+    const int query = owner == Owner::query ? row : column;
+    const int key = owner == Owner::query ? column : row;
+    if (query >= p.query.count || key >= p.key.count) continue;
+    N sum = bias_of(p, place.group, query, key);
+    if (column_lse != nullptr) sum -= column_shift(p, column_lse, place.group, key);
+    shared.weights[c][r] = sum;
+  }
+}
+
+/// Adds the products of a tile's pairs to the fragment `member`, or their sums of tanh, which
+/// `finish_measures` makes measures. Stores what `has_addend` speaks of in SharedTile::weights.
+template <class S, Owner owner, class N, class Block, class Locals, class Member>
+CONELAB_TILE void measure_tile(const Block& block, SharedTile<N>& shared, const Problem<N>& p,
+                               const TilePlace& place, const N* column_lse, Locals& locals,
+                               Member member) {
+  const Source rows = base_of(p, row_side<owner>(p), place.group);
+  const Source columns = base_of(p, column_side<owner>(p), place.group);
+  const int row = place.block * tile_rows;
+  if constexpr (S::info.measure == Measure::tanh_sum) {
+    tanh_tile<owner>(block, shared, rows, row, columns, locals, member);
+  } else {
+    product_tile(block, shared, rows, row, columns, locals, member);
+  }
+  if (has_addend(p)) {
+    block.phase([&](int thread) { store_addends<owner>(thread, p, place, column_lse, shared); });
+  }
 }
 
 /// Return e^x.

@@ -41,6 +41,17 @@ struct BlockSpan {
   KeySpan any, all;
 };
 
+/// The side whose tokens are the rows of a block.
+enum class Owner { query, key };
+
+/// The pairs that a mask with holes admits. Each block of 64 tokens of one side lists the tokens of
+/// the other side that form such a pair with any of its own.
+struct PairLists {
+  const int* first = nullptr;           ///< [lists × blocks + 1] A block's first entry.
+  const int* token = nullptr;           ///< [entries] ascending in each block.
+  const std::uint64_t* rows = nullptr;  ///< [entries] bit r: the pair with the block's token r.
+};
+
 /// The operands and extents of a call.
 template <class N>
 struct Problem {
@@ -51,24 +62,47 @@ struct Problem {
   Storage storage = Storage::f32;
   bool sigmoid = false;
   bool normalised = true;  ///< Whether weights exp(logit) are divided by their sum.
+  /// Whether the weights of a key sum to 1: its log-sum-exp is subtracted from its logits.
+  bool over_queries = false;
   Side<N> query, key;
-  const void* value = nullptr;            ///< [group × n_k × width] of type `storage`
-  const N* value_mark = nullptr;          ///< [group × n_k] 0, or NaN if the value is not finite
-  const N* constants = nullptr;           ///< [head × constants] of the similarity
-  const N* bias = nullptr;                ///< [head × (n_q + n_k - 1)] or null
-  const N* bias_slope = nullptr;          ///< [head × bias_slopes × (n_q + n_k - 1)] or null
-  int bias_slopes = 0;                    ///< The number of the bias's parameters.
-  const std::uint8_t* allowed = nullptr;  ///< [n_q × n_k] or null
+  const void* value = nullptr;    ///< [group × n_k × width] of type `storage`
+  const N* value_mark = nullptr;  ///< [group × n_k] 0, or NaN if the value is not finite
+  const N* constants = nullptr;   ///< [head × constants] of the similarity
+
+  /// The bias of a pair is the sum of bias[key_place - query_place] over the axes: those of a grid,
+  /// or one for a sequence.
+  const N* bias = nullptr;        ///< [head × bias_size] or null
+  const N* bias_slope = nullptr;  ///< [head × bias_slopes × bias_size] by each parameter, or null
+  int bias_size = 0;
+  int bias_slopes = 0;               ///< The number of the bias's parameters; at most max_slopes.
+  int axes = 0;                      ///< 0: there is no such bias.
+  const int* query_place = nullptr;  ///< [n_q × axes]
+  const int* key_place = nullptr;    ///< [n_k × axes]
+
+  /// Relative positions j - i form classes: for the bias shaw its clipped positions, for t5 its
+  /// buckets.
+  int classes = 0;
+  const int* class_of = nullptr;  ///< [head × (n_q + n_k - 1)] by j - i + n_q - 1, or null
+  const N* class_bias = nullptr;  ///< [group × n_q × classes] added to logits, or null
+  bool sums_slopes = false;       ///< Whether dL/dlogit is summed by query and class,
+  bool sums_weights = false;      ///< whether weights are.
+
   const KeySpan* span = nullptr;          ///< [batch × n_q]
   const BlockSpan* block_span = nullptr;  ///< [batch × ⌈n_q / 64⌉]
+  /// 0 if spans say all of the mask. Otherwise the pairs are those of the lists; each batch element
+  /// has its own, or one serves all of them.
+  int lists = 0;
+  PairLists query_lists, key_lists;
 };
 
 /// What the forward kernel writes: the sums of weight * value of each row.
 template <class N>
 struct ForwardResult {
-  N* output = nullptr;   ///< [group × n_q × width]
-  N* maximum = nullptr;  ///< [group × n_q] the row's reference m; 0 if it sees no key.
-  N* sum = nullptr;      ///< [group × n_q] the sum of exp(logit - m), or of sigmoid(logit).
+  N* output = nullptr;        ///< [group × n_q × width]
+  N* maximum = nullptr;       ///< [group × n_q] the row's reference m; 0 if it sees no key.
+  N* sum = nullptr;           ///< [group × n_q] the sum of exp(logit - m), or of sigmoid(logit).
+  N* column_lse = nullptr;    ///< [group × n_k] of over_queries: log-sum-exps, -inf if not seen.
+  N* class_weight = nullptr;  ///< [group × n_q × classes] of sums_weights: sums of weights.
 };
 
 /// What the backward kernels need besides the problem.
@@ -78,6 +112,10 @@ struct Upstream {
   const N* reference = nullptr;    ///< [group × n_q] weight = exp(logit - reference) * inverse_sum
   const N* inverse_sum = nullptr;  ///< [group × n_q]
   const N* delta = nullptr;        ///< [group × n_q] the sum of output * output_grad over the row.
+  const N* column_lse = nullptr;   ///< [group × n_k] of over_queries
+  /// [group × n_q] of over_queries: the ratio of weights to those of the backward pass.
+  const N* unit = nullptr;
+  const N* class_slope = nullptr;  ///< [group × n_q × classes] added to dL/d(weight), or null
 };
 
 /// What the backward kernels write: gradients by base coordinates, by the potential
@@ -90,7 +128,13 @@ struct GradientResult {
   N* key_potential = nullptr;    ///< [group × n_k]
   N* value = nullptr;            ///< [group × n_k × width]
   double* sums = nullptr;        ///< [group × ⌈n_q / 64⌉ × (constants + bias_slopes)]
+  N* column_delta = nullptr;     ///< [group × n_k] of over_queries: value times its gradient.
+  N* class_slope = nullptr;      ///< [group × n_q × classes] of sums_slopes
+  N* class_weight = nullptr;     ///< [group × n_q × classes] of sums_weights
 };
+
+/// The largest Problem::bias_slopes.
+constexpr int max_slopes = 6;
 
 /// The tile that a block computes: a block of rows of a group, and a slice of output columns.
 struct TilePlace {

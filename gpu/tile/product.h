@@ -40,6 +40,17 @@ struct SharedTile {
   N weights[tile_columns][padded];    ///< [column][row]
   N partial[row_threads][tile_rows];  ///< One number for each row and thread of the row.
   double sums[tile_threads];
+  int token[tile_columns];  ///< The tokens of the tile's columns; past_end beyond the last.
+  std::uint64_t seen[tile_columns];  ///< PairLists::rows of the columns.
+};
+
+/// A number beyond every token.
+constexpr int past_end = 1 << 30;
+
+/// The tokens of a block's rows, as the array `SharedTile::token` gives those of its columns.
+struct Successive {
+  int first;
+  CONELAB_TILE int operator[](int i) const { return first + i; }
 };
 
 /// A row-major matrix of one group: element (r, c) at data[first + r * stride + c].
@@ -59,28 +70,28 @@ CONELAB_TILE N element(const Source& source, int row, int column) {
                  source.first + static_cast<std::int64_t>(row) * source.stride + column);
 }
 
-/// Loads a chunk transposed: to[step][r] = source(row + r, step_begin + step).
-template <class N>
-CONELAB_TILE void load_transposed(int thread, const Source& source, int row, int step_begin,
-                                  N (*to)[padded]) {
+/// Loads a chunk transposed: to[step][r] = source(tokens[r], step_begin + step).
+template <class N, class Tokens>
+CONELAB_TILE void load_transposed(int thread, const Source& source, const Tokens& tokens,
+                                  int step_begin, N (*to)[padded]) {
   const int step = thread % tile_steps;
   for (int r = thread / tile_steps; r < tile_rows; r += tile_threads / tile_steps) {
-    to[step][r] = element<N>(source, row + r, step_begin + step);
+    to[step][r] = element<N>(source, tokens[r], step_begin + step);
   }
 }
 
-/// Loads a chunk: to[step][c] = source(row + step, column + c).
+/// Loads a chunk: to[step][c] = source(tokens[step], column + c).
 template <class N>
-CONELAB_TILE void load_direct(int thread, const Source& source, int row, int column,
+CONELAB_TILE void load_direct(int thread, const Source& source, const int* tokens, int column,
                               N (*to)[padded]) {
   const int c = thread % tile_columns;
   for (int step = thread / tile_columns; step < tile_steps; step += tile_threads / tile_columns) {
-    to[step][c] = element<N>(source, row + step, column + c);
+    to[step][c] = element<N>(source, tokens[step], column + c);
   }
 }
 
-/// Adds rows[step][i] * factor(i, j, columns[step][j]) over the chunk's steps to sum[i][j], for the
-/// thread's rows i and columns j.
+/// Adds rows[step][i] * factor(step, i, j, columns[step][j]) over the chunk's steps to sum[i][j],
+/// for the thread's rows i and columns j.
 template <class N, class Factor>
 CONELAB_TILE void multiply_by(int thread, const N (*rows)[padded], const N (*columns)[padded],
                               Fragment<N>& sum, const Factor& factor) {
@@ -95,7 +106,7 @@ CONELAB_TILE void multiply_by(int thread, const N (*rows)[padded], const N (*col
 #pragma unroll
     for (int i = 0; i < row_share; ++i) {
 #pragma unroll
-      for (int j = 0; j < column_share; ++j) sum.at[i][j] += a[i] * factor(i, j, b[j]);
+      for (int j = 0; j < column_share; ++j) sum.at[i][j] += a[i] * factor(step, i, j, b[j]);
     }
   }
 }
@@ -104,7 +115,7 @@ CONELAB_TILE void multiply_by(int thread, const N (*rows)[padded], const N (*col
 template <class N>
 CONELAB_TILE void multiply(int thread, const N (*rows)[padded], const N (*columns)[padded],
                            Fragment<N>& sum) {
-  multiply_by(thread, rows, columns, sum, [](int, int, N column) { return column; });
+  multiply_by(thread, rows, columns, sum, [](int, int, int, N column) { return column; });
 }
 
 /// Adds weight * (own - column) to the sum. The difference is taken first, so that close numbers do
@@ -114,7 +125,7 @@ CONELAB_TILE void multiply_difference(int thread, const N (*weights)[padded],
                                       const N (*columns)[padded], const Fragment<N>& own,
                                       Fragment<N>& sum) {
   multiply_by(thread, weights, columns, sum,
-              [&](int i, int j, N column) { return own.at[i][j] - column; });
+              [&](int, int i, int j, N column) { return own.at[i][j] - column; });
 }
 
 /// Sets all numbers to 0.
@@ -127,17 +138,15 @@ CONELAB_TILE void clear(Fragment<N>& f) {
   }
 }
 
-/// Computes fragment = a b^T for the tile at (row, column), summed over `size` steps. `member`
-/// points to the fragment in a thread's state.
+/// Adds a b^T of the block's rows and the tile's columns, summed over the columns of a and b. `row`
+/// is the block's first token; `member` points to the fragment in a thread's state.
 template <class N, class Block, class Locals, class Member>
 CONELAB_TILE void product_tile(const Block& block, SharedTile<N>& shared, const Source& a, int row,
-                               const Source& b, int column, int size, Locals& locals,
-                               Member member) {
-  block.phase([&](int thread) { clear(locals[thread].*member); });
-  for (int step = 0; step < size; step += tile_steps) {
+                               const Source& b, Locals& locals, Member member) {
+  for (int step = 0; step < a.columns; step += tile_steps) {
     block.phase([&](int thread) {
-      load_transposed(thread, a, row, step, shared.rows);
-      load_transposed(thread, b, column, step, shared.columns);
+      load_transposed(thread, a, Successive{row}, step, shared.rows);
+      load_transposed(thread, b, shared.token, step, shared.columns);
     });
     block.phase(
         [&](int thread) { multiply(thread, shared.rows, shared.columns, locals[thread].*member); });

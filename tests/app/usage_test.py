@@ -99,6 +99,9 @@ class Lists(ProgramTest):
         for row in self.ok("list", "operators", "--json").json():
             self.assertRegex(row["paper"] or "", "^[A-Z][a-z]", row["name"])
             self.assertTrue(row["cost"], row["name"])
+            structured = row["name"] in ("agglomerative", "star", "segtree", "multi-head", "random")
+            if structured or row["name"] in ("dot", "additive", "transformer-xl"):
+                self.assertEqual(row["devices"], ["cpu"] if structured else ["cpu", "cuda"], row["name"])
 
     def test_operators_tell_what_they_combine_with(self):
         rows = {row["name"]: row for row in self.ok("list", "operators", "--json").json()}

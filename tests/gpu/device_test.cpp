@@ -5,7 +5,7 @@
 
 #include "core/base/half.h"
 #include "gpu/cuda_backend.h"
-#include "tests/core/tiles/cases.h"
+#include "tests/gpu/agreement.h"
 
 namespace conelab::gpu::tests {
 namespace {
@@ -107,6 +107,16 @@ TEST_P(OnDevice, GivesTheSameBitsTwice) {
   EXPECT_EQ(again.parameters, gradient.parameters);
 }
 
+/// What the fast path does not take.
+class PairsOnDevice : public testing::TestWithParam<std::string> {};
+
+TEST_P(PairsOnDevice, Agree) {
+  const DeviceState state = cuda_backend().state();
+  if (!state.available) GTEST_SKIP() << "cuda: " << state.about;
+  expect_agreement_on(cuda_backend(), GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Calls, PairsOnDevice, testing::ValuesIn(portable_calls()));
 INSTANTIATE_TEST_SUITE_P(Similarities, OnDevice, testing::ValuesIn(conelab::tests::pair_variants()),
                          conelab::tests::variant_name);
 

@@ -29,9 +29,7 @@ template <class S, class Type, int width, Owner owner>
 void emulate_owner(const FastGradient& g, GradientSums<float>& sums) {
   using Block = GradientBlock<S, Type, width, owner>;
   using Group = EmulatedGradientGroup<Block>;
-  const GradientResult<float> result{sums.query_base.data(), sums.query_potential.data(),
-                                     sums.key_base.data(),   sums.key_potential.data(),
-                                     sums.value.data(),      sums.sums.data()};
+  const GradientResult<float> result = sums.view([](auto& array) { return array.data(); });
   for (int block = 0; block < Block::blocks(g.call); ++block) {
     const auto seed = static_cast<std::uint64_t>(block + 1);
     ASSERT_NO_THROW((run_block<Block, Group>(block, g, result, seed)));
@@ -61,7 +59,8 @@ void expect_fast_gradient(const Call& call, AttentionInput<float> input, double 
   const Problem<float> p = portable.operands.view(pointer);
   const Plan& plan = *portable.plan;
   const auto index = static_cast<int>(plan.similarity - similarity_table().data());
-  const UpstreamArrays<float> upstream = make_upstream(plan, input, p, portable.forward);
+  const UpstreamArrays<float> upstream =
+      make_upstream(plan, input, portable.operands, portable.forward);
   const int width = fast_width(index, p);
   const auto packed =
       pack_gradient_operands(p, upstream.view(pointer), width, plan.similarity->values);
@@ -89,7 +88,8 @@ void expect_fast_gradient(const Call& call, AttentionInput<float> input, double 
       emulate_owner<S, Type, 128, Owner::key>(g, sums);
     }
   });
-  const Backward<float> found = finish_backward(plan, input, portable.operands, sums);
+  const Backward<float> found =
+      finish_backward(plan, input, portable.operands, portable.forward, sums);
   EXPECT_LE(relative_error(found.query.data, portable.backward.query.data), tolerance) << "query";
   EXPECT_LE(relative_error(found.key.data, portable.backward.key.data), tolerance) << "key";
   EXPECT_LE(relative_error(found.value.data, portable.backward.value.data), tolerance) << "value";

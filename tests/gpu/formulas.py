@@ -34,6 +34,10 @@ def logits(name, q, k, u, v, parameters, size):
     """`size` is the feature size d before the map: the product's default scale."""
     if name == "dot":
         return q @ k.transpose(-1, -2) * parameters.get("scale", 1 / math.sqrt(size))
+    if name == "additive":
+        terms = size // 2
+        t = torch.tanh(q[..., :, None, :terms] + k[..., None, :, :terms])
+        return (t * k[..., None, :, terms:]).sum(-1)
     d = distance(q, k)
     if name == "laplacian":
         return -parameters["gamma"] * d
@@ -43,13 +47,20 @@ def logits(name, q, k, u, v, parameters, size):
     return -parameters["gamma"] * penumbral_height(d, u, v, parameters["height"])
 
 
-def attention(name, q, k, u, v, value, parameters, size, causal=False):
+def attention(name, q, k, u, v, value, parameters, size, causal=False, part=None, leaves=()):
+    """`part` and its leaves: tests/gpu/parts.py."""
     x = logits(name, q, k, u, v, parameters, size)
+    if part is not None:
+        x = part.logits(x, leaves)
+    n_q, n_k = x.shape[-2:]
     if causal:
-        n_q, n_k = x.shape[-2:]
         seen = torch.ones(n_q, n_k, dtype=torch.bool, device=x.device).tril(n_k - n_q)
         x = x.masked_fill(~seen, -math.inf)
-    return torch.softmax(x, -1) @ value
+    if part is None:
+        return torch.softmax(x, -1) @ value
+    if part.seen() is not None:
+        x = x.masked_fill(~part.seen(), -math.inf)
+    return part.output(torch.softmax(x, part.over), value, leaves)
 
 
 def score_mod(name, u, v, q2, k2, parameters, size):

@@ -4,6 +4,8 @@ import math
 
 import torch
 
+import parts
+
 POINTER = ctypes.c_void_p
 STORAGE = {torch.float32: 1, torch.float16: 2, torch.bfloat16: 3}
 TILE = 64
@@ -13,26 +15,35 @@ class Side(ctypes.Structure):
     _fields_ = [("base", POINTER), ("values", POINTER), ("offset", POINTER), ("count", ctypes.c_int)]
 
 
+class PairLists(ctypes.Structure):
+    _fields_ = [(n, POINTER) for n in ("first", "token", "rows")]
+
+
 class Problem(ctypes.Structure):
     _fields_ = [("groups", ctypes.c_int), ("heads", ctypes.c_int), ("base_size", ctypes.c_int),
                 ("width", ctypes.c_int), ("storage", ctypes.c_int), ("sigmoid", ctypes.c_bool),
-                ("normalised", ctypes.c_bool), ("query", Side), ("key", Side), ("value", POINTER),
-                ("value_mark", POINTER), ("constants", POINTER), ("bias", POINTER), ("bias_slope", POINTER),
-                ("bias_slopes", ctypes.c_int), ("allowed", POINTER), ("span", POINTER),
-                ("block_span", POINTER)]
+                ("normalised", ctypes.c_bool), ("over_queries", ctypes.c_bool), ("query", Side), ("key", Side),
+                ("value", POINTER), ("value_mark", POINTER), ("constants", POINTER), ("bias", POINTER),
+                ("bias_slope", POINTER), ("bias_size", ctypes.c_int), ("bias_slopes", ctypes.c_int),
+                ("axes", ctypes.c_int), ("query_place", POINTER), ("key_place", POINTER),
+                ("classes", ctypes.c_int), ("class_of", POINTER), ("class_bias", POINTER),
+                ("sums_slopes", ctypes.c_bool), ("sums_weights", ctypes.c_bool), ("span", POINTER),
+                ("block_span", POINTER), ("lists", ctypes.c_int), ("query_lists", PairLists),
+                ("key_lists", PairLists)]
 
 
 class ForwardResult(ctypes.Structure):
-    _fields_ = [(n, POINTER) for n in ("output", "maximum", "sum")]
+    _fields_ = [(n, POINTER) for n in ("output", "maximum", "sum", "column_lse", "class_weight")]
 
 
 class Upstream(ctypes.Structure):
-    _fields_ = [(n, POINTER) for n in ("output_grad", "reference", "inverse_sum", "delta")]
+    _fields_ = [(n, POINTER) for n in ("output_grad", "reference", "inverse_sum", "delta", "column_lse", "unit",
+                                       "class_slope")]
 
 
 class GradientResult(ctypes.Structure):
-    _fields_ = [(n, POINTER) for n in ("query_base", "query_potential", "key_base",
-                                       "key_potential", "value", "sums")]
+    _fields_ = [(n, POINTER) for n in ("query_base", "query_potential", "key_base", "key_potential", "value",
+                                       "sums", "column_delta", "class_slope", "class_weight")]
 
 
 class FastProblem(ctypes.Structure):
@@ -119,7 +130,7 @@ class Placed:
 def place(name, tokens, dtype, parameters):
     """The similarity's own map, in float64, rounded once."""
     x = tokens.double()
-    if name in ("dot", "laplacian"):
+    if name in ("dot", "laplacian", "additive"):
         return Placed(x.to(dtype))
     scale = parameters.get("height", 1.0)
     last = x[..., -1]
@@ -133,7 +144,7 @@ def place(name, tokens, dtype, parameters):
 
 def token_values(name, placed, parameters):
     """[group, values, n] as the similarity's header computes them."""
-    if name in ("dot", "laplacian"):
+    if name in ("dot", "laplacian", "additive"):
         return None
     if name == "umbral":
         return placed.height.float()[:, None].contiguous()
@@ -146,6 +157,8 @@ def token_values(name, placed, parameters):
 def constants(name, parameters, size):
     if name == "dot":
         return [parameters.get("scale", 1 / math.sqrt(size))]
+    if name == "additive":
+        return [1.0]
     if name == "laplacian":
         return [parameters["gamma"]]
     if name == "umbral":
@@ -167,6 +180,7 @@ class Attention:
     """One call with its operands on the device; `forward` and `backward` launch and return."""
 
     def __init__(self, kernels, name, query, key, value, parameters, causal=False):
+        name, make_part = parts.split(name)
         self.kernels, self.name, self.similarity = kernels, name, kernels.index(name)
         self.parameters, self.causal = parameters, causal
         groups, n_q, size = query.shape
@@ -176,7 +190,8 @@ class Attention:
         self.query = place(name, query, dtype, parameters)
         self.key = place(name, key, dtype, parameters)
         self.value = value.contiguous()
-        distance = name != "dot"
+        self.part = make_part(groups, n_q, n_k, width, device)
+        distance = name not in ("dot", "additive")
         self.hold = []
         # One batch element: its masks serve all heads, each of which has constants of its own.
         p = self.problem = Problem(groups=groups, heads=groups, base_size=self.query.base.shape[2],
@@ -194,9 +209,12 @@ class Attention:
         p.value_mark = self.keep(torch.zeros(groups, n_k, device=device))
         p.constants = self.keep(torch.tensor(groups * constants(name, parameters, size), device=device))
         p.span, p.block_span = self.keep(row_span), self.keep(block_span)
+        self.part.fill(p, self.keep, causal)
         nan = lambda *shape: torch.full(shape, math.nan, device=device)
         self.output, self.maximum, self.sum = nan(groups, n_q, width), nan(groups, n_q), nan(groups, n_q)
-        self.result = ForwardResult(*map(self.keep, (self.output, self.maximum, self.sum)))
+        self.more = self.part.forward_arrays()
+        self.result = ForwardResult(*map(self.keep, (self.output, self.maximum, self.sum)),
+                                    **{name: self.keep(t) for name, t in self.more.items()})
         self.fast = self.pack()
 
     def keep(self, tensor):
@@ -226,23 +244,39 @@ class Attention:
                           ctypes.byref(self.result))
         return self.output
 
+    def finished(self):
+        """The output with what the host adds."""
+        return self.part.finish(self.output, self.more)
+
+    def leaf_gradients(self):
+        """Of the part's leaves, after `backward`."""
+        return self.part.gradients(self.gradients, self.output_grad)
+
     def prepare_backward(self, output_grad, forward=None):
         """What backward needs of `forward`, the portable one unless given."""
         p, device = self.problem, self.value.device
         (forward or self.forward)()
         grad = output_grad.float().contiguous()
-        delta = (grad.double() * self.output.double()).sum(-1).float().contiguous()
+        self.output_grad = grad
+        scale, more = self.part.upstream(self.more, self.maximum, grad)
+        delta = (grad.double() * self.finished().double()).sum(-1).float().contiguous()
+        if scale is not None:  # No softmax over keys: nothing is subtracted from a row.
+            delta.zero_()
         self.upstream = Upstream(self.keep(grad), self.keep(self.maximum),
-                                 self.keep((1 / self.sum).contiguous()), self.keep(delta))
+                                 self.keep((1 / self.sum if scale is None else scale).contiguous()),
+                                 self.keep(delta), **{name: self.keep(t) for name, t in more.items()})
         nan = lambda *shape: torch.full(shape, math.nan, device=device)
         blocks = -(-p.query.count // TILE)
         count = self.kernels.code.conelab_similarity_constants(self.similarity)
         self.gradients = {"query": nan(*self.query.base.shape), "query_potential": nan(p.groups, p.query.count),
                           "key": nan(*self.key.base.shape), "key_potential": nan(p.groups, p.key.count),
                           "value": nan(*self.value.shape),
-                          "sums": torch.full((p.groups, blocks, count), math.nan, device=device,
-                                             dtype=torch.float64)}
-        self.gradient = GradientResult(*map(self.keep, self.gradients.values()))
+                          "sums": torch.full((p.groups, blocks, count + p.bias_slopes), math.nan,
+                                             device=device, dtype=torch.float64),
+                          **self.part.gradient_arrays()}
+        ours = {"query": "query_base", "key": "key_base"}
+        self.gradient = GradientResult(**{ours.get(name, name): self.keep(t)
+                                          for name, t in self.gradients.items()})
         self.fast_gradient = None if self.fast is None else self.pack_gradient(grad, delta)
 
     def pack_gradient(self, grad, delta):

@@ -1,13 +1,12 @@
-// The portable kernels' tile code, run on the host: fast = reference, gradients = the CPU's.
+// The portable kernels' tile code, run on the host, with every similarity: fast = reference,
+// gradients = the CPU's. pairs_test.cpp has the other parts of calls.
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cstring>
 #include <utility>
 
-#include "core/base/error.h"
-#include "tests/core/tiles/cases.h"
-#include "tests/gpu/emulate.h"
+#include "tests/gpu/agreement.h"
 
 namespace conelab::gpu::tests {
 namespace {
@@ -37,32 +36,6 @@ std::string describe(const Call& call, const Extents& e) {
                      e.value);
 }
 
-void expect_close(const Backward<double>& found, const Backward<double>& expected,
-                  double tolerance) {
-  EXPECT_LE(difference(found.query, expected.query), tolerance) << "query";
-  EXPECT_LE(difference(found.key, expected.key), tolerance) << "key";
-  EXPECT_LE(difference(found.value, expected.value), tolerance) << "value";
-  ASSERT_EQ(found.parameters.size(), expected.parameters.size());
-  for (const auto& [key, values] : expected.parameters) {
-    const std::vector<double>& mine = found.parameters.at(key);
-    ASSERT_EQ(mine.size(), values.size()) << key;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      EXPECT_NEAR(mine[i], values[i], tolerance * 10 * std::max(1.0, std::abs(values[i]))) << key;
-    }
-  }
-}
-
-/// In double: forward against the separately written reference, backward against the CPU's, whose
-/// own gradients the tests of core compare with finite differences.
-void expect_agreement(const Call& call, const AttentionInput<double>& input) {
-  const auto exact = reference::evaluate(reference::make_problem(call, input));
-  const Emulation<double> found = emulate(call, input, Storage::f64);
-  EXPECT_LE(difference(found.forward.output, exact.output), 1e-12) << "output";
-  EXPECT_LE(difference(found.forward.lse, exact.lse), 1e-12) << "lse";
-  const Forward<double> saved = forward(*found.plan, input, one_thread());
-  expect_close(found.backward, backward(*found.plan, input, saved, one_thread()), 1e-9);
-}
-
 class Portable : public testing::TestWithParam<Variant> {};
 
 TEST_P(Portable, AgreesInEveryPart) {
@@ -71,17 +44,6 @@ TEST_P(Portable, AgreesInEveryPart) {
     const Call call = make_call(GetParam(), parts, extents);
     SCOPED_TRACE(describe(call, extents));
     expect_agreement(call, random_input(call, extents, 7));
-  }
-}
-
-TEST(PortableWeights, OverQueriesAreRefused) {
-  const Call call = call_from_text("dot:axis=query");
-  const Extents extents{1, 1, 3, 4, 2, 1};
-  try {
-    (void)emulate(call, random_input(call, extents, 7), Storage::f64);
-    FAIL() << "softmax over queries ran";
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "device cuda: softmax with axis = query runs on the CPU only");
   }
 }
 
@@ -195,7 +157,7 @@ TEST(Storage, OfSixteenBitsRoundsBaseAndValuesAndNothingElse) {
       EXPECT_GT(difference(found.forward.output, exact.output), 1e-5);
       const auto plan = resolve(call, check_extents(rounded));
       const Forward<double> saved = forward(*plan, rounded, one_thread());
-      expect_close(found.backward, backward(*plan, rounded, saved, one_thread()), 1e-9);
+      expect_gradients(found.backward, backward(*plan, rounded, saved, one_thread()), 1e-9);
     }
   }
 }

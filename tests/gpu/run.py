@@ -26,12 +26,15 @@ except ImportError:
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import formulas
 import kernels
+import parts
 import stand_in
 import supervise
 
 PARAMETERS = {"dot": {}, "laplacian": {"gamma": 1.0}, "umbral": {"gamma": 1.0, "radius": 0.5},
               "penumbral": {"gamma": 4.0, "height": 1.0}}
 OPERATORS = tuple(PARAMETERS)
+# What the portable path alone computes (parts.py).
+PORTABLE = ("additive", "dot:axis=query", "dot:graph", "dot:grid", "dot:shaw")
 # Seconds since run.sh began after which a mode opens no new case: check leaves time for the
 # sanitizer, the others for the case that is open, whose peers are being compiled.
 BUDGET = {"check": 300, "time": 450, "tune": 480}
@@ -82,9 +85,10 @@ def tokens(groups, n_q, n_k, d, d_v, seed, device, dtype):
 
 class Case:
     def __init__(self, library, name, dtype, n, d, groups, causal=False, seed=1):
-        self.name, self.d, self.causal = name, d, causal
+        self.name, self.d, self.causal = parts.split(name)[0], d, causal
+        self.portable_only = name in PORTABLE
         self.q, self.k, self.v, self.grad = tokens(groups, n, n, d, d, seed, Place.device, dtype)
-        self.parameters = PARAMETERS[name]
+        self.parameters = PARAMETERS.get(self.name, {})
         self.ours = kernels.Attention(library, name, self.q, self.k, self.v, self.parameters, causal)
 
     def placed(self, dtype):
@@ -93,14 +97,15 @@ class Case:
         leaf = lambda t: t.detach().to(dtype).requires_grad_()
         heights = [None if p.height is None else leaf(p.height.float() if dtype != torch.float64 else p.height)
                    for p in (o.query, o.key)]
-        return leaf(o.query.base), leaf(o.key.base), *heights, leaf(self.v)
+        return leaf(o.query.base), leaf(o.key.base), *heights, leaf(self.v), *map(leaf, o.part.leaves)
 
     def formula(self, dtype):
-        q, k, u, v, value = self.placed(dtype)
+        q, k, u, v, value, *leaves = self.placed(dtype)
         if u is not None and dtype in (torch.bfloat16, torch.float16):
             u, v = u.to(dtype), v.to(dtype)
-        out = formulas.attention(self.name, q, k, u, v, value, self.parameters, self.d, self.causal)
-        return out, (q, k, value)
+        out = formulas.attention(self.name, q, k, u, v, value, self.parameters, self.d, self.causal,
+                                 self.ours.part, leaves)
+        return out, (q, k, value, *leaves)
 
 
 def relative(found, exact, scale):
@@ -123,10 +128,12 @@ def answer(case, forward, backward):
     ours = case.ours
     ours.output.fill_(math.nan)
     found = forward().clone()
+    output = ours.finished().clone()
     ours.prepare_backward(case.grad, forward)
     grads = {k: v.clone() for k, v in backward().items()}
+    leaves = [grad.clone() for grad in ours.leaf_gradients()]
     same = torch.equal(forward(), found) and all(torch.equal(v, grads[k]) for k, v in backward().items())
-    return (found, grads["query"], grads["key"], grads["value"]), same
+    return (output, grads["query"], grads["key"], grads["value"], *leaves), same
 
 
 def variants_agree(library, case, output):
@@ -150,9 +157,10 @@ def check_case(library, name, dtype, n, d, groups, causal, paths=PATHS):
     torch_out, torch_leaves = case.formula(dtype)
     torch_grads = torch.autograd.grad((torch_out.float() * case.grad.float()).sum(), torch_leaves)
     rows = []
-    wanted = dict(zip(PARTS, zip((exact, *exact_grads), (torch_out, *torch_grads))))
+    names = (*PARTS, *case.ours.part.names)
+    wanted = dict(zip(names, zip((exact, *exact_grads), (torch_out, *torch_grads))))
     for path, (found, same) in answers.items():
-        for what, mine in zip(PARTS, found):
+        for what, mine in zip(names, found):
             ours, peer = (relative(it, wanted[what][0], scale) for it in (mine, wanted[what][1]))
             # Where PyTorch's own gradient is NaN (a root at distance 0), rounding alone decides.
             bound = max(2 * peer, ROUNDING[dtype]) if math.isfinite(peer) else 5 * ROUNDING[dtype]
@@ -167,7 +175,7 @@ def questions():
     """(path, operator, dtype, n, d, causal) of all cases: the portable path first, as it is simpler."""
     sizes = [(1, 8), (20, 8)] if Place.dry else [(1, 64), (63, 64), (128, 64), (129, 33), (1025, 64), (257, 128)]
     for path in PATHS:
-        for name in OPERATORS:
+        for name in OPERATORS if path else OPERATORS + PORTABLE:
             for dtype in (torch.bfloat16, torch.float16) if path else ROUNDING:
                 for n, d in sizes:
                     for causal in (False, True):
@@ -216,16 +224,16 @@ def checked(library, save):
 
 def run_check(library, save):
     rows = checked(library, save)
-    print(f"{'operator':<10} {'dtype':<9} {'what':<12} {'worst error':>12} {'PyTorch':>10}  verdict")
-    for name in OPERATORS:
+    print(f"{'operator':<14} {'dtype':<9} {'what':<12} {'worst error':>12} {'PyTorch':>10}  verdict")
+    for name in OPERATORS + PORTABLE:
         for dtype in ("float32", "bfloat16", "float16"):
-            for what in (path + part for path in PATHS for part in PARTS):
+            for what in dict.fromkeys(r["what"] for r in rows if r["operator"] == name):
                 mine = [r for r in rows if (r["operator"], r["dtype"], r["what"]) == (name, dtype, what)]
                 if not mine:
                     continue
                 bad = [r for r in mine if not r["good"]]
                 worst = max(mine, key=lambda r: (not math.isfinite(r["error"]), r["error"]))
-                print(f"{name:<10} {dtype:<9} {what:<12} {worst['error']:>12.2e} {worst['torch_error']:>10.2e}  "
+                print(f"{name:<14} {dtype:<9} {what:<12} {worst['error']:>12.2e} {worst['torch_error']:>10.2e}  "
                       + ("ok" if not bad else f"FAILED at n={bad[0]['n']} d={bad[0]['d']} causal={bad[0]['causal']}"))
     failed = sum(not r["good"] for r in rows)
     print(f"{len(rows) - failed} passed, {failed} failed")
@@ -278,11 +286,11 @@ def sdpa(case, backend):
 
 
 def published(case, compiled):
-    q, k, u, v, value = case.placed(case.v.dtype)
+    q, k, u, v, value, *leaves = case.placed(case.v.dtype)
     heights = (u, v) if u is None else (u.to(value.dtype), v.to(value.dtype))
     function = torch.compile(formulas.attention, dynamic=False) if compiled else formulas.attention
-    return (lambda: function(case.name, q, k, *heights, value, case.parameters, case.d, case.causal),
-            (q, k, value))
+    return (lambda: function(case.name, q, k, *heights, value, case.parameters, case.d, case.causal,
+                             case.ours.part, leaves), (q, k, value, *leaves))
 
 
 def flex(case):
@@ -300,6 +308,9 @@ def flex(case):
 
 
 def peers_of(case):
+    if case.portable_only:
+        yield "PyTorch eager", functools.partial(published, case, False)
+        return
     if case.name == "dot":
         for backend in ("FLASH_ATTENTION", "CUDNN_ATTENTION", "EFFICIENT_ATTENTION"):
             yield "SDPA " + backend.split("_")[0], functools.partial(sdpa, case, backend)
@@ -378,7 +389,8 @@ def rounds_of(work, rounds, flush):
 
 def flops(case, pass_name):
     groups, n, d = case.q.shape
-    pairs = groups * n * n * (0.5 if case.causal else 1)
+    seen = case.ours.part.seen()
+    pairs = groups * (n * n * (0.5 if case.causal else 1) if seen is None else int(seen.sum()))
     return pairs * d * (4 if pass_name == "forward" else 10)
 
 
@@ -390,29 +402,32 @@ def run_time(library, save):
              (1024, 64, 64, torch.bfloat16, False), (4096, 64, 16, torch.float32, False)]
     if Place.dry:
         cases = [(32, 8, 2, torch.bfloat16, True), (32, 8, 2, torch.float32, False)]
-    print(f"{'operator':<10} {'pass':<8} {'dtype':<8} {'n':>6} {'d':>4} {'causal':<6} {'who':<20} "
+    of_all = [(case, name) for case in cases for name in OPERATORS]
+    # PyTorch holds n x n (for additive n x n x d) numbers of each group.
+    small = (32, 8, 2, torch.float32, False) if Place.dry else (2048, 32, 2, torch.float32, False)
+    of_all[len(OPERATORS):len(OPERATORS)] = [(small, name) for name in PORTABLE]
+    print(f"{'operator':<14} {'pass':<8} {'dtype':<8} {'n':>6} {'d':>4} {'causal':<6} {'who':<20} "
           f"{'warm ms':>9} {'cold ms':>9} {'TFLOP/s':>8}")
-    for n, d, groups, dtype, causal in cases:
-        for name in OPERATORS:
-            if late("time"):
-                print("time: out of time, the rest is left out")
-                return rows
-            case = Case(library, name, dtype, n, d, groups, causal)
-            for pass_name in ("forward", "backward"):
-                warm, cold = time_case(case, pass_name, 9, flush)
-                for who in warm:
-                    row = {"operator": name, "pass": pass_name, "dtype": str(dtype)[6:], "n": n, "d": d,
-                           "groups": groups, "causal": causal, "who": who,
-                           "warm": statistics.median(warm[who]), "cold": statistics.median(cold[who]),
-                           "warm_samples": warm[who], "cold_samples": cold[who],
-                           "flops": flops(case, pass_name)}
-                    rows.append(row)
-                    print(f"{name:<10} {pass_name:<8} {row['dtype']:<8} {n:>6} {d:>4} {str(causal):<6} {who:<20} "
-                          f"{row['warm'] * 1e3:>9.3f} {row['cold'] * 1e3:>9.3f} "
-                          f"{row['flops'] / row['warm'] * 1e-12:>8.1f}", flush=True)
-            del case
-            free_memory()
-            save(rows)
+    for (n, d, groups, dtype, causal), name in of_all:
+        if late("time"):
+            print("time: out of time, the rest is left out")
+            return rows
+        case = Case(library, name, dtype, n, d, groups, causal)
+        for pass_name in ("forward", "backward"):
+            warm, cold = time_case(case, pass_name, 9, flush)
+            for who in warm:
+                row = {"operator": name, "pass": pass_name, "dtype": str(dtype)[6:], "n": n, "d": d,
+                       "groups": groups, "causal": causal, "who": who,
+                       "warm": statistics.median(warm[who]), "cold": statistics.median(cold[who]),
+                       "warm_samples": warm[who], "cold_samples": cold[who],
+                       "flops": flops(case, pass_name)}
+                rows.append(row)
+                print(f"{name:<14} {pass_name:<8} {row['dtype']:<8} {n:>6} {d:>4} {str(causal):<6} {who:<20} "
+                      f"{row['warm'] * 1e3:>9.3f} {row['cold'] * 1e3:>9.3f} "
+                      f"{row['flops'] / row['warm'] * 1e-12:>8.1f}", flush=True)
+        del case
+        free_memory()
+        save(rows)
     return rows
 
 

@@ -84,9 +84,73 @@ void run_fast(int index, Problem<float> p, int values, const ForwardResult<float
   check(cudaDeviceSynchronize(), "fast gradient");
 }
 
+std::vector<int> numbers_below(int count, int limit) {
+  std::vector<int> numbers;
+  for (int i = 0; i < count; ++i) numbers.push_back(i % limit);
+  return numbers;
+}
+
+/// Every third token for each block of 64, with some of the block's own.
+PairLists lists() {
+  std::vector<int> first{0}, token;
+  std::vector<std::uint64_t> rows;
+  for (int block = 0; block * 64 < tokens; ++block) {
+    for (int i = 0; i < tokens; i += 3) {
+      token.push_back(i);
+      rows.push_back(0x9249249249249249u << (i % 3));
+    }
+    first.push_back(static_cast<int>(token.size()));
+  }
+  return {upload(first), upload(token), upload(rows)};
+}
+
+void run_portable(int index, const Problem<float>& p, const ForwardResult<float>& result,
+                  const Upstream<float>& upstream, const GradientResult<float>& gradient) {
+  portable_kernels(index).forward(p, result, nullptr);
+  check(cudaGetLastError(), "launch");
+  check(cudaDeviceSynchronize(), "portable forward");
+  portable_kernels(index).gradient(p, upstream, gradient, nullptr);
+  check(cudaGetLastError(), "launch");
+  check(cudaDeviceSynchronize(), "portable gradient");
+}
+
+/// A mask with holes, the softmax over queries, a bias on a grid of two axes, and one of classes of
+/// relative positions, all at once.
+void run_parts(int index, Problem<float> p, ForwardResult<float> result, Upstream<float> upstream,
+               GradientResult<float> gradient) {
+  constexpr int classes = 7, rows = groups * tokens, table = 4 * tokens;
+  p.lists = 1;
+  p.query_lists = lists();
+  p.key_lists = lists();
+  p.over_queries = true;
+  p.normalised = false;
+  p.axes = 2;
+  p.bias_size = table;
+  p.bias_slopes = 4;
+  p.bias = random_numbers(table);
+  p.bias_slope = random_numbers(4 * table);
+  p.query_place = upload(numbers_below(2 * tokens, tokens));
+  std::vector<int> key_place = numbers_below(2 * tokens, tokens);
+  for (int& place : key_place) place += 2 * tokens;
+  p.key_place = upload(key_place);
+  p.classes = classes;
+  p.class_of = upload(numbers_below(2 * tokens - 1, classes));
+  p.class_bias = random_numbers(rows * classes);
+  p.sums_slopes = p.sums_weights = true;
+  result.column_lse = random_numbers(rows);
+  result.class_weight = random_numbers(rows * classes);
+  upstream.column_lse = result.column_lse;
+  upstream.unit = random_numbers(rows);
+  upstream.class_slope = random_numbers(rows * classes);
+  gradient.sums = upload(std::vector<double>(3 * groups * (conelab::max_constants + 4)));
+  gradient.column_delta = random_numbers(rows);
+  gradient.class_slope = random_numbers(rows * classes);
+  gradient.class_weight = random_numbers(rows * classes);
+  run_portable(index, p, result, upstream, gradient);
+}
+
 template <class S>
 void run(int index) {
-  if (portable_kernels(index).forward == nullptr) return;  // It runs on the CPU only.
   std::printf("sanitize: %s %s\n", S::info.name, S::info.about);
   std::fflush(stdout);  // Where a kernel never ends, this says which.
   Problem<float> p;
@@ -111,10 +175,8 @@ void run(int index) {
       random_numbers(rows * size),  random_numbers(rows),
       random_numbers(rows * size),  random_numbers(rows),
       random_numbers(rows * width), upload(std::vector<double>(3 * groups * (S::constants + 1)))};
-  portable_kernels(index).forward(p, result, nullptr);
-  check(cudaDeviceSynchronize(), S::info.name);
-  portable_kernels(index).gradient(p, upstream, gradient, nullptr);
-  check(cudaDeviceSynchronize(), S::info.name);
+  run_portable(index, p, result, upstream, gradient);
+  run_parts(index, p, result, upstream, gradient);
   int major = 0;
   check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0), "attribute");
   if (major != 9) return;

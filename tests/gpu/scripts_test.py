@@ -22,6 +22,7 @@ torch.set_num_threads(1)  # Tensors are small: threads would wait for each other
 sys.path.insert(0, str(ROOT / "tests/gpu"))
 import formulas
 import kernels
+import parts
 import run
 import stand_in
 import supervise
@@ -86,6 +87,20 @@ class Operands(unittest.TestCase):
         self.assertEqual(float(facts[1, 1, 0, 71]), float(offset[1, 199]))
         self.assertEqual(float(facts[0, 1, 3, 2]), float(values[0, 2, 130]))
 
+    def test_lists_hold_the_pairs_of_each_block(self):
+        seen = torch.rand(130, 70, generator=torch.Generator().manual_seed(1)) < 0.1
+        seen[63, 5] = True
+        first, token, rows = (t.tolist() for t in parts.lists(seen))
+        found = torch.zeros_like(seen)
+        for block in range(3):
+            entries = range(first[block], first[block + 1])
+            self.assertEqual([token[e] for e in entries], sorted({token[e] for e in entries}))
+            for e in entries:
+                for r in range(64):
+                    if rows[e] >> r & 1:
+                        found[block * 64 + r, token[e]] = True
+        self.assertTrue(torch.equal(found, seen))
+
     def test_twins_are_planted(self):
         q, k, _, _ = run.tokens(2, 8, 8, 4, 4, 1, "cpu", torch.float32)
         self.assertTrue(torch.equal(q[:, 0], k[:, 1]))
@@ -148,6 +163,11 @@ class Check(unittest.TestCase):
 
     def test_right_answers_pass(self):
         rows = self.rows(0.0)
+        with run.rehearsal():
+            further = [row for name in run.PORTABLE for row in
+                       run.check_case(stand_in.Library, name, torch.float32, 20, 8, 2, True)]
+        self.assertEqual([r for r in further if not r["good"]], [])
+        self.assertEqual(len(further), 5 * 4 + 1 + 2)
         # The fast path is checked beside the portable one where it takes the type.
         self.assertEqual(len(rows), 4 * 2 * (4 + 8))
         self.assertEqual([r for r in rows if not r["good"]], [])
@@ -229,8 +249,11 @@ class Emulation(unittest.TestCase):
                 for dtype, n, d, causal in ((torch.float32, 70, 33, True), (torch.bfloat16, 1, 64, False),
                                             (torch.bfloat16, 130, 33, True), (torch.float16, 70, 100, False)):
                     rows += run.check_case(library, name, dtype, n, d, 2, causal)
+            for name in run.PORTABLE:
+                for dtype, n, d, causal in ((torch.float32, 70, 34, True), (torch.float16, 130, 16, False)):
+                    rows += run.check_case(library, name, dtype, n, d, 2, causal)
         self.assertEqual([r for r in rows if not r["good"]], [])
-        self.assertEqual(len(rows), 4 * (4 + 3 * 8))
+        self.assertEqual(len(rows), 4 * (4 + 3 * 8) + 2 * (5 * 4 + 1 + 2))
 
 
 class Rehearsal(unittest.TestCase):
@@ -251,6 +274,8 @@ class Rehearsal(unittest.TestCase):
         printed = self.rehearse("check")
         for name in run.OPERATORS:
             self.assertRegex(printed, rf"{name} +bfloat16 +fast d key .* ok")
+        for name in run.PORTABLE:
+            self.assertRegex(printed, rf"{name} +float32 +d value .* ok")
         self.assertIn(" 0 failed", printed)
 
     def test_time_puts_ours_beside_pytorchs(self):

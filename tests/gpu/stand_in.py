@@ -6,12 +6,18 @@ import formulas
 import kernels
 
 
+def takes(similarity, problem):
+    """Whether the fast path takes the call."""
+    plain = problem.axes == problem.classes == problem.lists == 0 and not problem.over_queries
+    return plain and problem.storage != 1 and Library.names[similarity] != "additive"
+
+
 class Library:
     """Of the loaded kernels, what the scripts ask."""
-    names = ("dot", "laplacian", "umbral", "penumbral")
+    names = ("dot", "laplacian", "umbral", "penumbral", "additive")
 
     class code:
-        conelab_fast_width = staticmethod(lambda _, problem: 0 if problem._obj.storage == 1 else 64)
+        conelab_fast_width = staticmethod(lambda which, problem: 64 if takes(which, problem._obj) else 0)
         conelab_similarity_constants = staticmethod(lambda _: 2)
         conelab_fast_variants = staticmethod(lambda: 2)
         conelab_fast_consumers = staticmethod(lambda _: 2)
@@ -33,10 +39,14 @@ class Attention(kernels.Attention):
 
     def graph(self):
         leaf = lambda t: None if t is None else t.double().detach().requires_grad_()
-        q, k, u, v, value = map(leaf, (self.query.base, self.key.base, self.query.height,
-                                       self.key.height, self.value))
-        out = formulas.attention(self.name, q, k, u, v, value, self.parameters, self.size, self.causal)
-        return out, (q, k, value)
+        q, k, u, v, value, *leaves = map(leaf, (self.query.base, self.key.base, self.query.height,
+                                                self.key.height, self.value, *self.part.leaves))
+        out = formulas.attention(self.name, q, k, u, v, value, self.parameters, self.size, self.causal,
+                                 self.part, leaves)
+        return out, (q, k, value, *leaves)
+
+    def finished(self):
+        return self.output
 
     def forward(self):
         self.sum.fill_(1)
@@ -47,17 +57,21 @@ class Attention(kernels.Attention):
         return self.forward()
 
     def prepare_backward(self, output_grad, forward=None):
-        self.output_grad = output_grad.double()
+        self.exact_grad = output_grad.double()
         super().prepare_backward(output_grad, forward)
 
     def backward(self):
         out, leaves = self.graph()
-        grads = torch.autograd.grad((out * self.output_grad).sum(), leaves)
+        grads = torch.autograd.grad((out * self.exact_grad).sum(), leaves)
+        self.of_leaves = [grad + self.noise for grad in grads[3:]]
         for name, grad in zip(("query", "key", "value"), grads):
             self.gradients[name].copy_(grad + self.noise)
-        for name in ("query_potential", "key_potential", "sums"):
+        for name in ("query_potential", "key_potential", "sums", *self.part.gradient_arrays()):
             self.gradients[name].zero_()
         return self.gradients
+
+    def leaf_gradients(self):
+        return self.of_leaves
 
     def fast_backward(self):
         return self.backward()

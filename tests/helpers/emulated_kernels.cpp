@@ -1,63 +1,27 @@
 // The library of binding.cu without CUDA: the same functions, launches run on the host. Lets the
 // tests of the scripts put the scripts' own operands through the kernels' own code.
 #include <algorithm>
-#include <memory>
 
 #include "gpu/hopper/fast_launch.h"
 #include "gpu/hopper/forward_block.h"
 #include "gpu/hopper/numbers.h"
-#include "gpu/tile/forward.h"
-#include "gpu/tile/gradient.h"
 #include "tests/gpu/binding.cu"
 #include "tests/gpu/emulated_block.h"
 #include "tests/gpu/emulated_gradient.h"
+#include "tests/gpu/host_runner.h"
 
 namespace conelab::gpu {
-namespace {
-
-template <class Work>
-void for_places(const Problem<float>& p, int tokens, int slices, const Work& work) {
-  const auto shared = std::make_unique<SharedTile<float>>();
-  for (int group = 0; group < p.groups; ++group) {
-    for (int block = 0; block * tile_rows < tokens; ++block) {
-      for (int slice = 0; slice < slices; ++slice) work(TilePlace{group, block, slice}, *shared);
-    }
-  }
-}
-
-template <class S>
-void portable_forward(const Problem<float>& p, const ForwardResult<float>& result, void*) {
-  using Tile = ForwardTile<S, float, HostBlock>;
-  for_places(p, p.query.count, Tile::slices(p),
-             [&](const TilePlace& place, SharedTile<float>& shared) {
-               Tile::run(HostBlock(), p, result, place, shared);
-             });
-}
-
-template <class S, Owner owner>
-void portable_owner(const Problem<float>& p, const Upstream<float>& upstream,
-                    const GradientResult<float>& result) {
-  using Tile = GradientTile<S, float, owner, HostBlock>;
-  const int tokens = owner == Owner::query ? p.query.count : p.key.count;
-  for_places(p, tokens, Tile::slices(p), [&](const TilePlace& place, SharedTile<float>& shared) {
-    Tile::run(HostBlock(), p, upstream, result, place, shared);
-  });
-}
-
-template <class S>
-void portable_gradient(const Problem<float>& p, const Upstream<float>& upstream,
-                       const GradientResult<float>& result, void*) {
-  portable_owner<S, Owner::query>(p, upstream, result);
-  portable_owner<S, Owner::key>(p, upstream, result);
-}
-
-}  // namespace
 
 PortableKernels portable_kernels(int index) {
   PortableKernels found;
   visit_similarity(index, [&](auto tag) {
     using S = typename decltype(tag)::type;
-    found = {&portable_forward<S>, &portable_gradient<S>};
+    found.forward = [](const Problem<float>& p, const ForwardResult<float>& result, void*) {
+      run_forward<S>(tests::HostRunner(), p, result);
+    };
+    found.gradient = [](const Problem<float>& p, const Upstream<float>& upstream,
+                        const GradientResult<float>& result,
+                        void*) { run_gradient<S>(tests::HostRunner(), p, upstream, result); };
   });
   return found;
 }
