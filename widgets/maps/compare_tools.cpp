@@ -11,7 +11,7 @@ namespace {
 
 /// Roles of an entry: its file and its group. "another file …" has neither.
 constexpr int file_role = Qt::UserRole, group_role = Qt::UserRole + 1;
-constexpr int widest_layer = 200;
+constexpr int layer_width = 116;  ///< Of any file.
 
 }  // namespace
 
@@ -64,7 +64,7 @@ CompareTools::CompareTools(Workspace& workspace, SecondTrace& second, QWidget* p
   layer_ = add("maps-beside", tr("Compared layer"),
                tr("Shows another layer, head or file beside each map, and the difference where the"
                   " sizes agree; hold R over the maps to let the two change places"));
-  layer_->setMaximumWidth(widest_layer);
+  layer_->setFixedWidth(layer_width);
   head_ = add("maps-beside-head", tr("Compared head"), tr("The head of the compared layer"));
   connect(layer_, &QComboBox::activated, this, &CompareTools::choose_layer);
   connect(head_, &QComboBox::activated, this, &CompareTools::choose_head);

@@ -34,8 +34,9 @@ MapsView::MapsView(Workspace& workspace, QWidget* parent)
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
-  auto* tools = new QWidget;
+  auto* tools = new ToolRow;
   build_tools(tools);
+  build_cancel(tools);
   column->addWidget(tools);
   notice_ = new MapNotice(model_, matcher_);
   column->addWidget(notice_);
@@ -293,7 +294,7 @@ void MapsView::show_work() {
   for (const auto& panel : model_.panels()) busy = busy || (!all_heads && panel->pass.active());
   const bool cancelled = all_heads ? heads_.cancelled() : model_.cancelled();
   cancel_->setVisible(busy || cancelled);
-  cancel_->setText(cancelled ? tr("compute again") : tr("cancel"));
+  cancel_->setText(cancelled ? tr("resume") : tr("cancel"));
 }
 
 }  // namespace conelab::desktop
