@@ -81,8 +81,9 @@ void CompareTools::add_layers(const std::string& file, const std::vector<std::st
   for (const std::string& group : groups) {
     // The layers of other texts are named with their text.
     const bool sibling = std::find(beside.begin(), beside.end(), group) != beside.end();
-    QString text =
-        QString::fromStdString(sibling || group.empty() ? layer_name(group) : group.substr(1));
+    QString text = QString::fromStdString(is_stored_map(group)       ? group_title(group)
+                                          : sibling || group.empty() ? layer_name(group)
+                                                                     : group.substr(1));
     if (!open || file != open->file) text = name + ": " + text;
     layer_->addItem(tr("with %1").arg(text));
     layer_->setItemData(layer_->count() - 1, QString::fromStdString(file), file_role);
@@ -97,6 +98,11 @@ void CompareTools::refill() {
   layer_->clear();
   layer_->addItem(tr("no comparison"));
   if (open) add_layers(open->file, workspace_.groups());
+  if (open && open->stored && workspace_.groups().size() > 1) {
+    layer_->addItem(tr("with all arrays"));
+    layer_->setItemData(layer_->count() - 1, QString::fromStdString(open->file), file_role);
+    layer_->setItemData(layer_->count() - 1, QString(all_arrays), group_role);
+  }
   if (beside && (!open || beside->file != open->file)) {
     const bool known = second_.trace() && second_.trace()->file == beside->file;
     add_layers(beside->file, known ? second_.groups() : std::vector{beside->group});
@@ -109,7 +115,7 @@ void CompareTools::refill() {
     }
   }
   const auto& trace = second_.trace();
-  head_->setVisible(beside && trace);
+  head_->setVisible(beside && trace && beside->group != all_arrays);
   if (!beside || !trace) return;
   fill_heads(*head_, trace->extents().head);
   show_head(*head_, beside->head, beside->join);
