@@ -195,7 +195,7 @@ void MapsView::build_token_tools(QWidget* row) {
   });
   tokens_->setMenu(menu);
   row->layout()->addWidget(tokens_);
-  only_in(tokens_, {"maps", "table"});
+  only_in(tokens_, {"maps", "heads", "table"});
 }
 
 /// Builds the range of tokens of arcs, trees and orders.
@@ -375,28 +375,39 @@ void MapsView::add_figure(const std::optional<FigureChoice>& figure, const QStri
           [this, figure = *figure] { emit command_wanted(figure); });
 }
 
-/// A figure shows one trace: of maps that are compared, each side has its own.
+/// Gives a figure of maps with shared limits those that follow from the percentiles of the view.
+std::optional<FigureChoice> MapsView::with_percentiles(std::optional<FigureChoice> figure) const {
+  const MapChoice& maps = workspace_.document().session().maps;
+  const bool small = maps.layout == "heads";
+  if (!figure || maps.percentiles == map_percentiles[0] || !maps.shared_limits ||
+      maps.scale != map_scales[0] || figure->parameters.contains("low") ||
+      (small ? heads_.rows().empty() : maps.layout != "maps" || model_.panels().empty())) {
+    return figure;
+  }
+  const figure::Limits limits =
+      small ? heads_.limits(*heads_.rows().front(), 0) : model_.limits(*model_.panels().front());
+  if (limits.low < limits.high) {
+    figure->parameters["low"] = fmt::format("{:.6g}", limits.low);
+    figure->parameters["high"] = fmt::format("{:.6g}", limits.high);
+  }
+  return figure;
+}
+
 void MapsView::fill_figure_menu() {
   figure_->menu()->clear();
   const Session& session = workspace_.document().session();
   if (!workspace_.trace()) return;
-  const auto& beside = session.maps.beside;
   const auto& second = model_.second().trace();
-  if (session.maps.layout == "maps" && beside && second) {
-    const auto name = [](const Trace& trace, std::int64_t head) {
-      return QString::fromStdString(fmt::format("{} · {}", layer_name(trace.group), head));
-    };
-    add_figure(map_figure(session, *workspace_.trace()),
-               name(*workspace_.trace(), session.trace.head));
+  if (workspace_.trace()->stored && session.maps.beside && second) {  // A figure for each side.
     Session other = session;
-    other.trace.head = beside->head;
-    other.maps.join = beside->join;
-    return add_figure(map_figure(other, *second), name(*second, beside->head));
+    other.trace.head = session.maps.beside->head;
+    add_figure(map_figure(session, *workspace_.trace()), tr("the open map"));
+    return add_figure(map_figure(other, *second), tr("the other map"));
   }
   const bool each = figure_of_one(session.maps.layout) && !workspace_.trace()->stored;
   const std::size_t count = each ? session.maps.calls.size() : 1;
   for (std::size_t i = 0; i < count; ++i) {
-    add_figure(map_figure(session, *workspace_.trace(), i),
+    add_figure(with_percentiles(map_figure(session, *workspace_.trace(), i)),
                each ? QString::fromStdString(call_title(session.maps.calls[i])) : QString());
   }
   if (figure_->menu()->isEmpty())

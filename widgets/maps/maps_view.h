@@ -65,6 +65,8 @@ class MapsView : public QWidget {
   void build_numbers(QWidget* row);
   void build_cancel(ToolRow* row);
   void fill_figure_menu();
+  [[nodiscard]] std::optional<FigureChoice> with_percentiles(
+      std::optional<FigureChoice> figure) const;
   /// Adds a figure and its command to the menu, if there is one.
   void add_figure(const std::optional<FigureChoice>& figure, const QString& of);
   [[nodiscard]] QString longest_readout() const;
