@@ -218,6 +218,10 @@ std::string subject_name(const MapSubject& subject, bool whole) {
 
 std::shared_ptr<MatrixSource> subject_source(const MapSubject& subject, const Call& call,
                                              Map2d quantity) {
+  if (subject.trace->stored && subject.join == "one") {  // Its name says what its cells are.
+    return attention_source(head_input(*subject.trace, subject.batch, subject.head), call,
+                            quantity);
+  }
   if (subject.join != "rollout") return std::make_shared<JoinedSource>(subject, call, quantity);
   if (quantity != Map2d::weights) misuse("rollout is defined for weights, not for logits");
   return std::make_shared<RolloutSource>(subject, call);

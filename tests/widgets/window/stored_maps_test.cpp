@@ -166,6 +166,7 @@ TEST(StoredMaps, AllArraysStandSideBySide) {
     EXPECT_EQ(model.value_name(panel), arrays[i].name);
     EXPECT_DOUBLE_EQ(panel.pyramid->source().exact(3, 8),
                      stored_number(file, arrays[i].group, arrays[i].variable, 5, 3, 8));
+    EXPECT_EQ(model.colour_choice(panel).diverging, i > 1) << "outputs and gradients have signs";
   }
   // Each has limits of its own: those of logits would hide the weights.
   EXPECT_LT(model.limits(*model.panels()[0]).high, 1);
