@@ -11,12 +11,12 @@
 #include "app/call_json.h"
 #include "app/figure_request.h"
 #include "app/figure_result.h"
+#include "app/figure_subject.h"
 #include "app/figure_trace.h"
 #include "app/labelled_view.h"
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/call/call_text.h"
-#include "core/call/plan.h"
 #include "core/files/sandbox.h"
 #include "core/operators/operator.h"
 
@@ -32,36 +32,6 @@ Map2d quantity_of(const FigureRequest& request) {
   if (name == "weights" || name.empty()) return Map2d::weights;
   if (name == "logits") return Map2d::logits;
   unknown_name("quantity", name, {"weights", "logits"});
-}
-
-// ---- from a trace -------------------------------------------------------------------------------
-
-/// Returns 1 for every pair that a mask hides [n_q × n_k]. It is empty if no mask hides any.
-std::vector<std::uint8_t> masked_pairs(const Plan& plan, const AttentionInput<double>& input) {
-  if (plan.sees_all()) return {};
-  const Mask mask = plan.mask(input);
-  const Extents& e = plan.extents;
-  std::vector<std::uint8_t> masked(static_cast<std::size_t>(e.query * e.key));
-  mask.visible({0, 0, e.query, 0, e.key}, masked.data());
-  for (std::uint8_t& pair : masked) pair = pair == 0 ? 1 : 0;
-  return masked;
-}
-
-HeatmapPanel panel_of(const TraceHead& trace, const std::string& similarity, Map2d quantity,
-                      const std::function<bool()>& cancelled) {
-  Execution execution;
-  execution.cancelled = cancelled;
-  const PairCall<double> pairs = pair_call(call_on(trace, similarity), trace.input);
-  const Extents& extents = pairs.plan->extents;
-  HeatmapPanel panel;
-  panel.title = call_title(call_from_text(similarity));
-  panel.rows = static_cast<std::size_t>(extents.query);
-  panel.cols = static_cast<std::size_t>(extents.key);
-  panel.values = attention_map(*pairs.plan, pairs.input, quantity, execution).data;
-  panel.masked = masked_pairs(*pairs.plan, pairs.input);
-  panel.row_tokens = trace.query_token;
-  panel.column_tokens = trace.key_token;
-  return panel;
 }
 
 // ---- from results of `attend` -------------------------------------------------------------------
@@ -127,16 +97,7 @@ HeatmapPanel panel_of(const ResultMap& result, const std::string& path, Map2d qu
   return panel;
 }
 
-// ---- both ---------------------------------------------------------------------------------------
-
-/// The panels of a figure, one for each operator or result, and its caption.
-struct Maps {
-  std::vector<HeatmapPanel> panels;
-  std::string caption;
-};
-
-/// Gives panels with equal titles the names of their files. Such results differ in the input or in
-/// how they were computed.
+/// Results that differ in what they are computed from, or in how, have the names of their files.
 void name_alike_by_file(std::vector<HeatmapPanel>& panels, const std::vector<std::string>& inputs) {
   std::map<std::string, int> count;
   for (const HeatmapPanel& panel : panels) ++count[panel.title];
@@ -145,20 +106,19 @@ void name_alike_by_file(std::vector<HeatmapPanel>& panels, const std::vector<std
   }
 }
 
-/// Returns the panels of results of `attend`. There are none if the inputs are not such results.
-Maps read_results(const FigureRequest& request, Map2d quantity) {
-  Maps maps;
+/// Reads results of `attend`. Returns whether the inputs are such results.
+bool read_results(const FigureRequest& request, Map2d quantity, figure::FigureInput& maps) {
   std::set<std::string> sources;
   std::int64_t batches = 1;
   for (const std::string& path : request.inputs) {
     const auto result = read_result_map(path, quantity, request);
-    if (!result && maps.panels.empty()) return {};
+    if (!result && maps.panels.empty()) return false;
     if (!result) {
       fail("{}: is not a result of attend (expected one, as {} is)", path, request.inputs[0]);
     }
-    refuse_trace_keys(request, path,
-                      result->title.empty() ? "a map" : "the map of " + result->title,
-                      {"similarities"});
+    refuse_trace_keys(
+        request, path, result->title.empty() ? "a map" : "the map of " + result->title,
+        {"similarities", "arrays", "join", "beside", "beside_head", "beside_join", "special"});
     maps.panels.push_back(panel_of(*result, path, quantity, request));
     sources.insert(result->source);
     const std::size_t here = axis_of(result->map, "batch", path).size();
@@ -166,29 +126,17 @@ Maps read_results(const FigureRequest& request, Map2d quantity) {
   }
   name_alike_by_file(maps.panels, request.inputs);
   maps.caption = head_caption(sources.size() == 1 ? *sources.begin() : "", batches, request);
-  return maps;
-}
-
-Maps maps_of(const FigureRequest& request, Map2d quantity) {
-  if (request.inputs.empty()) {
-    misuse("figure {} needs --input: {}", request.name, figure::figure_named(request.name).input());
-  }
-  Maps maps = read_results(request, quantity);
-  if (!maps.panels.empty()) return maps;
-  const TraceHead trace = read_trace_head(request);
-  for (const std::string& name : split_list(request.value("similarities"), "-p similarities")) {
-    maps.panels.push_back(panel_of(trace, name, quantity, request.cancelled));
-  }
-  maps.caption = trace.caption;
-  return maps;
+  return true;
 }
 
 }  // namespace
 
 void read_maps(const FigureRequest& request, figure::FigureInput& input) {
-  Maps maps = maps_of(request, quantity_of(request));
-  input.panels = std::move(maps.panels);
-  input.caption = std::move(maps.caption);
+  if (request.inputs.empty()) {
+    misuse("figure {} needs --input: {}", request.name, figure::figure_named(request.name).input());
+  }
+  const Map2d quantity = quantity_of(request);
+  if (!read_results(request, quantity, input)) read_trace_maps(request, quantity, input);
   if (input.panels.size() != request.inputs.size()) return;
   for (const std::string& path : request.inputs) input.files.push_back(stem_of(path));
 }

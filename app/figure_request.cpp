@@ -16,6 +16,8 @@ void read_source(FigureSource source, const FigureRequest& request, figure::Figu
   switch (source) {
     case FigureSource::maps:
       return read_maps(request, input);
+    case FigureSource::heads:
+      return read_heads(request, input);
     case FigureSource::bench:
       return read_bench(request, input);
     case FigureSource::tree:

@@ -35,6 +35,7 @@ struct FigureRequest {
 
 // Read the sources of figures. Each sets the members of its source and the caption.
 void read_maps(const FigureRequest& request, figure::FigureInput& input);   // figure_maps.cpp
+void read_heads(const FigureRequest& request, figure::FigureInput& input);  // figure_heads.cpp
 void read_bench(const FigureRequest& request, figure::FigureInput& input);  // figure_request.cpp
 void read_tree(const FigureRequest& request, figure::FigureInput& input);   // figure_tree.cpp
 

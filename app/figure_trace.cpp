@@ -39,28 +39,55 @@ void check_index(const char* axis, std::size_t index, std::int64_t size) {
   }
 }
 
-TraceHead read_trace_head(const FigureRequest& request) {
-  AttendJob job;
-  job.input = request.single_input();
-  Input file = read_attend_input(job, request.cancelled, tensor_parameters());
-  TraceHead trace;
-  const std::string source = source_caption(file.model, file.group);
-  trace.query_token = file.query_token;
-  trace.key_token = file.key_token;
-  const AttentionInput<double> all = attention_input<double>(std::move(file), Dtype::f64);
-  const Extents extents = check_extents(all);
-  const std::size_t batch = request.index("batch"), head = request.index("head");
-  check_index("batch", batch, extents.batch);
-  check_index("head", head, extents.head);
-  trace.caption = head_caption(source, extents.batch, request);
-  if (extents.query * extents.key > most_cells) {
-    misuse("{}: {} x {} is too large for a figure of the whole map", job.input, extents.query,
-           extents.key);
+std::vector<std::string> array_names(const FigureRequest& request) {
+  const std::string typed = request.value("arrays");
+  if (typed.empty()) return {};
+  std::vector<std::string> names = split_list(typed, "-p arrays");
+  if (names.size() != 3) {
+    misuse("-p arrays={}: expected the names of q, k and v, separated by commas", typed);
   }
-  trace.extents = extents;
-  trace.head = static_cast<std::int64_t>(head);
-  trace.input = input_of_head(all, static_cast<std::int64_t>(batch), trace.head);
-  trace.input.output_grad = {};
+  return names;
+}
+
+TraceLayer read_trace_layer(const FigureRequest& request, const std::string& spec) {
+  AttendJob job;
+  job.input = spec;
+  if (const std::vector<std::string> names = array_names(request); !names.empty()) {
+    job.query = names[0], job.key = names[1], job.value = names[2];
+  }
+  Input file = read_attend_input(job, request.cancelled, tensor_parameters());
+  TraceLayer layer;
+  layer.file = file.path;
+  layer.group = file.group;
+  layer.source = source_caption(file.model, file.group);
+  layer.query_token = file.query_token;
+  layer.key_token = file.key_token;
+  layer.input = attention_input<double>(std::move(file), Dtype::f64);
+  layer.input.output_grad = {};
+  layer.extents = check_extents(layer.input);
+  if (layer.extents.query * layer.extents.key > most_cells) {
+    misuse("{}: {} x {} is too large for a figure of the whole map", spec, layer.extents.query,
+           layer.extents.key);
+  }
+  return layer;
+}
+
+TraceHead head_of_layer(const TraceLayer& layer, std::size_t batch, std::size_t head) {
+  check_index("batch", batch, layer.extents.batch);
+  check_index("head", head, layer.extents.head);
+  const auto index = static_cast<std::int64_t>(head);
+  return {input_of_head(layer.input, static_cast<std::int64_t>(batch), index),
+          layer.extents,
+          index,
+          layer.query_token,
+          layer.key_token,
+          ""};
+}
+
+TraceHead read_trace_head(const FigureRequest& request) {
+  const TraceLayer layer = read_trace_layer(request, request.single_input());
+  TraceHead trace = head_of_layer(layer, request.index("batch"), request.index("head"));
+  trace.caption = head_caption(layer.source, layer.extents.batch, request);
   return trace;
 }
 

@@ -1,4 +1,4 @@
-// Reads the head of a trace that a figure draws.
+// Reads the layer of a trace, and the head of it, that a figure draws.
 #pragma once
 
 #include <string>
@@ -9,6 +9,15 @@
 
 namespace conelab {
 
+/// All heads of a layer.
+struct TraceLayer {
+  AttentionInput<double> input;  ///< [batch x head x n x d]
+  Extents extents;
+  std::vector<std::string> query_token, key_token;  ///< [n_q], [n_k], or empty.
+  std::string file, group;
+  std::string source;  ///< For example "MiniLM, german/layer3".
+};
+
 /// One head of a trace.
 struct TraceHead {
   AttentionInput<double> input;  ///< [1 x 1 x n x d]
@@ -18,8 +27,16 @@ struct TraceHead {
   std::string caption;  ///< For example "MiniLM, german/layer3, head 5".
 };
 
-/// Reads the head that the request's keys `batch` and `head` choose. Throws misuse if the trace has
-/// no such head, or if its n_q x n_k matrix is too large to be drawn.
+/// Reads FILE or FILE:/group; the request's key `arrays` names its q, k and v. Throws misuse if its
+/// n_q x n_k matrix is too large to be drawn.
+[[nodiscard]] TraceLayer read_trace_layer(const FigureRequest& request, const std::string& spec);
+/// Returns the names of q, k and v that the key `arrays` gives; empty if it is not given.
+[[nodiscard]] std::vector<std::string> array_names(const FigureRequest& request);
+/// Returns a head of a layer, without a caption. Throws misuse if there is no such head.
+[[nodiscard]] TraceHead head_of_layer(const TraceLayer& layer, std::size_t batch, std::size_t head);
+
+/// Reads the head that the request's keys `batch` and `head` choose. Throws misuse as the functions
+/// above do.
 [[nodiscard]] TraceHead read_trace_head(const FigureRequest& request);
 
 /// Returns "MiniLM, german/layer3" for a model's name, which is cut at its first bracket, and a

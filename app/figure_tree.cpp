@@ -35,7 +35,7 @@ void from_result(const FigureRequest& request, const std::string& path,
   input.cone = result_similarity(file.attributes);
   const std::string title = result_title(file.attributes, head);
   refuse_trace_keys(request, path, title.empty() ? "trees" : "trees of " + title,
-                    {"similarity", "tokens"});
+                    {"similarity", "tokens", "arrays"});
   const std::string source =
       result_source(file.attributes, text_attribute(file.attributes, "input_model"));
   input.caption =

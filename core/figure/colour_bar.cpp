@@ -59,7 +59,10 @@ void draw_colour_bar(DisplayList& list, const ColourBar& bar, const Box& box) {
   const Box strip = {box.x, box.y, box.width, thickness};
   std::vector<std::uint8_t> rgba;
   for (int i = 0; i < 256; ++i) {
-    const Colour c = colour_at(bar.map, bar.limits.low == bar.limits.high ? 0.5 : i / 255.0);
+    const double at = bar.limits.low == bar.limits.high ? 0.5 : i / 255.0;
+    const auto last = static_cast<double>(bar.colours.size()) - 1;
+    const Colour c = bar.colours.empty() ? colour_at(bar.map, at)
+                                         : bar.colours[static_cast<std::size_t>(at * last)];
     rgba.insert(rgba.end(), {c.r, c.g, c.b, c.a});
   }
   list.image(strip, 256, 1, std::move(rgba));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/figure/colour_map.h"
 #include "core/figure/display_list.h"
@@ -14,6 +15,8 @@ struct ColourBar {
   HeatScale scale = HeatScale::linear;
   Limits limits;
   std::string title;  ///< The name of the values, such as "attention weight".
+  /// The colours from the lowest value to the highest, if they are not those of the map.
+  std::vector<Colour> colours = {};
 };
 
 inline constexpr double colour_bar_height = 23.5;

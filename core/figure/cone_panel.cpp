@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/figure/plane_similarity.h"
+#include "core/figure/colour_bar.h"
+#include "core/figure/similarity_field.h"
 #include "core/figure/style.h"
 #include "core/figure/text.h"
 #include "core/figure/ticks.h"
@@ -24,6 +25,40 @@ constexpr Colour light_fill{255, 243, 205, 255}, shadow_fill{120, 120, 120, 70},
 Colour darker(Colour c) {
   const auto part = [](std::uint8_t v) { return static_cast<std::uint8_t>(0.72 * v); };
   return {part(c.r), part(c.g), part(c.b), c.a};
+}
+
+/// Returns the part of the half-plane that shows the scene, whose values determine the colours and
+/// the level lines in every model.
+PlanePart part_of(const ConeScene& scene) {
+  const Window part = fitted_window(scene, Model::halfspace);
+  return {part.left, part.right, part.high};
+}
+
+SimilarityField field_of(const ConeScene& scene) {
+  return {scene.system, scene.u.head<2>(), scene.measure, plane_similarity(scene.similarity)};
+}
+
+/// On the hyperboloid, parts of which hide others, there is no heat.
+bool has_heat(const ConeScene& scene, Model model) {
+  return scene.heat && model != Model::hyperboloid;
+}
+
+/// Draws the colours of the heat with their values below a panel and returns the lower end.
+double draw_heat_bar(DisplayList& list, const ConeScene& scene, const Box& panel) {
+  const PlaneSimilarityInfo* other = plane_similarity(scene.similarity);
+  const SimilarityRange range = field_of(scene).range(part_of(scene));
+  std::string title = scene.system.family->name + std::string(" K(u, x)");
+  if (other != nullptr) title = std::string(other->name) + " " + other->formula;
+  if (range.lower) title += "; smaller values as the first";
+  const double width = std::min(170.0, 0.8 * panel.width), top = panel.bottom() + 4;
+  draw_colour_bar(list,
+                  {ColourMap::sequential,
+                   HeatScale::linear,
+                   {range.low, range.high},
+                   title,
+                   heat_colours(ColourMap::sequential, nearly_white, false)},
+                  {panel.x + (panel.width - width) / 2, top, width, colour_bar_height});
+  return top + colour_bar_height;
 }
 
 /// Draws one scene. Derived quantities are computed once.
@@ -51,6 +86,7 @@ class PanelPainter {
       list_.path(cut ? view_.path(boundary_curve()) : domain, Paint::filled(*scene_.ground));
     }
     list_.clip_begin(domain);
+    draw_heat();
     draw_grid();
     draw_curves(true);
     draw_light();
@@ -74,6 +110,38 @@ class PanelPainter {
   void stroke(const Curve& curve, const Paint& paint) {
     list_.path(paint.fill.a == 0 ? view_.line(curve) : view_.path(curve), paint);
     labels_.avoid_path(view_.line(curve));
+  }
+
+  /// Colours the page by the similarity with u, in dots of 0.6 points; the clip of the domain is
+  /// exact.
+  void draw_heat() {
+    if (!has_heat(scene_, view_.model())) return;
+    constexpr double dot = 0.6;
+    group("heat", "The similarity with u");
+    const Box b = view_.field();
+    const auto columns = static_cast<std::size_t>(std::ceil(b.width / dot));
+    const auto rows = static_cast<std::size_t>(std::ceil(b.height / dot));
+    const SimilarityField field = field_of(scene_);
+    const SimilarityRange range = field.range(part_of(scene_));
+    const std::vector<Colour> near = heat_colours(ColourMap::sequential, nearly_white, false);
+    const std::vector<Colour> beyond = heat_colours(ColourMap::sequential, nearly_white, true);
+    std::vector<std::uint8_t> rgba;
+    rgba.reserve(rows * columns * 4);
+    for (std::size_t r = 0; r < rows; ++r) {
+      for (std::size_t c = 0; c < columns; ++c) {
+        const auto part = [](std::size_t i, std::size_t of) {
+          return (static_cast<double>(i) + 0.5) / static_cast<double>(of);
+        };
+        const Point at{b.x + b.width * part(c, columns), b.y + b.height * part(r, rows)};
+        const SimilarityField::Value value = field.at(to_half_plane(view_.nearest(at)));
+        const double t = (value.similarity - range.low) / (range.high - range.low);
+        const auto place = static_cast<std::size_t>(std::clamp(t, 0.0, 1.0) * 255);
+        const Colour colour = (value.extended ? beyond : near)[place];
+        rgba.insert(rgba.end(), {colour.r, colour.g, colour.b, 255});
+      }
+    }
+    list_.image(b, columns, rows, std::move(rgba));
+    list_.group_end();
   }
 
   /// On the hyperboloid, circles about the origin and the lines across them show its shape.
@@ -165,9 +233,7 @@ class PanelPainter {
       const double own = scene_.system.family->radial(scene_.system.values, u_.shadow);
       return curves_.similarity_levels(u_, scene_.levels, 4 * own, scene_.measure);
     }
-    const Window part = fitted_window(scene_, Model::halfspace);
-    const SimilarityRange range =
-        similarity_range(other->similarity, scene_.u, {part.left, part.right, part.high});
+    const SimilarityRange range = similarity_range(other->similarity, scene_.u, part_of(scene_));
     const double step = round_level_step(range.low, range.high, scene_.levels);
     return {similarity_curves(other->similarity, scene_.u, range, step), {}};
   }
@@ -480,7 +546,10 @@ Box draw_panel(DisplayList& list, const ScenePanel& panel, Point corner, double 
   list.clip_begin(view.box().grown(0.6));
   PanelPainter(list, panel.scene, view, id).draw();
   list.clip_end();
-  return {corner.x, corner.y, width, view.box().bottom() - corner.y};
+  const double bottom = has_heat(panel.scene, panel.model)
+                            ? draw_heat_bar(list, panel.scene, view.box())
+                            : view.box().bottom();
+  return {corner.x, corner.y, width, bottom - corner.y};
 }
 
 DisplayList draw_panels(const PanelFigure& figure) {

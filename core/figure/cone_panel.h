@@ -50,6 +50,7 @@ struct ConeScene {
   /// What K is; see ConesFigure.
   geometry::DepthMeasure measure = geometry::DepthMeasure::height;
   std::string similarity = "cone";
+  bool heat = false;      ///< Whether that similarity with u is drawn in colours, with a bar below.
   bool annotate = false;  ///< Whether the region, the depth and the light are labelled with words.
   std::vector<SceneGeodesic> geodesics;
   std::vector<SceneCurve> curves;

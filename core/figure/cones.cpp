@@ -115,6 +115,7 @@ ConeScene cone_scene(const ConesFigure& f) {
   scene.levels = f.levels;
   scene.measure = f.depth;
   scene.similarity = f.similarity;
+  scene.heat = f.heat;
   scene.tokens = f.tokens;
   if (f.geodesic) scene.geodesics = {{scene.u, *scene.v, ink, false}};
   return scene;

@@ -25,6 +25,7 @@ struct ConesFigure {
   bool ancestors = true;                   ///< Whether the region of common ancestors is drawn.
   bool geodesic = false;                   ///< Whether the geodesic from u to v is drawn.
   int levels = 0;                          ///< Number of level lines of K(u, ·).
+  bool heat = false;                       ///< Whether K(u, ·) is drawn in colours.
   /// What K is: for infinite families, which depth of the LCA. `similarity` is "cone" or a name of
   /// plane_similarity.h, whose level lines are then drawn in place of those of the family.
   geometry::DepthMeasure depth = geometry::DepthMeasure::height;

@@ -15,6 +15,7 @@ namespace conelab::figure {
 
 // The functions that make the figures.
 DisplayList make_heatmap(const FigureInput& input);             // map_figures.cpp
+DisplayList make_heads(const FigureInput& input);               // heads.cpp
 DisplayList make_arcs(const FigureInput& input);                // map_figures.cpp
 DisplayList make_scaling(const FigureInput& input);             // bench_figures.cpp
 DisplayList make_growth(const FigureInput& input);              // growth.cpp
@@ -43,11 +44,27 @@ using Keys = std::vector<FigureKey>;
 const FigureKey caption_key = {"caption", "", "text under the figure"};
 const FigureKey batch_key = {"batch", "0", "which batch element", true, "", true};
 const FigureKey head_key = {"head", "0", "which head", true, "", true};
+const FigureKey arrays_key = {
+    "arrays", "", "of a trace: the names of its q, k and v, as attend --q --k --v", true};
 const FigureKey similarities_key = {
     "similarities", "dot,penumbral,umbral",
     "operators, one panel each; with parameters as penumbral:gamma=2:masks=causal", true};
 const FigureKey limits_key = {"limits", "shared", "shared by the panels, or own", false,
                               "shared|own"};
+
+const FigureKey quantity_key = {"quantity", "weights", "weights or logits", true, "weights|logits"};
+const FigureKey special_key = {
+    "special", "shown", "special tokens such as [CLS]: shown or excluded", true, "shown|excluded"};
+const FigureKey difference_key = {"difference", "",
+                                  "operator whose values the others are subtracted from", true};
+const FigureKey scale_key = {"scale", "linear",
+                             "linear, log, row (divided by the row's largest) or rank", false,
+                             "linear|log|row|rank"};
+const FigureKey low_key = {"low", "", "lower limit of the colours"};
+const FigureKey high_key = {"high", "", "upper limit of the colours"};
+const FigureKey colours_key = {"colours", "sequential",
+                               "sequential, dark, diverging or dark_diverging", false,
+                               "sequential|dark|diverging|dark_diverging"};
 
 /// Returns the keys of a figure of a benchmark: those that choose the cases, then the further ones.
 Keys bench_keys(const char* operators, const Keys& more = {}) {
@@ -89,6 +106,7 @@ Keys cone_keys() {
   Keys keys = scene_keys(true);
   keys.insert(keys.end() - 1,
               {{"levels", "0", "how many level lines of the similarity with u"},
+               {"heat", "no", "yes or no: the similarity with u in colours", false, "yes|no"},
                {"similarity", "cone",
                 "which similarity: that of the cones, or another of the half-plane's points", false,
                 "cone|dot|laplacian|hyperbolic"},
@@ -136,6 +154,7 @@ Keys with(Keys keys, std::ptrdiff_t at, const FigureKey& key) {
 Keys tree_keys() {
   return {batch_key,
           head_key,
+          arrays_key,
           {"similarity", "penumbral",
            "of a trace: which operator, with parameters as penumbral:gamma=2", true},
           {"tokens", "key", "of a trace: key or query", true, "key|query"},
@@ -152,19 +171,50 @@ std::vector<FigureInfo> all_figures() {
        FigureSource::maps,
        "double",
        {similarities_key,
-        {"quantity", "weights", "weights or logits", true, "weights|logits"},
+        quantity_key,
         batch_key,
         head_key,
-        {"difference", "", "operator whose values the others are subtracted from", true},
-        {"scale", "linear", "linear, log, row (divided by the row's largest) or rank", false,
-         "linear|log|row|rank"},
+        arrays_key,
+        {"join", "one",
+         "which heads: one, the mean or the maximum of all, or attention rollout up to the layer",
+         true, "one|mean|maximum|rollout"},
+        {"beside", "", "what the maps are compared with, FILE or FILE:/group: three panels each",
+         true},
+        {"beside_head", "0", "which head of that", true, "", true},
+        {"beside_join", "one", "the same for that", true, "one|mean|maximum|rollout"},
+        special_key,
+        difference_key,
+        scale_key,
         limits_key,
-        {"low", "", "lower limit of the colours"},
-        {"high", "", "upper limit of the colours"},
-        {"colours", "sequential", "sequential, dark, diverging or dark_diverging", false,
-         "sequential|dark|diverging|dark_diverging"},
+        low_key,
+        high_key,
+        colours_key,
         caption_key},
        make_heatmap},
+      {"heads",
+       "attention of all heads of the layers of a trace as small maps with a score",
+       FigureSource::heads,
+       "double",
+       {{"similarities", "dot", "the operator; several where rows=operators", true},
+        {"rows", "layers",
+         "layers beside the one of --input, every layer of the file, or operators", true,
+         "layers|file|operators"},
+        {"score", "entropy", "the number of each map", false,
+         "entropy|distance|earlier|special|boundary|order"},
+        {"order", "rows", "in rows, or all heads by their score", false,
+         "rows|highest first|lowest first"},
+        quantity_key,
+        batch_key,
+        arrays_key,
+        special_key,
+        difference_key,
+        scale_key,
+        limits_key,
+        low_key,
+        high_key,
+        colours_key,
+        caption_key},
+       make_heads},
       {"arcs",
        "attention of several operators on one trace as arcs between tokens",
        FigureSource::maps,
@@ -172,6 +222,7 @@ std::vector<FigureInfo> all_figures() {
        {similarities_key,
         batch_key,
         head_key,
+        arrays_key,
         {"top", "3", "how many arcs a query has at most, its strongest", true, "", true},
         {"threshold", "0.01", "the weakest weight that is drawn", true},
         {"arrangement", "sides",
@@ -256,7 +307,7 @@ std::vector<FigureInfo> all_figures() {
        make_determinant},
       {"tree", "dendrogram of a head's tokens by LCA depth, and its segmentation",
        FigureSource::tree, "double",
-       with(tree_keys(), 2, {"segmentation", "yes", "yes or no: the lower panel", false, "yes|no"}),
+       with(tree_keys(), 3, {"segmentation", "yes", "yes or no: the lower panel", false, "yes|no"}),
        make_tree},
       {"hasse", "ancestor order of a head's tokens (cone families)", FigureSource::tree, "double",
        tree_keys(), make_hasse},
@@ -269,6 +320,8 @@ const char* source_text(FigureSource source) {
   switch (source) {
     case FigureSource::maps:
       return "a trace (q, k, v) or a result of `attend`";
+    case FigureSource::heads:
+      return "a trace (q, k, v)";
     case FigureSource::bench:
       return "a result of `bench`";
     case FigureSource::tree:

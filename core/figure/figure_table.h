@@ -18,6 +18,7 @@
 #include "core/figure/arcs.h"
 #include "core/figure/cones.h"
 #include "core/figure/explanations.h"
+#include "core/figure/heads.h"
 #include "core/figure/heatmap.h"
 #include "core/figure/roofline.h"
 #include "core/figure/scaling.h"
@@ -41,6 +42,7 @@ struct FigureKey {
 enum class FigureSource {
   none,   ///< The figure needs no input.
   maps,   ///< Attention of one head: a trace or results of `attend`.
+  heads,  ///< Attention of all heads: a trace.
   bench,  ///< A result of `bench`.
   tree    ///< The tree of one head: a result of `tree` or a trace.
 };
@@ -73,8 +75,16 @@ struct FigureInput {
 
   // FigureSource::maps
   std::vector<HeatmapPanel> panels;  ///< Weights, or what the key `quantity` selects.
+  std::vector<HeatmapPanel> beside;  ///< [panels] What each is compared with; empty: nothing.
+  /// What the panels show of a layer, and those beside: "layer3 · 5". Empty: one head, as the
+  /// caption says.
+  std::string subject, beside_subject;
   /// [panels] The stems of the file names, if each panel has its own file.
   std::vector<std::string> files;
+
+  // FigureSource::heads
+  std::vector<std::string> head_rows;  ///< The titles of the rows.
+  std::vector<HeadPanel> heads;        ///< In rows.
 
   // FigureSource::bench
   std::vector<MeasuredCase> cases;
@@ -119,6 +129,7 @@ void check_keys(const FigureInfo& info, const Parameters& parameters);
 // These set how a figure looks. Keys that select data are ignored. They throw misuse for values
 // that cannot be parsed, and for parameters that the cone family does not have.
 void set_parameters(const Parameters& parameters, HeatmapFigure& figure);
+void set_parameters(const Parameters& parameters, HeadsFigure& figure);
 void set_parameters(const Parameters& parameters, ArcsFigure& figure);
 void set_parameters(const Parameters& parameters, ScalingFigure& figure);
 void set_parameters(const Parameters& parameters, RooflineFigure& figure);

@@ -134,6 +134,7 @@ void set_parameters(const Parameters& p, ConesFigure& f) {
     }
     f.levels = static_cast<int>(levels);
   }
+  if (const auto* text = text_of(p, "heat")) f.heat = yes_or_no("heat", *text);
   if (const auto* text = text_of(p, "ancestors")) f.ancestors = yes_or_no("ancestors", *text);
   if (const auto* text = text_of(p, "geodesic")) f.geodesic = yes_or_no("geodesic", *text);
   if (const auto* text = text_of(p, "depth")) f.depth = geometry::depth_measure(*text);

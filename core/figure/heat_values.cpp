@@ -115,6 +115,13 @@ void check_panel(const HeatmapPanel& p) {
   check("column tokens", p.column_tokens.size(), p.cols, true);
 }
 
+void subtract(HeatmapPanel& panel, const HeatmapPanel& other) {
+  for (std::size_t i = 0; i < panel.values.size(); ++i) panel.values[i] -= other.values[i];
+  if (panel.masked.empty()) panel.masked.assign(other.masked.size(), 0);
+  for (std::size_t i = 0; i < other.masked.size(); ++i) panel.masked[i] |= other.masked[i];
+  panel.diverging = true;
+}
+
 HeatmapPanel pooled(const HeatmapPanel& panel, std::size_t down, std::size_t across) {
   if (down == 0 || across == 0)
     misuse("pooling by {} x {} cells (expected 1 or more)", down, across);

@@ -42,6 +42,10 @@ struct HeatmapPanel {
 /// Throws misuse, naming the panel, if its vectors do not match rows x cols.
 void check_panel(const HeatmapPanel& panel);
 
+/// Subtracts a panel from another one of its size, which becomes a difference. A pair is masked
+/// where one of them masks it.
+void subtract(HeatmapPanel& panel, const HeatmapPanel& other);
+
 /// Returns the panel with each block of `down` x `across` cells replaced by its largest value, or
 /// in a difference by the value of largest magnitude. A block is NaN if one of its cells is, and
 /// masked if all are. Tokens are dropped. Throws misuse if a block has no cells.

@@ -183,6 +183,7 @@ std::pair<std::size_t, double> plan_layout(const HeatmapFigure& f, std::vector<D
     decide_row_labels(panels, across);
     return width_within_page(f, panels, across, matrix_width(panels, across, f.width));
   };
+  if (f.together > 1) return {f.together, width_with(f.together)};
   std::size_t best = panels_across(panels.size(), f.width);
   double widest = width_with(best);
   for (std::size_t across = best + 1; across <= std::min<std::size_t>(panels.size(), 4); ++across) {

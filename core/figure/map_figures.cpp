@@ -36,10 +36,11 @@ void read(const Parameters& p, const std::string& key, const std::string& yes,
 }
 
 /// Returns the panel that a reference names by its file, its title or its operator.
-std::size_t reference_panel(const FigureInput& input, const std::string& reference) {
+std::size_t reference_panel(const FigureInput& input, const std::vector<HeatmapPanel>& panels,
+                            const std::string& reference) {
   std::vector<std::string> known;
-  for (std::size_t i = 0; i < input.panels.size(); ++i) {
-    const std::string& title = input.panels[i].title;
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    const std::string& title = panels[i].title;
     const bool file = i < input.files.size() && input.files[i] == reference;
     if (file || title == reference || title == call_title(call_from_text(reference))) return i;
     known.push_back(title);
@@ -52,18 +53,33 @@ std::size_t reference_panel(const FigureInput& input, const std::string& referen
 void subtract_reference(std::vector<HeatmapPanel>& panels, const FigureInput& input) {
   const std::string reference = input.value("difference");
   const auto found =
-      panels.begin() + static_cast<std::ptrdiff_t>(reference_panel(input, reference));
+      panels.begin() + static_cast<std::ptrdiff_t>(reference_panel(input, panels, reference));
   std::rotate(panels.begin(), found, found + 1);
   for (std::size_t p = 1; p < panels.size(); ++p) {
     if (panels[p].values.size() != panels[0].values.size()) {
       misuse("{} and {} differ in size and cannot be subtracted", panels[p].title, reference);
     }
-    for (std::size_t i = 0; i < panels[p].values.size(); ++i) {
-      panels[p].values[i] -= panels[0].values[i];
-    }
+    subtract(panels[p], panels[0]);
     panels[p].title += " − " + panels[0].title;
-    panels[p].diverging = true;
   }
+}
+
+/// Every panel is followed by what it is compared with, and by their difference where the sizes
+/// agree.
+void compare(HeatmapFigure& figure, std::vector<HeatmapPanel> beside, const FigureInput& input) {
+  std::vector<HeatmapPanel> all;
+  figure.together = 2;
+  for (std::size_t i = 0; i < beside.size(); ++i) {
+    HeatmapPanel& open = figure.panels[i];
+    HeatmapPanel difference = open;
+    const bool same = open.rows == beside[i].rows && open.cols == beside[i].cols;
+    if (same) subtract(difference, beside[i]), figure.together = 3;
+    difference.title += ", difference";
+    open.title += ", " + input.subject, beside[i].title += ", " + input.beside_subject;
+    all.push_back(std::move(open)), all.push_back(std::move(beside[i]));
+    if (same) all.push_back(std::move(difference));
+  }
+  figure.panels = std::move(all);
 }
 
 ArcsPanel arcs_of(const HeatmapPanel& map, const ArcChoice& choice) {
@@ -86,18 +102,23 @@ ArcsPanel arcs_of(const HeatmapPanel& map, const ArcChoice& choice) {
 
 }  // namespace
 
-void set_parameters(const Parameters& p, HeatmapFigure& figure) {
+/// Sets the colours of a figure of maps.
+template <class Figure>
+void set_colours(const Parameters& p, Figure& figure) {
   if (const auto scale = value_of(p, "scale")) figure.scale = heat_scale_from_name(*scale);
   if (const auto map = value_of(p, "colours")) figure.map = colour_map_from_name(*map);
   read(p, "limits", "shared", "own", figure.shared_limits);
   const bool low = p.contains("low"), high = p.contains("high");
-  if (low != high) misuse("heatmap: low and high are given together (found one of them)");
+  if (low != high) misuse("low and high are given together (found one of them)");
   if (low) {
     read(p, "low", figure.limits.low), read(p, "high", figure.limits.high);
-    if (!(figure.limits.low < figure.limits.high)) misuse("heatmap: low must be below high");
+    if (!(figure.limits.low < figure.limits.high)) misuse("low must be below high");
   }
   read(p, "caption", figure.caption);
 }
+
+void set_parameters(const Parameters& p, HeatmapFigure& figure) { set_colours(p, figure); }
+void set_parameters(const Parameters& p, HeadsFigure& figure) { set_colours(p, figure); }
 
 void set_parameters(const Parameters& p, ArcsFigure& figure) {
   if (const auto name = value_of(p, "arrangement")) {
@@ -112,7 +133,16 @@ DisplayList make_heatmap(const FigureInput& input) {
   figure.value_name = input.value("quantity") == "logits" ? "logit" : "attention weight";
   figure.panels = input.panels;
   figure.caption = input.caption;
-  if (!input.value("difference").empty()) subtract_reference(figure.panels, input);
+  std::vector<HeatmapPanel> beside = input.beside;
+  if (!input.value("difference").empty()) {
+    subtract_reference(figure.panels, input);
+    if (!beside.empty()) subtract_reference(beside, input);
+  }
+  if (!beside.empty()) {
+    compare(figure, std::move(beside), input);
+  } else if (!input.subject.empty()) {
+    for (HeatmapPanel& panel : figure.panels) panel.title += ", " + input.subject;
+  }
   return finished(std::move(figure), input, draw_heatmap);
 }
 

@@ -130,6 +130,24 @@ Point ModelView::world(const HemispherePoint& p) const {
   return {};
 }
 
+HemispherePoint ModelView::nearest(Point at) const {
+  constexpr double inside = 1e-3;  // The distance from the boundary.
+  Point w = scene_.world(at);
+  if (model_ == Model::halfspace) {
+    return from_half_plane(w.x, std::max(w.y, inside * scene_.window().height()));
+  }
+  if (model_ == Model::band) {
+    const double across = std::clamp(w.x, -pi / 2 + inside, pi / 2 - inside);
+    const double ring = 1 / std::cosh(w.y);
+    return {ring * std::sin(across), std::tanh(w.y), ring * std::cos(across)};
+  }
+  const double away = std::hypot(w.x, w.y), shrink = std::min(1.0, (1 - inside) / away);
+  w = {w.x * shrink, w.y * shrink};
+  const double square = w.x * w.x + w.y * w.y;
+  if (model_ == Model::klein) return {w.x, w.y, std::sqrt(1 - square)};
+  return {2 * w.x / (1 + square), 2 * w.y / (1 + square), (1 - square) / (1 + square)};
+}
+
 /// Adds a straight line. Towards infinity of the half-plane it keeps its direction.
 void ModelView::line_to(Path& path, const CycleArc& arc, Ends ends) const {
   const auto is_far = [&](const HemispherePoint& p) {

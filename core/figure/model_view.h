@@ -27,6 +27,9 @@ class ModelView {
   /// window.
   [[nodiscard]] Point world(const HemispherePoint& p) const;
   [[nodiscard]] Point page(const HemispherePoint& p) const { return scene_.page(world(p)); }
+  /// Returns the point of the plane that is drawn at a point of the page, or the nearest one if
+  /// that is outside the domain. There is none on the hyperboloid, parts of which hide others.
+  [[nodiscard]] HemispherePoint nearest(Point page) const;
   /// Returns the outline of a curve. It is closed if the curve is whole or ends at its beginning.
   [[nodiscard]] Path path(const Curve& curve) const;
   /// Returns the same as a line for a stroke. A line to infinity ends shortly outside the box, so

@@ -52,6 +52,11 @@ Point PlaneScene::page(Point world) const {
           box_.bottom() - (world.y - window_.low) * scale_};
 }
 
+Point PlaneScene::world(Point page) const {
+  return {window_.left + (page.x - box_.x) / scale_,
+          window_.low + (box_.bottom() - page.y) / scale_};
+}
+
 void PlaneScene::arc(Path& path, Point centre, double radius, double from, double to) const {
   path.arc(page(centre), radius * scale_, -from, from - to);
 }

@@ -31,6 +31,8 @@ class PlaneScene {
   /// Returns the length on the page, in points, of one unit of the world.
   [[nodiscard]] double scale() const { return scale_; }
   [[nodiscard]] Point page(Point world) const;
+  /// Returns the point of the world at a point of the page.
+  [[nodiscard]] Point world(Point page) const;
 
   // Functions that build outlines on the page.
   void move(Path& path, Point world) const { path.move(page(world)); }

@@ -8,11 +8,15 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "core/base/parallel.h"
 
 namespace conelab {
+
+/// The most tokens for which it is computed: it takes O(n³) for each layer.
+inline constexpr std::int64_t most_rollout_tokens = 2048;
 
 class Rollout {
  public:

@@ -1,10 +1,18 @@
 #include "core/tree/head_scores.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 namespace conelab::tree {
+
+std::string score_text(double score) {
+  if (std::isnan(score)) return "–";
+  const int decimals = std::abs(score) < 9.995 ? 2 : std::abs(score) < 99.95 ? 1 : 0;
+  return fmt::format("{:.{}f}", score, decimals);
+}
 
 HeadScorer::HeadScorer(std::size_t queries, std::size_t keys, std::vector<std::uint8_t> special,
                        std::vector<std::uint8_t> ancestor)

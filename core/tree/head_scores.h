@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/tree/segmentation.h"
@@ -44,6 +45,9 @@ inline constexpr HeadScoreInfo head_score_table[] = {
      &HeadScores::boundary},
     {"order", "share of the weight on ancestors (cone families)", &HeadScores::order},
 };
+
+/// Returns a score in at most five letters: "0.12", "2.31", "41.8"; "–" if there is none.
+[[nodiscard]] std::string score_text(double score);
 
 /// Computes the scores of a head whose rows arrive one after the other.
 class HeadScorer {

@@ -72,8 +72,7 @@ BenchFormView::BenchFormView(BenchModel& model, QWidget* parent) : QWidget(paren
   auto* page = new QVBoxLayout(content);
   page->setContentsMargins(0, 0, 0, 0);
   auto* form = new QFormLayout;
-  page->addLayout(form);
-  page->addStretch(1);
+  page->addLayout(form, 1);
   form->setContentsMargins(0, 0, 6, 0);
   form->setVerticalSpacing(4);
   form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
@@ -150,7 +149,8 @@ void BenchFormView::add_operators(QFormLayout* form, const Axis& axis) {
   operators_->setObjectName("bench-operators");
   operators_->setAccessibleName(tr("Operators of the sweep"));
   operators_->setToolTip(tr("Each with its own map and every parameter at its default"));
-  operators_->setFixedHeight(124);
+  operators_->setMinimumHeight(124);  // It takes the height that the other fields leave.
+  operators_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
   operators_->setFrameShape(QFrame::StyledPanel);
   for (const std::string& name : model_.backend().operators) {
     auto* item = new QListWidgetItem(text_of(name), operators_);

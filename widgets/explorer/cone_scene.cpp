@@ -253,6 +253,7 @@ FigureChoice cone_figure(const ConeChoice& choice, const TokenNames& tokens) {
   if (choice.level_lines) {
     keys["levels"] = std::to_string(other_similarity(choice) ? most_level_lines : level_lines);
   }
+  if (choice.heat && choice.model != "space") keys["heat"] = "yes";
   if (!choice.ancestors) keys["ancestors"] = "no";
   if (choice.geodesic) keys["geodesic"] = "yes";
   if (!tokens.places.empty() && tokens.places.size() <= most_tokens_of_figure) {
@@ -276,7 +277,7 @@ std::string figure_leaves_out(const ConeChoice& choice, const TokenNames& tokens
   if (choice.model == "space") {
     text += " There is no figure of H³: it shows the slice through u, v and the source.";
   }
-  if (choice.heat) text += " Of the heat layer it has the level lines, if they are on.";
+  if (choice.heat && choice.model == "hyperboloid") text += " It has no heat on the hyperboloid.";
   if (choice.level_lines && (choice.family == "umbral" || other_similarity(choice))) {
     text += " Its level lines are spaced by its own view, not by what is seen.";
   }

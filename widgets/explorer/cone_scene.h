@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/figure/plane_similarity.h"
+#include "core/figure/similarity_field.h"
 #include "core/geometry/cone_depth.h"
 #include "widgets/explorer/plane_frame.h"
 #include "widgets/session/session.h"
@@ -15,11 +15,7 @@
 
 namespace conelab::desktop {
 
-/// A point of the plane in the coordinates of the law: axis (x, or the angle seen from the source),
-/// shadow radius p, and radial coordinate.
-struct LawPoint {
-  double axis = 0, shadow = 0, radial = 0;
-};
+using figure::LawPoint;
 
 struct ConeScene {
   std::string error;  ///< One line if a point is outside the domain of the family; otherwise empty.

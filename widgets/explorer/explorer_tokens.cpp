@@ -29,12 +29,13 @@ std::vector<std::size_t> naming_order(const TokenMarks& tokens, const ConeChoice
   std::vector<std::size_t> order(tokens.places.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (order.empty() || !scene.error.empty()) return order;
-  const HeatField field(choice, scene);
+  const figure::SimilarityField field = heat_field(choice, scene);
   std::vector<std::pair<bool, double>> value;
   for (std::size_t i = 0; i < order.size(); ++i) {
     const PlanePoint& p = tokens.places[i];
     const bool placed = std::isfinite(p.x) && std::isfinite(p.y);
-    value.emplace_back(is_word(tokens.names[i]), placed ? field.at(p).similarity : -HUGE_VAL);
+    value.emplace_back(is_word(tokens.names[i]),
+                       placed ? field.at({p.x, p.y}).similarity : -HUGE_VAL);
   }
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return value[a] > value[b]; });

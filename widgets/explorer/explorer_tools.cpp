@@ -78,30 +78,30 @@ QWidget* ExplorerView::build_tools() {
 }
 
 QWidget* ExplorerView::build_last_row() {
-  auto* row = new QWidget;
-  auto* line = new FlowLayout(row);  // Continues in a new line in a narrow dock.
+  auto* row = new ToolRow;
+  QLayout* line = row->layout();
   line->setContentsMargins(0, 0, 0, 0);
-  line->addWidget(beside_ = build_beside());
-  line->addWidget(heat_ = build_heat());
-  line->addWidget(depth_ = build_depth());
+  follow_ = add_button(
+      "follow", tr("follow tokens"),
+      tr("With a trace: u and v are the pair of tokens in focus, in their own plane, with all "
+         "keys of the head as points. Their heights and their distance to u are exact, so u's "
+         "cone and K(u, ·) are too; distances between two keys are not"),
+      [this] { toggle(tr("follow the tokens"), &ConeChoice::follow_tokens); });
+  numbers_ =
+      add_button("numbers", tr("numbers"), tr("The same as a table: to read, to select, to copy"),
+                 [this] { toggle(tr("show numbers"), &ConeChoice::numbers); });
+  for (QToolButton* button : {follow_, numbers_}) button->setCheckable(true);
+  line->addWidget(follow_);
   line->addWidget(
       add_button("fit", tr("fit"), tr("Fits every view to its scene"), [this] { fit(); }));
-  line->addWidget(numbers_ =
-                      add_button("numbers", tr("numbers"),
-                                 tr("The same as a table: to read, to select, to copy"),
-                                 [this] { toggle(tr("show numbers"), &ConeChoice::numbers); }));
-  line->addWidget(
-      follow_ = add_button(
-          "follow", tr("follow tokens"),
-          tr("With a trace: u and v are the pair of tokens in focus, in their own plane, with all "
-             "keys of the head as points. Their heights and their distance to u are exact, so u's "
-             "cone and K(u, ·) are too; distances between two keys are not"),
-          [this] { toggle(tr("follow the tokens"), &ConeChoice::follow_tokens); }));
-  for (QToolButton* button : {follow_, numbers_}) button->setCheckable(true);
+  line->addWidget(beside_ = build_beside());
   line->addWidget(
       add_button("figure", tr("figure"),
                  tr("This picture as a vector figure: opens it in Figures, to export or copy"),
                  [this] { show_figure(); }));
+  line->addWidget(heat_ = build_heat());
+  line->addWidget(depth_ = build_depth());
+  line->addWidget(numbers_);
   line->addWidget(add_button("figure-command", QStringLiteral("$_ figure"),
                              tr("Copy as command: the same figure from a terminal"),
                              [this] { copy_figure_command(); }));

@@ -98,6 +98,10 @@ const HeadTokens* ExplorerView::tokens_of_head() {
   const auto& trace = workspace_.trace();
   const Session& session = workspace_.document().session();
   if (!head || !trace) return nullptr;
+  if (trace->stored) {
+    no_plane_ = tr("A result of attend holds no places of tokens: u and v are points of your own.");
+    return nullptr;
+  }
   if (std::max(head->exact.query.shape.token, head->exact.key.shape.token) > most_followed) {
     no_plane_ =
         tr("The head has more than %1 tokens: they are not shown as points.").arg(most_followed);

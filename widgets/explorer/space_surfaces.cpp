@@ -175,7 +175,7 @@ Surface hyperboloid_surface(const ConeChoice& choice, const ConeScene& scene,
                             const PlaneColours& colours) {
   constexpr std::size_t rings = 72, sectors = 180;
   Surface surface{Ink::outside, 1, rings + 1, sectors + 1, {}, {}, 0};
-  const HeatField field(choice, scene);
+  const figure::SimilarityField field = heat_field(choice, scene);
   const figure::SimilarityRange range = heat_range(choice, scene, usual_part);
   const double reach = std::acosh(hyperboloid_rim);
   const auto base = [&](double a, double b) {
@@ -189,7 +189,7 @@ Surface hyperboloid_surface(const ConeChoice& choice, const ConeScene& scene,
       const Vector3d x(std::sinh(rho) * std::cos(angle), std::sinh(rho) * std::sin(angle),
                        std::cosh(rho));
       const double below = x.z() - x.y();
-      const HeatField::Value value = field.at({x.x() / below, 1 / below});
+      const figure::SimilarityField::Value value = field.at({x.x() / below, 1 / below});
       const LawPoint& p = value.place;
       figure::Colour c = colours.ground;
       if (choice.heat) {

@@ -248,12 +248,16 @@ void FiguresView::edit(const QString& what, const std::function<void(FigureChoic
 FigureChoice FiguresView::wanted() const {
   const Session& session = document_.session();
   FigureChoice choice = session.figure;
-  const std::string needs = figure::figure_named(choice.name).input();
+  const figure::FigureInfo& info = figure::figure_named(choice.name);
+  const std::string needs = info.input();
   if (choice.inputs.empty() && needs.find("trace") != std::string::npos &&
       !session.trace.file.empty()) {
     choice.inputs = {session.trace.group.empty() ? session.trace.file
                                                  : session.trace.file + ":" + session.trace.group};
-    choice.parameters.try_emplace("head", std::to_string(session.trace.head));
+    const bool of_head = std::any_of(info.keys.begin(), info.keys.end(), [](const auto& row) {
+      return row.key == std::string_view("head");
+    });
+    if (of_head) choice.parameters.try_emplace("head", std::to_string(session.trace.head));
   }
   return choice;
 }
@@ -274,7 +278,7 @@ void FiguresView::build_keys() {
     });
     static_cast<QVBoxLayout*>(keys_place_->layout())->insertWidget(0, keys_);
   }
-  keys_->show_values(choice.parameters);
+  keys_->show_values(wanted().parameters);
 }
 
 void FiguresView::show_session() {
@@ -288,7 +292,10 @@ void FiguresView::show_session() {
   for (const std::string& input : choice.inputs) inputs << QString::fromStdString(input);
   input_->setText(inputs.join("; "));
   const QString needs = QString::fromUtf8(info.input());
-  input_->setPlaceholderText(needs.isEmpty() ? tr("none needed") : needs);
+  const FigureChoice drawn = wanted();
+  input_->setPlaceholderText(needs.isEmpty()        ? tr("none needed")
+                             : drawn.inputs.empty() ? needs
+                                                    : QString::fromStdString(drawn.inputs.front()));
   about_->setText(QString::fromUtf8(info.about));
   output_->setText(QString::fromStdString(document_.session().figure_output));
   output_->setPlaceholderText(output());

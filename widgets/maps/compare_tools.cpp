@@ -11,7 +11,7 @@ namespace {
 
 /// Roles of an entry: its file and its group. "another file …" has neither.
 constexpr int file_role = Qt::UserRole, group_role = Qt::UserRole + 1;
-constexpr int widest_layer = 200;
+constexpr int layer_width = 116;  ///< Of any file.
 
 }  // namespace
 
@@ -64,7 +64,7 @@ CompareTools::CompareTools(Workspace& workspace, SecondTrace& second, QWidget* p
   layer_ = add("maps-beside", tr("Compared layer"),
                tr("Shows another layer, head or file beside each map, and the difference where the"
                   " sizes agree; hold R over the maps to let the two change places"));
-  layer_->setMaximumWidth(widest_layer);
+  layer_->setFixedWidth(layer_width);
   head_ = add("maps-beside-head", tr("Compared head"), tr("The head of the compared layer"));
   connect(layer_, &QComboBox::activated, this, &CompareTools::choose_layer);
   connect(head_, &QComboBox::activated, this, &CompareTools::choose_head);
@@ -81,8 +81,9 @@ void CompareTools::add_layers(const std::string& file, const std::vector<std::st
   for (const std::string& group : groups) {
     // The layers of other texts are named with their text.
     const bool sibling = std::find(beside.begin(), beside.end(), group) != beside.end();
-    QString text =
-        QString::fromStdString(sibling || group.empty() ? layer_name(group) : group.substr(1));
+    QString text = QString::fromStdString(is_stored_map(group)       ? group_title(group)
+                                          : sibling || group.empty() ? layer_name(group)
+                                                                     : group.substr(1));
     if (!open || file != open->file) text = name + ": " + text;
     layer_->addItem(tr("with %1").arg(text));
     layer_->setItemData(layer_->count() - 1, QString::fromStdString(file), file_role);
@@ -97,6 +98,11 @@ void CompareTools::refill() {
   layer_->clear();
   layer_->addItem(tr("no comparison"));
   if (open) add_layers(open->file, workspace_.groups());
+  if (open && open->stored && workspace_.groups().size() > 1) {
+    layer_->addItem(tr("with all arrays"));
+    layer_->setItemData(layer_->count() - 1, QString::fromStdString(open->file), file_role);
+    layer_->setItemData(layer_->count() - 1, QString(all_arrays), group_role);
+  }
   if (beside && (!open || beside->file != open->file)) {
     const bool known = second_.trace() && second_.trace()->file == beside->file;
     add_layers(beside->file, known ? second_.groups() : std::vector{beside->group});
@@ -109,7 +115,7 @@ void CompareTools::refill() {
     }
   }
   const auto& trace = second_.trace();
-  head_->setVisible(beside && trace);
+  head_->setVisible(beside && trace && beside->group != all_arrays);
   if (!beside || !trace) return;
   fill_heads(*head_, trace->extents().head);
   show_head(*head_, beside->head, beside->join);

@@ -173,7 +173,7 @@ void HeadsCanvas::draw_label(QPainter& painter, std::size_t index) {
   const HeadPlace& place = grid_.maps[index];
   const HeadAt& at = heads_[index];
   const double score = model_.rows()[at.row]->score(at.head, model_.score_info());
-  const QString number = text_of(score_text(score));
+  const QString number = text_of(tree::score_text(score));
   const QFontMetricsF metrics(painter.font());
   QRectF box = desktop_rect(place.label);
   painter.setPen(is_open(at) ? palette().color(QPalette::Highlight) : quiet_ink(palette()));

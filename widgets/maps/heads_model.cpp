@@ -20,12 +20,6 @@ std::int64_t side_for(std::size_t maps) {
 
 }  // namespace
 
-std::string score_text(double score) {
-  if (std::isnan(score)) return "–";
-  const int decimals = std::abs(score) < 9.995 ? 2 : std::abs(score) < 99.95 ? 1 : 0;
-  return fmt::format("{:.{}f}", score, decimals);
-}
-
 bool HeadRow::complete() const {
   return !maps.empty() &&
          std::all_of(maps.begin(), maps.end(), [](const auto& m) { return m && m->complete(); });
@@ -96,10 +90,11 @@ std::shared_ptr<HeadRow> HeadsModel::make_row(const std::string& group, const Ca
   work.call = call;
   if (reference != nullptr) work.reference = *reference;
   if (choice_.quantity == "logits") work.quantity = Map2d::logits;
+  work.excludes = excludes_special(choice_);
   work.device = workspace.device();
-  row->key = fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", trace.file, trace.sha256, group,
+  row->key = fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}", trace.file, trace.sha256, group,
                          call_text(call), reference ? call_text(*reference) : "", choice_.quantity,
-                         work.batch, session.trace.device);
+                         work.batch, session.trace.device, work.excludes);
   return row;
 }
 
@@ -340,7 +335,8 @@ figure::Specials HeadsModel::specials() const {
     for (const auto& map : row->maps) {
       if (!map) continue;
       const MapSummary& s = map->summary;
-      all = {all.zero || (zeros && s.zero > 0), all.masked || s.masked > 0, all.nan || s.nan > 0};
+      all = {all.zero || (zeros && s.zero > 0), all.masked || s.masked > s.excluded,
+             all.nan || s.nan > 0};
     }
   }
   return all;

@@ -111,7 +111,4 @@ class HeadsModel : public QObject {
   QTimer poll_;
 };
 
-/// Returns a score in at most five letters: "0.12", "2.31", "41.8"; "–" if there is none.
-[[nodiscard]] std::string score_text(double score);
-
 }  // namespace conelab::desktop

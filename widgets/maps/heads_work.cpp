@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/tree/head_tree.h"
+#include "core/tree/score_input.h"
 #include "widgets/maps/maps_model.h"
 
 namespace conelab::desktop {
@@ -12,8 +12,6 @@ namespace {
 /// The most values of a sample that are kept for ranks, and the cells that are scored at once.
 constexpr std::size_t most_kept = 4096;
 constexpr std::int64_t scored_at_once = std::int64_t{1} << 19;
-/// Orders of more tokens take too long for every head of a model.
-constexpr std::int64_t most_ordered = 1024;
 
 /// One head of a layer that has been read.
 class WorkHead {
@@ -33,9 +31,12 @@ class WorkHead {
   [[nodiscard]] tree::HeadScores scores(const Execution& execution) {
     if (shown_ != weights()) weights()->prepare(execution);
     const std::int64_t rows = weights()->rows(), columns = weights()->columns();
-    tree::HeadScorer scorer(static_cast<std::size_t>(rows), static_cast<std::size_t>(columns),
-                            special_tokens(trace_.key_token, static_cast<std::size_t>(columns)),
-                            ancestors());
+    tree::HeadScorer scorer(
+        static_cast<std::size_t>(rows), static_cast<std::size_t>(columns),
+        tree::special_tokens(trace_.key_token, static_cast<std::size_t>(columns)),
+        input_->stored
+            ? std::vector<std::uint8_t>()
+            : tree::key_ancestors(call_on_head(work_.call, trace_, head_), input_->exact));
     const std::int64_t strip = std::clamp<std::int64_t>(scored_at_once / columns, 1, rows);
     std::vector<float> cells(static_cast<std::size_t>(strip * columns));
     for (std::int64_t begin = 0; begin < rows; begin += strip) {
@@ -51,34 +52,20 @@ class WorkHead {
 
  private:
   [[nodiscard]] const std::shared_ptr<MatrixSource>& weights() {
-    if (!weights_) {
-      weights_ = attention_source(input_, call_on_head(work_.call, trace_, head_), Map2d::weights);
-    }
+    if (!weights_) weights_ = source(nullptr, Map2d::weights);
     return weights_;
   }
   [[nodiscard]] const std::shared_ptr<MatrixSource>& shown() {
     const Call* reference = work_.reference ? &*work_.reference : nullptr;
     if (!shown_ && reference == nullptr && work_.quantity == Map2d::weights) shown_ = weights();
-    if (!shown_) {
-      shown_ = map_source(input_, trace_, head_, work_.call, reference, work_.quantity);
-    }
+    if (!shown_) shown_ = source(reference, work_.quantity);
     return shown_;
   }
-
-  /// Returns the ancestor relation of the keys. It is empty if the operator has none, or if a token
-  /// lies outside the domain of its cones.
-  [[nodiscard]] std::vector<std::uint8_t> ancestors() const {
-    if (input_->stored) return {};
-    const Extents e = check_extents(input_->exact);
-    if (e.query != e.key || e.key > most_ordered || !is_attention(work_.call)) return {};
-    try {
-      const auto plan = resolve(call_on_head(work_.call, trace_, head_), e);
-      const auto found = tree::head_elements(*plan, input_->exact, tree::Tokens::key, 0, 0);
-      if (!found) return {};
-      return tree::ancestor_order(found->system.family->base, found->elements).ancestor;
-    } catch (const Error&) {
-      return {};
-    }
+  [[nodiscard]] std::shared_ptr<MatrixSource> source(const Call* reference, Map2d quantity) const {
+    const MapTokens tokens{map_axis(trace_.query_token, trace_.query.shape.token, false),
+                           map_axis(trace_.key_token, trace_.key.shape.token, false), true};
+    return map_source(input_, trace_, head_, work_.call, reference, quantity,
+                      work_.excludes ? &tokens : nullptr);
   }
 
   const HeadsWork& work_;
@@ -188,18 +175,6 @@ void complete_heads(const HeadsWork& work, const JobContext& context) {
       complete_head(work, *trace, static_cast<std::int64_t>(i), execution_of(context));
     }
   }
-}
-
-std::vector<std::uint8_t> special_tokens(const std::vector<std::string>& tokens,
-                                         std::size_t count) {
-  std::vector<std::uint8_t> special(count);
-  bool any = false;
-  for (std::size_t i = 0; i < std::min(count, tokens.size()); ++i) {
-    special[i] = is_special_token(tokens[i]);
-    any = any || special[i] != 0;
-  }
-  if (!any && count > 0) special.front() = special.back() = 1;
-  return special;
 }
 
 }  // namespace conelab::desktop

@@ -58,6 +58,7 @@ struct HeadsWork {
   Call call;
   std::optional<Call> reference;
   Map2d quantity = Map2d::weights;
+  bool excludes = false;  ///< Whether special tokens have no part in maps and scores.
   Backend* device = nullptr;
   std::int64_t largest_side = 256;  ///< The largest number of cells along a side of a stored map.
   std::shared_ptr<HeadResults> results;
@@ -66,10 +67,5 @@ struct HeadsWork {
 /// Compute the heads that have no picture yet, and those that are not complete.
 void preview_heads(const HeadsWork& work, const JobContext& context);
 void complete_heads(const HeadsWork& work, const JobContext& context);
-
-/// Returns which of the tokens are special (map_tokens.h). If there are none, these are the first
-/// and the last token.
-[[nodiscard]] std::vector<std::uint8_t> special_tokens(const std::vector<std::string>& tokens,
-                                                       std::size_t count);
 
 }  // namespace conelab::desktop

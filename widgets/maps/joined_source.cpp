@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "core/base/error.h"
+#include "core/statistics/head_join.h"
 #include "core/statistics/rollout.h"
 
 namespace conelab::desktop {
@@ -13,43 +14,6 @@ namespace {
 
 /// How many numbers of the keys of a row can be processed within a millisecond or two.
 constexpr std::int64_t most_joined_at_once = std::int64_t{1} << 18;
-
-/// Combines the cells of heads that arrive one after the other.
-template <class T>
-class Join {
- public:
-  Join(std::size_t cells, bool mean, bool weights)
-      : mean_(mean), weights_(weights), cells_(cells), seen_(cells) {}
-
-  void add(const T* cells) {
-    ++heads_;
-    for (std::size_t i = 0; i < cells_.size(); ++i) {
-      if (std::isinf(cells[i]) && cells[i] < 0) continue;
-      const bool first = seen_[i]++ == 0;
-      if (mean_) {
-        cells_[i] += cells[i];
-      } else if (first || !(cells[i] <= cells_[i])) {  // NaN takes precedence.
-        if (!std::isnan(cells_[i])) cells_[i] = cells[i];
-      }
-    }
-  }
-  [[nodiscard]] std::vector<T> result() {
-    for (std::size_t i = 0; i < cells_.size(); ++i) {
-      if (seen_[i] == 0) {
-        cells_[i] = -std::numeric_limits<T>::infinity();
-      } else if (mean_) {
-        cells_[i] /= static_cast<T>(weights_ ? heads_ : seen_[i]);
-      }
-    }
-    return std::move(cells_);
-  }
-
- private:
-  bool mean_, weights_;
-  std::int32_t heads_ = 0;
-  std::vector<T> cells_;
-  std::vector<std::int32_t> seen_;
-};
 
 /// The mean or the maximum of heads; of one head alone both are the head itself.
 class JoinedSource : public MatrixSource {
@@ -76,7 +40,7 @@ class JoinedSource : public MatrixSource {
 
   void cells(const CellRange& range, float* out) const override {
     const auto count = static_cast<std::size_t>(range.rows() * range.columns());
-    Join<float> join = joined<float>(count);
+    HeadJoin<float> join = joined<float>(count);
     std::vector<float> part(count);
     for (const auto& head : heads()) {
       head->cells(range, part.data());
@@ -92,7 +56,7 @@ class JoinedSource : public MatrixSource {
       const std::lock_guard lock(mutex_);
       if (row_ == row) return exact_[static_cast<std::size_t>(column)];
     }
-    Join<double> join = joined<double>(static_cast<std::size_t>(columns()));
+    HeadJoin<double> join = joined<double>(static_cast<std::size_t>(columns()));
     std::vector<double> part(static_cast<std::size_t>(columns()));
     for (const auto& head : all) {
       for (std::int64_t c = 0; c < columns(); ++c) {
@@ -114,7 +78,7 @@ class JoinedSource : public MatrixSource {
   }
 
   [[nodiscard]] std::vector<float> sample(std::int64_t stride) const override {
-    std::optional<Join<float>> join;
+    std::optional<HeadJoin<float>> join;
     for (const auto& head : heads()) {
       const std::vector<float> part = head->sample(stride);
       if (part.empty()) return {};
@@ -128,7 +92,7 @@ class JoinedSource : public MatrixSource {
   using Heads = std::vector<std::shared_ptr<MatrixSource>>;
 
   template <class T>
-  [[nodiscard]] Join<T> joined(std::size_t count) const {
+  [[nodiscard]] HeadJoin<T> joined(std::size_t count) const {
     return {count, subject_.join != "maximum", quantity_ == Map2d::weights};
   }
 
@@ -197,7 +161,7 @@ class RolloutSource : public MatrixSource {
   void prepare(const Execution& execution) override {
     if (ready_) return;
     Rollout rollout(static_cast<std::size_t>(n_));
-    const std::vector<std::string> layers = layers_up_to();
+    const auto layers = layers_up_to(subject_.layers, subject_.trace->group);
     double begin = 0;
     for (const std::string& layer : layers) {
       const double end = begin + 1 / static_cast<double>(layers.size());
@@ -226,14 +190,6 @@ class RolloutSource : public MatrixSource {
   [[nodiscard]] std::vector<float> sample(std::int64_t) const override { return {}; }
 
  private:
-  [[nodiscard]] std::vector<std::string> layers_up_to() const {
-    std::vector<std::string> layers = subject_.layers;
-    const auto open = std::find(layers.begin(), layers.end(), subject_.trace->group);
-    if (open == layers.end()) return {subject_.trace->group};
-    layers.erase(open + 1, layers.end());
-    return layers;
-  }
-
   [[nodiscard]] std::shared_ptr<const Trace> read(const std::string& layer,
                                                   const Execution& execution) const {
     if (layer == subject_.trace->group) return subject_.trace;
@@ -257,14 +213,15 @@ class RolloutSource : public MatrixSource {
 }  // namespace
 
 std::string subject_name(const MapSubject& subject, bool whole) {
-  const std::string& group = subject.trace->group;
-  const std::string layer = whole && !group.empty() ? group.substr(1) : layer_name(group);
-  if (subject.join == "rollout") return "rollout to " + layer;
-  return layer + " · " + (subject.join == "one" ? std::to_string(subject.head) : subject.join);
+  return conelab::subject_name(subject.trace->group, subject.head, subject.join, whole);
 }
 
 std::shared_ptr<MatrixSource> subject_source(const MapSubject& subject, const Call& call,
                                              Map2d quantity) {
+  if (subject.trace->stored && subject.join == "one") {  // Its name says what its cells are.
+    return attention_source(head_input(*subject.trace, subject.batch, subject.head), call,
+                            quantity);
+  }
   if (subject.join != "rollout") return std::make_shared<JoinedSource>(subject, call, quantity);
   if (quantity != Map2d::weights) misuse("rollout is defined for weights, not for logits");
   return std::make_shared<RolloutSource>(subject, call);

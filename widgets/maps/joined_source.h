@@ -1,9 +1,7 @@
 // Attention of several heads as one matrix: their mean, their maximum, and attention rollout.
 //
-// The mean and the maximum are taken over the cells of the heads,
-//   mean_ij = (1/H) Σ_h w^h_ij,   maximum_ij = max_h w^h_ij.
-// A pair is masked if every head masks it; otherwise the weight of a head that masks it is 0. Of
-// logits, only the heads that see the pair count. Neither needs an array of the whole matrix.
+// The mean and the maximum are those of core/statistics/head_join.h, cell by cell. Neither needs an
+// array of the whole matrix.
 //
 // Rollout (core/statistics/rollout.h: Abnar and Zuidema 2020) is the product over the layers up to
 // the open one, R_l = Ã_l R_{l−1} with Ã = (mean of heads + I) / 2 and rows that sum to one. It is
@@ -19,8 +17,6 @@
 
 namespace conelab::desktop {
 
-inline constexpr std::int64_t most_rollout_tokens = 2048;
-
 /// Whose attention a map shows.
 struct MapSubject {
   std::shared_ptr<const Trace> trace;
@@ -30,8 +26,7 @@ struct MapSubject {
   Backend* device = nullptr;
 };
 
-/// Returns for instance "layer3 · 5" for head 5, "layer3 · mean", "rollout to layer3". If `whole`
-/// is true, the layer is named with its path: "german/layer3 · 5".
+/// Returns the name of a subject (core/files/layers.h).
 [[nodiscard]] std::string subject_name(const MapSubject& subject, bool whole);
 
 /// Returns the attention of a subject under a call. The layers and heads are read and resolved when

@@ -29,6 +29,7 @@ void set(FigureChoice& figure, const char* key, const std::string& value, const 
 }
 
 void set_maps(FigureChoice& figure, const MapChoice& maps, std::int64_t head) {
+  if (maps.special_tokens == "excluded") figure.parameters["special"] = maps.special_tokens;
   set(figure, "quantity", maps.quantity, "weights");
   const auto reference = static_cast<std::size_t>(maps.reference);
   const bool differs = maps.reference >= 0 && reference < maps.calls.size();
@@ -44,6 +45,22 @@ void set_maps(FigureChoice& figure, const MapChoice& maps, std::int64_t head) {
   }
   figure.parameters["low"] = fmt::format("{:.6g}", limits->second[0]);
   figure.parameters["high"] = fmt::format("{:.6g}", limits->second[1]);
+}
+
+void set_arrays(FigureChoice& figure, const ArrayNames& arrays) {
+  if (arrays == ArrayNames()) return;
+  figure.parameters["arrays"] = arrays.query + "," + arrays.key + "," + arrays.value;
+}
+
+/// Sets which heads are joined, and what the maps are compared with.
+void set_subjects(FigureChoice& figure, const MapChoice& maps) {
+  set(figure, "join", maps.join, head_joins[0]);
+  if (!maps.beside) return;
+  const BesideChoice& beside = *maps.beside;
+  figure.parameters["beside"] =
+      beside.group.empty() ? beside.file : beside.file + ":" + beside.group;
+  set(figure, "beside_head", std::to_string(beside.head), "0");
+  set(figure, "beside_join", beside.join, head_joins[0]);
 }
 
 void set_arcs(FigureChoice& figure, const MapChoice& maps, const Extents& extents) {
@@ -66,6 +83,35 @@ std::optional<FigureChoice> stored_figure(const Session& session, const Trace& t
   set(figure, "limits", maps.shared_limits ? "shared" : "own", "shared");
   figure.name = arcs ? "arcs" : "heatmap";
   arcs ? set_arcs(figure, maps, trace.extents()) : set_maps(figure, maps, session.trace.head);
+  figure.parameters.erase("special");  // Stored maps are drawn with all tokens.
+  return figure;
+}
+
+/// Returns the figure of all heads. Operators with a list of numbers per head have none.
+std::optional<FigureChoice> heads_figure(const Session& session, const Trace& trace) {
+  const MapChoice& maps = session.maps;
+  FigureChoice figure;
+  figure.name = "heads";
+  figure.inputs = {trace.spec()};
+  const auto chosen = static_cast<std::size_t>(maps.heads_operator);
+  std::string all;
+  for (std::size_t i = 0; i < maps.calls.size(); ++i) {
+    const bool shown =
+        maps.heads_rows == "operators" || i == std::min(chosen, maps.calls.size() - 1);
+    const std::string text = call_text(maps.calls[i]);
+    if (text.find(',') != std::string::npos) return std::nullopt;
+    if (shown) all += (all.empty() ? "" : ",") + text;
+  }
+  set(figure, "similarities", all, "dot");
+  set(figure, "rows", maps.heads_rows, heads_rows_choices[0]);
+  set(figure, "score", maps.head_score, head_scores[0]);
+  set(figure, "order", maps.heads_order, heads_orders[0]);
+  set(figure, "batch", std::to_string(session.trace.batch), "0");
+  set(figure, "limits", maps.shared_limits ? "shared" : "own", "shared");
+  set_arrays(figure, trace.arrays);
+  MapChoice without_limits = maps;  // Small maps do not have those that were set by hand.
+  without_limits.limits.clear();
+  set_maps(figure, without_limits, session.trace.head);
   return figure;
 }
 
@@ -76,10 +122,7 @@ bool figure_of_one(const std::string& layout) { return layout == "tree" || layou
 std::optional<FigureChoice> map_figure(const Session& session, const Trace& trace,
                                        std::size_t operation) {
   const MapChoice& maps = session.maps;
-  const bool joined =
-      maps.join != head_joins[0] && (maps.layout == "maps" || maps.layout == "table");
-  // Commands that draw figures read arrays of the names q, k and v only.
-  if (trace.arrays != ArrayNames() || maps.layout == "heads" || joined) return std::nullopt;
+  if (maps.layout == "heads") return trace.stored ? std::nullopt : heads_figure(session, trace);
   if (trace.stored) return operation == 0 ? stored_figure(session, trace) : std::nullopt;
   if (operation >= maps.calls.size()) return std::nullopt;
   FigureChoice figure;
@@ -87,6 +130,7 @@ std::optional<FigureChoice> map_figure(const Session& session, const Trace& trac
   const std::int64_t head = session.trace.head;
   figure.parameters["head"] = std::to_string(head);
   set(figure, "batch", std::to_string(session.trace.batch), "0");
+  set_arrays(figure, trace.arrays);
   if (figure_of_one(maps.layout)) {
     figure.name = maps.layout;
     set(figure, "similarity", text_of(maps.calls[operation], head), "penumbral");
@@ -101,7 +145,12 @@ std::optional<FigureChoice> map_figure(const Session& session, const Trace& trac
   set(figure, "similarities", all, "dot,penumbral,umbral");
   set(figure, "limits", maps.shared_limits ? "shared" : "own", "shared");
   figure.name = maps.layout == "arcs" ? "arcs" : "heatmap";
-  figure.name == "arcs" ? set_arcs(figure, maps, trace.extents()) : set_maps(figure, maps, head);
+  if (figure.name == "arcs") {
+    set_arcs(figure, maps, trace.extents());
+  } else {
+    set_maps(figure, maps, head);
+    set_subjects(figure, maps);
+  }
   return figure;
 }
 

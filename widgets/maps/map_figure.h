@@ -10,8 +10,7 @@
 namespace conelab::desktop {
 
 /// Returns the figure: of all operators for maps, arcs and tables, of the one with this index for
-/// trees and orders. Returns nothing for the layout of all heads and for joined heads, which no
-/// figure shows, and if there is no such operator.
+/// trees and orders. Returns nothing if there is no such operator.
 [[nodiscard]] std::optional<FigureChoice> map_figure(const Session& session, const Trace& trace,
                                                      std::size_t operation = 0);
 

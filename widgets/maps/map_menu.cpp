@@ -88,10 +88,9 @@ void MapMenu::add_choices(std::size_t index) {
             });
           });
   if (!matcher_.can_match(index)) return;
-  const auto key = sharpness_key(document.session().maps.calls.at(index));
   EntropyMatcher* matcher = &matcher_;
-  connect(addAction(tr("%1 with the entropy of dot").arg(QString::fromStdString(*key))),
-          &QAction::triggered, matcher, [matcher, index] { matcher->match({index}); });
+  connect(addAction(tr("Match entropy of dot")), &QAction::triggered, matcher,
+          [matcher, index] { matcher->match({index}); });
 }
 
 }  // namespace conelab::desktop

@@ -4,12 +4,15 @@
 #include <QLabel>
 #include <QPushButton>
 #include <algorithm>
-#include <cmath>
+
+#include "widgets/theme/flow_layout.h"
 
 namespace conelab::desktop {
 namespace {
 
-QString nats(double entropy) { return QString::number(entropy, 'f', 2); }
+constexpr int text_lines = 2;  ///< For which the notice has space.
+
+QString percent(double share) { return QString::number(100 * share, 'g', 2); }
 
 }  // namespace
 
@@ -22,9 +25,12 @@ MapNotice::MapNotice(MapsModel& maps, EntropyMatcher& matcher, QWidget* parent)
   text_ = new QLabel;
   text_->setObjectName("maps-notice-text");
   text_->setWordWrap(true);
+  text_->setAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+  text_->setFixedHeight(text_lines * text_->fontMetrics().lineSpacing());
   const auto add = [&](const QString& name) {
     auto* button = new QPushButton;
     button->setObjectName(name);
+    keep_place_when_hidden(*button);
     line->addWidget(button, 0, Qt::AlignVCenter);
     return button;
   };
@@ -33,6 +39,7 @@ MapNotice::MapNotice(MapsModel& maps, EntropyMatcher& matcher, QWidget* parent)
   own_->setText(tr("Own limits"));
   own_->setToolTip(tr("Each map uses all colours for its own values"));
   match_ = add("maps-match-entropy");
+  match_->setText(tr("Match entropy of dot"));
   connect(own_, &QPushButton::clicked, this, [this] {
     maps_.workspace().document().edit(tr("change limits"),
                                       [](Session& s) { s.maps.shared_limits = false; });
@@ -65,25 +72,19 @@ std::vector<std::size_t> MapNotice::flat_panels() const {
 }
 
 QString MapNotice::text_of(const std::vector<std::size_t>& flat) const {
-  QStringList names;
+  const auto& panels = maps_.panels();
+  if (flat.empty()) {
+    double least = 1;
+    for (const auto& panel : panels) least = std::min(least, maps_.used_colours(*panel));
+    return tr("Every map uses at least %1 % of the shared colours.").arg(percent(least));
+  }
   double most = 0;
-  for (const std::size_t i : flat) {
-    names << QString::fromStdString(maps_.panels()[i]->title);
-    most = std::max(most, maps_.used_colours(*maps_.panels()[i]));
-  }
-  const QString share = QString::number(100 * most, 'g', 2);
-  if (flat.size() > 1) {
-    return tr("%1 use at most %2 % of the shared colours, so they look empty.")
-        .arg(names.join(", "), share);
-  }
-  QString text =
-      tr("%1 uses %2 % of the shared colours, so it looks empty").arg(names.join(""), share);
-  const MapSummary& summary = maps_.panels()[flat.front()]->summary;
-  const double entropy = summary.mean_entropy();
-  if (!summary.row_entropy.empty() && std::isfinite(entropy)) {
-    text += tr(" (mean entropy of its rows: %1 nats)").arg(nats(entropy));
-  }
-  return text + ".";
+  for (const std::size_t i : flat) most = std::max(most, maps_.used_colours(*panels[i]));
+  const QString share = percent(most);
+  return flat.size() > 1
+             ? tr("%1 maps use at most %2 % of the shared colours.").arg(flat.size()).arg(share)
+             : tr("%1 uses %2 % of the shared colours.")
+                   .arg(QString::fromStdString(panels[flat.front()]->title), share);
 }
 
 bool MapNotice::is_incomplete() const {
@@ -94,29 +95,26 @@ bool MapNotice::is_incomplete() const {
 }
 
 void MapNotice::refresh() {
-  // While other maps are computed the notice stays, so that the maps keep their size.
-  if (wanted_ && !isHidden() && is_incomplete()) {
+  const MapChoice& choice = maps_.workspace().document().session().maps;
+  setVisible(wanted_ && choice.shared_limits && maps_.panels().size() > 1 && !maps_.compares());
+  if (isHidden()) return;
+  const bool busy = matcher_.busy();
+  if (busy || is_incomplete()) {
     text_->setText(maps_.cancelled() ? tr("The maps are incomplete.") : tr("computing …"));
     own_->setEnabled(false), match_->setEnabled(false);
     return;
   }
-  own_->setEnabled(true);
-  const std::vector<std::size_t> flat = wanted_ ? flat_panels() : std::vector<std::size_t>();
-  const bool busy = matcher_.busy();
+  const std::vector<std::size_t> flat = flat_panels();
   const QString error = QString::fromStdString(matcher_.error());
-  setVisible(wanted_ && (!flat.empty() || busy || !error.isEmpty()));
-  if (isHidden()) return;
-  if (!busy) text_->setText(error.isEmpty() ? text_of(flat) : error);
+  text_->setText(error.isEmpty() ? text_of(flat) : error);
+  text_->setToolTip(error);
+  own_->setEnabled(true), match_->setEnabled(true);
+  own_->setVisible(!flat.empty());
   const auto can = std::find_if(flat.begin(), flat.end(),
                                 [this](std::size_t i) { return matcher_.can_match(i); });
-  own_->setVisible(!flat.empty());
-  match_->setVisible(busy || (can != flat.end() && error.isEmpty()));
-  match_->setEnabled(!busy);
-  if (busy) return match_->setText(tr("computing …"));
+  match_->setVisible(can != flat.end() && error.isEmpty());
   if (can == flat.end()) return;
-  const Call& call = maps_.workspace().document().session().maps.calls[*can];
-  const QString key = QString::fromStdString(sharpness_key(call).value_or(""));
-  match_->setText(tr("%1 with the entropy of dot").arg(key));
+  const QString key = QString::fromStdString(sharpness_key(choice.calls[*can]).value_or(""));
   match_->setToolTip(tr("Sets %1 so that the mean entropy of the rows equals that of dot on this "
                         "head: then the attention is as concentrated")
                          .arg(key));

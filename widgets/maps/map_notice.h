@@ -1,6 +1,7 @@
-// A line above the maps that says which of them look empty under shared limits, and offers to
-// change that: own limits, or the sharpness at which their attention is as concentrated as that of
-// dot.
+// A line above maps with shared limits that says whether all of them use their colours. For maps
+// that look empty it offers to change that: own limits, or the sharpness at which their attention
+// is as concentrated as that of dot. It has the same height whatever it says, so that the maps keep
+// their size from head to head.
 #pragma once
 
 #include <QWidget>
@@ -18,7 +19,7 @@ class MapNotice : public QWidget {
 
  public:
   MapNotice(MapsModel& maps, EntropyMatcher& matcher, QWidget* parent = nullptr);
-  /// Shows the notice if there is something to say and `wanted` is true.
+  /// Shows the line where several maps share limits, if `wanted` is true.
   void look(bool wanted);
 
  private:

@@ -15,24 +15,6 @@ bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// "CLS", "SEP", "unused12".
-bool is_bracketed_name(std::string_view name) {
-  if (name == "UNK") return false;
-  if (name.starts_with("unused")) return true;
-  return name.size() >= 2 && is_upper(name.front()) &&
-         std::all_of(name.begin(), name.end(),
-                     [](char c) { return is_upper(c) || is_digit(c) || c == '_'; });
-}
-
-/// "s", "/s", "pad", "start_of_turn", "extra_id_3".
-bool is_tag_name(std::string_view name) {
-  if (name == "unk") return false;
-  if (name.starts_with('/')) name.remove_prefix(1);
-  return !name.empty() && is_lower(name.front()) &&
-         std::all_of(name.begin(), name.end(),
-                     [](char c) { return is_lower(c) || is_digit(c) || c == '_'; });
-}
-
 bool has_sign(std::string_view token, std::string_view sign) {
   return token.size() > sign.size() && token.starts_with(sign);
 }
@@ -65,22 +47,13 @@ bool shows_matrices(const MapChoice& choice) {
 
 }  // namespace
 
-bool is_special_token(const std::string& token) {
-  const std::string_view t = token;
-  if (t.size() < 3) return false;
-  if (t.size() >= 5 && t.starts_with("<|") && t.ends_with("|>")) return true;
-  const std::string_view name = t.substr(1, t.size() - 2);
-  if (t.front() == '[' && t.back() == ']') return is_bracketed_name(name);
-  return t.front() == '<' && t.back() == '>' && is_tag_name(name);
-}
-
 std::vector<bool> begins_word(const std::vector<std::string>& tokens) {
   const bool word_pieces = std::any_of(tokens.begin(), tokens.end(),
                                        [](const std::string& t) { return has_sign(t, continues); });
   const std::string_view sign = sign_of_words(tokens);
   std::vector<bool> begin(tokens.size(), true);
   for (std::size_t i = 1; i < tokens.size(); ++i) {
-    const bool alone = is_special_token(tokens[i]) || is_special_token(tokens[i - 1]);
+    const bool alone = tree::is_special_token(tokens[i]) || tree::is_special_token(tokens[i - 1]);
     begin[i] = alone || !continues_word(tokens[i], word_pieces, sign);
   }
   return begin;
@@ -121,7 +94,7 @@ MapAxis map_axis(const std::vector<std::string>& tokens, std::int64_t count, boo
       continue;
     }
     axis.first.push_back(i);
-    axis.special.push_back(named && is_special_token(tokens[index]) ? 1 : 0);
+    axis.special.push_back(named && tree::is_special_token(tokens[index]) ? 1 : 0);
     if (named) axis.label.push_back(merge ? without_sign(tokens[index]) : tokens[index]);
   }
   axis.first.push_back(count);
@@ -151,7 +124,8 @@ Focus MapTokens::pair_of(const Focus& cell) const {
 bool merges_words(const MapChoice& choice) { return choice.merge_words && shows_matrices(choice); }
 
 bool excludes_special(const MapChoice& choice) {
-  return choice.special_tokens == "excluded" && shows_matrices(choice);
+  return choice.special_tokens == "excluded" &&
+         (shows_matrices(choice) || choice.layout == "heads");
 }
 
 MapTokens map_tokens(const Trace& trace, const MapChoice& choice) {

@@ -10,13 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "core/tree/score_input.h"
 #include "widgets/trace/trace.h"
 
 namespace conelab::desktop {
-
-/// Returns whether a token stands for no text: "[CLS]", "<s>", "</s>", "<pad>", "<|endoftext|>".
-/// Tokens for unknown text ("[UNK]") and for bytes ("<0x0A>") do stand for text.
-[[nodiscard]] bool is_special_token(const std::string& token);
 
 /// Returns whether each token begins a word. Pieces are recognised by the sign of their tokenizer:
 /// "##" before a piece that continues a word, or "▁", "Ġ" or a space before a piece that begins
@@ -57,7 +54,8 @@ struct MapTokens {
   [[nodiscard]] Focus pair_of(const Focus& cell) const;
 };
 
-/// Return what the layout shows: only maps and their table merge words and exclude tokens.
+/// Return what the layout shows: only maps and their table merge words; these and all
+/// heads exclude tokens.
 [[nodiscard]] bool merges_words(const MapChoice& choice);
 [[nodiscard]] bool excludes_special(const MapChoice& choice);
 [[nodiscard]] MapTokens map_tokens(const Trace& trace, const MapChoice& choice);

@@ -257,7 +257,7 @@ std::vector<MapsCanvas::Bar> MapsCanvas::bars() const {
     const MapPanel& panel = model_.shown(index);
     if (!panel.pyramid) return;
     ColourScale scale{model_.colour_choice(panel), model_.range(panel), model_.limits(panel), used,
-                      QString::fromStdString(model_.value_name(panel.difference))};
+                      QString::fromStdString(model_.value_name(panel))};
     scale.handles = true;
     const ScalePlace place = place_scale(metrics, box, scale);
     if (place.histogram.height > 0) {

@@ -15,12 +15,13 @@ constexpr std::size_t most_tile_jobs = 4;
 constexpr std::size_t most_made = 24;
 
 /// Returns a key that identifies a panel: equal keys mean equal matrices.
-std::string key_of(const Call& c, const Call* reference, const MapChoice& choice, PanelOf of) {
+std::string key_of(const Call& c, const Call* reference, const MapChoice& choice, PanelOf of,
+                   const Trace* shown) {
   const BesideChoice beside = choice.beside.value_or(BesideChoice());
-  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}:{}:{}:{}", choice.quantity, call_text(c),
+  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}:{}:{}:{}|{}", choice.quantity, call_text(c),
                      reference ? call_text(*reference) : "", merges_words(choice),
                      excludes_special(choice), static_cast<int>(of), choice.join, beside.file,
-                     beside.group, beside.head, beside.join);
+                     beside.group, beside.head, beside.join, shown != nullptr ? shown->group : "");
 }
 
 /// Returns whether two choices show the same matrices.
@@ -28,6 +29,12 @@ bool same_matrices(const MapChoice& a, const MapChoice& b) {
   return a.calls == b.calls && a.quantity == b.quantity && a.reference == b.reference &&
          merges_words(a) == merges_words(b) && excludes_special(a) == excludes_special(b) &&
          a.join == b.join && a.beside == b.beside;
+}
+
+/// Returns what colours mean on a scale: "rank of weights".
+std::string on_scale(const std::string& name, figure::HeatScale scale) {
+  if (scale == figure::HeatScale::row_normalised) return name + " / largest in row";
+  return scale == figure::HeatScale::rank ? "rank of " + name : name;
 }
 
 /// Returns the percentiles of a choice: "1-99" are 1 and 99, "all" 0 and 100.
@@ -122,16 +129,26 @@ void MapsModel::rebuild() {
   head_ = workspace_.head();
   const auto& trace = workspace_.trace();
   tokens_ = std::make_shared<MapTokens>(head_ && trace ? map_tokens(*trace, choice_) : MapTokens());
-  beside_ = second_.trace(), beside_error_ = second_.error();
-  beside_tokens_ = beside_ ? std::make_shared<MapTokens>(map_tokens(*beside_, choice_)) : tokens_;
+  compare_with(second_.trace());
+  beside_error_ = second_.error();
   cancelled_ = false;
   const auto before = std::move(panels_);
   panels_.clear();
   for (std::size_t i = 0; head_ && i < choice_.calls.size(); ++i) {
     for (const PanelOf of : panels_of_operator()) panels_.push_back(make_panel(i, of));
+    for (const auto& other : second_.more()) {
+      compare_with(other);
+      panels_.push_back(make_panel(i, PanelOf::beside));
+    }
+    compare_with(second_.trace());
   }
   if (rows() != old_rows || columns() != old_columns) camera_fits = true;
   emit panels_changed();
+}
+
+void MapsModel::compare_with(const std::shared_ptr<const Trace>& trace) {
+  beside_ = trace;
+  beside_tokens_ = beside_ ? std::make_shared<MapTokens>(map_tokens(*beside_, choice_)) : tokens_;
 }
 
 std::vector<PanelOf> MapsModel::panels_of_operator() const {
@@ -141,7 +158,7 @@ std::vector<PanelOf> MapsModel::panels_of_operator() const {
   };
   const bool differ = !beside_ || !alike(tokens_->query, beside_tokens_->query) ||
                       !alike(tokens_->key, beside_tokens_->key);
-  if (differ) return {PanelOf::open, PanelOf::beside};
+  if (differ || choice_.beside->group == all_arrays) return {PanelOf::open, PanelOf::beside};
   return {PanelOf::open, PanelOf::beside, PanelOf::difference};
 }
 
@@ -154,8 +171,9 @@ MapSubject MapsModel::subject(PanelOf of) const {
             choice_.join, workspace_.device()};
   }
   const BesideChoice& beside = *choice_.beside;
+  const std::int64_t head = beside.group == all_arrays ? open.head : beside.head;
   return {beside_,     layers_beside(second_.groups(), beside.group),
-          open.batch,  beside.head,
+          open.batch,  head,
           beside.join, workspace_.device()};
 }
 
@@ -163,6 +181,9 @@ std::string MapsModel::title_of(const Call& call, const Call* reference, PanelOf
   std::string title = panel_title(call, reference);
   const auto& stored = of == PanelOf::beside && beside_ ? beside_->stored : head_->stored;
   if (stored) title = stored->title + ", stored " + stored->name;
+  if (stored && of == PanelOf::open && compares()) {
+    return title + " · " + std::to_string(head_->head_index);
+  }
   if (of == PanelOf::difference) return title + ", difference";
   if (!compares()) return title;
   const auto folder = [](const Trace& trace) {
@@ -173,6 +194,8 @@ std::string MapsModel::title_of(const Call& call, const Call* reference, PanelOf
   if (!beside_) return title;
   const bool other_file = beside_->file != workspace_.trace()->file;
   const std::string file = beside_->file.substr(beside_->file.rfind('/') + 1);
+  if (stored) title = (other_file ? file + ": " : "") + title;
+  if (stored) return title + " · " + std::to_string(subject(of).head);
   return title + ", " + (other_file ? file + ": " : "") + subject_name(subject(of), whole);
 }
 
@@ -198,7 +221,8 @@ std::shared_ptr<MapPanel> MapsModel::make_panel(std::size_t operation, PanelOf o
   const Call& call = choice_.calls[operation];
   const Call* reference = reference_call(choice_);
   if (reference == &call) reference = nullptr;
-  const std::string key = key_of(call, reference, choice_, of);
+  const Trace* shown = of == PanelOf::beside ? beside_.get() : workspace_.trace().get();
+  const std::string key = key_of(call, reference, choice_, of, shown);
   if (const auto found = made_.find(key); found != made_.end()) {
     found->second->operation = operation;
     return found->second;
@@ -207,6 +231,9 @@ std::shared_ptr<MapPanel> MapsModel::make_panel(std::size_t operation, PanelOf o
   panel->title = title_of(call, reference, of);
   panel->operation = operation;
   panel->of = of;
+  if (shown != nullptr && shown->stored && of != PanelOf::difference) {
+    panel->stored = shown->stored->name;
+  }
   panel->tokens = of == PanelOf::beside ? beside_tokens_ : tokens_;
   panel->difference = reference != nullptr || of == PanelOf::difference;
   if (of == PanelOf::beside) panel->error = beside_error_;
@@ -286,7 +313,9 @@ const MapPanel& MapsModel::shown(std::size_t place) const {
   if (!flipped_) return *panels_[place];
   if (together() > 1) {
     const PanelOf of = panels_[place]->of;
-    return *panels_[of == PanelOf::open ? place + 1 : of == PanelOf::beside ? place - 1 : place];
+    if (of == PanelOf::open) return *panels_[place + 1];
+    const bool swaps = of == PanelOf::beside && panels_[place - 1]->of == PanelOf::open;
+    return *panels_[swaps ? place - 1 : place];
   }
   const auto reference = static_cast<std::size_t>(std::max(0, choice_.reference));
   return reference < panels_.size() ? *panels_[reference] : *panels_[place];
@@ -351,16 +380,20 @@ ColourChoice MapsModel::colour_choice(bool has_signs) const {
 bool MapsModel::one_bar() const {
   if (!choice_.shared_limits || reference_call(choice_) != nullptr) return false;
   return std::all_of(panels_.begin(), panels_.end(), [&](const auto& panel) {
-    return has_signs(*panel) == has_signs(*panels_.front());
+    return has_signs(*panel) == has_signs(*panels_.front()) &&
+           panel->stored == panels_.front()->stored;
   });
 }
 
 std::string MapsModel::value_name(bool difference) const {
   const bool stored = head_ && head_->stored;
-  std::string name = difference && !stored ? "difference of " + choice_.quantity : choice_.quantity;
-  const figure::HeatScale scale = colour_choice(difference).scale;
-  if (scale == figure::HeatScale::row_normalised) return name + " / largest in row";
-  return scale == figure::HeatScale::rank ? "rank of " + name : name;
+  return on_scale(difference && !stored ? "difference of " + choice_.quantity : choice_.quantity,
+                  colour_choice(difference).scale);
+}
+
+std::string MapsModel::value_name(const MapPanel& panel) const {
+  return panel.stored.empty() ? value_name(panel.difference)
+                              : on_scale(panel.stored, colour_choice(panel).scale);
 }
 
 bool MapsModel::zeros_are_special(bool has_signs) const {
@@ -380,14 +413,15 @@ std::vector<const MapPanel*> MapsModel::sharing(const MapPanel& panel) const {
   std::vector<const MapPanel*> all;
   for (const auto& other : panels_) {
     const bool alike =
-        other->difference == panel.difference && has_signs(*other) == has_signs(panel);
+        other->difference == panel.difference && has_signs(*other) == has_signs(panel) &&
+        other->stored == panel.stored;  // Logits and gradients have limits of their own.
     if (other->pyramid && alike) all.push_back(other.get());
   }
   return all;
 }
 
 std::string MapsModel::limits_name(const MapPanel& panel) const {
-  std::string name = value_name(panel.difference);
+  std::string name = value_name(panel);
   if (has_signs(panel) && !panel.difference) name += " with signs";
   if (colour_choice(panel).scale == figure::HeatScale::log) name += ", logarithmic";
   return choice_.shared_limits ? name : name + " of " + panel.title;

@@ -36,6 +36,7 @@ struct MapPanel {
   PanelOf of = PanelOf::open;
   std::shared_ptr<const MapTokens> tokens;  ///< Its rows and columns.
   bool difference = false;
+  std::string stored;                   ///< The name of a stored map, "dL/dq"; otherwise empty.
   std::string error;                    ///< One line if the call is invalid or fails.
   std::shared_ptr<MapPyramid> pyramid;  ///< Null if there is an error.
   MapSummary summary;                   ///< The summary of the pyramid when last read.
@@ -93,6 +94,8 @@ class MapsModel : public QObject {
   [[nodiscard]] bool one_bar() const;
   /// Returns what the colours of a map mean: "weights", "rank of weights", "difference of logits".
   [[nodiscard]] std::string value_name(bool difference) const;
+  /// Returns the same of a panel: of a stored map its name, "dL/dq".
+  [[nodiscard]] std::string value_name(const MapPanel& panel) const;
   /// Returns whether exact zeros have their own colour.
   [[nodiscard]] bool zeros_are_special(bool difference) const;
   /// Returns which of the colours for zero, masked and NaN a panel uses.
@@ -152,6 +155,7 @@ class MapsModel : public QObject {
 
  private:
   void rebuild();
+  void compare_with(const std::shared_ptr<const Trace>& trace);
   [[nodiscard]] std::vector<PanelOf> panels_of_operator() const;
   [[nodiscard]] std::shared_ptr<MapPanel> make_panel(std::size_t operation, PanelOf of);
   [[nodiscard]] std::string title_of(const Call& call, const Call* reference, PanelOf of) const;

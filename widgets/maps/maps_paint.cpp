@@ -168,7 +168,7 @@ void draw_title(QPainter& painter, const PanelPlace& place, const MapPanel& pane
   if (flat && state.isEmpty() && width_of(title) + width_of(hint) + 12 < box.width()) state = hint;
   const double space = state.isEmpty() ? 0 : width_of(state) + 12;
   painter.drawText(box, Qt::AlignLeft | Qt::AlignVCenter,
-                   painter.fontMetrics().elidedText(title, Qt::ElideRight,
+                   painter.fontMetrics().elidedText(title, Qt::ElideMiddle,
                                                     static_cast<int>(box.width() - space)));
   if (state.isEmpty()) return;
   painter.setPen(quiet_ink(QPalette()));

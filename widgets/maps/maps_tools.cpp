@@ -16,8 +16,8 @@
 namespace conelab::desktop {
 namespace {
 
-/// The width of a choice in the tool bar.
-constexpr int narrowest = 56, widest = 150;
+/// The width of a choice in the tool bar; of one whose entries depend on the operators.
+constexpr int narrowest = 56, widest = 124, steady = 112;
 
 /// Returns a small preview of a colour map for its menu.
 QIcon map_icon(figure::ColourMap map) {
@@ -28,6 +28,19 @@ QIcon map_icon(figure::ColourMap map) {
     painter.fillRect(x, 0, 1, 12, QColor(c.r, c.g, c.b));
   }
   return QIcon(pixmap);
+}
+
+/// Offers the colour maps with a preview of each.
+void fill_colours(QComboBox& colours) {
+  const QSignalBlocker quiet(&colours);
+  colours.addItem(QString::fromStdString(MapChoice().colours));
+  colours.setItemData(0, QObject::tr("sequential in the light theme, dark in the dark one"),
+                      Qt::ToolTipRole);
+  for (const figure::ColourMapInfo& info : figure::colour_maps()) {
+    colours.addItem(map_icon(info.map), info.name);
+    colours.setItemData(colours.count() - 1, QString::fromUtf8(info.about), Qt::ToolTipRole);
+  }
+  colours.setIconSize(QSize(48, 12));
 }
 
 }  // namespace
@@ -67,8 +80,6 @@ void MapsView::only_in(QWidget* control, const QStringList& layouts) {
 }
 
 void MapsView::build_tools(QWidget* row) {
-  auto* line = new FlowLayout(row);
-  line->setContentsMargins(10, 4, 10, 4);
   layer_ = add_numbered(row, "layer", tr("Layer"),
                         tr("Which layer of the file, or which array of a result"));
   connect(layer_, &QComboBox::activated, this, [this](int index) {
@@ -94,21 +105,21 @@ void MapsView::build_tools(QWidget* row) {
                 " table: the numbers"),
              map_layouts, &MapChoice::layout);
   auto* compare = new CompareTools(workspace_, model_.second());
-  line->addWidget(compare);
+  row->layout()->addWidget(compare);
   only_in(compare, {"maps", "table"});
   build_heads_tools(row);
   build_map_tools(row);
-  build_token_tools(row);
   build_arc_tools(row);
   build_range_tools(row);
-  build_work_tools(row);
   build_export_tools(row);
-  build_cancel(row);
+  build_look_tools(row);
+  build_token_tools(row);
+  build_numbers(row);
 }
 
 /// Builds the tools that determine how matrices become pictures.
 void MapsView::build_map_tools(QWidget* row) {
-  const QStringList matrices = {"maps", "heads", "table"}, pictures = {"maps", "heads"};
+  const QStringList matrices = {"maps", "heads", "table"};
   quantity_ = add_choice(row, "quantity", tr("Attention weights, or the logits before the softmax"),
                          map_quantities, &MapChoice::quantity);
   only_in(quantity_, matrices);
@@ -116,23 +127,10 @@ void MapsView::build_map_tools(QWidget* row) {
                      tr("How values become colours: linear, logarithmic (weights), each row by its"
                         " largest, or by rank"),
                      map_scales, &MapChoice::scale),
-          pictures);
-  QComboBox* colours = add_choice(row, "colours", tr("Colour map; all are perceptually uniform"),
-                                  {}, &MapChoice::colours);
-  only_in(colours, pictures);
-  const QSignalBlocker quiet(colours);
-  colours->addItem(QString::fromStdString(MapChoice().colours));
-  colours->setItemData(0, tr("sequential in the light theme, dark in the dark one"),
-                       Qt::ToolTipRole);
-  for (const figure::ColourMapInfo& info : figure::colour_maps()) {
-    colours->addItem(map_icon(info.map), info.name);
-    colours->setItemData(colours->count() - 1, QString::fromUtf8(info.about), Qt::ToolTipRole);
-  }
-  colours->setIconSize(QSize(48, 12));
-  colours->setMaximumWidth(widest);
+          {"maps", "heads"});
   reference_ = add_numbered(row, "reference", tr("Difference"),
                             tr("Shows each operator minus this one; hold R over the maps to flip"));
-  reference_->setMaximumWidth(widest);
+  reference_->setFixedWidth(steady);  // Of any operators.
   only_in(reference_, matrices);
   connect(reference_, &QComboBox::currentIndexChanged, this, [this](int index) {
     workspace_.document().edit(tr("change the reference"),
@@ -149,7 +147,7 @@ void MapsView::build_heads_tools(QWidget* row) {
           {"heads"});
   heads_operator_ = add_numbered(row, "heads-operator", tr("Operator of all heads"),
                                  tr("The operator of all layers"));
-  heads_operator_->setMaximumWidth(widest);
+  heads_operator_->setFixedWidth(steady);
   connect(heads_operator_, &QComboBox::currentIndexChanged, this, [this](int index) {
     workspace_.document().edit(tr("choose an operator"),
                                [&](Session& s) { s.maps.heads_operator = index; });
@@ -197,7 +195,7 @@ void MapsView::build_token_tools(QWidget* row) {
   });
   tokens_->setMenu(menu);
   row->layout()->addWidget(tokens_);
-  only_in(tokens_, {"maps", "table"});
+  only_in(tokens_, {"maps", "heads", "table"});
 }
 
 /// Builds the range of tokens of arcs, trees and orders.
@@ -276,7 +274,26 @@ void MapsView::build_arc_tools(QWidget* row) {
   });
 }
 
-void MapsView::build_work_tools(QWidget* row) {
+/// Builds the tools that show the canvas as a figure or as a command, and the search.
+void MapsView::build_export_tools(QWidget* row) {
+  QLayout* line = row->layout();
+  figure_ = new QToolButton;
+  figure_->setText(tr("figure"));
+  figure_->setObjectName("maps-figure");
+  figure_->setToolTip(tr("This canvas in the view of figures, or the command that draws it"));
+  figure_->setPopupMode(QToolButton::InstantPopup);
+  auto* menu = new QMenu(figure_);
+  menu->setObjectName("maps-figure-menu");
+  figure_->setMenu(menu);
+  line->addWidget(figure_);
+  connect(menu, &QMenu::aboutToShow, this, &MapsView::fill_figure_menu);
+  search_ = new TokenSearch(model_);
+  line->addWidget(search_);
+  only_in(search_, {"maps", "arcs", "tree", "hasse"});
+}
+
+/// Builds the tools that determine the colours of maps, and what stands at their margins.
+void MapsView::build_look_tools(QWidget* row) {
   QLayout* line = row->layout();
   shared_ = new QToolButton;
   shared_->setText(tr("shared limits"));
@@ -288,6 +305,11 @@ void MapsView::build_work_tools(QWidget* row) {
   connect(shared_, &QToolButton::clicked, this, [this](bool on) {
     workspace_.document().edit(tr("change limits"), [&](Session& s) { s.maps.shared_limits = on; });
   });
+  QComboBox* colours = add_choice(row, "colours", tr("Colour map; all are perceptually uniform"),
+                                  {}, &MapChoice::colours);
+  only_in(colours, {"maps", "heads"});
+  fill_colours(*colours);
+  colours->setMaximumWidth(widest);
   QComboBox* percentiles =
       add_choice(row, "percentiles",
                  tr("Which values the colours span: all, or those between these percentiles"),
@@ -309,15 +331,14 @@ void MapsView::build_work_tools(QWidget* row) {
   });
 }
 
-/// Builds the tools that show the canvas as numbers, as a figure or as a command, and the search.
-void MapsView::build_export_tools(QWidget* row) {
-  QLayout* line = row->layout();
+/// Builds the button that shows the canvas as numbers.
+void MapsView::build_numbers(QWidget* row) {
   numbers_ = new QToolButton;
   numbers_->setText(tr("numbers"));
   numbers_->setCheckable(true);
   numbers_->setObjectName("maps-numbers");
   numbers_->setToolTip(tr("The same as a table: to read, to select, to copy"));
-  line->addWidget(numbers_);
+  row->layout()->addWidget(numbers_);
   connect(numbers_, &QToolButton::clicked, this, [this](bool on) {
     workspace_.document().edit(on ? tr("show numbers") : tr("show the picture"), [&](Session& s) {
       const bool maps = s.maps.layout == "maps" || s.maps.layout == "table";
@@ -325,32 +346,16 @@ void MapsView::build_export_tools(QWidget* row) {
       s.maps.numbers = on && !maps;
     });
   });
-  figure_ = new QToolButton;
-  figure_->setText(tr("figure"));
-  figure_->setObjectName("maps-figure");
-  figure_->setToolTip(tr("This canvas in the view of figures, or the command that draws it"));
-  figure_->setPopupMode(QToolButton::InstantPopup);
-  auto* menu = new QMenu(figure_);
-  menu->setObjectName("maps-figure-menu");
-  figure_->setMenu(menu);
-  line->addWidget(figure_);
-  connect(menu, &QMenu::aboutToShow, this, &MapsView::fill_figure_menu);
-  search_ = new TokenSearch(model_);
-  row->layout()->addWidget(search_);
-  only_in(search_, {"maps", "arcs", "tree", "hasse"});
 }
 
-/// Builds the button that cancels work. It stands last and keeps its place while it is hidden, so
-/// that nothing moves when work begins.
-void MapsView::build_cancel(QWidget* row) {
+/// Builds the button that cancels work. It keeps its place while it is hidden, so that nothing
+/// moves when work begins.
+void MapsView::build_cancel(ToolRow* row) {
   cancel_ = new QToolButton;
   cancel_->setObjectName("maps-cancel");
-  cancel_->setText(tr("compute again"));
+  cancel_->setText(tr("resume"));
   cancel_->setMinimumWidth(cancel_->sizeHint().width());
-  QSizePolicy keeps_place = cancel_->sizePolicy();
-  keeps_place.setRetainSizeWhenHidden(true);
-  cancel_->setSizePolicy(keeps_place);
-  row->layout()->addWidget(cancel_);
+  row->add_at_end(cancel_);
   connect(cancel_, &QToolButton::clicked, this, [this] {
     if (layout_name() == "heads") {
       heads_.cancelled() ? heads_.resume() : heads_.cancel();
@@ -370,28 +375,39 @@ void MapsView::add_figure(const std::optional<FigureChoice>& figure, const QStri
           [this, figure = *figure] { emit command_wanted(figure); });
 }
 
-/// A figure shows one trace: of maps that are compared, each side has its own.
+/// Gives a figure of maps with shared limits those that follow from the percentiles of the view.
+std::optional<FigureChoice> MapsView::with_percentiles(std::optional<FigureChoice> figure) const {
+  const MapChoice& maps = workspace_.document().session().maps;
+  const bool small = maps.layout == "heads";
+  if (!figure || maps.percentiles == map_percentiles[0] || !maps.shared_limits ||
+      maps.scale != map_scales[0] || figure->parameters.contains("low") ||
+      (small ? heads_.rows().empty() : maps.layout != "maps" || model_.panels().empty())) {
+    return figure;
+  }
+  const figure::Limits limits =
+      small ? heads_.limits(*heads_.rows().front(), 0) : model_.limits(*model_.panels().front());
+  if (limits.low < limits.high) {
+    figure->parameters["low"] = fmt::format("{:.6g}", limits.low);
+    figure->parameters["high"] = fmt::format("{:.6g}", limits.high);
+  }
+  return figure;
+}
+
 void MapsView::fill_figure_menu() {
   figure_->menu()->clear();
   const Session& session = workspace_.document().session();
   if (!workspace_.trace()) return;
-  const auto& beside = session.maps.beside;
   const auto& second = model_.second().trace();
-  if (session.maps.layout == "maps" && beside && second) {
-    const auto name = [](const Trace& trace, std::int64_t head) {
-      return QString::fromStdString(fmt::format("{} · {}", layer_name(trace.group), head));
-    };
-    add_figure(map_figure(session, *workspace_.trace()),
-               name(*workspace_.trace(), session.trace.head));
+  if (workspace_.trace()->stored && session.maps.beside && second) {  // A figure for each side.
     Session other = session;
-    other.trace.head = beside->head;
-    other.maps.join = beside->join;
-    return add_figure(map_figure(other, *second), name(*second, beside->head));
+    other.trace.head = session.maps.beside->head;
+    add_figure(map_figure(session, *workspace_.trace()), tr("the open map"));
+    return add_figure(map_figure(other, *second), tr("the other map"));
   }
   const bool each = figure_of_one(session.maps.layout) && !workspace_.trace()->stored;
   const std::size_t count = each ? session.maps.calls.size() : 1;
   for (std::size_t i = 0; i < count; ++i) {
-    add_figure(map_figure(session, *workspace_.trace(), i),
+    add_figure(with_percentiles(map_figure(session, *workspace_.trace(), i)),
                each ? QString::fromStdString(call_title(session.maps.calls[i])) : QString());
   }
   if (figure_->menu()->isEmpty())

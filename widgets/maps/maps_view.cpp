@@ -22,6 +22,20 @@
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
+namespace {
+
+/// Returns the lines of a readout behind one another. A line breaks within a short one nowhere, so
+/// that a name stays with its value.
+QString joined_lines(const QString& text) {
+  constexpr int longest = 60;
+  QStringList lines = text.split('\n');
+  for (QString& line : lines) {
+    if (line.size() <= longest) line.replace(' ', QChar::Nbsp);
+  }
+  return with_values_bound(lines.join("    "));
+}
+
+}  // namespace
 
 MapsView::MapsView(Workspace& workspace, QWidget* parent)
     : QWidget(parent),
@@ -34,8 +48,9 @@ MapsView::MapsView(Workspace& workspace, QWidget* parent)
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
-  auto* tools = new QWidget;
+  auto* tools = new ToolRow;
   build_tools(tools);
+  build_cancel(tools);
   column->addWidget(tools);
   notice_ = new MapNotice(model_, matcher_);
   column->addWidget(notice_);
@@ -131,7 +146,7 @@ void MapsView::show_layout() {
   const bool related = layout == "arcs" || figure_of_one(layout);
   const bool numbers = workspace_.document().session().maps.numbers;
   numbers_->setChecked(layout == "table" || (numbers && layout != "maps"));
-  figure_->setEnabled(layout != "heads" && workspace_.trace() != nullptr);
+  figure_->setEnabled(workspace_.trace() != nullptr);
   stack_->setCurrentWidget(numbers && (related || layout == "heads") ? numbers_page_
                            : related                                 ? relations_page_
                            : layout == "heads"                       ? heads_page_
@@ -216,6 +231,7 @@ void MapsView::show_tokens() {
     if (!word.isEmpty()) action->setChecked(word.toStdString() == maps.special_tokens);
   }
   merge_->setChecked(maps.merge_words);
+  merge_->setEnabled(maps.layout != "heads");
   profiles_->setChecked(maps.profiles);
   const bool usual = maps.special_tokens == special_token_choices[0] && !maps.merge_words;
   tokens_->setText(usual ? tr("tokens") : tr("tokens •"));
@@ -251,9 +267,9 @@ void MapsView::show_readout() {
     if (!text.isEmpty()) text += "\n";
     text += QString::fromStdString(region_.text());
   }
-  readout_->reserve_space_for(with_values_bound(longest_readout()));
+  readout_->reserve_space_for(joined_lines(longest_readout()));
   readout_->show_text(text.isEmpty() ? tr("Point at a cell for its exact values; click to keep it.")
-                                     : with_values_bound(text.replace('\n', "    ")));
+                                     : joined_lines(text));
 }
 
 /// Returns a text as long as the readouts of this layout, so that the canvas keeps its size when a
@@ -271,17 +287,17 @@ QString MapsView::longest_readout() const {
   QString text = tr("query 0000 “%1”, key 0000 “%2”")
                      .arg(longest(trace->query_token), longest(trace->key_token));
   for (const auto& panel : model_.panels()) {
-    text += "    " + QString::fromStdString(panel->title) + ": -0.000000000000e-00";
+    text += "\n" + QString::fromStdString(panel->title) + ": -0.000000000000e-00";
   }
   const std::string layout = layout_name();
   for (const auto& panel : relations_.panels()) {
     if (!panel->tree) continue;
-    text += "    " + QString::fromStdString(panel->title) +
+    text += "\n" + QString::fromStdString(panel->title) +
             tr(": height of the LCA 0.000000, 000 is an ancestor of 000");
   }
   if (layout == "heads") {
     text +=
-        tr("    penumbral, head 00: entropy 0.0000, distance 00.00, earlier 0.0000, special"
+        tr("\npenumbral, head 00: entropy 0.0000, distance 00.00, earlier 0.0000, special"
            " 0.0000, boundary 0.0000, order 0.0000, values from 0.0000 to 0.0000");
   }
   return text;
@@ -293,7 +309,7 @@ void MapsView::show_work() {
   for (const auto& panel : model_.panels()) busy = busy || (!all_heads && panel->pass.active());
   const bool cancelled = all_heads ? heads_.cancelled() : model_.cancelled();
   cancel_->setVisible(busy || cancelled);
-  cancel_->setText(cancelled ? tr("compute again") : tr("cancel"));
+  cancel_->setText(cancelled ? tr("resume") : tr("cancel"));
 }
 
 }  // namespace conelab::desktop

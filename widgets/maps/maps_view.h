@@ -23,6 +23,8 @@ class QStackedWidget;
 
 namespace conelab::desktop {
 
+class ToolRow;
+
 class MapsView : public QWidget {
   Q_OBJECT
 
@@ -58,10 +60,13 @@ class MapsView : public QWidget {
   void build_heads_tools(QWidget* row);
   void build_arc_tools(QWidget* row);
   void build_range_tools(QWidget* row);
-  void build_work_tools(QWidget* row);
   void build_export_tools(QWidget* row);
-  void build_cancel(QWidget* row);
+  void build_look_tools(QWidget* row);
+  void build_numbers(QWidget* row);
+  void build_cancel(ToolRow* row);
   void fill_figure_menu();
+  [[nodiscard]] std::optional<FigureChoice> with_percentiles(
+      std::optional<FigureChoice> figure) const;
   /// Adds a figure and its command to the menu, if there is one.
   void add_figure(const std::optional<FigureChoice>& figure, const QString& of);
   [[nodiscard]] QString longest_readout() const;

@@ -10,7 +10,7 @@
 namespace conelab::desktop {
 namespace {
 
-constexpr int field_width = 120;
+constexpr int field_width = 108;
 
 std::vector<std::int64_t> cells_with(const MapAxis& axis, const QString& part) {
   std::vector<std::int64_t> cells;

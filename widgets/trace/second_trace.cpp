@@ -19,9 +19,12 @@ void SecondTrace::follow() {
   const auto& beside = workspace_.document().session().maps.beside;
   const auto& open = workspace_.trace();
   std::string wanted;
-  if (beside && open) {
+  const bool all = beside && beside->group == all_arrays;
+  const bool has_all = open && open->stored && beside && beside->file == open->file;
+  if (beside && open && (!all || has_all)) {
     const bool same_file = beside->file == open->file;
-    wanted = beside->file + ":" + beside->group + ":" + (same_file ? open->sha256 : "");
+    wanted = beside->file + ":" + beside->group + ":" + (same_file ? open->sha256 : "") +
+             (all ? open->group : "");
     if (same_file && beside->group == open->group && trace_ != open) {
       job_.cancel();
       wanted_ = wanted;
@@ -32,15 +35,16 @@ void SecondTrace::follow() {
   wanted_ = wanted;
   job_.cancel();
   const bool had = trace_ || !error_.empty();
-  trace_.reset(), error_.clear();
+  trace_.reset(), more_.clear(), error_.clear();
   if (!wanted.empty()) {
     std::vector<std::string> known;
     if (beside->file == open->file) known = workspace_.groups();
     if (beside->file == groups_of_) known = groups_;
     const ArrayNames arrays = beside->file == open->file ? open->arrays : ArrayNames();
     job_ = workspace_.jobs().start<Loaded>(
-        "reading " + layer_name(beside->group),
-        [file = beside->file, group = beside->group, arrays, known](const JobContext& context) {
+        "reading " + (all ? "all arrays" : layer_name(beside->group)),
+        [file = beside->file, group = beside->group, arrays, known, all,
+         without = open->group](const JobContext& context) {
           Loaded loaded;
           loaded.groups = known;
           if (known.empty()) {
@@ -48,7 +52,15 @@ void SecondTrace::follow() {
             loaded.groups = groups_to_open(file, query, context.cancel_check());
           }
           context.stop_if_cancelled();
-          loaded.trace = load_trace(file, group, context.cancel_check(), arrays, false);
+          const auto read = [&](const std::string& which) {
+            return load_trace(file, which, context.cancel_check(), arrays, false);
+          };
+          if (!all) loaded.trace = read(group);
+          for (const std::string& other : loaded.groups) {
+            if (all && other != without) loaded.more.push_back(read(other));
+          }
+          if (loaded.more.empty() && all) fail("{}: holds no other array", file);
+          if (all) loaded.trace = loaded.more.front(), loaded.more.erase(loaded.more.begin());
           return loaded;
         },
         [this](Loaded loaded) { take(std::move(loaded)); },
@@ -60,6 +72,7 @@ void SecondTrace::follow() {
 void SecondTrace::take(Loaded loaded) {
   job_.finished();
   trace_ = std::move(loaded.trace);
+  more_ = std::move(loaded.more);
   groups_ = std::move(loaded.groups);
   groups_of_ = trace_->file;
   error_.clear();

@@ -11,6 +11,9 @@
 
 namespace conelab::desktop {
 
+/// As the group of BesideChoice: every other array of the result of `attend` that is open.
+inline constexpr const char* all_arrays = "*";
+
 class SecondTrace : public QObject {
   Q_OBJECT
 
@@ -19,6 +22,8 @@ class SecondTrace : public QObject {
 
   /// Returns the trace; null if nothing is compared, while it is read, and if that has failed.
   [[nodiscard]] const std::shared_ptr<const Trace>& trace() const { return trace_; }
+  /// Returns the other traces, if all arrays of a result are compared: those after the first.
+  [[nodiscard]] const std::vector<std::shared_ptr<const Trace>>& more() const { return more_; }
   /// Returns the groups of its file that hold a trace.
   [[nodiscard]] const std::vector<std::string>& groups() const { return groups_; }
   /// Returns why it could not be read; otherwise empty.
@@ -35,6 +40,7 @@ class SecondTrace : public QObject {
   struct Loaded {
     std::shared_ptr<const Trace> trace;
     std::vector<std::string> groups;
+    std::vector<std::shared_ptr<const Trace>> more = {};
   };
   void follow();
   void take(Loaded loaded);
@@ -42,6 +48,7 @@ class SecondTrace : public QObject {
 
   Workspace& workspace_;
   std::shared_ptr<const Trace> trace_;
+  std::vector<std::shared_ptr<const Trace>> more_;
   std::vector<std::string> groups_;
   std::string groups_of_;  ///< The file of `groups_`.
   std::string error_;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/files/layers.h"
 #include "core/files/read_tensors.h"
 #include "core/operators/operator.h"
 #include "core/tiles/backend.h"
@@ -86,23 +87,4 @@ struct HeadInput {
 /// Returns the same for a file that has been inspected, as far as it could be read.
 [[nodiscard]] std::vector<std::string> groups_to_open(const Inspection& inspection,
                                                       const std::string& query = "q");
-/// Returns only the groups that contain an array `query`.
-[[nodiscard]] std::vector<std::string> groups_with_queries(const Inspection& inspection,
-                                                           const std::string& query = "q");
-
-/// Returns those of `groups` that have the same parent as `group`, in natural order: the layers of
-/// one model on one text.
-[[nodiscard]] std::vector<std::string> layers_beside(const std::vector<std::string>& groups,
-                                                     const std::string& group);
-/// Returns the last part of the path of a group, "layer3"; "trace" for the root.
-[[nodiscard]] std::string layer_name(const std::string& group);
-/// Returns whether a comes before b if runs of digits are compared as numbers.
-[[nodiscard]] bool naturally_before(const std::string& a, const std::string& b);
-
-/// Returns whether an array of an HDF5 file is a gradient that `attend --keep gradients` wrote.
-/// These arrays are named q, k and v too, but they form no trace.
-[[nodiscard]] inline bool is_gradient(const std::string& path) {
-  return path.starts_with("/attention/gradients/");
-}
-
 }  // namespace conelab::desktop

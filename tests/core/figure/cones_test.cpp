@@ -2,12 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
 #include "core/base/error.h"
 #include "core/figure/display_list.h"
 #include "core/figure/plane_scene.h"
+#include "core/figure/similarity_field.h"
 #include "tests/core/figure/figure_checks.h"
 
 namespace conelab::figure {
@@ -311,6 +313,61 @@ TEST(ArcCurves, StayWithinTheToleranceOfTheArc) {
       from = c.to;
     }
     EXPECT_NEAR(from.x, arc.end().x, 1e-9 * radius);
+  }
+}
+
+/// The image of the heat, and its colour at a point of the page.
+Colour heat_at(const DisplayList& list, Point at) {
+  for (const Item& item : list.items) {
+    const auto* image = std::get_if<ImageItem>(&item);
+    if (image == nullptr || image->rows < 2) continue;
+    const auto cell = [](double part, std::size_t count) {
+      return static_cast<std::size_t>(part * static_cast<double>(count));
+    };
+    const std::size_t column = cell((at.x - image->box.x) / image->box.width, image->columns);
+    const std::size_t row = cell((at.y - image->box.y) / image->box.height, image->rows);
+    const std::uint8_t* c = image->rgba.data() + 4 * (row * image->columns + column);
+    return {c[0], c[1], c[2], c[3]};
+  }
+  ADD_FAILURE() << "no heat";
+  return {};
+}
+
+TEST(ConesFigure, HeatHasTheColourOfTheSimilarity) {
+  for (const char* other : {"cone", "laplacian", "hyperbolic"}) {
+    for (const Model model : {Model::halfspace, Model::ball, Model::klein, Model::band}) {
+      SCOPED_TRACE(std::string(other) + " in " + geometry::model_name(model));
+      ConesFigure f;
+      f.model = model, f.similarity = other;
+      const DisplayList plain = draw_cones(f);
+      EXPECT_TRUE(std::none_of(plain.items.begin(), plain.items.end(), [](const Item& item) {
+        return std::holds_alternative<ImageItem>(item);
+      }));
+      f.heat = true;
+      const DisplayList list = draw_cones(f);
+      expect_good_figure(list);
+      const ConeScene scene = cone_scene(f);
+      const Eigen::Vector2d u = scene.u, v = *scene.v;
+      const PlaneSimilarityInfo* info = plane_similarity(other);
+      const double value =
+          info == nullptr ? -scene_lca(scene).radial : similarity_of(info->similarity, u, v);
+      const Window part = fitted_window(scene, Model::halfspace);
+      const SimilarityRange range =
+          info == nullptr
+              ? SimilarityRange{-1, 0, true}  // The light is at the height 1.
+              : similarity_range(info->similarity, u, {part.left, part.right, part.high});
+      const Window window = fitted_window(scene, model);
+      const ModelView view(model, window, {5, 5 + text_size + 4}, f.width - 10,
+                           1.15 * (f.width - 10));
+      const Point at = view.page(from_half_plane(v.x(), v.y()));
+      const auto place = static_cast<std::size_t>(
+          255 * std::clamp((value - range.low) / (range.high - range.low), 0.0, 1.0));
+      const Colour wanted = heat_colours(ColourMap::sequential, {250, 250, 250, 255}, false)[place];
+      const Colour found = heat_at(list, at);
+      EXPECT_NEAR(found.r, wanted.r, 6);
+      EXPECT_NEAR(found.g, wanted.g, 6);
+      EXPECT_NEAR(found.b, wanted.b, 6);
+    }
   }
 }
 

@@ -79,6 +79,14 @@ FigureInput example(const FigureInfo& info) {
     case FigureSource::maps:
       input.panels = {map_of("dot", 0.5), map_of("penumbral", 0.25)};
       return input;
+    case FigureSource::heads:
+      input.head_rows = {"layer0", "layer1"};
+      for (std::size_t i = 0; i < 4; ++i) {
+        input.heads.push_back(
+            {i / 2, i % 2, map_of("dot", 0.1 + 0.2 * static_cast<double>(i)), {}});
+        input.heads.back().scores.entropy = 0.5 + static_cast<double>(i);
+      }
+      return input;
     case FigureSource::bench:
       for (const char* name : {"dot", "umbral"}) {
         for (const std::int64_t n : {64, 128, 256}) input.cases.push_back(measured(name, n));

@@ -35,7 +35,7 @@ TEST(HeatField, IsTheSimilarityThatAttentionReads) {
     const ConeChoice choice = choice_of(family);
     const ConeScene scene = cone_scene(choice);
     ASSERT_EQ(scene.error, "");
-    const HeatField field(choice, scene);
+    const auto field = heat_field(choice, scene);
     int extended = 0;
     for (int i = 0; i < 2000; ++i) {
       ConeChoice other = choice;
@@ -43,7 +43,7 @@ TEST(HeatField, IsTheSimilarityThatAttentionReads) {
           into_domain(choice, {2 * random.normal(), std::exp(1.5 * random.normal() - 1)});
       other.v = {x.x, x.y};
       const ConeScene expected = cone_scene(other);
-      const HeatField::Value value = field.at(x);
+      const auto value = field.at({x.x, x.y});
       extended += value.extended ? 1 : 0;
       EXPECT_EQ(value.extended, !expected.law.place.has_value()) << family;
       EXPECT_NEAR(value.similarity, expected.law.depth, 1e-9 * (1 + std::abs(expected.law.depth)))
@@ -58,13 +58,13 @@ TEST(HeatField, ColoursOfAFiniteFamilyEndAtTheLargestValueThereIs) {
   for (const char* family : {"penumbral-finite", "umbral-finite", "ganea"}) {
     const ConeChoice choice = choice_of(family);
     const ConeScene scene = cone_scene(choice);
-    const HeatField field(choice, scene);
+    const auto field = heat_field(choice, scene);
     const figure::SimilarityRange range = heat_range(choice, scene, usual_part);
     EXPECT_DOUBLE_EQ(range.high, field.at({choice.u[0], choice.u[1]}).similarity) << family;
     for (int i = 0; i < 1000; ++i) {
       const PlanePoint x =
           into_domain(choice, {2 * random.normal(), std::exp(1.5 * random.normal() - 1)});
-      EXPECT_LE(field.at(x).similarity, range.high * (1 + 1e-9)) << family;
+      EXPECT_LE(field.at({x.x, x.y}).similarity, range.high * (1 + 1e-9)) << family;
     }
   }
 }
@@ -146,13 +146,13 @@ TEST(ConePicture, FillsHoldExactlyThePointsOfTheirRegions) {
       const ConeScene scene = cone_scene(choice);
       const PlaneFrame frame(model, {0.2, -0.3}, 640, 480, {30, 50});
       const ConePicture picture = cone_picture(choice, scene, frame);
-      const HeatField field(choice, scene);
+      const auto field = heat_field(choice, scene);
       int wrong = 0, members = 0;
       for (int i = 0; i < 20000; ++i) {
         const double px = 30 + 640 * random.uniform(), py = 50 + 480 * random.uniform();
         const auto x = frame.plane(px, py);
         if (!x) continue;
-        const HeatField::Value value = field.at(*x);
+        const auto value = field.at({x->x, x->y});
         if (value.outside) continue;
         const auto base = [&](double axis) {
           const double d = std::abs(axis - value.place.axis);

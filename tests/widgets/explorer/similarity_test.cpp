@@ -48,9 +48,10 @@ TEST(HeatField, OtherSimilaritiesAreTheLogitsOfTheEngine) {
     Call call = plain_call(name);
     if (choice.similarity == "hyperbolic") call.parameters["model"] = "halfspace";
     const std::vector<double> logits = logits_of(call, choice.u, points);
-    const HeatField field(choice, cone_scene(choice));
+    const auto field = heat_field(choice, cone_scene(choice));
     for (std::size_t i = 0; i < points.size(); ++i) {
-      EXPECT_NEAR(field.at(points[i]).similarity, logits[i], 1e-12 * (1 + std::abs(logits[i])))
+      EXPECT_NEAR(field.at({points[i].x, points[i].y}).similarity, logits[i],
+                  1e-12 * (1 + std::abs(logits[i])))
           << name << " at " << points[i].x << ", " << points[i].y;
     }
     // The readout of u and v.
@@ -69,11 +70,12 @@ TEST(HeatField, BothDepthsAreTheLogitsOfTheEngine) {
       Call call = plain_call(family);
       call.parameters["depth"] = depth;
       const std::vector<double> logits = logits_of(call, choice.u, points);
-      const HeatField field(choice, cone_scene(choice));
+      const auto field = heat_field(choice, cone_scene(choice));
       for (std::size_t i = 0; i < points.size(); ++i) {
         choice.v = {points[i].x, points[i].y};
         const double tolerance = 1e-9 * (1 + std::abs(logits[i]));
-        EXPECT_NEAR(field.at(points[i]).similarity, logits[i], tolerance) << family << depth;
+        EXPECT_NEAR(field.at({points[i].x, points[i].y}).similarity, logits[i], tolerance)
+            << family << depth;
         EXPECT_NEAR(cone_scene(choice).similarity, logits[i], tolerance) << family << depth;
       }
     }
@@ -92,7 +94,7 @@ TEST(ConePicture, LevelLinesOfOtherSimilaritiesAreAtRoundValues) {
       const PlaneFrame frame(model, {0.2, -0.3}, 640, 480);
       const figure::SimilarityRange range = heat_range(choice, scene, plane_part(frame));
       const double step = figure::round_level_step(range.low, range.high, most_level_lines);
-      const HeatField field(choice, scene);
+      const auto field = heat_field(choice, scene);
       int lines = 0;
       for (const Stroke& stroke : cone_picture(choice, scene, frame).strokes) {
         if (stroke.ink != Ink::level) continue;
@@ -101,8 +103,8 @@ TEST(ConePicture, LevelLinesOfOtherSimilaritiesAreAtRoundValues) {
           for (const figure::Point& p : piece) {
             const auto here = frame.plane(p.x, p.y), beside = frame.plane(p.x + 0.3, p.y + 0.3);
             if (!here || !beside || here->y < 1e-3) continue;
-            const double value = field.at(*here).similarity;
-            const double pixel = std::abs(field.at(*beside).similarity - value);
+            const double value = field.at({here->x, here->y}).similarity;
+            const double pixel = std::abs(field.at({beside->x, beside->y}).similarity - value);
             EXPECT_NEAR(value, std::round(value / step) * step, 1e-3 * step + 2 * pixel)
                 << name << " in " << choice.model;
           }

@@ -8,11 +8,14 @@
 #include <QTemporaryDir>
 
 #include "app/desktop_backends.h"
+#include "app/figure_request.h"
 #include "core/figure/figure_table.h"
 #include "tests/widgets/driving.h"
 #include "widgets/explorer/cone_scene.h"
 #include "widgets/figures/figures_view.h"
+#include "widgets/maps/heads_model.h"
 #include "widgets/maps/map_figure.h"
+#include "widgets/maps/maps_model.h"
 #include "widgets/maps/relations_model.h"
 
 namespace conelab::desktop {
@@ -197,7 +200,7 @@ TEST(FigureBytes, OfTheMapsLayoutsAreThoseOfTheCommand) {
     shown.document.edit("figure", [&](Session& s) { s.figure = *figure; });
     shown.expect_same_bytes();
   }
-  EXPECT_FALSE(map_figure(maps_session("heads"), *trace));
+  EXPECT_FALSE(map_figure(maps_session("heads"), *trace));  // Gamma differs from head to head.
   EXPECT_FALSE(map_figure(maps_session("tree"), *trace, 3));
 }
 
@@ -240,6 +243,93 @@ TEST(FigureBytes, OfTheMapsLayoutsAreWhatTheViewShows) {
           << layout << i;
     }
   }
+}
+
+/// Joined heads and compared maps: the figure has the numbers of the view, cell by cell.
+TEST(FigureBytes, OfComparedMapsAreWhatTheViewShows) {
+  ShownTemplates shown;
+  Workspace workspace(shown.document, shown.jobs);
+  MapsModel maps(workspace);
+  for (const char* join : {"mean", "maximum", "rollout"}) {
+    SCOPED_TRACE(join);
+    shown.document.edit("maps", [&](Session& s) {
+      s = maps_session("maps");
+      s.maps.calls = {plain_call("umbral"), plain_call("dot")};
+      s.maps.join = join;
+      s.maps.beside = BesideChoice{shipped_trace(), "/german/layer1", 2, "one"};
+    });
+    ASSERT_TRUE(wait_for([&] {
+      return maps.panels().size() == 6 && maps.panels()[0]->pyramid &&
+             std::all_of(maps.panels().begin(), maps.panels().end(),
+                         [](const auto& p) { return p->pyramid->complete(); });
+    }));
+    const FigureChoice choice = *map_figure(shown.document.session(), *workspace.trace());
+    FigureRequest request;
+    request.name = choice.name, request.inputs = choice.inputs;
+    request.parameters = choice.parameters;
+    figure::FigureInput input;
+    read_maps(request, input);
+    ASSERT_EQ(input.panels.size(), 2U);
+    ASSERT_EQ(input.beside.size(), 2U);
+    for (std::size_t i = 0; i < 2; ++i) {
+      const MatrixSource& open = maps.panels()[3 * i]->pyramid->source();
+      const MatrixSource& other = maps.panels()[3 * i + 1]->pyramid->source();
+      for (std::int64_t row = 0; row < open.rows(); row += 3) {
+        for (std::int64_t column = 0; column < open.columns(); ++column) {
+          const auto cell = static_cast<std::size_t>(row * open.columns() + column);
+          ASSERT_NEAR(input.panels[i].values[cell], open.exact(row, column), 1e-12);
+          ASSERT_NEAR(input.beside[i].values[cell], other.exact(row, column), 1e-12);
+        }
+      }
+    }
+    const std::string drawn = drawn_items(desktop_backends().draw_figure(choice, {}));
+    for (const auto& panel : maps.panels()) {
+      EXPECT_NE(drawn.find(panel->title), std::string::npos) << panel->title;
+    }
+    shown.document.edit("figure", [&](Session& s) { s.figure = choice; });
+    shown.expect_same_bytes();
+  }
+}
+
+TEST(FigureBytes, OfAllHeadsAreWhatTheViewShows) {
+  ShownTemplates shown;
+  Workspace workspace(shown.document, shown.jobs);
+  MapsModel maps(workspace);
+  HeadsModel heads(maps);
+  shown.document.edit("heads", [&](Session& s) {
+    s = maps_session("heads");
+    s.maps.calls = {plain_call("dot"), plain_call("umbral")};
+    s.maps.heads_operator = 1;
+    s.maps.head_score = "order";
+    s.maps.heads_order = "highest first";
+  });
+  ASSERT_TRUE(wait_for([&] { return workspace.head() != nullptr; }));
+  heads.look(true);
+  ASSERT_TRUE(wait_for([&] { return heads.complete(); }));
+  const FigureChoice choice = *map_figure(shown.document.session(), *workspace.trace());
+  FigureRequest request;
+  request.name = choice.name, request.inputs = choice.inputs;
+  request.parameters = choice.parameters;
+  figure::FigureInput input;
+  read_heads(request, input);
+  ASSERT_EQ(input.head_rows.size(), heads.rows().size());
+  ASSERT_EQ(input.heads.size(), 72U);
+  for (const figure::HeadPanel& panel : input.heads) {
+    for (const tree::HeadScoreInfo& info : tree::head_score_table) {
+      // The view computes in float32; umbral logits are about −165. The largest difference that was
+      // seen is 5.1e-6.
+      const double seen = heads.rows()[panel.row]->score(panel.head, info);
+      EXPECT_NEAR(panel.scores.*info.member, seen, 1e-5 * (1 + std::abs(seen)));
+    }
+  }
+  std::string drawn = drawn_items(desktop_backends().draw_figure(choice, {}));
+  std::size_t at = 0;
+  for (const HeadAt& head : heads.heads()) {  // In the same order.
+    at = drawn.find("\"" + heads.name(head, true) + "\"", at + 1);
+    ASSERT_NE(at, std::string::npos) << heads.name(head, true);
+  }
+  shown.document.edit("figure", [&](Session& s) { s.figure = choice; });
+  shown.expect_same_bytes();
 }
 
 TEST(FigureBytes, EveryOptionHasAFieldThatExplainsIt) {

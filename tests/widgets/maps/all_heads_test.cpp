@@ -156,6 +156,39 @@ TEST(AllHeads, ScoresAreThoseOfTheWeights) {
   }
 }
 
+TEST(AllHeads, SpecialTokensAreExcludedFromMapsAndScores) {
+  REQUIRE_DISPLAY();
+  AllHeads opened(shipped_trace());
+  opened.show();
+  ASSERT_TRUE(opened.complete());
+  const auto map_of = [&] { return opened.heads().rows()[2]->maps[5]; };
+  const MapSummary before = map_of()->summary;
+  EXPECT_GT(map_of()->scores->special, 0.01);
+  for (QAction* action : opened.named<QToolButton>("maps-tokens-menu")->menu()->actions()) {
+    if (action->text() == "special tokens excluded") action->trigger();
+  }
+  ASSERT_TRUE(opened.complete());
+  const auto trace = load_trace(shipped_trace(), "/german/layer2");
+  const auto source =
+      map_source(head_input(*trace, 0, 5), *trace, 5, plain_call("dot"), nullptr, Map2d::weights);
+  double largest = 0, entropy = 0;
+  const std::int64_t n = source->rows();
+  for (std::int64_t i = 1; i < n - 1; ++i) {  // [CLS] and [SEP] are the first and the last.
+    double sum = 0, terms = 0;
+    for (std::int64_t j = 1; j < n - 1; ++j) {
+      const double w = source->exact(i, j);
+      largest = std::max(largest, w);
+      sum += w, terms += w * std::log(w);
+    }
+    entropy += (std::log(sum) - terms / sum) / static_cast<double>(n - 2);
+  }
+  EXPECT_NEAR(map_of()->summary.limits.high, largest, 1e-6);
+  EXPECT_LT(largest, 0.9 * before.limits.high);
+  EXPECT_NEAR(map_of()->scores->entropy, entropy, 1e-5);
+  EXPECT_EQ(map_of()->scores->special, 0);
+  EXPECT_FALSE(opened.heads().specials().masked);
+}
+
 TEST(AllHeads, AreListedByEachScore) {
   REQUIRE_DISPLAY();
   AllHeads opened(shipped_trace());
@@ -175,7 +208,7 @@ TEST(AllHeads, AreListedByEachScore) {
     // The number of the first head is painted.
     if (std::isnan(score(0))) continue;
     const auto texts = texts_painted(opened.view.heads_canvas());
-    const QString wanted = QString::fromStdString(score_text(score(0)));
+    const QString wanted = QString::fromStdString(tree::score_text(score(0)));
     EXPECT_TRUE(std::any_of(texts.begin(), texts.end(), [&](const auto& t) {
       return t.text == wanted;
     })) << info.name;

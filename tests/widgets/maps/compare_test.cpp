@@ -211,23 +211,23 @@ TEST(Compare, TwoLayersWithTheirDifference) {
   ASSERT_TRUE(compared.complete(1));
 }
 
-TEST(Compare, EachSideHasItsFigure) {
+TEST(Compare, TheFigureHasBothSides) {
   REQUIRE_DISPLAY();
   Compared compared;
   compared.choose("maps-beside", "with layer5");
   ASSERT_TRUE(compared.complete(3));
+  compared.document.edit("mean", [](Session& s) { s.maps.join = "mean"; });
   std::vector<FigureChoice> figures;
   QObject::connect(&compared.view, &MapsView::figure_wanted,
                    [&](const FigureChoice& figure) { figures.push_back(figure); });
   auto* menu = compared.view.findChild<QMenu*>("maps-figure-menu");
   emit menu->aboutToShow();
-  ASSERT_EQ(menu->actions().size(), 4);
-  menu->actions()[2]->trigger();
+  ASSERT_EQ(menu->actions().size(), 2);
+  menu->actions()[0]->trigger();
   ASSERT_EQ(figures.size(), 1U);
-  EXPECT_TRUE(figures[0].inputs[0].ends_with(":/german/layer5"));
-  compared.document.edit("mean", [](Session& s) { s.maps.join = "mean"; });
-  emit menu->aboutToShow();
-  EXPECT_EQ(menu->actions().size(), 2);  // No figure shows joined heads.
+  EXPECT_TRUE(figures[0].inputs[0].ends_with(":/german/layer3"));
+  EXPECT_TRUE(figures[0].parameters["beside"].ends_with(":/german/layer5"));
+  EXPECT_EQ(figures[0].parameters["join"], "mean");
 }
 
 TEST(Compare, TwoHeadsOfOneLayer) {

@@ -86,6 +86,7 @@ TEST(MapNotice, OffersOwnLimitsAndTheEntropyOfDot) {
   REQUIRE_DISPLAY();
   ShownMaps shown;
   auto& notice = shown.named<QWidget>("maps-notice");
+  auto& match = shown.named<QPushButton>("maps-match-entropy");
   ASSERT_TRUE(notice.isVisible());
   EXPECT_TRUE(shown.named<QLabel>("maps-notice-text").text().contains("penumbral uses 8.8 %"))
       << shown.named<QLabel>("maps-notice-text").text().toStdString();
@@ -95,11 +96,14 @@ TEST(MapNotice, OffersOwnLimitsAndTheEntropyOfDot) {
   EXPECT_FALSE(notice.isVisible());
   shown.document.undo();
   pump(30);
-  ASSERT_TRUE(notice.isVisible());
-  shown.named<QPushButton>("maps-match-entropy").click();
+  ASSERT_TRUE(match.isVisible());
+  const QRect place = notice.geometry();
+  match.click();
   ASSERT_TRUE(wait_for([&] { return shown.maps().calls[1].parameters.contains("gamma"); }));
   shown.settle();
-  EXPECT_FALSE(notice.isVisible());
+  EXPECT_FALSE(match.isVisible());
+  EXPECT_EQ(notice.geometry(), place);
+  EXPECT_EQ(shown.named<QLabel>("maps-notice-text").text().indexOf("Every map uses at least"), 0);
   EXPECT_GT(std::stod(shown.maps().calls[1].parameters.at("gamma")), 2);
   const std::vector<float> dot = cells_of(shown.panel(0).pyramid->source()),
                            cones = cells_of(shown.panel(1).pyramid->source());
@@ -328,7 +332,7 @@ TEST(MapMenu, CopiesValuesCommandsAndPictures) {
   EXPECT_EQ(shown.maps().reference, 1);
   trigger("Show no differences");
   EXPECT_EQ(shown.maps().reference, -1);
-  trigger("gamma with the entropy of dot");
+  trigger("Match entropy of dot");
   EXPECT_TRUE(wait_for([&] { return shown.maps().calls[1].parameters.contains("gamma"); }));
 }
 

@@ -52,11 +52,11 @@ MapTokens tokens_of(const Texts& texts, bool merge) {
 TEST(MapTokens, SpecialOnesStandForNoText) {
   for (const char* token : {"[CLS]", "[SEP]", "[PAD]", "[MASK]", "[unused3]", "<s>", "</s>",
                             "<pad>", "<bos>", "<eos>", "<|endoftext|>", "<start_of_turn>"}) {
-    EXPECT_TRUE(is_special_token(token)) << token;
+    EXPECT_TRUE(tree::is_special_token(token)) << token;
   }
   for (const char* token : {"[UNK]", "<unk>", "<0x0A>", "[", "[]", "[1]", "[a]", "<", "<>", "s",
                             "▁the", "##ung", "", "<3", "a<s>"}) {
-    EXPECT_FALSE(is_special_token(token)) << token;
+    EXPECT_FALSE(tree::is_special_token(token)) << token;
   }
 }
 

@@ -1,10 +1,12 @@
 // Docks fold away beside views that need the whole window, and come back where they were.
 #include <gtest/gtest.h>
 
+#include <QComboBox>
 #include <QDockWidget>
 #include <QPushButton>
 #include <QTabBar>
 #include <QTemporaryDir>
+#include <QToolButton>
 
 #include "app/desktop_backends.h"
 #include "tests/widgets/window/keys.h"
@@ -91,9 +93,6 @@ TEST(Folding, ButtonsKeepTheirPlacesWhenWorkBegins) {
   REQUIRE_DISPLAY();
   FoldingWindow opened;
   opened.choose_tab("Attention maps");
-  // Under shared limits a line above the maps may say that one of them looks empty.
-  opened.window.document().edit("limits", [](Session& s) { s.maps.shared_limits = false; });
-  pump(50);
   const QRect canvas = opened.window.maps().canvas().geometry();
   opened.window.document().edit("work", [](Session& s) { s.trace.head = 3; });
   pump(30);
@@ -103,6 +102,42 @@ TEST(Folding, ButtonsKeepTheirPlacesWhenWorkBegins) {
   opened.window.maps().model().cancel();
   pump(50);
   EXPECT_EQ(opened.window.maps().canvas().geometry(), canvas);
+}
+
+TEST(Folding, ToolsTakeTwoLinesInSmallWindowsAndUnfold) {
+  REQUIRE_DISPLAY();
+  FoldingWindow opened;
+  opened.choose_tab("Attention maps");
+  opened.window.resize(1024, 700);
+  pump(200);
+  auto* layout = opened.window.findChild<QComboBox*>("maps-layout");
+  auto* quantity = opened.window.findChild<QComboBox*>("maps-quantity");
+  auto* numbers = opened.window.findChild<QToolButton*>("maps-numbers");
+  auto* row = layout->parentWidget();
+  auto* more = row->findChild<QToolButton*>("more-tools");
+  ASSERT_TRUE(more != nullptr && more->isVisible());
+  const int folded = row->height();
+  EXPECT_LT(folded, 2.5 * layout->height() + 8);
+  EXPECT_LT(quantity->geometry().bottom(), folded);
+  EXPECT_GE(numbers->geometry().top(), folded);
+  const QRect place = more->rect().translated(more->mapTo(row, QPoint()));
+  for (const int head : {3, 5, 11}) {  // Nothing moves.
+    opened.window.document().edit("head", [&](Session& s) { s.trace.head = head; });
+    const QRect before = quantity->geometry();
+    pump(80);
+    EXPECT_EQ(row->height(), folded);
+    EXPECT_EQ(quantity->geometry(), before);
+  }
+  click(*more, QRectF(more->rect()).center());
+  pump(80);
+  EXPECT_LT(numbers->geometry().bottom(), row->height());
+  EXPECT_EQ(more->rect().translated(more->mapTo(row, QPoint())), place);
+  click(*more, QRectF(more->rect()).center());
+  pump(80);
+  EXPECT_EQ(row->height(), folded);
+  numbers->setFocus(Qt::TabFocusReason);  // The keyboard reaches every tool.
+  pump(80);
+  EXPECT_LT(numbers->geometry().bottom(), row->height());
 }
 
 }  // namespace

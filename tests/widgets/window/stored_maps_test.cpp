@@ -7,6 +7,7 @@
 #include <QProcess>
 #include <QPushButton>
 #include <QTemporaryDir>
+#include <algorithm>
 
 #include "app/desktop_backends.h"
 #include "core/files/hdf5.h"
@@ -132,6 +133,46 @@ TEST(StoredMaps, EachArrayIsChosenLikeALayer) {
   EXPECT_DOUBLE_EQ(limits.low, -limits.high) << "colours diverge from zero";
   EXPECT_TRUE(opened.window.maps().model().colour_choice(panel).diverging);
   EXPECT_EQ(opened.window.error_shown(), "");
+}
+
+TEST(StoredMaps, AllArraysStandSideBySide) {
+  REQUIRE_DISPLAY();
+  ResultWindow opened;
+  const QString file = Written::files()["all.h5"];
+  opened.window.open({file});
+  ASSERT_TRUE(opened.shows("/attention/weights"));
+  opened.choose("maps-beside", "with all arrays");
+  MapsModel& model = opened.window.maps().model();
+  ASSERT_TRUE(wait_for([&] {
+    return model.panels().size() == 6 &&
+           std::all_of(model.panels().begin(), model.panels().end(),
+                       [](const auto& p) { return p->pyramid && p->pyramid->complete(); });
+  }));
+  opened.choose("maps-head", "head 5");
+  struct Array {
+    const char *group, *variable, *name;
+  };
+  const Array arrays[] = {
+      {"attention/weights", "weight", "weights"}, {"attention/logits", "logit", "logits"},
+      {"attention/output", "output", "output"},   {"attention/gradients", "q", "dL/dq"},
+      {"attention/gradients", "k", "dL/dk"},      {"attention/gradients", "v", "dL/dv"}};
+  ASSERT_TRUE(wait_for([&] {
+    return std::all_of(model.panels().begin(), model.panels().end(),
+                       [](const auto& p) { return p->pyramid && p->pyramid->complete(); });
+  }));
+  for (std::size_t i = 0; i < 6; ++i) {
+    const MapPanel& panel = *model.panels()[i];
+    EXPECT_EQ(panel.title, fmt::format("penumbral, gamma = 4, stored {} · 5", arrays[i].name));
+    EXPECT_EQ(model.value_name(panel), arrays[i].name);
+    EXPECT_DOUBLE_EQ(panel.pyramid->source().exact(3, 8),
+                     stored_number(file, arrays[i].group, arrays[i].variable, 5, 3, 8));
+    EXPECT_EQ(model.colour_choice(panel).diverging, i > 1) << "outputs and gradients have signs";
+  }
+  // Each has limits of its own: those of logits would hide the weights.
+  EXPECT_LT(model.limits(*model.panels()[0]).high, 1);
+  EXPECT_LT(model.limits(*model.panels()[1]).low, -1);
+  const QString told = opened.point_at_cell({3, 8});
+  for (const Array& array : arrays) EXPECT_TRUE(told.contains(array.name)) << told.toStdString();
 }
 
 TEST(StoredMaps, OtherLayoutsShowThemToo) {

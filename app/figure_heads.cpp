@@ -1,0 +1,135 @@
+// Reads the attention of all heads of the layers of a trace.
+#include <algorithm>
+
+#include "app/figure_subject.h"
+#include "core/base/error.h"
+#include "core/base/names.h"
+#include "core/call/call_text.h"
+#include "core/figure/heads.h"
+#include "core/files/layers.h"
+#include "core/tree/score_input.h"
+
+namespace conelab {
+namespace {
+
+using figure::HeatmapPanel;
+
+/// A row of the figure: a layer under an operator.
+struct HeadRow {
+  std::string group, similarity, title;
+};
+
+std::vector<std::string> groups_of(const FigureRequest& request, const InputSpec& spec) {
+  if (detect_format(spec.path) != FileFormat::hdf5) return {""};
+  const std::vector<std::string> arrays = array_names(request);
+  return groups_with_queries(inspect(spec.path, {.cancelled = request.cancelled}),
+                             arrays.empty() ? "q" : arrays.front());
+}
+
+std::string title_of(const std::string& similarity, const std::string& reference) {
+  const std::string title = call_title(call_from_text(similarity));
+  if (reference.empty() || reference == similarity) return title;
+  return title + " − " + call_title(call_from_text(reference));
+}
+
+std::vector<HeadRow> rows_of(const FigureRequest& request, const InputSpec& spec) {
+  const std::vector<std::string> names =
+      split_list(request.value("similarities"), "-p similarities");
+  const std::string choice = request.value("rows");
+  std::vector<HeadRow> rows;
+  if (choice == "operators") {
+    for (const std::string& name : names) {
+      rows.push_back({spec.group, name, title_of(name, request.value("difference"))});
+    }
+    return rows;
+  }
+  if (choice != "layers" && choice != "file") {
+    unknown_name("rows", choice, {"layers", "file", "operators"});
+  }
+  if (names.size() != 1) {
+    misuse("figure heads shows one operator (found {}), or -p rows=operators", names.size());
+  }
+  std::vector<std::string> groups = groups_of(request, spec);
+  if (choice == "layers") groups = layers_beside(groups, spec.group);
+  if (groups.empty()) groups = {spec.group};  // Reading it says what is wrong.
+  for (const std::string& group : groups) {
+    const bool whole = choice == "file" && !group.empty();
+    rows.push_back({group, names.front(), whole ? group.substr(1) : layer_name(group)});
+  }
+  return rows;
+}
+
+tree::HeadScores scores_of(const TraceHead& head, const std::string& similarity,
+                           const HeatmapPanel& weights) {
+  tree::HeadScorer scorer(weights.rows, weights.cols,
+                          tree::special_tokens(head.key_token, weights.cols),
+                          tree::key_ancestors(call_on(head, similarity), head.input));
+  std::vector<float> cells(weights.values.begin(), weights.values.end());
+  for (std::size_t i = 0; i < weights.masked.size(); ++i) {
+    if (weights.masked[i] != 0) cells[i] = -HUGE_VALF;
+  }
+  scorer.add_rows(cells.data(), weights.rows);
+  return scorer.scores();
+}
+
+figure::HeadPanel head_panel(const FigureRequest& request, const TraceHead& head,
+                             const HeadRow& row) {
+  const bool logits = request.value("quantity") == "logits";
+  const std::string reference = request.value("difference");
+  const auto map_under = [&](const std::string& similarity, Map2d quantity) {
+    return map_of_head(head, similarity, quantity, request.cancelled);
+  };
+  HeatmapPanel weights = map_under(row.similarity, Map2d::weights);
+  exclude_special_tokens(request, weights);
+  HeatmapPanel map = logits ? map_under(row.similarity, Map2d::logits) : weights;
+  if (!reference.empty() && reference != row.similarity) {
+    figure::subtract(map, map_under(reference, logits ? Map2d::logits : Map2d::weights));
+  }
+  exclude_special_tokens(request, map);
+  figure::HeadPanel panel;
+  panel.head = static_cast<std::size_t>(head.head);
+  panel.map = figure::small_map(map, figure::heat_scale_from_name(request.value("scale")));
+  panel.scores = scores_of(head, row.similarity, weights);
+  return panel;
+}
+
+/// Returns "MiniLM, german, dot": the model, what the layers have in common, and the operator.
+std::string caption_of(const FigureRequest& request, const TraceLayer& layer,
+                       const std::vector<HeadRow>& rows) {
+  const std::string choice = request.value("rows"), group = layer.group;
+  std::string caption = layer.source;
+  if (choice != "operators") {
+    const std::string own = source_caption("", group);
+    if (caption.ends_with(own)) caption.resize(caption.size() - own.size());
+    const std::size_t end = own.rfind('/');
+    if (choice == "layers" && end != std::string::npos) caption += own.substr(0, end) + ", ";
+    caption += title_of(rows.front().similarity, request.value("difference"));
+  }
+  if (layer.extents.batch > 1) caption += fmt::format(", batch {}", request.index("batch"));
+  return caption + excluded_note(request);
+}
+
+}  // namespace
+
+void read_heads(const FigureRequest& request, figure::FigureInput& input) {
+  const InputSpec spec = parse_input_spec(request.single_input());
+  const std::vector<HeadRow> rows = rows_of(request, spec);
+  std::optional<TraceLayer> layer;
+  for (const HeadRow& row : rows) {
+    if (!layer || layer->group != row.group) {
+      layer =
+          read_trace_layer(request, row.group.empty() ? spec.path : spec.path + ":" + row.group);
+    }
+    for (std::int64_t head = 0; head < layer->extents.head; ++head) {
+      figure::HeadPanel panel = head_panel(
+          request, head_of_layer(*layer, request.index("batch"), static_cast<std::size_t>(head)),
+          row);
+      panel.row = input.head_rows.size();
+      input.heads.push_back(std::move(panel));
+    }
+    input.head_rows.push_back(row.title);
+  }
+  input.caption = caption_of(request, *layer, rows);
+}
+
+}  // namespace conelab

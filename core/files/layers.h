@@ -1,0 +1,41 @@
+// The layers of a traced model: groups of an HDF5 file that contain an array q, and what they and
+// their heads are called.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/files/inspect.h"
+
+namespace conelab {
+
+/// Returns the groups of an inspected file that contain an array `query`. Parents are in the order
+/// of the file, the layers of each in natural order ("/german/layer3" before "/german/layer10").
+[[nodiscard]] std::vector<std::string> groups_with_queries(const Inspection& inspection,
+                                                           const std::string& query = "q");
+/// Returns those of `groups` that have the same parent as `group`, in natural order: the layers of
+/// one model on one text.
+[[nodiscard]] std::vector<std::string> layers_beside(const std::vector<std::string>& groups,
+                                                     const std::string& group);
+/// Returns those of `layers` up to `group` and with it; `group` alone if it is none of them.
+[[nodiscard]] std::vector<std::string> layers_up_to(std::vector<std::string> layers,
+                                                    const std::string& group);
+/// Returns the last part of the path of a group, "layer3"; "trace" for the root.
+[[nodiscard]] std::string layer_name(const std::string& group);
+/// Returns whether a comes before b if runs of digits are compared as numbers.
+[[nodiscard]] bool naturally_before(const std::string& a, const std::string& b);
+
+/// Returns what a map shows of a layer: "layer3 · 5" for head 5, "layer3 · mean" for a join of its
+/// heads, "rollout to layer3". `join` is "one" for a head. If `whole` is true, the layer is named
+/// with its path: "german/layer3 · 5".
+[[nodiscard]] std::string subject_name(const std::string& group, std::int64_t head,
+                                       const std::string& join, bool whole);
+
+/// Returns whether an array of an HDF5 file is a gradient that `attend --keep gradients` wrote.
+/// These arrays are named q, k and v too, but they form no trace.
+[[nodiscard]] inline bool is_gradient(const std::string& path) {
+  return path.starts_with("/attention/gradients/");
+}
+
+}  // namespace conelab
