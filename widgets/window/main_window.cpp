@@ -33,6 +33,7 @@
 #include "widgets/window/guide.h"
 #include "widgets/window/input_rules.h"
 #include "widgets/window/job_bar.h"
+#include "widgets/window/tool_tips.h"
 #include "widgets/window/view_keys.h"
 #include "widgets/window/welcome.h"
 
@@ -83,6 +84,7 @@ MainWindow::MainWindow(Backends backends, const QString& state_directory)
       recent_(state_file(state_directory, "recent.txt")) {
   setObjectName("main-window");
   new InputRules(this);
+  new ToolTips(this);
   setAcceptDrops(true);
   setDockNestingEnabled(true);
   setDockOptions(AnimatedDocks | AllowNestedDocks | AllowTabbedDocks);
