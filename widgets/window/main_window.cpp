@@ -209,6 +209,13 @@ void MainWindow::connect_opener() {
               workspace_->open(path, group, arrays);
               layout_.raise("dock-maps");
             });
+    connect(dialog, &QDialog::rejected, this, [this, path = file.path] {
+      const auto& trace = workspace_->trace();
+      if (!trace) return;
+      banner_->show_notice(tr("%1 is shown in Data only; the maps still show %2.")
+                               .arg(QFileInfo(path).fileName(),
+                                    QFileInfo(QString::fromStdString(trace->file)).fileName()));
+    });
     dialog->open();
   });
   connect(
