@@ -292,6 +292,23 @@ QList<QAction*> MainWindow::choices(QObject* owner) {
       document_.edit(tr("choose a head"), [head](Session& s) { s.trace.head = head; });
     });
   }
+  const auto seen = trace ? map_figure(document_.session(), *trace) : std::nullopt;
+  if (seen) {
+    add(tr("Export the maps as a figure"),
+        [this, figure = *seen] { show_figure(tr("make a figure"), figure); });
+  }
+  for (const char* layout : map_layouts) {
+    add(tr("Layout: %1").arg(layout), [this, layout] {
+      document_.edit(tr("change layout"), [layout](Session& s) { s.maps.layout = layout; });
+      layout_.raise("dock-maps");
+    });
+  }
+  for (const char* quantity : map_quantities) {
+    add(tr("Attention: %1").arg(quantity), [this, quantity] {
+      document_.edit(tr("change quantity"), [quantity](Session& s) { s.maps.quantity = quantity; });
+      layout_.raise("dock-maps");
+    });
+  }
   for (const std::string& name : operator_names()) {
     add(tr("Add operator %1").arg(QString::fromStdString(name)),
         [this, name] { operators_->add_operator(name); });
