@@ -327,6 +327,34 @@ std::string dots_text(const std::vector<Drawn>& panels) {
          (alike ? blocks.front() : each);
 }
 
+/// Returns the least and the largest of the finite cells that have a colour of the map.
+Limits extremes(const HeatmapPanel& panel, const Specials& specials) {
+  Limits all;
+  for (std::size_t i = 0; i < panel.values.size(); ++i) {
+    const double v = panel.values[i];
+    const bool masked = !panel.masked.empty() && panel.masked[i] != 0;
+    if (!masked && std::isfinite(v) && !(v == 0 && specials.zero)) all.include({v, v});
+  }
+  return all;
+}
+
+/// Says which values have the colours of the ends of fixed limits; empty if there are none.
+std::string beyond_text(const HeatmapFigure& f, const std::vector<Drawn>& panels) {
+  if (f.limits.empty()) return "";
+  Limits all;
+  for (const Drawn& d : panels) {
+    if (!d.panel.diverging) all.include(extremes(d.panel, d.specials));
+  }
+  std::vector<std::string> sides;
+  const auto add = [&](const char* side, double value, double limit) {
+    sides.push_back(
+        fmt::format("values {} to {:.3g} have the colour of {:.3g}", side, value, limit));
+  };
+  if (all.low < f.limits.low) add("down", all.low, f.limits.low);
+  if (all.high > f.limits.high) add("up", all.high, f.limits.high);
+  return sides.empty() ? "" : fmt::format("Beyond the limits, {}", fmt::join(sides, " and "));
+}
+
 std::string caption_of(const HeatmapFigure& f, const std::vector<Drawn>& panels) {
   std::string text = f.caption;
   const auto add = [&](const std::string& more) { text += (text.empty() ? "" : ". ") + more; };
@@ -338,6 +366,7 @@ std::string caption_of(const HeatmapFigure& f, const std::vector<Drawn>& panels)
   }
   if (stride > 1) add(fmt::format("One token in {} is labelled", stride));
   if (!f.shared_limits && panels.size() > 1) add("Each panel has its own limits");
+  if (const std::string beyond = beyond_text(f, panels); !beyond.empty()) add(beyond);
   return text;
 }
 

@@ -180,9 +180,18 @@ void BenchmarksView::build_tools(QHBoxLayout* line) {
   button(tr("Compare …"), "bench-compare", tr("Verdicts, case by case, against an older result"),
          [this] { compare_dialog(); });
   export_ = button(tr("Export …"), "bench-export",
-                   tr("This picture in the view of figures: size, SVG, PDF, PNG, its command"),
-                   [this] { emit figure_wanted(model_.figure(canvas_->page_width())); });
+                   tr("A picture in the view of figures: size, SVG, PDF, PNG, its command; or a "
+                      "table as CSV or TSV"),
+                   [this] { export_page(); });
 }
+
+void BenchmarksView::export_page() {
+  if (shows_table()) return table_->export_table();
+  emit figure_wanted(model_.figure(canvas_->page_width()));
+}
+
+/// Returns whether the page is a table. The first pages are pictures.
+bool BenchmarksView::shows_table() const { return pages_->currentIndex() >= 3; }
 
 void BenchmarksView::build_legend() {
   legend_ = new QListWidget;
@@ -214,7 +223,7 @@ void BenchmarksView::show_model() {
       if (page == bench_pages[i]) pages_->setCurrentIndex(i);
     }
   }
-  const bool table = pages_->currentIndex() >= 3;
+  const bool table = shows_table();
   stack_->setCurrentIndex(table ? 1 : 0);
   about_->setVisible(page == "comparison");
   about_->setText(QString::fromStdString(model_.comparison_text()));
@@ -224,7 +233,8 @@ void BenchmarksView::show_model() {
     readout_->show_text(
         tr("Point at a case for its exact numbers; arrow keys go from case to case."));
   }
-  export_->setEnabled(!table && model_.data() != nullptr && !model_.live());
+  const bool has_rows = table_->model()->rowCount() > 0;
+  export_->setEnabled(table ? has_rows : model_.data() != nullptr && !model_.live());
   show_choices();
   show_legend();
   show_message();
@@ -233,7 +243,7 @@ void BenchmarksView::show_model() {
 /// Shows a choice for each label that has several values.
 void BenchmarksView::show_choices() {
   const auto& data = model_.data();
-  const bool table = pages_->currentIndex() >= 3;
+  const bool table = shows_table();
   for (const auto& [label, box] : places_) {
     std::vector<std::string> values;
     if (data && !table) values = label_values(data->cases, label);
@@ -256,7 +266,7 @@ void BenchmarksView::show_legend() {
   const QSignalBlocker quiet(legend_);
   const auto& data = model_.data();
   std::vector<std::string> names;
-  if (data && pages_->currentIndex() < 3) names = label_values(data->cases, "operator");
+  if (data && !shows_table()) names = label_values(data->cases, "operator");
   const std::vector<std::string> drawn = model_.visible();
   legend_->clear();
   for (const std::string& name : names) {

@@ -46,6 +46,8 @@ class BenchmarksView : public QWidget {
   void build_pages();
   void build_tools(QHBoxLayout* line);
   void build_legend();
+  void export_page();
+  [[nodiscard]] bool shows_table() const;
   void fit_legend();
   void show_model();
   void show_choices();

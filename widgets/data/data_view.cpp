@@ -5,6 +5,8 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QLocale>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QTreeWidget>
 #include <algorithm>
 #include <utility>
@@ -82,11 +84,19 @@ DataView::DataView(Workspace& workspace, QWidget* parent) : QWidget(parent), wor
   tree_->header()->setSectionResizeMode(2, QHeaderView::ResizeToContents);
   tree_->setUniformRowHeights(true);
   column->addWidget(tree_, 1);
-  details_ = new QLabel(tr("Drop a file anywhere, or open one."));
+  details_ = new QLabel;
   details_->setWordWrap(true);
   details_->setTextFormat(Qt::RichText);
   details_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  column->addLayout(inset(details_, {10, 6, 10, 8}));
+  details_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
+  details_->setContentsMargins(10, 6, 10, 8);
+  details_space_ = new QScrollArea;
+  details_space_->setFrameShape(QFrame::NoFrame);
+  details_space_->setWidgetResizable(true);
+  details_space_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  details_space_->setWidget(details_);
+  column->addWidget(details_space_);
+  tell(tr("Drop a file anywhere, or open one."));
   connect(tree_, &QTreeWidget::currentItemChanged, this,
           [this](QTreeWidgetItem* item) { show_details(item); });
   const auto open = [this](QTreeWidgetItem* item) {
@@ -100,8 +110,8 @@ DataView::DataView(Workspace& workspace, QWidget* parent) : QWidget(parent), wor
   connect(tree_, &QTreeWidget::itemClicked, this, open);
   connect(tree_, &QTreeWidget::itemActivated, this, open);
   connect(&workspace_, &Workspace::trace_changed, this, [this] {
-    if (!workspace_.trace()) return;
-    const QString file = QString::fromStdString(workspace_.trace()->file);
+    if (!workspace_.trace()) return show_nothing_of_trace();
+    const QString file = trace_file_ = QString::fromStdString(workspace_.trace()->file);
     if (file != file_) {
       show_file(file);
     } else if (inspection_ && shown_query_ != query_name()) {  // Other groups can be opened now.
@@ -109,6 +119,35 @@ DataView::DataView(Workspace& workspace, QWidget* parent) : QWidget(parent), wor
     }
     mark_open_group();
   });
+}
+
+void DataView::tell(const QString& text) {
+  details_->setText(text);
+  fit_details();
+}
+
+/// The details take at most a third of the view; longer ones are scrolled.
+void DataView::fit_details() {
+  const int needed = details_->heightForWidth(width());
+  const bool scrolls = needed > height() / 3;
+  const int bar = scrolls ? details_space_->verticalScrollBar()->sizeHint().width() : 0;
+  const int high = bar > 0 ? details_->heightForWidth(width() - bar) : needed;
+  details_space_->setFixedHeight(std::min(high, std::max(height() / 3, fontMetrics().height())));
+}
+
+void DataView::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  fit_details();
+}
+
+/// After the trace was closed, as by a new session, its file is not shown any more.
+void DataView::show_nothing_of_trace() {
+  if (trace_file_.isEmpty() || file_ != trace_file_) return;
+  job_.cancel();
+  file_.clear(), trace_file_.clear();
+  inspection_.reset();
+  tree_->clear();
+  tell(tr("Drop a file anywhere, or open one."));
 }
 
 void DataView::know(const QString& file, std::shared_ptr<const Inspection> content) {
@@ -120,7 +159,7 @@ void DataView::show_file(const QString& file) {
   file_ = file;
   job_.cancel();
   if (known_ && file == known_file_) return show_inspection(std::exchange(known_, nullptr));
-  details_->setText(tr("reading %1 …").arg(QFileInfo(file).fileName()));
+  tell(tr("reading %1 …").arg(QFileInfo(file).fileName()));
   using Content = std::shared_ptr<const Inspection>;
   job_ = workspace_.jobs().start<Content>(
       "looking into " + QFileInfo(file).fileName().toStdString(),
@@ -135,7 +174,7 @@ void DataView::show_file(const QString& file) {
       [this](const std::string& message) {
         job_.finished();
         tree_->clear();
-        details_->setText(QString::fromStdString(message).toHtmlEscaped());
+        tell(QString::fromStdString(message).toHtmlEscaped());
       });
 }
 
@@ -165,7 +204,10 @@ void DataView::show_inspection(std::shared_ptr<const Inspection> shown) {
     }
     const auto above = groups.find(parent_of(item.path));
     QTreeWidgetItem* parent = above == groups.end() ? root : above->second;
-    const std::string name = item.path.substr(item.path.rfind('/') + 1);
+    // The arrays of a file without groups keep their whole names, for instance "layer0/q".
+    const bool grouped = above != groups.end();
+    const std::string name =
+        item.path.substr(grouped ? item.path.rfind('/') + 1 : item.path.find_first_not_of('/'));
     auto* node = new QTreeWidgetItem(parent, {QString::fromStdString(name), extents_text(item),
                                               QString::fromStdString(item.type)});
     node->setData(0, item_role, static_cast<int>(i));
@@ -181,7 +223,7 @@ void DataView::show_inspection(std::shared_ptr<const Inspection> shown) {
   for (const std::string& problem : inspection.problems) {
     text += "<br><b>" + QString::fromStdString(problem).toHtmlEscaped() + "</b>";
   }
-  details_->setText(text);
+  tell(text);
   mark_open_group();
 }
 
@@ -194,7 +236,7 @@ std::string DataView::query_name() const {
 void DataView::show_details(QTreeWidgetItem* item) {
   const QVariant index = item ? item->data(0, item_role) : QVariant();
   if (!index.isValid() || !inspection_) return;
-  details_->setText(details_text(inspection_->items[static_cast<std::size_t>(index.toInt())]));
+  tell(details_text(inspection_->items[static_cast<std::size_t>(index.toInt())]));
 }
 
 void DataView::mark_open_group() {

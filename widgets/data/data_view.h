@@ -9,6 +9,7 @@
 #include "widgets/trace/workspace.h"
 
 class QLabel;
+class QScrollArea;
 class QTreeWidget;
 class QTreeWidgetItem;
 
@@ -30,18 +31,25 @@ class DataView : public QWidget {
   /// The user chose a group that contains a trace.
   void trace_wanted(const QString& file, const QString& group);
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
+  void tell(const QString& text);
+  void fit_details();
   void show_inspection(std::shared_ptr<const Inspection> shown);
   void show_details(QTreeWidgetItem* item);
   void mark_open_group();
+  void show_nothing_of_trace();
   /// Returns the name of the arrays that are q in the file.
   [[nodiscard]] std::string query_name() const;
 
   Workspace& workspace_;
   QTreeWidget* tree_;
   QLabel* details_;
+  QScrollArea* details_space_;
   JobHandle job_;
-  QString file_;
+  QString file_, trace_file_;  ///< The file that is shown, and that of the last trace.
   std::shared_ptr<const Inspection> inspection_;
   std::string shown_query_ = "q";  ///< The groups with an array of this name can be opened.
   QString known_file_;             ///< The file of `known_`, which is shown once.

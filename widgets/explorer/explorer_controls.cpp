@@ -76,8 +76,12 @@ void ExplorerViewport::edit(const QString& label, Change change, const QString& 
       label,
       [&](Session& s) {
         s.cones = shown_;
-        // A user who moves a point wants to see that point.
-        if (shows_tokens()) s.cones.follow_tokens = false;
+        // A user who moves a point wants to see that point. The view stays as it is, so that the
+        // point follows the pointer.
+        if (shows_tokens()) {
+          s.cones.follow_tokens = false;
+          s.cones.camera = looking(dragged_.isEmpty() ? 0 : dragged_pane_);
+        }
         change(s.cones);
       },
       merge);

@@ -147,7 +147,12 @@ TokenPlane ExplorerView::wanted() {
   const HeadTokens* tokens = session.cones.follow_tokens ? tokens_of_head() : nullptr;
   const auto pair = tokens == nullptr ? std::nullopt : wanted_pair(*tokens);
   pair_.reset();
-  if (!pair) return {session.cones, {}};
+  if (!pair) {
+    if (tokens != nullptr) {
+      no_plane_ = tr("No query and key of the head have a plane: their numbers are not finite.");
+    }
+    return {session.cones, {}};
+  }
   const auto placed = [&](const auto& list, std::int64_t i, const QString& name) {
     if (std::isfinite(list[static_cast<std::size_t>(i)].radial)) return true;
     no_plane_ = tr("%1 has numbers that are not finite: its pairs have no plane, and the scene"
@@ -256,7 +261,9 @@ QString ExplorerView::about_tokens() const {
   if (!pair_ || !workspace_.trace()) return {};
   QString text = tr("u is %1, v is %2.").arg(query_name(pair_->query), key_name(pair_->key));
   if (pointing_ && focus && focus->key != pair_->key) text += about_token(focus->key);
-  text += tr(" Points are the head's keys: where they are to u is exact, to each other it is not.");
+  text +=
+      tr(" Points are the keys of head %1: where they are to u is exact, to each other it is not.")
+          .arg(workspace_.document().session().trace.head);
   if (other_similarity(viewport_->choice())) {
     text += tr(" The heat is of points of this plane, not of the tokens' vectors.");
   }

@@ -398,8 +398,16 @@ void ExplorerViewport::draw_marks(std::size_t pane) {
   }
 }
 
-/// Draws the family, if there are several, and an error or what is missing.
-void ExplorerViewport::draw_title(std::size_t pane) {
+/// Says where the LCA is if it lies outside of the view; otherwise returns nothing.
+std::optional<std::string> ExplorerViewport::about_hidden_ancestor(std::size_t pane) const {
+  const auto& lca = panes_[pane].scene.lca_place;
+  if (!lca || in_space()) return std::nullopt;
+  const QPointF at = pixel_of(pane, *lca);
+  if (panes_[pane].box.contains({at.x(), at.y()})) return std::nullopt;
+  return fmt::format("LCA outside of the view, at ({:.4g}, {:.4g})", lca->x, lca->y);
+}
+
+std::vector<std::string> ExplorerViewport::title_lines(std::size_t pane) const {
   const Pane& p = panes_[pane];
   std::vector<std::string> lines;
   if (panes_.size() > 1) {
@@ -409,6 +417,7 @@ void ExplorerViewport::draw_title(std::size_t pane) {
   }
   if (!p.scene.error.empty()) lines.push_back(p.scene.error);
   if (p.scene.error.empty() && !p.scene.lca_place) lines.emplace_back("no common ancestor");
+  if (const auto text = about_hidden_ancestor(pane)) lines.push_back(*text);
   if (pane == 0) {
     const auto hidden = std::count_if(tokens_.places.begin(), tokens_.places.end(),
                                       [&](const PlanePoint& x) { return beyond_rim(x); });
@@ -417,13 +426,18 @@ void ExplorerViewport::draw_title(std::size_t pane) {
           fmt::format("{} of {} tokens are beyond the rim", hidden, tokens_.places.size()));
     }
   }
+  return lines;
+}
+
+void ExplorerViewport::draw_title(std::size_t pane) {
+  const Pane& p = panes_[pane];
   const QRectF head(p.box.x, p.box.y, p.box.width, 50);
   const bool beside = settings_place_.left() < p.box.x + 20 &&
                       settings_place_.right() < p.box.right() - 120 &&
                       settings_place_.intersects(head);
   const double x = (beside ? settings_place_.right() : p.box.x) + 10;
   double y = p.box.y + 6;
-  for (const std::string& line : lines) {
+  for (const std::string& line : title_lines(pane)) {
     const double width = ImGui::CalcTextSize(line.c_str()).x;
     draw_text(*ImGui::GetBackgroundDrawList(), x, y, line.c_str(), palette());
     titles_.push_back({x - 3, y, width + 6, ImGui::GetTextLineHeight()});

@@ -71,6 +71,8 @@ class ExplorerViewport : public Viewport {
   /// Return where the settings were in the last frame, and whether they cover points.
   [[nodiscard]] QRectF settings_place() const { return settings_place_; }
   [[nodiscard]] bool settings_cover_points() const { return covered_points_ > 0; }
+  /// Returns the lines at the top of a pane: its family, an error, or what is missing.
+  [[nodiscard]] std::vector<std::string> title_lines(std::size_t pane) const;
   /// Returns where the legends of the heat layers were in the last frame; a pane that is too small
   /// has none.
   [[nodiscard]] const std::vector<figure::Box>& legends() const { return legends_; }
@@ -137,6 +139,7 @@ class ExplorerViewport : public Viewport {
   void draw_strokes(const std::vector<Stroke>& strokes);
   void draw_marks(std::size_t pane);
   void draw_title(std::size_t pane);
+  [[nodiscard]] std::optional<std::string> about_hidden_ancestor(std::size_t pane) const;
   /// Returns whether the model is the hyperboloid and shows the point nowhere.
   [[nodiscard]] bool beyond_rim(const PlanePoint& p) const;
   void measure_tokens();

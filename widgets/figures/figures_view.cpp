@@ -386,12 +386,15 @@ void FiguresView::choose_output() {
 
 void FiguresView::export_asking() {
   const QString file = output();
-  if (QFileInfo::exists(file) && file != written_ &&
-      QMessageBox::question(this, tr("Export"), tr("Overwrite %1?").arg(file)) !=
-          QMessageBox::Yes) {
-    return;
-  }
   try {
+    if (QFileInfo::exists(file) && file != written_) {
+      // Nobody is asked about a file that would be kept anyway.
+      check_replaceable_figure(file.toStdString(), QFileInfo(file).suffix().toStdString());
+      if (QMessageBox::question(this, tr("Export"), tr("Overwrite %1?").arg(file)) !=
+          QMessageBox::Yes) {
+        return;
+      }
+    }
     export_to(file);
   } catch (const Error& error) {
     say(QString::fromStdString(error.what()));

@@ -6,6 +6,7 @@
 #include <QPainter>
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "widgets/maps/colour_scale.h"
 #include "widgets/maps/maps_paint.h"
@@ -122,6 +123,21 @@ void HeadsCanvas::paintEvent(QPaintEvent* event) {
     if (around.adjusted(-4, -4, 4, 8).intersects(event->rect())) draw_map_of(painter, i);
   }
   draw_legend(painter);
+  draw_errors(painter);
+}
+
+/// A list of heads has no titles of rows: if no head can be shown, it says why.
+void HeadsCanvas::draw_errors(QPainter& painter) {
+  if (!model_.listed()) return;
+  std::set<std::string> errors;
+  for (const auto& row : model_.rows()) errors.insert(row->error);
+  if (errors.contains("")) return;
+  QStringList lines;
+  for (const std::string& error : errors) lines << text_of(error);
+  painter.setFont(font());
+  painter.setPen(error_ink(palette()));
+  painter.drawText(rect().adjusted(14, 14, -14, -14), Qt::AlignTop | Qt::TextWordWrap,
+                   lines.join('\n'));
 }
 
 void HeadsCanvas::draw_titles(QPainter& painter) {

@@ -45,6 +45,7 @@ class HeadsCanvas : public QWidget {
   void draw_titles(QPainter& painter);
   void draw_map_of(QPainter& painter, std::size_t index);
   void draw_label(QPainter& painter, std::size_t index);
+  void draw_errors(QPainter& painter);
   void draw_legend(QPainter& painter);
   void draw_frame(QPainter& painter, std::size_t index);
   void draw_pair(QPainter& painter, const figure::Box& cells, const MapCamera& camera);

@@ -7,6 +7,7 @@
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QToolButton>
+#include <algorithm>
 
 #include "widgets/maps/compare_tools.h"
 #include "widgets/maps/map_figure.h"
@@ -57,8 +58,11 @@ QComboBox* MapsView::add_choice(QWidget* row, const QString& name, const QString
   row->layout()->addWidget(box);
   choices_.emplace_back(box, member);
   connect(box, &QComboBox::currentTextChanged, this, [this, name, member](const QString& word) {
-    workspace_.document().edit(tr("change %1").arg(name),
-                               [&](Session& s) { s.maps.*member = word.toStdString(); });
+    workspace_.document().edit(tr("change %1").arg(name), [&](Session& s) {
+      s.maps.*member = word.toStdString();
+      // Limits that were set by hand would go before those of the percentiles.
+      if (member == &MapChoice::percentiles) s.maps.limits.clear();
+    });
   });
   return box;
 }
@@ -229,7 +233,12 @@ void MapsView::build_range_tools(QWidget* row) {
     workspace_.document().edit(
         tr("change the range of tokens"),
         [&](Session& s) {
+          const TokenRange range = relations_.range();
           const std::int64_t end = value + std::int64_t{1};
+          // An end before the beginning moves the range, which keeps its length.
+          if (end <= range.begin) {
+            s.maps.range_begin = std::max<std::int64_t>(0, end - range.size());
+          }
           s.maps.range_end = end < relations_.tokens_in_all() ? end : 0;
         },
         "range of tokens");

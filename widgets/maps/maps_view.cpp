@@ -242,7 +242,7 @@ void MapsView::show_range() {
   const TokenRange range = relations_.range();
   const int last = static_cast<int>(std::max<std::int64_t>(0, relations_.tokens_in_all() - 1));
   from_->setRange(0, last);
-  to_->setRange(static_cast<int>(range.begin), last);
+  to_->setRange(0, last);
   from_->setValue(static_cast<int>(range.begin));
   to_->setValue(static_cast<int>(std::max<std::int64_t>(range.begin, range.end - 1)));
 }

@@ -194,6 +194,15 @@ SavedSession session_from_json(const QByteArray& json, const QString& name) {
   return saved;
 }
 
+void check_replaceable_session(const QString& path) {
+  constexpr qint64 head = 4096;  // The key stands at the beginning of what `save_session` writes.
+  QFile file(path);
+  if (!file.exists() || file.size() == 0) return;
+  if (file.open(QIODevice::ReadOnly) && file.read(head).contains("\"conelab_session\"")) return;
+  misuse("{}: is not a session of this program, and would be lost; remove it, or give another name",
+         path.toStdString());
+}
+
 void save_session(const SavedSession& saved, const QString& path) {
   write_text_atomically(path.toStdString(), session_to_json(saved).toStdString());
 }

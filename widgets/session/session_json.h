@@ -21,6 +21,9 @@ struct SavedSession {
 /// Parses a session. Throws a failure if the text is no session; the message begins with `name`.
 [[nodiscard]] SavedSession session_from_json(const QByteArray& json, const QString& name);
 
+/// Throws misuse if there is a file at `path` that is neither empty nor a session, so that saving
+/// replaces no other file.
+void check_replaceable_session(const QString& path);
 /// Writes a session completely or not at all. Throws a failure `PATH: why`.
 void save_session(const SavedSession& saved, const QString& path);
 [[nodiscard]] SavedSession load_session(const QString& path);

@@ -55,6 +55,8 @@ class TextTableView : public QTableView {
   /// Shows a table. Columns become wider for longer texts and become narrower only if the columns
   /// change. A column of sentences takes the space that the columns before it leave.
   void show_table(TextTable table, TextTable exported = {});
+  /// Asks for a file and writes the table to it, separated by commas or, as .tsv, by tabs.
+  void export_table();
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
@@ -63,8 +65,6 @@ class TextTableView : public QTableView {
 
  private:
   void copy_cells();
-  /// Asks for a file and writes the table to it, separated by commas or, as .tsv, by tabs.
-  void export_table();
   [[nodiscard]] int needed_width(int column) const;
   void fit_remarks();
 

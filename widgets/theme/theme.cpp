@@ -83,7 +83,7 @@ QString sheet_of(const Tones& t) {
              "QHeaderView::section { background: %1; border: 0; padding: 4px 6px; color: %5; }"
              "QProgressBar { border: 0; border-radius: 3px; background: %3; height: 6px; }"
              "QProgressBar::chunk { border-radius: 3px; background: %4; }"
-             "QToolTip { border: 1px solid %3; padding: 5px; }"
+             "QToolTip { border: 1px solid %3; padding: 5px; background: %2; color: %7; }"
              "QScrollArea { border: 0; }"
              "QComboBox QAbstractItemView { background: %6; color: %7; border: 1px solid %3;"
              "  selection-background-color: %4; selection-color: %8; }")

@@ -32,7 +32,8 @@ QString heading(const QString& text) {
 
 int match_score(const QString& typed, const QString& name) {
   int score = 0;
-  qsizetype at = 0;
+  // Letters in a row count most, wherever they are.
+  qsizetype at = std::max<qsizetype>(0, name.indexOf(typed.trimmed(), 0, Qt::CaseInsensitive));
   qsizetype last = -2;
   for (const QChar letter : typed) {
     if (letter.isSpace()) continue;
@@ -136,7 +137,11 @@ ShortcutSheet::ShortcutSheet(const QList<QAction*>& actions, QWidget* parent) : 
   const QString right =
       "<table>" + heading(tr("Attention maps")) + row(tr("wheel"), tr("zoom about the pointer")) +
       row(tr("drag"), tr("move")) + row(tr("click"), tr("keep a pair of tokens")) +
-      row(tr("Esc"), tr("let the pair go")) + row(tr("double click"), tr("show all")) +
+      row(tr("Esc"), tr("let the pair and the region go")) +
+      row(tr("Shift+drag"), tr("select a region and read its mass")) +
+      row(tr("right button"), tr("copy, choose the reference")) +
+      row(tr("double click"), tr("show all")) +
+      row(tr("drag the colour bar"), tr("set the limits; double click: set them back")) +
       heading(tr("Cone explorer")) +
       row(tr("drag u, v, source"), tr("move the point; everything follows")) +
       row(tr("drag the ground, wheel"), tr("move and zoom (isometries of the half-plane)")) +

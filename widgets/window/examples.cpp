@@ -50,7 +50,7 @@ Example agreement(const std::string& file) {
         "gives it 0.440, penumbral 0.042.",
         keeps({26, 13})},
        {"Penumbral looks flat, because all maps share one range of colours. Switch off "
-        "“shared limits” above the maps: its row “du” is brightest at “!”, too.",
+        "“shared limits” above the maps: its row “du” has its largest weight at “!”, too.",
         [](const GuideView& v) { return !session_of(v).maps.shared_limits; }},
        {"Choose “arcs” in place of “maps” to see what every token looks at.",
         [](const GuideView& v) { return session_of(v).maps.layout == "arcs"; }}},
@@ -70,10 +70,10 @@ Example sharpness(const std::string& file) {
         "γ = 4, 0.230 at γ = 16.",
         keeps({26, 13})},
        {"Choose “− penumbral” instead of “no difference” above the maps: cells that "
-        "gain weight against γ = 1 are red, cells that lose it are blue.",
+        "gain weight against γ = 1 are orange, cells that lose it are blue.",
         [](const GuideView& v) { return session_of(v).maps.reference == 0; }},
-       {"Hold R: every map shows the reference, γ = 1. Its pattern is the same, only "
-        "paler.",
+       {"Hold R: every map shows the reference, γ = 1, in colours of its own. Its pattern "
+        "is the same, but the colour bar ends at 0.09.",
         [](const GuideView& v) { return v.flipped; }},
        {"In the third card at the left, set gamma to 64.",
         [](const GuideView& v) { return has_gamma_of(v, 64); }},
@@ -95,8 +95,8 @@ Example ancestor(const std::string& file) {
       "logit?",
       {},
       {{"Click the cell in the row “ich” (2), column “\"” (6). The explorer at the right "
-        "shows both tokens as u and v, with their cones and their lowest common ancestor "
-        "(LCA).",
+        "shows both tokens as u and v with their cones, and says where their lowest common "
+        "ancestor (LCA) is.",
         keeps({2, 6})},
        {"Choose “logits” instead of “weights” above the maps and read the line below: "
         "−129.27.",

@@ -6,6 +6,7 @@
 #include <QComboBox>
 #include <QKeyEvent>
 #include <QLineEdit>
+#include <QMainWindow>
 #include <QScrollBar>
 
 namespace conelab::desktop {
@@ -32,6 +33,28 @@ bool enters_text(const QEvent& event) {
   return key == Qt::Key_Return || key == Qt::Key_Enter;
 }
 
+/// The text of a field before what has been typed and not entered, as a property.
+constexpr const char* entered_text = "entered-text";
+
+bool changes_text(const QEvent& event) {
+  return event.type() == QEvent::KeyPress || event.type() == QEvent::InputMethod ||
+         event.type() == QEvent::ContextMenu;
+}
+
+/// Escape that no field and no view has taken has come to the window.
+bool leaves_field(const QObject* object, const QEvent& event) {
+  if (event.type() != QEvent::KeyPress) return false;
+  const auto* window = qobject_cast<const QMainWindow*>(object);
+  return window != nullptr && static_cast<const QKeyEvent&>(event).key() == Qt::Key_Escape;
+}
+
+/// Takes back what has been typed and not entered, and gives the keys back to the views.
+bool leave(QLineEdit& field) {
+  if (field.isModified()) field.setText(field.property(entered_text).toString());
+  field.clearFocus();
+  return true;
+}
+
 }  // namespace
 
 InputRules::InputRules(QObject* parent) : QObject(parent) { qApp->installEventFilter(this); }
@@ -46,7 +69,12 @@ bool InputRules::eventFilter(QObject* object, QEvent* event) {
     event->ignore();  // The panel around it scrolls.
     return true;
   }
+  auto* focused = qobject_cast<QLineEdit*>(QApplication::focusWidget());
+  if (focused != nullptr && leaves_field(object, *event)) return leave(*focused);
   auto* field = qobject_cast<QLineEdit*>(object);
+  if (field != nullptr && changes_text(*event) && !field->isModified()) {
+    field->setProperty(entered_text, field->text());
+  }
   if (field != nullptr && event->type() == QEvent::ShortcutOverride &&
       leaves_undo(*field, *static_cast<QKeyEvent*>(event))) {
     event->ignore();

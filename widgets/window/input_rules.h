@@ -2,7 +2,8 @@
 //
 // The wheel changes a choice, a number or a slider only if that has the keyboard focus, and never
 // gives it the focus: scrolling a panel changes nothing. Undo and redo in a text field first take
-// back what has been typed and not yet entered; after that they are those of the session.
+// back what has been typed and not yet entered; after that they are those of the session. Escape
+// takes it back too, and leaves the field, so that the keys are those of the views again.
 #pragma once
 
 #include <QObject>

@@ -33,6 +33,7 @@
 #include "widgets/window/guide.h"
 #include "widgets/window/input_rules.h"
 #include "widgets/window/job_bar.h"
+#include "widgets/window/tool_tips.h"
 #include "widgets/window/view_keys.h"
 #include "widgets/window/welcome.h"
 
@@ -83,6 +84,7 @@ MainWindow::MainWindow(Backends backends, const QString& state_directory)
       recent_(state_file(state_directory, "recent.txt")) {
   setObjectName("main-window");
   new InputRules(this);
+  new ToolTips(this);
   setAcceptDrops(true);
   setDockNestingEnabled(true);
   setDockOptions(AnimatedDocks | AllowNestedDocks | AllowTabbedDocks);
@@ -207,6 +209,13 @@ void MainWindow::connect_opener() {
               workspace_->open(path, group, arrays);
               layout_.raise("dock-maps");
             });
+    connect(dialog, &QDialog::rejected, this, [this, path = file.path] {
+      const auto& trace = workspace_->trace();
+      if (!trace) return;
+      banner_->show_notice(tr("%1 is shown in Data only; the maps still show %2.")
+                               .arg(QFileInfo(path).fileName(),
+                                    QFileInfo(QString::fromStdString(trace->file)).fileName()));
+    });
     dialog->open();
   });
   connect(
@@ -281,6 +290,23 @@ QList<QAction*> MainWindow::choices(QObject* owner) {
   for (std::int64_t head = 0; trace && head < trace->query.shape.head; ++head) {
     add(tr("Head %1").arg(head), [this, head] {
       document_.edit(tr("choose a head"), [head](Session& s) { s.trace.head = head; });
+    });
+  }
+  const auto seen = trace ? map_figure(document_.session(), *trace) : std::nullopt;
+  if (seen) {
+    add(tr("Export the maps as a figure"),
+        [this, figure = *seen] { show_figure(tr("make a figure"), figure); });
+  }
+  for (const char* layout : map_layouts) {
+    add(tr("Layout: %1").arg(layout), [this, layout] {
+      document_.edit(tr("change layout"), [layout](Session& s) { s.maps.layout = layout; });
+      layout_.raise("dock-maps");
+    });
+  }
+  for (const char* quantity : map_quantities) {
+    add(tr("Attention: %1").arg(quantity), [this, quantity] {
+      document_.edit(tr("change quantity"), [quantity](Session& s) { s.maps.quantity = quantity; });
+      layout_.raise("dock-maps");
     });
   }
   for (const std::string& name : operator_names()) {

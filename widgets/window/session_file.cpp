@@ -4,6 +4,8 @@
 #include <QFileInfo>
 #include <utility>
 
+#include "core/base/error.h"
+
 namespace conelab::desktop {
 
 SessionFile::SessionFile(std::function<SavedSession()> now, const QString& autosave)
@@ -20,6 +22,11 @@ SessionFile::SessionFile(std::function<SavedSession()> now, const QString& autos
 }
 
 void SessionFile::save_as(const QString& path) {
+  try {
+    check_replaceable_session(path);
+  } catch (const Error& error) {
+    return emit failed(QString::fromStdString(error.what()));
+  }
   path_ = path;
   writer_.save(now_(), path);
 }

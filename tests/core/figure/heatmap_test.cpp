@@ -282,6 +282,26 @@ TEST(Heatmap, LargeMatricesArePooledAndSaySo) {
   EXPECT_NE(all.find("1000 "), std::string::npos);  // Labels count tokens, not pooled cells.
 }
 
+TEST(Heatmap, ValuesBeyondFixedLimitsAreTold) {
+  HeatmapFigure f = three();
+  const auto told = [&] {
+    const DisplayList list = draw_heatmap(f);
+    expect_good_figure(list);
+    const std::size_t at = list.metadata.description.find("Beyond the limits");
+    return at == std::string::npos ? "" : list.metadata.description.substr(at);
+  };
+  EXPECT_EQ(told(), "");
+  f.limits = {0, 0.96};
+  EXPECT_EQ(told(), "") << "the values are 0, 0.01, ... 0.96";
+  f.limits = {0, 0.5};
+  EXPECT_EQ(told(), "Beyond the limits, values up to 0.96 have the colour of 0.5");
+  f.limits = {0.2, 0.5};
+  EXPECT_EQ(told(),
+            "Beyond the limits, values down to 0.01 have the colour of 0.2 and values up to "
+            "0.96 have the colour of 0.5")
+      << "zero has a colour of its own";
+}
+
 TEST(Heatmap, ThinnedLabelsAreCounted) {
   HeatmapFigure f;
   f.panels = {panel(120, 120), panel(120, 120)};

@@ -227,6 +227,15 @@ TEST(Benchmarks, TablesShowUnitsAndExportPlainNumbersWithHeaders) {
   const QString tsv = shown.folder.filePath("numbers.tsv");
   export_table_to(table, tsv);
   EXPECT_EQ(lines_of(tsv)[0].section('\t', time, time), "time (s)");
+  // The button above the table does the same.
+  QTimer::singleShot(200, [&] {
+    auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+    ASSERT_NE(dialog, nullptr);
+    dialog->findChild<QLineEdit*>("fileNameEdit")->setText(shown.folder.filePath("again.csv"));
+    QTest::keyClick(dialog->findChild<QLineEdit*>("fileNameEdit"), Qt::Key_Return);
+  });
+  shown.press("bench-export");
+  EXPECT_EQ(lines_of(shown.folder.filePath("again.csv")), lines);
   // One cell is copied as it is shown, several as they are exported.
   table.setCurrentIndex(cell);
   table.setFocus();

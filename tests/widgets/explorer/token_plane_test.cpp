@@ -7,6 +7,7 @@
 
 #include "core/operators/operator.h"
 #include "tests/widgets/driving.h"
+#include "tests/widgets/explorer/shown_explorer.h"
 #include "tests/widgets/unplaced_tokens.h"
 #include "widgets/explorer/cone_scene.h"
 #include "widgets/explorer/explorer_view.h"
@@ -180,6 +181,18 @@ TEST(TokenPlane, TokensThatAreNotFiniteHaveNoPlaceAndItIsTold) {
   }
   choose({3, 2});
   EXPECT_EQ(view.readout().toStdString().find("not finite"), std::string::npos);
+}
+
+TEST(TokenPlane, AHeadWithoutAnyPlaceSaysSo) {
+  REQUIRE_DISPLAY();
+  const QTemporaryDir folder;
+  ShownExplorer shown;
+  shown.document.edit("head", [](Session& s) { s.trace.head = 5; });
+  shown.workspace.open(trace_with_unplaced_tokens(folder, true), "/german/layer3");
+  ASSERT_TRUE(wait_for([&] { return shown.workspace.head() != nullptr; }));
+  EXPECT_FALSE(shown.view.viewport().shows_tokens());
+  EXPECT_TRUE(shown.view.readout().contains("No query and key of the head have a plane"))
+      << shown.view.readout().toStdString();
 }
 
 TEST(TokenPlane, TheTableSaysThatATokenHasNoPlace) {

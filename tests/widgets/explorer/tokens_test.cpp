@@ -3,6 +3,7 @@
 
 #include <QAbstractButton>
 #include <QComboBox>
+#include <QLineF>
 
 #include "tests/widgets/explorer/shown_explorer.h"
 
@@ -227,6 +228,54 @@ TEST(Explorer, ItsFigureHasTheTokensAndTheFamiliesBeside) {
   const std::string& tokens = figure.parameters.at("tokens");
   EXPECT_EQ(std::count(tokens.begin(), tokens.end(), ';'), 29);
   EXPECT_NE(tokens.find("=[CLS]"), std::string::npos);
+}
+
+TEST(Explorer, APointThatIsDraggedFromTheTokensFollowsThePointer) {
+  REQUIRE_DISPLAY();
+  ShownExplorer shown;
+  shown.open_trace();
+  ExplorerViewport& viewport = shown.view.viewport();
+  // The LCA of this pair lies far above the tokens, where a view of the two points alone looks.
+  shown.document.edit("pair", [](Session& s) {
+    s.cones.family = "umbral";
+    s.locked = Focus{2, 6};
+  });
+  settle(viewport);
+  const PlaneCamera before = viewport.camera();
+  const double x = viewport.choice().u[0];
+  const QPointF from = viewport.handle("u"), to = from + QPointF(24, -8);
+  drag(viewport, from, to);
+  ASSERT_TRUE(wait_for([&] { return !viewport.shows_tokens(); }));
+  settle(viewport);
+  EXPECT_TRUE(viewport.camera() == before) << "the view stays";
+  EXPECT_LT(QLineF(viewport.handle("u"), to).length(), 2);
+  EXPECT_GT(viewport.choice().u[0], x) << "it was dragged to the right";
+  shown.document.undo();
+  settle(viewport);
+  EXPECT_TRUE(viewport.shows_tokens());
+  EXPECT_EQ(viewport.choice().u[0], x);
+}
+
+TEST(Explorer, SaysWhereAnAncestorIsThatTheViewDoesNotShow) {
+  REQUIRE_DISPLAY();
+  ShownExplorer shown;
+  shown.open_trace();
+  ExplorerViewport& viewport = shown.view.viewport();
+  shown.document.edit("pair", [](Session& s) {
+    s.cones.family = "umbral";
+    s.locked = Focus{2, 6};
+  });
+  settle(viewport);
+  ASSERT_TRUE(viewport.scene().lca_place);
+  const PlanePoint lca = *viewport.scene().lca_place;
+  ASSERT_LT(viewport.frame().page(lca).y, 0) << "above the view";
+  EXPECT_EQ(viewport.title_lines(0),
+            std::vector<std::string>{
+                fmt::format("LCA outside of the view, at ({:.4g}, {:.4g})", lca.x, lca.y)});
+  EXPECT_NEAR(lca.y, 129.27, 0.01);
+  shown.document.edit("own points", [](Session& s) { s.cones.follow_tokens = false; });
+  settle(viewport);
+  EXPECT_TRUE(viewport.title_lines(0).empty()) << "fitted to the points, the view shows it";
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <QMimeData>
 #include <QPushButton>
 #include <QTemporaryDir>
+#include <QTimer>
 #include <atomic>
 #include <cmath>
 
@@ -265,6 +266,28 @@ TEST(Figures, ThePreviewIsTheFigureAtItsSize) {
   EXPECT_LE(largest, 8);
   const QLabel* size = shown.view.findChild<QLabel*>("figure-size");
   EXPECT_TRUE(size->text().contains("70.6 × 35.3 mm")) << size->text().toStdString();
+}
+
+TEST(Figures, NobodyIsAskedAboutAFileThatIsKeptAnyway) {
+  ShownFigures shown;
+  shown.choose("cones");
+  const QString path = shown.folder.filePath("theirs.pdf");
+  QFile other(path);
+  ASSERT_TRUE(other.open(QIODevice::WriteOnly));
+  other.write("Dear reader");
+  other.close();
+  shown.document.edit("file", [&](Session& s) { s.figure_output = path.toStdString(); });
+  bool asked = false;
+  QTimer::singleShot(300, [&] {
+    QWidget* question = QApplication::activeModalWidget();
+    asked = question != nullptr;
+    if (asked) question->close();
+  });
+  shown.view.findChild<QAbstractButton*>("figure-export")->click();
+  pump(400);
+  EXPECT_FALSE(asked);
+  EXPECT_TRUE(shown.view.message().contains("theirs.pdf: is not a figure of this program"))
+      << shown.view.message().toStdString();
 }
 
 }  // namespace

@@ -368,5 +368,25 @@ TEST(AllHeads, CanBeCancelledAndGoOn) {
   EXPECT_TRUE(opened.complete());
 }
 
+TEST(AllHeads, AWrongParameterIsToldWhereTheHeadsWereListed) {
+  REQUIRE_DISPLAY();
+  AllHeads shown(shipped_trace());
+  shown.document.edit("list", [](Session& s) { s.maps.heads_order = "highest first"; });
+  shown.show();
+  ASSERT_TRUE(shown.complete());
+  const auto told = [&] {
+    const auto texts = texts_painted(shown.view.heads_canvas());
+    return std::any_of(texts.begin(), texts.end(), [](const PaintedText& text) {
+      return text.text.contains("parameter gamma must be");
+    });
+  };
+  EXPECT_FALSE(told());
+  shown.document.edit("gamma", [](Session& s) {
+    s.maps.calls = {plain_call("penumbral")};
+    s.maps.calls[0].parameters["gamma"] = "-1";
+  });
+  EXPECT_TRUE(wait_for(told));
+}
+
 }  // namespace
 }  // namespace conelab::desktop

@@ -361,5 +361,34 @@ TEST(MapLayout, MapsCanBeReadInSmallViewsAndUseEmptyPlaces) {
   EXPECT_EQ(layout.panels[2].column_labels.height, 0);
 }
 
+TEST(MapLimits, PercentilesReplaceThoseThatWereSetByHand) {
+  REQUIRE_DISPLAY();
+  ShownMaps shown;
+  const MapsCanvas::Bar bar = shown.canvas().bars()[0];
+  const QPointF from = handle_place(bar, true);
+  drag(shown.canvas(), from, {bar.place.bar.x + bar.place.bar.width / 4, from.y()});
+  ASSERT_EQ(shown.maps().limits.size(), 1U);
+  const figure::Limits by_hand = shown.view.model().limits(shown.panel(0));
+  auto* box = shown.view.findChild<QComboBox*>("maps-percentiles");
+  box->setFocus();
+  press_key(*box, Qt::Key_End);
+  EXPECT_EQ(shown.maps().percentiles, "5-95 %");
+  EXPECT_TRUE(shown.maps().limits.empty());
+  EXPECT_NE(shown.view.model().limits(shown.panel(0)), by_hand);
+  shown.document.undo();  // One step.
+  EXPECT_EQ(shown.maps().percentiles, "all values");
+  EXPECT_EQ(shown.view.model().limits(shown.panel(0)), by_hand);
+}
+
+TEST(MapTitles, NameTheTensorsThatAreDrawnAtRandom) {
+  REQUIRE_DISPLAY();
+  ShownMaps shown;
+  EXPECT_EQ(shown.panel(0).title, "dot");
+  shown.edit([](MapChoice& m) { m.calls[0] = plain_call("multiplicative"); });
+  EXPECT_EQ(shown.panel(0).title, "multiplicative, random W");
+  shown.edit([](MapChoice& m) { m.calls[0].parameters["W"] = "random"; });
+  EXPECT_EQ(shown.panel(0).title, call_title(shown.maps().calls[0])) << "it says so itself";
+}
+
 }  // namespace
 }  // namespace conelab::desktop

@@ -211,6 +211,23 @@ TEST(MapTokens, OfTwoSequencesAreFoundInBoth) {
   EXPECT_EQ(token_matches(tokens, "B", Focus{1, 0}), (std::vector<Focus>{{1, 1}, {1, 2}, {0, 0}}));
 }
 
+TEST(MapTokens, AnEndBeforeTheBeginningMovesTheRange) {
+  REQUIRE_DISPLAY();
+  ShownMaps shown;
+  shown.document.edit("range", [](Session& s) {
+    s.maps.layout = "arcs";
+    s.maps.range_begin = 20, s.maps.range_end = 26;
+  });
+  auto& to = shown.named<QSpinBox>("maps-range-to");
+  to.setFocus();
+  to.selectAll();
+  for (const char* letter : {"1", "2"}) press_key(to, 0, Qt::NoModifier, letter);
+  press_key(to, Qt::Key_Return);
+  EXPECT_EQ(shown.view.relations().range(), (TokenRange{7, 13})) << "as long as before";
+  to.setValue(2);
+  EXPECT_EQ(shown.view.relations().range(), (TokenRange{0, 3})) << "it begins with the tokens";
+}
+
 TEST(MapTokens, ArcsAndTreesShowARange) {
   REQUIRE_DISPLAY();
   ShownMaps shown;

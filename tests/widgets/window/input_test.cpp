@@ -153,5 +153,32 @@ TEST(Input, ASessionOpensUnderAnyName) {
   EXPECT_EQ(found.session->session, session);
 }
 
+TEST(Input, EscapeTakesBackWhatWasTypedAndLeavesTheField) {
+  REQUIRE_DISPLAY();
+  const WindowForInput opened;
+  auto* field = opened.named<QLineEdit>("operator-1-gamma");
+  type_and_enter(*field, "16");
+  field->selectAll();
+  press_key(*field, 0, Qt::NoModifier, "7");
+  EXPECT_EQ(field->text(), "7");
+  press_key(*field, Qt::Key_Escape);
+  pump(30);
+  EXPECT_EQ(field->text(), "16");
+  EXPECT_FALSE(field->hasFocus());
+  EXPECT_EQ(opened.session().maps.calls[1].parameters.at("gamma"), "16");
+  field->setFocus();
+  press_key(*field, Qt::Key_Escape);
+  EXPECT_FALSE(field->hasFocus()) << "nothing was typed";
+  auto* point = opened.named<QLineEdit>("explorer-u");
+  const auto u = opened.session().cones.u;
+  point->setFocus();
+  point->selectAll();
+  press_key(*point, 0, Qt::NoModifier, "x");
+  press_key(*point, Qt::Key_Escape);
+  pump(30);
+  EXPECT_EQ(point->text(), "-0.35, 0.35");
+  EXPECT_EQ(opened.session().cones.u, u);
+}
+
 }  // namespace
 }  // namespace conelab::desktop

@@ -207,6 +207,32 @@ TEST(Window, ThePaletteRunsActionsByAFewLetters) {
   EXPECT_EQ(opened.window.document().session().theme, "system");
 }
 
+TEST(Window, ThePaletteShowsAttentionInEveryLayout) {
+  REQUIRE_DISPLAY();
+  OpenedWindow opened;
+  const auto run = [&](const QString& typed) {
+    opened.action("Command palette")->trigger();
+    pump();
+    auto* field = opened.window.findChild<QDialog*>("command-palette")->findChild<QLineEdit*>();
+    field->setText(typed);
+    press_key(*field, Qt::Key_Return);
+    pump();
+  };
+  for (const char* layout : map_layouts) {
+    run(QStringLiteral("layout ") + layout);
+    EXPECT_EQ(opened.window.document().session().maps.layout, layout);
+  }
+  run("logits");
+  EXPECT_EQ(opened.window.document().session().maps.quantity, "logits");
+  run("arcs");
+  EXPECT_EQ(opened.window.document().session().maps.layout, "arcs") << "before the figure";
+  run("layout maps");
+  run("export");
+  const FigureChoice& figure = opened.window.document().session().figure;
+  EXPECT_EQ(figure.name, "heatmap");
+  EXPECT_EQ(figure.parameters.at("quantity"), "logits");
+}
+
 TEST(Window, AutosaveRestoresTheSession) {
   REQUIRE_DISPLAY();
   QTemporaryDir state;

@@ -316,5 +316,33 @@ TEST(OpenFiles, FilesOpenedSoonAfterOthersDoNotReplaceThem) {
   EXPECT_TRUE(wait_for([&] { return opened.window.benchmarks().model().data() != nullptr; }));
 }
 
+TEST(OpenFiles, ANewSessionShowsTheContentOfNoFile) {
+  REQUIRE_DISPLAY();
+  Window opened;
+  opened.drop({QString::fromStdString(shipped_trace())});
+  ASSERT_TRUE(opened.trace_is("/german/layer0"));
+  auto* tree = opened.window.findChild<QTreeWidget*>("data-tree");
+  ASSERT_TRUE(wait_for([&] { return tree->topLevelItemCount() == 1; }));
+  for (QAction* action : opened.window.actions()) {
+    if (action->shortcut() == QKeySequence(QKeySequence::New)) action->trigger();
+  }
+  EXPECT_TRUE(wait_for([&] { return opened.window.workspace().trace() == nullptr; }));
+  EXPECT_EQ(tree->topLevelItemCount(), 0);
+  opened.window.document().undo();
+  EXPECT_TRUE(wait_for([&] { return tree->topLevelItemCount() == 1; }));
+}
+
+TEST(OpenFiles, ALongDescriptionLeavesTheTreeItsSpace) {
+  REQUIRE_DISPLAY();
+  Window opened;
+  opened.window.resize(1024, 700);
+  opened.drop({QString::fromStdString(shipped_trace())});
+  auto* tree = opened.window.findChild<QTreeWidget*>("data-tree");
+  ASSERT_TRUE(wait_for([&] { return tree->topLevelItemCount() == 1; }));
+  tree->setCurrentItem(tree->topLevelItem(0));  // The file's own attributes are several lines.
+  pump(60);
+  EXPECT_GT(tree->height(), tree->parentWidget()->height() / 2);
+}
+
 }  // namespace
 }  // namespace conelab::desktop

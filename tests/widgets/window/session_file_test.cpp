@@ -7,6 +7,7 @@
 #include <QAction>
 #include <QComboBox>
 #include <QDockWidget>
+#include <QFileInfo>
 #include <QTemporaryDir>
 
 #include "tests/widgets/driving.h"
@@ -205,6 +206,38 @@ TEST(SavedSession, OfAnotherFileKeepsThePersonsTheme) {
   };
   EXPECT_EQ(open(7, "system"), "dark");
   EXPECT_EQ(open(8, "light"), "light");
+}
+
+TEST(SavedSession, ReplacesNoFileThatIsNotASession) {
+  REQUIRE_DISPLAY();
+  const QTemporaryDir folder;
+  SessionFile session([] { return SavedSession{}; }, {});
+  QStringList failures, saved;
+  QObject::connect(&session, &SessionFile::failed,
+                   [&](const QString& message) { failures << message; });
+  QObject::connect(&session, &SessionFile::saved, [&](const QString& file) { saved << file; });
+  const auto write = [](const QString& path, const QByteArray& bytes) {
+    QFile file(path);
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write(bytes);
+  };
+  const QString arrays = folder.filePath("arrays.npz");
+  write(arrays, "PK\x03\x04 somebody's work");
+  session.save_as(arrays);
+  ASSERT_EQ(failures.size(), 1);
+  EXPECT_TRUE(failures[0].contains("arrays.npz: is not a session of this program, and would be"))
+      << failures[0].toStdString();
+  EXPECT_EQ(session.path(), "") << "Save does not go there later";
+  EXPECT_EQ(QFileInfo(arrays).size(), 20);
+  // A new file, an empty one and a session are replaced.
+  const QString mine = folder.filePath("mine"), empty = folder.filePath("empty.json");
+  write(empty, {});
+  for (const QString& path : {mine, mine, empty}) {
+    session.save_as(path);
+    EXPECT_TRUE(session.close());
+  }
+  EXPECT_EQ(saved, (QStringList{mine, mine, empty}));
+  EXPECT_EQ(failures.size(), 1);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <QProcess>
 #include <QPushButton>
 #include <QTemporaryDir>
+#include <QTreeWidget>
 #include <algorithm>
 
 #include "app/desktop_backends.h"
@@ -352,6 +353,25 @@ TEST(ArraysDialog, OfAnHdf5FileTheOtherLayersOpenToo) {
   opened.choose("maps-layer", "layer1");
   EXPECT_TRUE(wait_for([&] { return opened.window.workspace().trace()->group == "/layer1"; }));
   EXPECT_EQ(opened.window.error_shown(), "");
+}
+
+TEST(ArraysDialog, CancelledSaysWhatTheMapsStillShow) {
+  REQUIRE_DISPLAY();
+  ResultWindow opened;
+  opened.window.open({QString::fromStdString(shipped_trace())});
+  ASSERT_TRUE(wait_for([&] { return opened.window.workspace().head() != nullptr; }));
+  const QString file = opened.state.filePath("model.safetensors");
+  write_arrays(file, {{"layer0/query", {5, 4}}, {"layer1/query", {5, 4}}});
+  opened.window.open({file});
+  QDialog* dialog = arrays_dialog(opened);
+  ASSERT_NE(dialog, nullptr);
+  press_key(*dialog, Qt::Key_Escape);
+  EXPECT_TRUE(wait_for([&] { return !opened.window.notice_shown().isEmpty(); }));
+  EXPECT_EQ(opened.window.notice_shown(),
+            "model.safetensors is shown in Data only; the maps still show minilm_trace.h5.");
+  // In a file without groups an array has its whole name.
+  auto* tree = opened.named<QTreeWidget>("data-tree");
+  EXPECT_EQ(tree->findItems("layer1/query", Qt::MatchRecursive | Qt::MatchExactly).size(), 1);
 }
 
 }  // namespace

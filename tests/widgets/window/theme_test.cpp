@@ -6,8 +6,10 @@
 
 #include <QAction>
 #include <QDockWidget>
+#include <QHelpEvent>
 #include <QMenuBar>
 #include <QTemporaryDir>
+#include <QToolTip>
 #include <map>
 #include <utility>
 
@@ -142,6 +144,58 @@ TEST(Theme, SwitchedInAnOpenWindowLeavesNothingOfTheOther) {
     EXPECT_TRUE(at.isEmpty()) << at.x() << ", " << at.y() << ": " << at.width() << " x "
                               << at.height();
     if (!at.isEmpty()) keep(name, expected[name], picture);
+  }
+}
+
+/// Shows the tool tip of a widget as the pointer at rest does.
+QImage tool_tip_of(QWidget& widget) {
+  QToolTip::hideText();
+  pump(400);
+  const QPoint at = widget.rect().center();
+  QHelpEvent help(QEvent::ToolTip, at, widget.mapToGlobal(at));
+  QApplication::sendEvent(&widget, &help);
+  const auto shown = [] {
+    for (QWidget* each : QApplication::topLevelWidgets()) {
+      if (each->inherits("QTipLabel") && each->isVisible()) return each;
+    }
+    return static_cast<QWidget*>(nullptr);
+  };
+  EXPECT_TRUE(wait_for([&] { return shown() != nullptr; }, 2000));
+  return shown() == nullptr ? QImage() : shown()->grab().toImage();
+}
+
+TEST(Theme, ToolTipsAreLegibleInAThemeThatIsChosen) {
+  REQUIRE_DISPLAY();
+  MainWindow window(desktop_backends(), "");
+  show_active(window);
+  window.document().edit("tools", [](Session& s) { s.maps.layout = "heads"; });
+  auto* box = window.findChild<QWidget*>("maps-head-score");
+  ASSERT_NE(box, nullptr);
+  for (const char* theme : {"light", "dark", "light"}) {
+    window.document().edit("theme", [&](Session& s) { s.theme = theme; });
+    pump(40);
+    const QImage tip = tool_tip_of(*box);
+    int darkest = 255, lightest = 0;
+    for (int y = 4; y < tip.height() - 4; ++y) {
+      for (int x = 4; x < tip.width() - 4; ++x) {
+        darkest = std::min(darkest, qGray(tip.pixel(x, y)));
+        lightest = std::max(lightest, qGray(tip.pixel(x, y)));
+      }
+    }
+    EXPECT_GT(lightest - darkest, 120) << theme;
+    EXPECT_EQ(brightness(tip) < 128, theme == std::string("dark"));
+  }
+}
+
+TEST(Theme, LongToolTipsBreakIntoLines) {
+  REQUIRE_DISPLAY();
+  MainWindow window(desktop_backends(), "");
+  show_active(window);
+  for (const char* name : {"maps-layout", "explorer-depth", "maps-scale"}) {
+    auto* widget = window.findChild<QWidget*>(name);
+    ASSERT_NE(widget, nullptr) << name;
+    ASSERT_GT(widget->toolTip().size(), 90) << name;
+    EXPECT_LT(tool_tip_of(*widget).width(), 700) << name;
   }
 }
 
