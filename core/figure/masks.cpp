@@ -171,6 +171,21 @@ double draw_row(DisplayList& list, std::span<const Pattern> row, std::size_t fir
   return lowest;
 }
 
+/// Returns what was invented for the masks that are drawn, as a sentence after another one.
+std::string examples_text(const std::vector<Pattern>& patterns) {
+  std::vector<std::string> examples;
+  for (const auto& [mask, text] : {std::pair{"padding", "the lengths of padding"},
+                                   {"explicit", "two documents for explicit"},
+                                   {"graph", "a binary tree for graph"}}) {
+    const bool drawn = std::any_of(patterns.begin(), patterns.end(),
+                                   [&](const Pattern& p) { return p.name == mask; });
+    if (drawn) examples.emplace_back(text);
+  }
+  if (examples.empty()) return "";
+  if (examples.size() > 1) examples.back() = "and " + examples.back();
+  return ". Examples are " + join(examples);
+}
+
 }  // namespace
 
 DisplayList make_masks(const FigureInput& input) {
@@ -190,10 +205,8 @@ DisplayList make_masks(const FigureInput& input) {
   }
   finish_with_caption(
       list,
-      input.described(fmt::format(
-          "Which keys (columns) a query (row) sees, n = {}. Examples are the lengths of padding, "
-          "two documents for explicit, and a binary tree for graph",
-          n)),
+      input.described(fmt::format("Which keys (columns) a query (row) sees, n = {}{}", n,
+                                  examples_text(patterns))),
       y + 2);
   return list;
 }

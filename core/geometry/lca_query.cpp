@@ -29,6 +29,13 @@ DepthMeasure measure_of(const std::string& family, const std::string& word) {
   return depth_measure(word);
 }
 
+/// Returns whether a number of this name is read. Other names are refused with the known ones.
+bool is_number_of(const std::string& family, const std::string& key) {
+  const auto& own = cone_family(family).parameters;
+  return key == "gamma" ||
+         std::any_of(own.begin(), own.end(), [&](const ParameterInfo& p) { return key == p.key; });
+}
+
 Numbers numbers(const std::string& family, const std::map<std::string, std::string>& parameters) {
   Numbers out;
   for (const auto& [key, text] : parameters) {
@@ -37,13 +44,14 @@ Numbers numbers(const std::string& family, const std::map<std::string, std::stri
       continue;
     }
     const std::optional<double> value = number(text);
-    if (!value || !std::isfinite(*value)) {
+    const bool is_finite = value && std::isfinite(*value);
+    if (!is_finite && is_number_of(family, key)) {
       misuse("{} of {} cones must be a number (found '{}')", key, family, text);
     }
     if (key == "gamma") {
       out.gamma = value;
     } else {
-      out.family[key] = *value;
+      out.family[key] = value.value_or(0);
     }
   }
   return out;
@@ -59,12 +67,15 @@ LcaResult describe(const ConeSystem& system, const std::optional<double>& gamma)
   return result;
 }
 
-/// Throws misuse if the answer overflows: coordinates near the largest double have larger sums.
+/// Throws misuse if the answer overflows: coordinates near the largest double have larger sums, and
+/// so have functions of large parameters.
 void check_representable(const Lca& found) {
   const bool place = !found.place || (found.place->axis.allFinite() && std::isfinite(found.radial));
   if (!place || !std::isfinite(found.base) || !std::isfinite(found.depth)) {
-    misuse("u and v are too far apart: their lowest common ancestor overflows (base {}, depth {})",
-           found.base, found.depth);
+    misuse(
+        "the lowest common ancestor overflows: u and v are too far apart, or a parameter is too "
+        "large (base {}, depth {})",
+        found.base, found.depth);
   }
 }
 

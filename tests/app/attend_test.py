@@ -327,6 +327,23 @@ class File(AttendTest):
                               ({"q": q, "k": k}, "keys (v is q), "), ({"q": q, "k": k, "v": v}, "keys, ")):
             line = self.ok("attend", self.write(**tensors), "-o", self.folder / "o.h5", "-s", "dot").out
             self.assertIn(says, line)
+        line = self.ok("attend", self.write(q=q, k=k, v=v), "-o", self.folder / "o.h5", "--operator", "star").out
+        self.assertIn("keys (q alone is read), ", line)
+
+    def test_a_wrong_seed_or_file_of_a_tensor_is_wrong_usage(self):
+        source = self.write(q=random_tensors()[0])
+        for seed, says in (("x", "parameter seed"), ("9" * 20, "whole number"), ("1.5", "whole number")):
+            self.fails(2, "attend", source, "-o", self.folder / "o.h5", "-s", "multiplicative", "-p", "W=random",
+                       "-p", f"seed={seed}", says=says)
+        self.fails(2, "attend", source, "-o", self.folder / "o.h5", "-s", "multiplicative", "-p", "W=@",
+                   says="W=@FILE.npy")
+
+    def test_nan_in_a_tensor_is_counted(self):
+        q = random_tensors()[0]
+        W = np.eye(q.shape[-1])
+        W[0, 1] = np.nan
+        result = self.ok("attend", self.write(q=q, W=W), "-o", self.folder / "o.h5", "-s", "multiplicative")
+        self.assertIn("1 NaN and 0 infinite", result.err)
 
     def test_names_of_files_may_hold_any_bytes(self):
         folder = os.fsencode(self.folder)

@@ -55,6 +55,13 @@ TEST(MasksFigure, ShowsEveryMaskOfTheTable) {
   }
 }
 
+TEST(MasksFigure, CaptionNamesTheExamplesThatAreDrawn) {
+  const auto caption = [](const Parameters& parameters) { return all_text(masks(parameters)); };
+  EXPECT_NE(caption({}).find("graph"), std::string::npos);
+  EXPECT_EQ(caption({{"masks", "causal,window"}}).find("Examples"), std::string::npos);
+  EXPECT_EQ(caption({{"masks", "padding"}}).find("binary tree"), std::string::npos);
+}
+
 TEST(MasksFigure, DrawsThePairsThatAreSeen) {
   EXPECT_EQ(cells(masks({{"masks", "causal"}, {"n", "4"}}), 4), "#...\n##..\n###.\n####\n");
   EXPECT_EQ(cells(masks({{"masks", "window"}, {"n", "4"}, {"window", "2"}}), 4),
