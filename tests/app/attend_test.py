@@ -190,6 +190,11 @@ class Results(AttendTest):
         drawn = self.attend(plain, "-s", "multiplicative", "-p", "W=random", "-p", "seed=7",
                             out="drawn.h5")
         self.assertEqual(drawn["parameters/W"].shape, W.shape)
+        np.save(self.folder / "U.npy", np.ones((5, q.shape[-1])))
+        mixed = self.attend(plain, "-s", "additive", "-p", "W=random", "-p", "v_a=random", "-p",
+                            f"U=@{self.folder / 'U.npy'}", out="mixed.h5")
+        self.assertEqual(mixed["parameters/W"].shape, (5, q.shape[-1]))
+        self.assertEqual(mixed["parameters/v_a"].shape, (5,))
         self.fails(1, "attend", plain, "-s", "multiplicative", "-o", self.folder / "missing.h5",
                    says="tensor W [d x d]")
 
