@@ -320,7 +320,7 @@ class PanelPainter {
     if (!at_page(curves_.source())) {
       const double across = view_.model() == Model::band ? 0.5 : 0.88;
       at = {b.x + across * b.width, b.y + 6};
-      if (scene_.system.infinite() && curves_.umbral()) text = "light at infinity";
+      if (curves_.umbral()) text = scene_.system.infinite() ? "light at infinity" : "light outside";
     }
     const double gap = curves_.umbral() ? 4 : 0;  // A light with an area is labelled inside it.
     labels_.place(list_, at, rich(text), {.size = small_size, .colour = ink, .halo = 0.8}, gap);

@@ -86,6 +86,16 @@ void share_limits(std::vector<Drawn>& panels) {
   }
 }
 
+/// Widens limits of both signs until 0 is in the middle of a diverging map, whose middle is pale.
+void centre_limits(const HeatmapFigure& f, Drawn& d) {
+  const bool diverges = d.bar.map == ColourMap::diverging || d.bar.map == ColourMap::dark_diverging;
+  Limits& limits = d.bar.limits;
+  const bool both = limits.low < 0 && limits.high > 0;
+  if (!diverges || !both || d.bar.scale != HeatScale::linear || !f.limits.empty()) return;
+  const double largest = std::max(-limits.low, limits.high);
+  limits = {-largest, largest};
+}
+
 // ---- layout ------------------------------------------------------------------------------------
 
 std::size_t panels_across(std::size_t count, double width) {
@@ -345,6 +355,7 @@ DisplayList draw_heatmap(const HeatmapFigure& figure) {
   const auto [across, width] = plan_layout(figure, panels);
   for (Drawn& d : panels) fill(figure, d, width);
   if (figure.shared_limits) share_limits(panels);
+  for (Drawn& d : panels) centre_limits(figure, d);
 
   DisplayList list;
   list.width = figure.width;

@@ -127,6 +127,20 @@ TEST(Heatmap, ZeroIsAnOrdinaryValueAmongLogits) {
   EXPECT_TRUE(zero_is_special(p, HeatScale::linear));
 }
 
+TEST(Heatmap, ZeroIsInTheMiddleOfADivergingMap) {
+  HeatmapFigure f;
+  f.panels = {panel(1, 3)};
+  f.panels.front().values = {-1, 0, 4};
+  const auto has_minus_two = [&] {
+    return all_text(draw_heatmap(f)).find("|\u22122|") != std::string::npos;
+  };
+  EXPECT_FALSE(has_minus_two());
+  f.map = ColourMap::diverging;
+  EXPECT_TRUE(has_minus_two());
+  f.limits = {-1, 4};  // Limits that are given stay.
+  EXPECT_FALSE(has_minus_two());
+}
+
 TEST(Heatmap, RanksShareTies) {
   HeatmapPanel p = panel(1, 5);
   p.values = {3, 1, 1, NAN, 2};
