@@ -92,8 +92,10 @@ Input read_attend_input(const AttendJob& job, const std::function<bool()>& cance
     if (given == job.call.parameters.end()) {
       options.parameters.emplace_back(info.key);
     } else if (given->second.starts_with('@')) {
-      if (given->second.size() == 1) misuse("parameter {}: no file follows @", info.key);
       files[info.key] = given->second.substr(1);
+      if (files[info.key].empty()) {
+        misuse("parameter {} names no file (expected {}=@FILE.npy)", info.key, info.key);
+      }
     }
   }
   for (const ParameterInfo& info : also) options.parameters.emplace_back(info.key);
@@ -145,6 +147,7 @@ NonFinite count_non_finite(const Input& input) {
   if (input.key) add(sum, *input.key);
   if (input.value) add(sum, *input.value);
   if (input.output_grad) add(sum, *input.output_grad);
+  for (const auto& [name, tensor] : input.parameters) add(sum, tensor);
   return sum;
 }
 

@@ -161,6 +161,10 @@ class Attend {
     };
     if (own("k")) sum += count_bad(input_.key);
     if (own("v")) sum += count_bad(input_.value);
+    for (const auto& [name, tensor] : input_.tensors) {
+      sum += std::count_if(tensor.data.begin(), tensor.data.end(),
+                           [](T x) { return !std::isfinite(static_cast<double>(x)); });
+    }
     return sum;
   }
   [[nodiscard]] std::string device() const { return on_device_ ? device_->state().name : "cpu"; }

@@ -51,11 +51,12 @@ void warn_non_finite(const AttendJob& job, const AttendSummary& summary) {
 
 /// Returns " (k and v are q) under the input's mask". Without this text, the result of a call with
 /// a forgotten key or mask would look plausible.
-std::string given_text(const AttendSummary& summary) {
+std::string given_text(const AttendJob& job, const AttendSummary& summary) {
   const auto& names = summary.from_query;
   std::string text;
   if (names.size() == 1) text = " (" + names.front() + " is q)";
   if (names.size() == 2) text = " (k and v are q)";
+  if (!reads_keys(job.call)) text = " (q alone is read)";
   if (summary.own_mask) text += " under the input's mask";
   return text;
 }
@@ -129,7 +130,7 @@ int run(const TypedAttend& typed) {
     say("{}: {} of {} attention, {} x {} head(s), {} queries x {} keys{}, {} on {}; computed in "
         "{}, written in {}",
         job.output, join(summary.kept), operator_name(job.call), e.batch, e.head, e.query, e.key,
-        given_text(summary), dtype_name(summary.dtype), summary.device,
+        given_text(job, summary), dtype_name(summary.dtype), summary.device,
         duration_text(summary.compute_seconds), duration_text(summary.write_seconds));
   }
   return 0;

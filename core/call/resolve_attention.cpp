@@ -73,6 +73,17 @@ void choose_similarity(Resolver& resolver, const ComposedSimilarity* composed) {
   }
 }
 
+/// Throws misuse if the similarity takes a map with another word of one of its choices.
+void check_word_of_map(const SimilarityInfo& chosen, const std::string& map) {
+  for (const SimilarityRow& row : similarity_table()) {
+    if (row.info.name != std::string_view(chosen.name) || !find_map(map, row.info.space)) continue;
+    for (const ChosenWord& w : row.info.words) {
+      if (w.choice == nullptr || chosen.has_word(w.word)) continue;
+      misuse("map {} of {} needs {}={}", map, chosen.name, w.choice->key, w.word);
+    }
+  }
+}
+
 void choose_map(Resolver& resolver) {
   Plan& plan = resolver.plan();
   std::string& name = plan.call.map;
@@ -80,6 +91,7 @@ void choose_map(Resolver& resolver) {
   if (name.empty()) name = plan.similarity->info.default_map;
   plan.map = find_map(name, space);
   if (plan.map == nullptr) {
+    check_word_of_map(plan.similarity->info, name);
     std::vector<std::string> fitting;
     for (const MapRow& row : map_table()) {
       if (row.space == space) fitting.emplace_back(row.name);

@@ -82,13 +82,14 @@ ParameterSet Resolver::add(const std::string& part, std::span<const ParameterInf
   ParameterSet set;
   for (const ParameterInfo& info : infos) set.push_back(declare(info, true));
   // The order is: the grid; numbers that are given, since they may be sizes of tensors; tensors,
-  // whose sizes may be defaults of numbers; other numbers.
+  // whose sizes may be defaults of numbers, the drawn ones last, since others may determine their
+  // sizes; other numbers.
   const auto order = [&](const Parameter& p) {
     if (is_by_axis(p.info) && p.info.domain == Domain::whole) return 0;
-    if (p.info.domain == Domain::tensor) return 2;
-    return call_.parameters.contains(p.info.key) ? 1 : 3;
+    if (p.info.domain == Domain::tensor) return is_drawn(p.info) ? 3 : 2;
+    return call_.parameters.contains(p.info.key) ? 1 : 4;
   };
-  for (int turn = 0; turn < 4; ++turn) {
+  for (int turn = 0; turn < 5; ++turn) {
     for (std::size_t k = 0; k < set.size(); ++k) {
       Parameter& p = plan_->parameters[set[k]];
       if (order(p) == turn) fill(part, infos[k], p, static_cast<int>(k), initial);
@@ -212,6 +213,12 @@ void Resolver::fill_word(Parameter& p, int index, DefaultOf initial) const {
   const auto at = std::find(words.begin(), words.end(), found->second);
   if (at == words.end()) unknown_name(p.info.key, found->second, words);
   p.values = {static_cast<double>(at - words.begin())};
+}
+
+bool Resolver::is_drawn(const ParameterInfo& info) const {
+  const auto text = call_.parameters.find(info.key);
+  return text != call_.parameters.end() && text->second == "random" &&
+         !plan_->extents.tensors.contains(info.key);
 }
 
 void Resolver::fill_tensor(const std::string& part, Parameter& p) {

@@ -53,6 +53,8 @@ class Resolver {
   void fill(const std::string& part, const ParameterInfo& info, Parameter& p, int index,
             DefaultOf initial);
   void fill_tensor(const std::string& part, Parameter& p);
+  /// Returns whether a tensor is to be drawn and has no sizes yet.
+  [[nodiscard]] bool is_drawn(const ParameterInfo& info) const;
   void fill_word(Parameter& p, int index, DefaultOf initial) const;
   /// Fills in a parameter with one number for each axis of a grid. `grid` itself must have been
   /// filled in.

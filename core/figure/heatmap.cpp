@@ -70,11 +70,6 @@ void fill(const HeatmapFigure& f, Drawn& d, double width) {
   d.specials = specials_of(d.panel, scale);
   d.bar = {panel.diverging ? ColourMap::diverging : f.map, scale, limits_of(d.panel, scale),
            bar_title(f, panel)};
-  // Zero is the middle of these colours.
-  if (f.map == ColourMap::diverging && scale == HeatScale::linear && !d.bar.limits.empty()) {
-    const double reach = std::max(std::abs(d.bar.limits.low), std::abs(d.bar.limits.high));
-    d.bar.limits = {-reach, reach};
-  }
   if (!panel.diverging && !f.limits.empty()) d.bar.limits = f.limits;
 }
 
@@ -89,6 +84,16 @@ void share_limits(std::vector<Drawn>& panels) {
       if (d.panel.diverging == diverging) d.bar.limits = all;
     }
   }
+}
+
+/// Widens limits of both signs until 0 is in the middle of a diverging map, whose middle is pale.
+void centre_limits(const HeatmapFigure& f, Drawn& d) {
+  const bool diverges = d.bar.map == ColourMap::diverging || d.bar.map == ColourMap::dark_diverging;
+  Limits& limits = d.bar.limits;
+  const bool both = limits.low < 0 && limits.high > 0;
+  if (!diverges || !both || d.bar.scale != HeatScale::linear || !f.limits.empty()) return;
+  const double largest = std::max(-limits.low, limits.high);
+  limits = {-largest, largest};
 }
 
 // ---- layout ------------------------------------------------------------------------------------
@@ -381,6 +386,7 @@ DisplayList draw_heatmap(const HeatmapFigure& figure) {
   const auto [across, width] = plan_layout(figure, panels);
   for (Drawn& d : panels) fill(figure, d, width);
   if (figure.shared_limits) share_limits(panels);
+  for (Drawn& d : panels) centre_limits(figure, d);
 
   DisplayList list;
   list.width = figure.width;

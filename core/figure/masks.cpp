@@ -173,19 +173,19 @@ double draw_row(DisplayList& list, std::span<const Pattern> row, std::size_t fir
   return lowest;
 }
 
-/// Says which patterns of the figure depend on more than parameters.
+/// Returns what was invented for the masks that are drawn, as a sentence after another one.
 std::string examples_text(const std::vector<Pattern>& patterns) {
-  const std::pair<const char*, const char*> examples[] = {
-      {"padding", "lengths of padding"},
-      {"explicit", "two documents for explicit"},
-      {"graph", "a binary tree for graph"}};
-  std::vector<std::string> shown;
-  for (const auto& [name, example] : examples) {
+  std::vector<std::string> examples;
+  for (const auto& [mask, text] : {std::pair{"padding", "the lengths of padding"},
+                                   {"explicit", "two documents for explicit"},
+                                   {"graph", "a binary tree for graph"}}) {
     const bool drawn = std::any_of(patterns.begin(), patterns.end(),
-                                   [&](const Pattern& p) { return p.name == name; });
-    if (drawn) shown.emplace_back(example);
+                                   [&](const Pattern& p) { return p.name == mask; });
+    if (drawn) examples.emplace_back(text);
   }
-  return shown.empty() ? "" : fmt::format(". Examples: {}", fmt::join(shown, ", "));
+  if (examples.empty()) return "";
+  if (examples.size() > 1) examples.back() = "and " + examples.back();
+  return ". Examples are " + join(examples);
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ Numbers numbers(const std::string& family, const std::map<std::string, std::stri
     if (key == "gamma") {
       out.gamma = value;
     } else {
-      out.family[key] = *value;
+      out.family[key] = value.value_or(0);
     }
   }
   return out;
@@ -70,14 +70,14 @@ LcaResult describe(const ConeSystem& system, const std::optional<double>& gamma)
   return result;
 }
 
-/// Throws misuse if the answer overflows: coordinates near the largest double have larger sums.
+/// Throws misuse if the answer overflows: coordinates near the largest double have larger sums, and
+/// so have functions of large parameters.
 void check_representable(const Lca& found) {
   const bool place = !found.place || (found.place->axis.allFinite() && std::isfinite(found.radial));
   if (!place || !std::isfinite(found.base) || !std::isfinite(found.depth)) {
     misuse(
-        "the lowest common ancestor overflows (base {}, depth {}): the points are too far apart, "
-        "or "
-        "the cones too wide",
+        "the lowest common ancestor overflows: u and v are too far apart, or a parameter is too "
+        "large (base {}, depth {})",
         found.base, found.depth);
   }
 }

@@ -17,32 +17,37 @@ std::vector<std::string> fitting_maps(const std::string& similarity) {
   return names;
 }
 
-std::vector<Combination> combinations_of_similarity(const std::string& similarity) {
-  std::vector<Combination> all;
-  for (const CallField& field : call_fields()) {
-    if (field.word == &Call::similarity) continue;
-    all.push_back({field.name, {}});
-    if (field.word == &Call::map) {
-      all.back().parts = fitting_maps(similarity);
-      continue;
-    }
-    for (const PartInfo& part : field.parts()) {
-      const BiasRow* bias = field.word == &Call::bias ? find_bias(part.name) : nullptr;
-      const bool fits =
-          bias == nullptr || !bias->of_queries || find_composed(similarity) == nullptr;
-      if (fits) all.back().parts.push_back(part.name);
-    }
+/// Returns the biases for a similarity. Those that depend on queries need it to take queries as
+/// they are.
+std::vector<std::string> fitting_biases(const std::string& similarity) {
+  const bool takes_queries = find_composed(similarity) == nullptr;
+  std::vector<std::string> names;
+  for (const BiasRow& row : bias_table()) {
+    if (takes_queries || !row.of_queries) names.emplace_back(row.name);
   }
-  return all;
+  return names;
 }
 
+/// Returns each name once: some belong to several rows.
 std::vector<std::string> names_of(const std::vector<PartInfo>& parts) {
   std::vector<std::string> names;
   for (const PartInfo& part : parts) {
     const bool known = std::find(names.begin(), names.end(), part.name) != names.end();
-    if (!known) names.push_back(part.name);  // Maps into several spaces have one name.
+    if (!known) names.push_back(part.name);
   }
   return names;
+}
+
+std::vector<Combination> combinations_of_similarity(const std::string& similarity) {
+  std::vector<Combination> all;
+  for (const CallField& field : call_fields()) {
+    if (field.word == &Call::similarity) continue;
+    const bool is_map = field.word == &Call::map, is_bias = field.word == &Call::bias;
+    all.push_back({field.name, is_map    ? fitting_maps(similarity)
+                               : is_bias ? fitting_biases(similarity)
+                                         : names_of(field.parts())});
+  }
+  return all;
 }
 
 std::vector<Combination> combinations_of_row(const OperatorInfo& info) {

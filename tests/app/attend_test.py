@@ -190,10 +190,13 @@ class Results(AttendTest):
         drawn = self.attend(plain, "-s", "multiplicative", "-p", "W=random", "-p", "seed=7",
                             out="drawn.h5")
         self.assertEqual(drawn["parameters/W"].shape, W.shape)
+        np.save(self.folder / "U.npy", np.ones((5, q.shape[-1])))
+        mixed = self.attend(plain, "-s", "additive", "-p", "W=random", "-p", "v_a=random", "-p",
+                            f"U=@{self.folder / 'U.npy'}", out="mixed.h5")
+        self.assertEqual(mixed["parameters/W"].shape, (5, q.shape[-1]))
+        self.assertEqual(mixed["parameters/v_a"].shape, (5,))
         self.fails(1, "attend", plain, "-s", "multiplicative", "-o", self.folder / "missing.h5",
                    says="tensor W [d x d]")
-        self.fails(2, "attend", plain, "-s", "multiplicative", "-p", "W=@", "-o",
-                   self.folder / "none.h5", says="parameter W: no file")
         self.fails(2, "attend", plain, "-s", "multiplicative", "-p", "W=random", "-p", "seed=x", "-o",
                    self.folder / "none.h5", says="parameter seed")
 
@@ -331,6 +334,23 @@ class File(AttendTest):
                               ({"q": q, "k": k}, "keys (v is q), "), ({"q": q, "k": k, "v": v}, "keys, ")):
             line = self.ok("attend", self.write(**tensors), "-o", self.folder / "o.h5", "-s", "dot").out
             self.assertIn(says, line)
+        line = self.ok("attend", self.write(q=q, k=k, v=v), "-o", self.folder / "o.h5", "--operator", "star").out
+        self.assertIn("keys (q alone is read), ", line)
+
+    def test_a_wrong_seed_or_file_of_a_tensor_is_wrong_usage(self):
+        source = self.write(q=random_tensors()[0])
+        for seed, says in (("x", "parameter seed"), ("9" * 20, "whole number"), ("1.5", "whole number")):
+            self.fails(2, "attend", source, "-o", self.folder / "o.h5", "-s", "multiplicative", "-p", "W=random",
+                       "-p", f"seed={seed}", says=says)
+        self.fails(2, "attend", source, "-o", self.folder / "o.h5", "-s", "multiplicative", "-p", "W=@",
+                   says="W=@FILE.npy")
+
+    def test_nan_in_a_tensor_is_counted(self):
+        q = random_tensors()[0]
+        W = np.eye(q.shape[-1])
+        W[0, 1] = np.nan
+        result = self.ok("attend", self.write(q=q, W=W), "-o", self.folder / "o.h5", "-s", "multiplicative")
+        self.assertIn("1 NaN and 0 infinite", result.err)
 
     def test_names_of_files_may_hold_any_bytes(self):
         folder = os.fsencode(self.folder)

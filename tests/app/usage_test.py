@@ -108,6 +108,9 @@ class Lists(ProgramTest):
         masks = [row["name"] for row in self.ok("list", "masks", "--json").json()]
         self.assertEqual(rows["dot"]["combines"]["masks"], masks)
         self.assertIn("alibi", rows["penumbral"]["combines"]["bias"])
+        self.assertIn("shaw", rows["penumbral"]["combines"]["bias"])
+        self.assertNotIn("shaw", rows["gat"]["combines"]["bias"])
+        self.assertEqual(rows["multi-head"]["combines"]["map"].count("none"), 1)
         self.assertIn("xi", rows["penumbral"]["combines"]["map"])
         self.assertNotIn("polar", rows["penumbral"]["combines"]["map"])
         self.assertEqual(rows["agglomerative"]["combines"],

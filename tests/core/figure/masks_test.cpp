@@ -55,13 +55,11 @@ TEST(MasksFigure, ShowsEveryMaskOfTheTable) {
   }
 }
 
-TEST(MasksFigure, MentionsTheExamplesThatAreDrawn) {
-  const auto caption = [](const char* names) {
-    return masks({{"masks", names}}).metadata.description;
-  };
-  EXPECT_NE(caption("graph,causal").find("binary tree"), std::string::npos);
-  EXPECT_EQ(caption("graph,causal").find("documents"), std::string::npos);
-  EXPECT_EQ(caption("causal").find("Examples"), std::string::npos);
+TEST(MasksFigure, CaptionNamesTheExamplesThatAreDrawn) {
+  const auto caption = [](const Parameters& parameters) { return all_text(masks(parameters)); };
+  EXPECT_NE(caption({}).find("graph"), std::string::npos);
+  EXPECT_EQ(caption({{"masks", "causal,window"}}).find("Examples"), std::string::npos);
+  EXPECT_EQ(caption({{"masks", "padding"}}).find("binary tree"), std::string::npos);
 }
 
 TEST(MasksFigure, DrawsThePairsThatAreSeen) {

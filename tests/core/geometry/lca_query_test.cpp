@@ -104,6 +104,8 @@ TEST(LcaQuery, DepthIsHeightOrDistanceOfTheLca) {
 TEST(LcaQuery, RefusesAnAnswerThatOverflows) {
   EXPECT_NE(usage_error("umbral", {}, vec({1e308, 1}), vec({-1e308, 0.5})).find("too far apart"),
             std::string::npos);
+  EXPECT_NE(usage_error("umbral", {{"radius", "1000"}}, vec({0, 1}), vec({5, 1})).find("too large"),
+            std::string::npos);
   const LcaResult far = lca_query("umbral", {{"radius", "1"}}, vec({1e200, 1}), vec({-1e200, 1}));
   EXPECT_DOUBLE_EQ(far.base, 2e200);
   EXPECT_DOUBLE_EQ(-far.depth, 1e200 / std::sinh(1.0));
