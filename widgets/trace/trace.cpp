@@ -127,7 +127,8 @@ std::shared_ptr<const HeadInput> head_input(const Trace& trace, std::int64_t bat
   one->exact.key = head_of(trace.key, batch, head);
   one->exact.value = head_of(trace.value, batch, head);
   one->exact.allowed = trace.allowed;
-  one->exact.tensors = tensors_of_head(trace.tensors, head);
+  // Of one head an operator may make others, whose tensors stay together.
+  one->exact.tensors = e.head == 1 ? trace.tensors : tensors_of_head(trace.tensors, head);
   if (const auto edge = one->exact.tensors.find("edge"); edge != one->exact.tensors.end()) {
     one->exact.indices["edge"] = convert<std::int64_t>(edge->second);
     one->exact.tensors.erase(edge);
