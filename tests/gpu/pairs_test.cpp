@@ -77,6 +77,18 @@ TEST(PortablePairs, AgreeWithEveryBias) {
   }
 }
 
+/// The midpoint does not depend on the scale of weights, the softmax over queries sets it.
+TEST(PortablePairs, AgreeOnMidpointsOverQueries) {
+  for (const char* mask : {"full", "causal", "strided"}) {
+    const Parts parts{"alibi", {mask}, "softmax:axis=query", "einstein", true};
+    for (const Extents& extents : sizes()) {
+      SCOPED_TRACE(fmt::format("{} n_q {}", mask, extents.query));
+      const Call call = make_call(named("penumbral"), parts, extents);
+      expect_agreement(call, random_input(call, extents, 13));
+    }
+  }
+}
+
 TEST(PortablePairs, AgreeWithComposedSimilarities) {
   for (const ComposedSimilarity& composed : composed_similarities()) {
     for (const Parts& parts : {Parts{"none", {"full"}, "softmax", "mean", false},
