@@ -242,10 +242,6 @@ class Builder {
     p.axes = to_int(static_cast<std::int64_t>(bias.axes()));
     p.bias_size = to_int(static_cast<std::int64_t>(bias.table().size()));
     p.bias_slopes = to_int(static_cast<std::int64_t>(bias_numbers(plan_, bias).size()));
-    if (p.bias_slopes > max_slopes) {
-      fail("device cuda: bias {} on a grid of {} axes runs on the CPU only", plan_.bias->name,
-           p.axes);
-    }
     bias.places(out_.query_place, out_.key_place);
   }
 
@@ -393,6 +389,10 @@ template <class N>
 UpstreamArrays<N> make_upstream(const Plan& plan, const AttentionInput<N>& input,
                                 const Operands<N>& operands, const Forward<N>& saved) {
   const Problem<N>& p = operands.shape;
+  if (p.bias_slopes > max_slopes) {
+    fail("device cuda: gradients of bias {} on a grid of {} axes are computed on the CPU only",
+         plan.bias->name, p.axes);
+  }
   const std::int64_t rows = static_cast<std::int64_t>(p.groups) * p.query.count;
   const conelab::Upstream<N> upstream(plan, input, saved);
   UpstreamArrays<N> u;

@@ -111,7 +111,7 @@ struct UpstreamArrays {
   }
 };
 /// Computes what the backward kernels need from the upstream gradient and the result `saved` of the
-/// forward pass.
+/// forward pass. Throws a failure if the bias has more parameters than the kernels sum.
 template <class N>
 [[nodiscard]] UpstreamArrays<N> make_upstream(const Plan& plan, const AttentionInput<N>& input,
                                               const Operands<N>& operands, const Forward<N>& saved);

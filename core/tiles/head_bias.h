@@ -68,19 +68,22 @@ class HeadBias {
   template <class S>
   double collect_queries(const double* by_offset, const S* queries, S* query_grad,
                          PartValues& gradient) const;
-  /// For a device, which looks the biases up itself. `table` are the numbers in the layout of the
-  /// sums; `slope_table` are their derivatives by one parameter along one axis. A pair's entry on
-  /// axis a is key_place[key * axes + a] - query_place[query * axes + a]. Do not call the last two
-  /// if each query has its own table.
+  // A device looks the biases up itself. Of what follows it uses `classes` and `table` if each
+  // query has its own table, otherwise all.
+
+  /// Returns the numbers of the table, in the layout of the sums.
   [[nodiscard]] std::span<const T> table() const { return {table_.data(), sums()}; }
   [[nodiscard]] std::size_t axes() const { return axes_.size(); }
+  /// Appends the places of all queries and keys on each axis. A pair's entry of the table on axis a
+  /// is key_place[key * axes + a] - query_place[query * axes + a]; its bias is their sum.
+  void places(std::vector<int>& query_place, std::vector<int>& key_place) const;
+  /// Returns the derivatives of the table by one parameter along one axis.
   [[nodiscard]] std::vector<T> slope_table(std::size_t parameter, std::size_t axis) const;
-  /// Adds the derivative by a parameter along one axis to `gradient`.
+  /// Adds dL/d(this parameter) to `gradient`.
   void add_number(std::size_t parameter, std::size_t axis, double slope,
                   PartValues& gradient) const {
     (is_one_table() ? gradient.p[parameter] : gradient.tensor[parameter][axis]) += slope;
   }
-  void places(std::vector<int>& query_place, std::vector<int>& key_place) const;
   /// Returns, by j - i + n_q - 1, the class of the relative position: the clipped position of a
   /// bias that depends on queries, otherwise the number of its tensor that the bias equals.
   [[nodiscard]] std::vector<int> classes() const;

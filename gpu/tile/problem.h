@@ -74,7 +74,7 @@ struct Problem {
   const N* bias = nullptr;        ///< [head × bias_size] or null
   const N* bias_slope = nullptr;  ///< [head × bias_slopes × bias_size] by each parameter, or null
   int bias_size = 0;
-  int bias_slopes = 0;               ///< The number of the bias's parameters; at most max_slopes.
+  int bias_slopes = 0;               ///< The number of the bias's parameters.
   int axes = 0;                      ///< 0: there is no such bias.
   const int* query_place = nullptr;  ///< [n_q × axes]
   const int* key_place = nullptr;    ///< [n_k × axes]
@@ -133,7 +133,7 @@ struct GradientResult {
   N* class_weight = nullptr;     ///< [group × n_q × classes] of sums_weights
 };
 
-/// The largest Problem::bias_slopes.
+/// The largest Problem::bias_slopes of the backward kernels.
 constexpr int max_slopes = 6;
 
 /// The tile that a block computes: a block of rows of a group, and a slice of output columns.
