@@ -10,26 +10,20 @@
 #include <cmath>
 #include <ctime>
 
-#include "tests/widgets/driving.h"
 #include "tests/widgets/model_file.h"
 #include "tests/widgets/texts_painted.h"
+#include "tests/widgets/work.h"
 #include "widgets/maps/maps_view.h"
 
 namespace conelab::desktop {
 namespace {
 
 /// The view of all heads over a file.
-struct AllHeads {
-  Document document;
-  JobPool jobs{[](std::function<void()> call) {
-    QMetaObject::invokeMethod(qApp, std::move(call), Qt::QueuedConnection);
-  }};
-  Workspace workspace{document, jobs};
+struct AllHeads : Work {
   MapsView view{workspace};
 
   explicit AllHeads(const std::string& file, const char* group = "/german/layer3") {
-    workspace.open(QString::fromStdString(file), group);
-    EXPECT_TRUE(wait_for([&] { return workspace.head() != nullptr; }));
+    open(file, group);
     view.resize(1100, 760);
   }
   void show() {
