@@ -24,11 +24,11 @@
 namespace conelab::desktop {
 namespace {
 
-/// Returns the lines of a readout behind one another. A line breaks within a short one nowhere, so
-/// that a name stays with its value.
-QString joined_lines(const QString& text) {
+/// Returns the parts of a readout, which are separated by line breaks or wide spaces, behind one
+/// another. No line ends within a short part, so that a name stays with its value.
+QString joined_lines(QString text) {
   constexpr int longest = 60;
-  QStringList lines = text.split('\n');
+  QStringList lines = text.replace("    ", "\n").split('\n');
   for (QString& line : lines) {
     if (line.size() <= longest) line.replace(' ', QChar::Nbsp);
   }

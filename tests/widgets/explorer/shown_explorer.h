@@ -1,17 +1,12 @@
 // The explorer alone in a window, over a session of its own.
 #pragma once
 
-#include "tests/widgets/driving.h"
+#include "tests/widgets/work.h"
 #include "widgets/explorer/explorer_view.h"
 
 namespace conelab::desktop {
 
-struct ShownExplorer {
-  Document document;
-  JobPool jobs{[](std::function<void()> call) {
-    QMetaObject::invokeMethod(qApp, std::move(call), Qt::QueuedConnection);
-  }};
-  Workspace workspace{document, jobs};
+struct ShownExplorer : Work {
   ExplorerView view{workspace};
   ShownExplorer() {
     view.resize(700, 640);
@@ -21,8 +16,7 @@ struct ShownExplorer {
   /// Opens the shipped trace at a head of its third layer.
   void open_trace(std::int64_t head = 5) {
     document.edit("head", [&](Session& s) { s.trace.head = head; });
-    workspace.open(QString::fromStdString(shipped_trace()), "/german/layer3");
-    EXPECT_TRUE(wait_for([&] { return workspace.head() != nullptr; }));
+    open();
     pump(100);
   }
 };

@@ -14,6 +14,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/figure/figure_table.h"
 #include "core/figure/svg.h"
 #include "tests/widgets/driving.h"
 #include "widgets/figures/figures_view.h"
@@ -96,6 +97,21 @@ TEST(Figures, AFigureWithoutItsInputAsksForIt) {
   shown.document.edit("open", [](Session& s) { s.trace.file = "x.h5"; });
   ASSERT_TRUE(wait_for([&] { return shown.view.preview().list() != nullptr; }));
   EXPECT_EQ(shown.view.wanted().inputs, std::vector<std::string>{"x.h5"});
+}
+
+TEST(Figures, FieldsShowWhatIsDrawnOfTheOpenTrace) {
+  ShownFigures shown;
+  shown.document.edit("trace", [](Session& s) {
+    s.trace.file = "/a/trace.h5", s.trace.group = "/german/layer3", s.trace.head = 5;
+  });
+  shown.choose("heatmap");
+  EXPECT_EQ(shown.view.findChild<QLineEdit*>("figure-head")->text(), "5");
+  EXPECT_EQ(shown.view.findChild<QLineEdit*>("figure-input")->placeholderText(),
+            "/a/trace.h5:/german/layer3");
+  for (const figure::FigureInfo& info : figure::figure_table()) {
+    shown.choose(info.name);
+    EXPECT_NO_THROW(figure::check_keys(info, shown.view.wanted().parameters)) << info.name;
+  }
 }
 
 TEST(Figures, TheFileIsChosenWrittenAndOffered) {

@@ -6,26 +6,20 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tests/widgets/driving.h"
 #include "tests/widgets/model_file.h"
 #include "tests/widgets/texts_painted.h"
+#include "tests/widgets/work.h"
 #include "widgets/maps/maps_view.h"
 
 namespace conelab::desktop {
 namespace {
 
-struct Compared {
-  Document document;
-  JobPool jobs{[](std::function<void()> call) {
-    QMetaObject::invokeMethod(qApp, std::move(call), Qt::QueuedConnection);
-  }};
-  Workspace workspace{document, jobs};
+struct Compared : Work {
   MapsView view{workspace};
 
   explicit Compared(const std::string& file = shipped_trace(),
                     const char* group = "/german/layer3") {
-    workspace.open(QString::fromStdString(file), group);
-    EXPECT_TRUE(wait_for([&] { return workspace.head() != nullptr; }));
+    open(file, group);
     document.edit("one operator", [](Session& s) { s.maps.calls = {plain_call("dot")}; });
     view.resize(1200, 700);
     show_active(view);

@@ -6,27 +6,21 @@
 #include <string>
 #include <vector>
 
-#include "tests/widgets/driving.h"
+#include "tests/widgets/work.h"
 #include "widgets/maps/maps_view.h"
 
 namespace conelab::desktop {
 
-struct ShownMaps {
-  Document document;
-  JobPool jobs{[](std::function<void()> call) {
-    QMetaObject::invokeMethod(qApp, std::move(call), Qt::QueuedConnection);
-  }};
-  Workspace workspace{document, jobs};
+struct ShownMaps : Work {
   MapsView view{workspace};
 
   explicit ShownMaps(QSize size = {900, 760}) {
     document.edit("head", [](Session& s) { s.trace.head = 5; });
-    workspace.open(QString::fromStdString(shipped_trace()), "/german/layer3");
+    open();
     view.resize(size);
     show_active(view);
     settle();
   }
-  ~ShownMaps() { jobs.cancel_all(); }
 
   /// Waits until every map is exact and painted.
   void settle() {

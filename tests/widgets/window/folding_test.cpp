@@ -5,28 +5,17 @@
 #include <QDockWidget>
 #include <QPushButton>
 #include <QTabBar>
-#include <QTemporaryDir>
 #include <QToolButton>
 
-#include "app/desktop_backends.h"
 #include "tests/widgets/window/keys.h"
+#include "tests/widgets/window/trace_window.h"
 #include "widgets/maps/maps_view.h"
-#include "widgets/window/main_window.h"
 
 namespace conelab::desktop {
 namespace {
 
-struct FoldingWindow {
-  QTemporaryDir state;
-  MainWindow window{desktop_backends(), state.path()};
-
-  FoldingWindow() {
-    window.resize(1440, 900);
-    show_active(window);
-    window.open({QString::fromStdString(shipped_trace()) + ":/german/layer3"});
-    EXPECT_TRUE(wait_for([&] { return window.workspace().head() != nullptr; }));
-    pump(150);
-  }
+struct FoldingWindow : TraceWindow {
+  FoldingWindow() : TraceWindow({1440, 900}) { pump(150); }
   [[nodiscard]] QDockWidget* dock(const char* name) { return window.findChild<QDockWidget*>(name); }
   /// Clicks the tab of a view.
   void choose_tab(const QString& title) {

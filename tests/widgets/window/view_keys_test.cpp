@@ -8,32 +8,17 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenuBar>
-#include <QTemporaryDir>
 #include <QTreeWidget>
 
-#include "app/desktop_backends.h"
 #include "tests/widgets/window/keys.h"
+#include "tests/widgets/window/trace_window.h"
 #include "widgets/maps/maps_view.h"
-#include "widgets/window/main_window.h"
 
 namespace conelab::desktop {
 namespace {
 
-struct KeyWindow {
-  QTemporaryDir state;
-  MainWindow window{desktop_backends(), state.path()};
-
-  KeyWindow() {
-    window.resize(1300, 850);
-    show_active(window);
-    window.open({QString::fromStdString(shipped_trace()) + ":/german/layer3"});
-    EXPECT_TRUE(wait_for([&] { return window.workspace().head() != nullptr; }));
-    EXPECT_TRUE(is_at_rest());
-    point_into(*window.findChild<QMenuBar*>());
-  }
-  [[nodiscard]] bool is_at_rest() {
-    return wait_for([&] { return window.workspace().jobs().running().empty(); });
-  }
+struct KeyWindow : TraceWindow {
+  KeyWindow() : TraceWindow({1300, 850}) { point_into(*window.findChild<QMenuBar*>()); }
   [[nodiscard]] const Session& session() { return window.document().session(); }
   [[nodiscard]] bool group_is(const std::string& group) {
     return wait_for([&] { return session().trace.group == group; });
