@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/files/inspect.h"
 #include "core/files/sandbox.h"
+#include "widgets/trace/array_choice.h"
 
 namespace conelab::desktop {
 namespace {
@@ -49,6 +50,30 @@ std::shared_ptr<const Trace> trace_of(std::shared_ptr<const StoredMap> map, cons
 }
 
 std::string folder_of(const std::string& group) { return group.substr(0, group.rfind('/')); }
+
+/// Sorts groups of one folder by the numbers in their names.
+std::vector<std::string> sorted_by_folder(const std::vector<std::string>& groups) {
+  std::vector<std::string> sorted;
+  for (const std::string& each : groups) {
+    if (std::find(sorted.begin(), sorted.end(), each) != sorted.end()) continue;
+    const std::vector<std::string> layers = layers_beside(groups, each);
+    sorted.insert(sorted.end(), layers.begin(), layers.end());
+  }
+  return sorted;
+}
+
+/// Returns "/layer0" for an array "layer0/q"; "" for an array "q", or if there is none.
+std::vector<std::string> groups_of_archive(const std::string& file, FileFormat format,
+                                           const std::string& query, const Cancelled& cancelled) {
+  std::vector<std::string> groups;
+  for (const NamedArray& array : arrays_of(file, format, cancelled)) {
+    if (array.name == query) return {""};
+    const auto end = array.name.rfind("/" + query);
+    if (array.name.ends_with("/" + query)) groups.push_back("/" + array.name.substr(0, end));
+  }
+  if (groups.empty()) return {""};
+  return sorted_by_folder(groups);
+}
 
 }  // namespace
 
@@ -162,7 +187,9 @@ MapChoice shown_maps(const MapChoice& choice, const Trace* trace) {
 
 std::vector<std::string> groups_to_open(const std::string& file, const std::string& query,
                                         const Cancelled& cancelled) {
-  if (detect_format(file) != FileFormat::hdf5) return {""};
+  const FileFormat format = detect_format(file);
+  if (format == FileFormat::npy) return {""};
+  if (format != FileFormat::hdf5) return groups_of_archive(file, format, query, cancelled);
   const Inspection inspection = inspect(file, {.cancelled = cancelled});
   std::vector<std::string> groups = groups_to_open(inspection, query);
   if (groups.empty() && !inspection.sound()) fail("{}", inspection.problems.front());
@@ -183,13 +210,7 @@ std::vector<std::string> groups_with_queries(const Inspection& inspection,
       groups.push_back(item.path.substr(0, item.path.size() - end.size()));
     }
   }
-  std::vector<std::string> sorted;
-  for (const std::string& each : groups) {
-    if (std::find(sorted.begin(), sorted.end(), each) != sorted.end()) continue;
-    const std::vector<std::string> layers = layers_beside(groups, each);
-    sorted.insert(sorted.end(), layers.begin(), layers.end());
-  }
-  return sorted;
+  return sorted_by_folder(groups);
 }
 
 std::vector<std::string> layers_beside(const std::vector<std::string>& groups,
