@@ -18,6 +18,10 @@ std::vector<std::string> groups_with_queries(const Inspection& inspection,
       groups.push_back(item.path.substr(0, item.path.size() - end.size()));
     }
   }
+  return by_parent(groups);
+}
+
+std::vector<std::string> by_parent(const std::vector<std::string>& groups) {
   std::vector<std::string> sorted;
   for (const std::string& each : groups) {
     if (std::find(sorted.begin(), sorted.end(), each) != sorted.end()) continue;

@@ -283,16 +283,56 @@ void read_attributes(TensorSource& source, Input& input) {
   if (const auto* number = std::get_if<std::int64_t>(&*layer)) input.layer = *number;
 }
 
+/// The arrays of an archive whose names begin with a path: "q" is the array "layer3/q".
+class PrefixedSource final : public TensorSource {
+ public:
+  PrefixedSource(std::unique_ptr<TensorSource> all, std::string prefix)
+      : all_(std::move(all)), prefix_(std::move(prefix)) {}
+
+  std::string place(const std::string& name) const override { return all_->place(prefix_ + name); }
+  std::vector<std::string> names() override {
+    std::vector<std::string> inside;
+    for (const std::string& name : all_->names()) {
+      if (name.starts_with(prefix_)) inside.push_back(name.substr(prefix_.size()));
+    }
+    return inside;
+  }
+  std::optional<DeclaredArray> find(const std::string& name) override {
+    return all_->find(prefix_ + name);
+  }
+  void read(const DeclaredArray& array, void* numbers) override { all_->read(array, numbers); }
+  std::vector<std::string> read_strings(const DeclaredArray& array) override {
+    return all_->read_strings(array);
+  }
+  std::optional<AttributeValue> attribute(const std::string& name) override {
+    return all_->attribute(name);
+  }
+
+ private:
+  std::unique_ptr<TensorSource> all_;
+  std::string prefix_;
+};
+
+/// Opens an archive, or, with a group such as "/layer3", those of its arrays whose names begin with
+/// "layer3/".
+std::unique_ptr<TensorSource> open_archive_source(const InputSpec& spec, FileFormat format,
+                                                  const SourceRules& rules) {
+  std::unique_ptr<TensorSource> all = format == FileFormat::npz
+                                          ? open_npz_source(spec.path, rules)
+                                          : open_safetensors_source(spec.path, rules);
+  const std::string prefix = spec.group.empty() ? "" : spec.group.substr(1);
+  if (prefix.empty()) return all;
+  return std::make_unique<PrefixedSource>(std::move(all), prefix + "/");
+}
+
 std::unique_ptr<TensorSource> open_source(const InputSpec& spec, FileFormat format,
                                           const SourceRules& rules) {
-  if (format != FileFormat::hdf5 && !spec.group.empty()) {
-    fail("{}: has no groups (expected an HDF5 file before ':{}', found {})", spec.path, spec.group,
-         format_name(format));
+  if (format == FileFormat::npy && !spec.group.empty()) {
+    fail("{}: has no groups (expected no ':{}' after a .npy file)", spec.path, spec.group);
   }
   if (format == FileFormat::npy) return open_npy_source(rules);
-  return with_npy_files(format == FileFormat::hdf5  ? open_hdf5_source(spec.path, spec.group, rules)
-                        : format == FileFormat::npz ? open_npz_source(spec.path, rules)
-                                                    : open_safetensors_source(spec.path, rules),
+  return with_npy_files(format == FileFormat::hdf5 ? open_hdf5_source(spec.path, spec.group, rules)
+                                                   : open_archive_source(spec, format, rules),
                         rules);
 }
 

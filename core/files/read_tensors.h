@@ -70,7 +70,7 @@ struct InputOptions {
 /// The content of an input file.
 struct Input {
   std::string path;
-  std::string group;  ///< For HDF5 the path of the group, otherwise empty.
+  std::string group;  ///< The path of the group, or empty.
   FileFormat format = FileFormat::hdf5;
   InputTensor query;
   std::optional<InputTensor> key;    ///< Absent: q is used.
@@ -91,6 +91,8 @@ struct Input {
 };
 
 /// A file and a group: "trace.h5:/layer3". If a file with the whole name exists, it is that file.
+/// In .npz and .safetensors files the group "/layer3" are the arrays whose names begin with
+/// "layer3/".
 struct InputSpec {
   std::string path;
   std::string group;

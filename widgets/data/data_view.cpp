@@ -91,6 +91,7 @@ DataView::DataView(Workspace& workspace, QWidget* parent) : QWidget(parent), wor
   details_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
   details_->setContentsMargins(10, 6, 10, 8);
   details_space_ = new QScrollArea;
+  details_space_->setAccessibleName(tr("About the file or the chosen array"));
   details_space_->setFrameShape(QFrame::NoFrame);
   details_space_->setWidgetResizable(true);
   details_space_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);

@@ -41,8 +41,8 @@ struct NamedArray {
 [[nodiscard]] std::string array_problem(const std::vector<NamedArray>& arrays,
                                         const ArrayNames& names);
 
-/// Arrays of one group of an HDF5 file are named within this group, so that the same names open its
-/// other layers.
+/// Arrays of one group of a file are named within this group, so that the same names open its other
+/// layers.
 struct GroupedNames {
   std::string group;
   ArrayNames arrays;

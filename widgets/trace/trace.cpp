@@ -4,7 +4,9 @@
 
 #include "core/base/error.h"
 #include "core/files/inspect.h"
+#include "core/files/layers.h"
 #include "core/files/sandbox.h"
+#include "widgets/trace/array_choice.h"
 
 namespace conelab::desktop {
 namespace {
@@ -46,6 +48,19 @@ std::shared_ptr<const Trace> trace_of(std::shared_ptr<const StoredMap> map, cons
   trace->key_token = map->column_token;
   trace->stored = std::move(map);
   return trace;
+}
+
+/// Returns "/layer0" for an array "layer0/q"; "" for an array "q", or if there is none.
+std::vector<std::string> groups_of_archive(const std::string& file, FileFormat format,
+                                           const std::string& query, const Cancelled& cancelled) {
+  std::vector<std::string> groups;
+  for (const NamedArray& array : arrays_of(file, format, cancelled)) {
+    if (array.name == query) return {""};
+    const auto end = array.name.rfind("/" + query);
+    if (array.name.ends_with("/" + query)) groups.push_back("/" + array.name.substr(0, end));
+  }
+  if (groups.empty()) return {""};
+  return by_parent(groups);
 }
 
 }  // namespace
@@ -161,7 +176,9 @@ MapChoice shown_maps(const MapChoice& choice, const Trace* trace) {
 
 std::vector<std::string> groups_to_open(const std::string& file, const std::string& query,
                                         const Cancelled& cancelled) {
-  if (detect_format(file) != FileFormat::hdf5) return {""};
+  const FileFormat format = detect_format(file);
+  if (format == FileFormat::npy) return {""};
+  if (format != FileFormat::hdf5) return groups_of_archive(file, format, query, cancelled);
   const Inspection inspection = inspect(file, {.cancelled = cancelled});
   std::vector<std::string> groups = groups_to_open(inspection, query);
   if (groups.empty() && !inspection.sound()) fail("{}", inspection.problems.front());

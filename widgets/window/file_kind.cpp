@@ -66,8 +66,8 @@ FoundFile in_hdf5(const Inspection& inspection, const QString& path) {
   return found;
 }
 
-/// A file of another format is a trace if one of its arrays is called q. If it cannot be read, the
-/// workspace says why.
+/// A file of another format is a trace if one of its arrays is called q, as "layer0/q" is. If it
+/// cannot be read, the workspace says why.
 FoundFile in_archive(const QString& path, FileFormat format, const Cancelled& cancelled) {
   FoundFile found{FileKind::trace, path};
   if (format == FileFormat::npy) return found;
@@ -77,7 +77,9 @@ FoundFile in_archive(const QString& path, FileFormat format, const Cancelled& ca
     if (error.kind() == ErrorKind::interrupted) throw;
     return found;
   }
-  const auto is_query = [](const NamedArray& array) { return array.name == "q"; };
+  const auto is_query = [](const NamedArray& array) {
+    return array.name == "q" || array.name.ends_with("/q");
+  };
   const auto& arrays = found.arrays;
   if (!arrays.empty() && std::none_of(arrays.begin(), arrays.end(), is_query)) {
     found.kind = FileKind::arrays;

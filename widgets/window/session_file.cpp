@@ -28,7 +28,7 @@ void SessionFile::save_as(const QString& path) {
     return emit failed(QString::fromStdString(error.what()));
   }
   path_ = path;
-  writer_.save(now_(), path);
+  save();
 }
 
 void SessionFile::changed() {

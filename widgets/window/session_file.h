@@ -22,7 +22,8 @@ class SessionFile : public QObject {
   [[nodiscard]] const QString& path() const { return path_; }
   /// Sets the file that the session was opened from; empty if there is none.
   void came_from(const QString& path) { path_ = kept_ = path; }
-  void save() { save_as(path_); }
+  void save() { writer_.save(now_(), path_); }
+  /// Chooses the file and writes it, unless it exists and is no session: then emits `failed`.
   void save_as(const QString& path);
   /// Must be called when the session has changed; it is stored after a pause.
   void changed();

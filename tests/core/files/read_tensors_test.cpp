@@ -178,6 +178,20 @@ TEST_F(ReadTensors, ReadsNpzStoredAndDeflated) {
   }
 }
 
+TEST_F(ReadTensors, ArchivesHaveGroupsByTheNamesOfTheirArrays) {
+  spill(path("t.npz"), zip({{"layer0/q.npy", npy("<f4", "(2, 3)", floats(6)), false},
+                            {"layer1/q.npy", npy("<f4", "(4, 3)", floats(12)), false},
+                            {"layer1/v.npy", npy("<f4", "(4, 5)", floats(20)), false}}));
+  EXPECT_EQ(read_input(path("t.npz") + ":/layer0").query.shape(), (Shape4{1, 1, 2, 3}));
+  const Input input = read_input(path("t.npz") + ":/layer1");
+  EXPECT_EQ(input.query.shape(), (Shape4{1, 1, 4, 3}));
+  EXPECT_EQ(input.value_or_query().shape(), (Shape4{1, 1, 4, 5}));
+  EXPECT_EQ(input.group, "/layer1");
+  EXPECT_THROW((void)read_input(path("t.npz") + ":/layer"), Error) << "no part of a name";
+  EXPECT_THROW((void)read_input(path("t.npz") + ":/layer2"), Error);
+  EXPECT_THROW((void)read_input(path("t.npz")), Error);
+}
+
 TEST_F(ReadTensors, ReadsSafetensors) {
   const std::string header =
       R"({"__metadata__":{"model":"m"},"x.k":{"dtype":"BF16","shape":[2,3],"data_offsets":[24,36]},)"

@@ -374,5 +374,39 @@ TEST(ArraysDialog, CancelledSaysWhatTheMapsStillShow) {
   EXPECT_EQ(tree->findItems("layer1/query", Qt::MatchRecursive | Qt::MatchExactly).size(), 1);
 }
 
+TEST(Archives, HaveLayersByTheNamesOfTheirArrays) {
+  REQUIRE_DISPLAY();
+  ResultWindow opened;
+  const QString file = opened.state.filePath("model.safetensors");
+  write_arrays(file, {{"layer10/q", {2, 5, 4}},
+                      {"layer2/q", {2, 5, 4}},
+                      {"layer2/k", {2, 6, 4}},
+                      {"layer2/v", {2, 6, 3}}});
+  opened.window.open({file});
+  ASSERT_TRUE(wait_for([&] { return opened.window.workspace().trace() != nullptr; }));
+  EXPECT_EQ(opened.window.workspace().groups(), (std::vector<std::string>{"/layer2", "/layer10"}));
+  EXPECT_EQ(opened.window.workspace().trace()->group, "/layer2");
+  EXPECT_EQ(opened.window.workspace().trace()->value.shape.feature, 3);
+  opened.choose("maps-layer", "layer10");
+  EXPECT_TRUE(wait_for([&] { return opened.window.workspace().trace()->group == "/layer10"; }));
+  EXPECT_EQ(opened.window.workspace().trace()->value.shape.feature, 4) << "q takes its place";
+  EXPECT_EQ(opened.window.error_shown(), "");
+}
+
+TEST(ArraysDialog, OfAnArchiveTheOtherLayersOpenToo) {
+  REQUIRE_DISPLAY();
+  ResultWindow opened;
+  const QString file = opened.state.filePath("model.safetensors");
+  write_arrays(file, {{"layer0/query", {2, 5, 4}}, {"layer1/query", {2, 5, 4}}});
+  opened.window.open({file});
+  QDialog* dialog = arrays_dialog(opened);
+  ASSERT_NE(dialog, nullptr);
+  QPushButton* open = open_button(*dialog);
+  click(*open, QRectF(open->rect()).center());
+  ASSERT_TRUE(wait_for([&] { return opened.window.workspace().trace() != nullptr; }));
+  EXPECT_EQ(opened.window.workspace().groups(), (std::vector<std::string>{"/layer0", "/layer1"}));
+  EXPECT_EQ(opened.window.document().session().trace.arrays, (ArrayNames{"query", "", ""}));
+}
+
 }  // namespace
 }  // namespace conelab::desktop
