@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/names.h"
 #include "core/base/parse_number.h"
 #include "core/call/call_text.h"
 
@@ -116,6 +117,22 @@ std::optional<FigureChoice> heads_figure(const Session& session, const Trace& tr
 }
 
 }  // namespace
+
+std::string not_in_figure(const MapChoice& maps) {
+  const bool cells = maps.layout == "maps";
+  const std::pair<bool, const char*> rows[] = {
+      {cells && maps.merge_words, "merged words"},
+      {maps.layout != "heads" && maps.special_tokens == "marked", "marks of special tokens"},
+      {cells && maps.profiles, "profiles"},
+      {cells && maps.region.has_value(), "the region"},
+      {!cells && maps.layout != "heads" && (maps.range_begin > 0 || maps.range_end > 0),
+       "the range of tokens"}};
+  std::vector<std::string> missing;
+  for (const auto& [shown, name] : rows) {
+    if (shown) missing.emplace_back(name);
+  }
+  return join(missing);
+}
 
 bool figure_of_one(const std::string& layout) { return layout == "tree" || layout == "hasse"; }
 

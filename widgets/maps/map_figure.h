@@ -14,6 +14,9 @@ namespace conelab::desktop {
 [[nodiscard]] std::optional<FigureChoice> map_figure(const Session& session, const Trace& trace,
                                                      std::size_t operation = 0);
 
+/// Returns what the view shows and its figure does not, "merged words, marks of special tokens".
+[[nodiscard]] std::string not_in_figure(const MapChoice& maps);
+
 /// Returns whether the figure of a layout shows one operator only.
 [[nodiscard]] bool figure_of_one(const std::string& layout);
 

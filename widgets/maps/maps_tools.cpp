@@ -419,8 +419,13 @@ void MapsView::fill_figure_menu() {
     add_figure(with_percentiles(map_figure(session, *workspace_.trace(), i)),
                each ? QString::fromStdString(call_title(session.maps.calls[i])) : QString());
   }
-  if (figure_->menu()->isEmpty())
+  if (figure_->menu()->isEmpty()) {
     figure_->menu()->addAction(tr("No figure shows this"))->setEnabled(false);
+  } else if (const std::string missing = not_in_figure(session.maps); !missing.empty()) {
+    figure_->menu()
+        ->addAction(tr("The figure leaves out %1").arg(QString::fromStdString(missing)))
+        ->setEnabled(false);
+  }
 }
 
 }  // namespace conelab::desktop
