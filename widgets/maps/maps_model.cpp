@@ -44,22 +44,6 @@ std::pair<double, double> percentiles_of(const std::string& text) {
   return {low, high};
 }
 
-/// Names the tensors that neither the call nor the trace has: ", random W"; empty if there are
-/// none, or if the call is wrong.
-std::string drawn_text(const Call& call, const Trace& trace) try {
-  std::string names;
-  if (trace.stored) return names;
-  for (const auto& [name, value] : with_random_tensors(call).parameters) {
-    if (value != "random" || call.parameters.contains(name) || trace.tensors.contains(name)) {
-      continue;
-    }
-    names += (names.empty() ? "" : ", ") + name;
-  }
-  return names.empty() ? "" : ", random " + names;
-} catch (const Error&) {
-  return {};
-}
-
 }  // namespace
 
 void take_failure(const std::string& message, bool& cancelled, std::string& error) {
@@ -194,7 +178,7 @@ MapSubject MapsModel::subject(PanelOf of) const {
 }
 
 std::string MapsModel::title_of(const Call& call, const Call* reference, PanelOf of) const {
-  std::string title = panel_title(call, reference) + drawn_text(call, *workspace_.trace());
+  std::string title = panel_title(call, reference) + drawn_tensors(call, *workspace_.trace());
   const auto& stored = of == PanelOf::beside && beside_ ? beside_->stored : head_->stored;
   if (stored) title = stored->title + ", stored " + stored->name;
   if (stored && of == PanelOf::open && compares()) {

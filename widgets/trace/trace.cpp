@@ -153,6 +153,20 @@ std::shared_ptr<const HeadInput> head_input(const Trace& trace, std::int64_t bat
   return one;
 }
 
+std::string drawn_tensors(const Call& call, const Trace& trace) try {
+  std::string names;
+  if (trace.stored) return names;
+  for (const auto& [name, value] : with_random_tensors(call).parameters) {
+    if (value != "random" || call.parameters.contains(name) || trace.tensors.contains(name)) {
+      continue;
+    }
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  return names.empty() ? "" : ", random " + names;
+} catch (const Error&) {
+  return {};
+}
+
 Call call_on_head(Call call, const Trace& trace, std::int64_t head) {
   if (trace.stored) return call;  // It is not computed.
   if (!trace.allowed.empty()) call = call_with_own_mask(call);

@@ -69,6 +69,10 @@ struct HeadInput {
                                                           std::int64_t head,
                                                           Backend* device = nullptr);
 
+/// Names the tensors that neither the call nor the trace has, so that they are drawn: ", random W".
+/// Empty if there are none, or if the call is wrong.
+[[nodiscard]] std::string drawn_tensors(const Call& call, const Trace& trace);
+
 /// `call_of_head` under the file's own mask, where it has one. Tensors that the call needs and the
 /// file lacks are drawn.
 [[nodiscard]] Call call_on_head(Call call, const Trace& trace, std::int64_t head);
