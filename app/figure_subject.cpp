@@ -144,6 +144,7 @@ std::string caption_of(const FigureRequest& request, const Subject& subject) {
   return caption + fmt::format("{} of {} heads", subject.join, subject.layer.extents.head);
 }
 
+std::string file_name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 std::string folder_of(const std::string& group) { return group.substr(0, group.rfind('/')); }
 
 }  // namespace
@@ -197,8 +198,11 @@ void read_trace_maps(const FigureRequest& request, Map2d quantity, figure::Figur
       subject_name(open.layer.group, static_cast<std::int64_t>(open.head), open.join, whole);
   if (!compares) return;
   input.beside = maps_of(request, other, quantity);
-  input.caption += ", beside " + caption_of(request, other);
+  const bool other_file = other.layer.file != open.layer.file;
+  const std::string file = other_file ? file_name_of(other.layer.file) + ": " : "";
+  input.caption += ", beside " + file + caption_of(request, other);
   input.beside_subject =
+      file +
       subject_name(other.layer.group, static_cast<std::int64_t>(other.head), other.join, whole);
 }
 

@@ -1,4 +1,5 @@
 """`figure`: formats by ending, the same bytes every time, refusals that leave nothing behind."""
+import shutil
 import subprocess
 import unittest
 import xml.etree.ElementTree as xml
@@ -203,6 +204,16 @@ class Heatmap(ProgramTest):
         self.fails(1, "figure", "heatmap", "-o", self.folder / "maps.svg", "-i",
                    self.folder / "dot.h5", "-i", TRACE, says="not a result of attend")
         self.assert_clean(*held)
+
+    def test_the_other_file_of_a_comparison_is_named(self):
+        other = self.folder / "other.h5"
+        shutil.copy(TRACE, other)
+        path = self.folder / "beside.svg"
+        self.ok("figure", "heatmap", "-i", GERMAN, "-o", path, "-p", "similarities=dot", "-p",
+                f"beside={other}:/german/layer3")
+        text = path.read_text()
+        self.assertIn("other.h5: layer3", text)
+        self.assertIn("beside other.h5: ", text)
 
     def test_a_difference_has_its_own_colour_bar(self):
         _, text = self.draw("-i", GERMAN, "-p", "similarities=umbral,dot", "-p", "difference=dot")

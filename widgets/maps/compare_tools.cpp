@@ -1,5 +1,6 @@
 #include "widgets/maps/compare_tools.h"
 
+#include <QAbstractItemView>
 #include <QBoxLayout>
 #include <QFileDialog>
 #include <QFileInfo>
@@ -12,6 +13,7 @@ namespace {
 /// Roles of an entry: its file and its group. "another file …" has neither.
 constexpr int file_role = Qt::UserRole, group_role = Qt::UserRole + 1;
 constexpr int layer_width = 116;  ///< Of any file.
+constexpr int list_margin = 30;   ///< Room of the list for its frame and scroll bar, in pixels.
 
 }  // namespace
 
@@ -108,6 +110,7 @@ void CompareTools::refill() {
     add_layers(beside->file, known ? second_.groups() : std::vector{beside->group});
   }
   layer_->addItem(tr("with another file …"));
+  layer_->view()->setMinimumWidth(layer_->view()->sizeHintForColumn(0) + list_margin);
   for (int i = 0; beside && i < layer_->count(); ++i) {
     if (layer_->itemData(i, file_role).toString().toStdString() == beside->file &&
         layer_->itemData(i, group_role).toString().toStdString() == beside->group) {

@@ -59,13 +59,15 @@ void Workspace::open_first(const QString& file, const std::vector<std::string>& 
 }
 
 void Workspace::open_group(const std::string& group) {
-  if (!trace_ || group == trace_->group) return;
+  if (!trace_ || (group == trace_->group && !job_.active())) return;
   load(source_of(trace_->file, group, trace_->arrays), true, groups_);
 }
 
 void Workspace::step_group(int step) {
   if (!trace_) return;
-  const auto here = std::find(groups_.begin(), groups_.end(), trace_->group);
+  const bool under_way = opening_ && job_.active();
+  const std::string& from = under_way ? opening_group_ : trace_->group;
+  const auto here = std::find(groups_.begin(), groups_.end(), from);
   const auto wanted = (here - groups_.begin()) + step;
   if (here == groups_.end() || wanted < 0 || wanted >= std::ssize(groups_)) return;
   open_group(groups_[static_cast<std::size_t>(wanted)]);
@@ -100,7 +102,7 @@ void Workspace::load(const TraceChoice& source, bool into_session,
                      const std::vector<std::string>& groups) {
   const std::string file = source.file;
   failed_ = {};
-  opening_ = into_session;
+  opening_ = into_session, opening_group_ = source.group;
   if (!into_session) changed_.clear();  // The current content of the session's file is read.
   if (!into_session) watch_.watch(QString::fromStdString(file));  // It may become readable later.
   job_ = jobs_.start<Loaded>(

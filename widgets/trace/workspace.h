@@ -41,7 +41,8 @@ class Workspace : public QObject {
   void open(const QString& file, const QString& group = {}, const ArrayNames& arrays = {});
   /// Opens another group of the open file: another layer, or another stored map.
   void open_group(const std::string& group);
-  /// Opens the group that is `step` places after the open one, if there is one.
+  /// Opens the group that is `step` places after the open one, or after the one that is being
+  /// opened, if there is one.
   void step_group(int step);
   /// Does the same for the first of `groups`, which must be all groups of the file that contain a
   /// trace.
@@ -80,6 +81,7 @@ class Workspace : public QObject {
   std::shared_ptr<const Trace> head_of_;  ///< The trace of `head_`.
   TraceChoice shown_;                     ///< The choice that `head_` belongs to.
   TraceChoice followed_;                  ///< The last choice of the session.
+  std::string opening_group_;             ///< The group that `job_` reads.
   bool opening_ = false;                  ///< Whether `job_` reads a file that `open` was given.
   std::string changed_;                   ///< A file that changed while `job_` opens another.
   TraceChoice failed_;                    ///< A choice that could not be read; not tried again.

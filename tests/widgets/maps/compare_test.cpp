@@ -224,6 +224,21 @@ TEST(Compare, TheFigureHasBothSides) {
   EXPECT_EQ(figures[0].parameters["join"], "mean");
 }
 
+TEST(Compare, TheFigureMenuSaysWhatAFigureLeavesOut) {
+  REQUIRE_DISPLAY();
+  Compared shown;
+  auto* menu = shown.view.findChild<QMenu*>("maps-figure-menu");
+  emit menu->aboutToShow();
+  EXPECT_TRUE(menu->actions().back()->isEnabled());
+  shown.document.edit("words", [](Session& s) {
+    s.maps.merge_words = s.maps.profiles = true;
+    s.maps.range_begin = 2;  // Of arcs only.
+  });
+  emit menu->aboutToShow();
+  EXPECT_EQ(menu->actions().back()->text(), "The figure leaves out merged words, profiles");
+  EXPECT_FALSE(menu->actions().back()->isEnabled());
+}
+
 TEST(Compare, TwoHeadsOfOneLayer) {
   REQUIRE_DISPLAY();
   Compared compared;

@@ -555,21 +555,6 @@ TEST(Layouts, TheirFigureAndItsCommandAreOffered) {
   EXPECT_EQ(commands[0].parameters.at("similarity"), "dot");
 }
 
-TEST(Layouts, TheFigureMenuSaysWhatAFigureLeavesOut) {
-  REQUIRE_DISPLAY();
-  ShownLayout shown("maps");
-  auto* menu = shown.view.findChild<QMenu*>("maps-figure-menu");
-  emit menu->aboutToShow();
-  EXPECT_TRUE(menu->actions().back()->isEnabled());
-  shown.document.edit("words", [](Session& s) {
-    s.maps.merge_words = s.maps.profiles = true;
-    s.maps.range_begin = 2;  // Of arcs only.
-  });
-  emit menu->aboutToShow();
-  EXPECT_EQ(menu->actions().back()->text(), "The figure leaves out merged words, profiles");
-  EXPECT_FALSE(menu->actions().back()->isEnabled());
-}
-
 TEST(Layouts, TheCanvasKeepsItsSizeUnderTheReadout) {
   REQUIRE_DISPLAY();
   for (const char* layout : {"maps", "arcs", "tree", "hasse", "heads"}) {

@@ -84,6 +84,15 @@ TEST(Workspace, AChangeWhileAnotherGroupOfTheFileIsOpenedIsReadThen) {
   EXPECT_TRUE(wait_for([&] { return seen.size() == 2; })) << seen.size();
 }
 
+TEST(Workspace, StepsCountWhileALayerIsOpened) {
+  Open open;
+  open.hold();
+  open.workspace.step_group(1);
+  open.workspace.step_group(1);
+  open.released = true;
+  EXPECT_TRUE(wait_for([&] { return open.workspace.trace()->group == "/german/layer5"; }));
+}
+
 TEST(Workspace, RegionsAndRangesAreOfOneFile) {
   Open open;
   const MapRegion region{1, 4, 2, 5};
