@@ -15,6 +15,7 @@
 #include <cmath>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -61,19 +62,18 @@ class BackwardPass {
         heads_(plan.extents.batch * plan.extents.head),
         tiles_((plan.extents.key + backward_keys<T> - 1) / backward_keys<T>),
         blocks_((plan.extents.query + block_rows_ - 1) / block_rows_),
-        upstream_(plan, input, saved) {}
+        upstream_(plan, input, saved),
+        shared_(static_cast<std::size_t>(heads_)) {}
 
   Backward<S> run() {
     result_.query = Tensor4<S>(input_.query.shape);
     result_.key = Tensor4<S>(input_.key.shape);
     result_.value = Tensor4<S>(input_.value.shape);
-    shared_.resize(static_cast<std::size_t>(heads_));
     sums_.resize(static_cast<std::size_t>(heads_ * (tiles_ + 1)), ParameterSums(plan_));
-    const Execution brief = quiet(execution_);
-    run_tickets(heads_, brief, [&](std::int64_t h, const auto&) { prepare_head(h); });
-    run_tickets(heads_ * tiles_, execution_,
-                [&](std::int64_t ticket, const auto& stopped) { run_tile(ticket, stopped); });
-    run_tickets(heads_, brief, [&](std::int64_t h, const auto&) { finish_queries(h); });
+    const std::int64_t tickets = std::max<std::int64_t>(1, tiles_);
+    run_tickets(heads_ * tickets, execution_, [&](std::int64_t ticket, const auto& stopped) {
+      run_ticket(ticket / tickets, static_cast<int>(ticket % tickets), stopped);
+    });
     add_parameter_gradients(plan_, sums_, result_);
     return std::move(result_);
   }
@@ -89,7 +89,13 @@ class BackwardPass {
   bool distance_, tanh_sum_, over_queries_;
   std::int64_t heads_, tiles_, blocks_;
   Upstream<S> upstream_;
-  std::vector<std::unique_ptr<BackwardHead<T>>> shared_;
+  /// A head whose first ticket has begun and whose last has not ended.
+  struct SharedHead {
+    std::once_flag prepared;
+    std::unique_ptr<BackwardHead<T>> data;
+    std::atomic<std::int64_t> finished{0};  ///< Tiles.
+  };
+  std::vector<SharedHead> shared_;
   std::vector<ParameterSums> sums_;
   Backward<S> result_;
 
@@ -100,7 +106,18 @@ class BackwardPass {
     return index % plan_.extents.head;
   }
 
-  void prepare_head(std::int64_t index) {
+  /// Processes tile `t` of a head. The first ticket of a head prepares it, the last one finishes
+  /// it, so that the data of few heads exist at a time and those of a short one stay in the cache.
+  void run_ticket(std::int64_t index, int t, const std::function<bool()>& stopped) {
+    SharedHead& head = shared_[static_cast<std::size_t>(index)];
+    std::call_once(head.prepared, [&] { head.data = prepared_head(index); });
+    if (tiles_ > 0) run_tile(index, t, *head.data, stopped);
+    if (stopped() || head.finished.fetch_add(1) + 1 < tiles_) return;
+    finish_queries(index, *head.data);
+    head.data.reset();
+  }
+
+  std::unique_ptr<BackwardHead<T>> prepared_head(std::int64_t index) {
     const Extents& e = plan_.extents;
     const std::int64_t b = batch_of(index);
     const std::int64_t h = head_of(index);
@@ -126,7 +143,7 @@ class BackwardPass {
       head->reference.push_back(*saved_.row_reference.row(b, h, i));
       head->scale.push_back(upstream_.scale(b, h, i));
     }
-    shared_[static_cast<std::size_t>(index)] = std::move(head);
+    return head;
   }
 
   void find_position_slopes(std::int64_t b, std::int64_t h, BackwardHead<T>& head) const {
@@ -148,10 +165,8 @@ class BackwardPass {
     return nullptr;
   }
 
-  void run_tile(std::int64_t ticket, const std::function<bool()>& stopped) {
-    const std::int64_t index = ticket / tiles_;
-    const auto t = static_cast<int>(ticket % tiles_);
-    BackwardHead<T>& shared = *shared_[static_cast<std::size_t>(index)];
+  void run_tile(std::int64_t index, int t, BackwardHead<T>& shared,
+                const std::function<bool()>& stopped) {
     const std::int64_t b = batch_of(index), h = head_of(index);
     const std::int64_t first = static_cast<std::int64_t>(t) * backward_keys<T>;
     const auto count =
@@ -455,10 +470,9 @@ class BackwardPass {
     }
   }
 
-  void finish_queries(std::int64_t index) {
+  void finish_queries(std::int64_t index, BackwardHead<T>& shared) {
     const std::int64_t b = batch_of(index);
     const std::int64_t h = head_of(index);
-    BackwardHead<T>& shared = *shared_[static_cast<std::size_t>(index)];
     ParameterSums& sums = sums_[static_cast<std::size_t>(index * (tiles_ + 1) + tiles_)];
     sums.bias = plan_.zeros(plan_.bias_parameters);
     Operand<T> own;
@@ -474,7 +488,6 @@ class BackwardPass {
     shared.head.bias_gradients(shared.by_offset.data(), input_.query.row(b, h, 0),
                                result_.query.row(b, h, 0), sums.bias, sums.similarity.data());
     if (shared.head.position_values().exist()) collect_position_weights(b, h, shared, sums.bias);
-    shared_[static_cast<std::size_t>(index)].reset();
   }
 };
 
