@@ -155,13 +155,16 @@ bool Head<T>::is_within_reach(double norm2, double height) const {
 }
 
 template <class T>
-const char* Head<T>::store_token(const T* x, std::int64_t i, Place& place, Operand<T>& out) const {
+TokenNumbers Head<T>::token_numbers(const T* x) const {
   const std::int64_t d = plan_->extents.feature;
-  TokenNumbers numbers;
-  if (d > 0) numbers = {0, x[0], x[d - 1]};
-  if (plan_->map->by_norm) numbers.norm2 = kernels_->exact_product(x, x, base_size_);
+  if (d == 0) return {};
+  return {plan_->map->by_norm ? kernels_->exact_product(x, x, base_size_) : 0, x[0], x[d - 1]};
+}
+
+template <class T>
+const char* Head<T>::store_token(const T* x, std::int64_t i, Place& place, Operand<T>& out) const {
   Scaling base;
-  const char* wrong = plan_->map->place(context(), numbers, base, place);
+  const char* wrong = plan_->map->place(context(), token_numbers(x), base, place);
   if (wrong != nullptr) return wrong;
   T* row = out.base.data() + i * out.stride;
   const double norm = kernels_->store_scaled(base.along_first ? first_axis_.data() : x, base.factor,
@@ -189,27 +192,34 @@ void Head<T>::token_gradients(const S* tokens, std::int64_t count,
   const auto d = static_cast<std::size_t>(plan_->extents.feature);
   const MapRow& map = *plan_->map;
   const MapContext c = context();
-  std::vector<double> x(d), base(centre_.size()), gradient(d);
+  Buffer<T> converted(std::is_same_v<S, T> ? 0 : d);
   for (std::int64_t i = 0; i < count; ++i, tokens += d, dx += d) {
-    const T* base_gradient = upstream.base + i * upstream.stride;
+    const T* base = upstream.base + i * upstream.stride;
     const T potential = upstream.potential[i];
-    const bool untouched = potential == 0 && std::all_of(base_gradient, base_gradient + base_size_,
-                                                         [](T v) { return v == 0; });
+    const bool untouched =
+        potential == 0 && std::all_of(base, base + base_size_, [](T v) { return v == 0; });
     if (untouched) {  // This includes tokens that are not finite and that no query saw.
       std::fill_n(dx, d, S(0));
       continue;
     }
-    std::copy_n(tokens, d, x.begin());
-    std::copy_n(base_gradient, base_size_, base.begin());
-    std::fill(gradient.begin(), gradient.end(), 0.0);
+    const T* x = numbers_of(tokens, plan_->extents.feature, converted);
+    const TokenNumbers numbers = token_numbers(x);
     Place place, by_place;
     Scaling unused;
-    (void)map.place(c, token_numbers(map, c, x.data()), unused, place);
+    (void)map.place(c, numbers, unused, place);
     plan_->similarity->token_gradient(place, similarity_values_.data(), potential, by_place,
                                       dparameters);
-    map.gradient(c, x.data(), {base.data(), by_place}, gradient.data(),
-                 dparameters + plan_->similarity_parameters.size());
-    for (std::size_t k = 0; k < d; ++k) dx[k] = static_cast<S>(gradient[k]);
+    const double along = kernels_->exact_product(x, base, base_size_);
+    const TokenGradient by = map.gradient(c, numbers, {along, by_place},
+                                          dparameters + plan_->similarity_parameters.size());
+    if (by.by_token == 0) {
+      for (int k = 0; k < base_size_; ++k) dx[k] = static_cast<S>(by.by_base * base[k]);
+    } else {
+      for (int k = 0; k < base_size_; ++k) {
+        dx[k] = static_cast<S>(by.by_base * base[k] + by.by_token * x[k]);
+      }
+    }
+    if (base_size_ < plan_->extents.feature) dx[base_size_] = static_cast<S>(by.last);
   }
 }
 

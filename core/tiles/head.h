@@ -91,6 +91,8 @@ class Head {
   [[nodiscard]] bool is_dot() const;
   template <class S>
   void find_centre(const S* keys);
+  /// Returns what the map reads of x [d].
+  [[nodiscard]] TokenNumbers token_numbers(const T* x) const;
   /// Places x [d], whose last number is finite, as token i of `out`. Returns null, or why x is
   /// outside the model.
   [[nodiscard]] const char* store_token(const T* x, std::int64_t i, Place& place,

@@ -17,32 +17,19 @@ int all_but_last(int feature) { return feature - 1; }
 const char* place_euclidean(const MapContext&, const TokenNumbers&, Scaling&, Place&) {
   return nullptr;
 }
-void euclidean_gradient(const MapContext& c, const double*, const PlaceGradient& up, double* dx,
-                        double*) {
-  for (int i = 0; i < c.feature; ++i) dx[i] += up.base[i];
+TokenGradient euclidean_gradient(const MapContext&, const TokenNumbers&, const PlaceGradient&,
+                                 double*) {
+  return {};
 }
 
 const char* place_half_space(const MapContext& c, const TokenNumbers& x, Scaling&, Place& place) {
   place = {x.last, c.light - x.last};
   return x.last <= 0 ? "its height must be above 0" : nullptr;
 }
-void half_space_gradient(const MapContext& c, const double*, const PlaceGradient& up, double* dx,
-                         double* dlight) {
-  const int last = c.feature - 1;
-  for (int i = 0; i < last; ++i) dx[i] += up.base[i];
-  dx[last] += up.place.height - up.place.gap;
+TokenGradient half_space_gradient(const MapContext&, const TokenNumbers&, const PlaceGradient& up,
+                                  double* dlight) {
   *dlight += up.place.gap;
-}
-
-/// For (x_: f, f), which psi and xi share: adds dL/dx_: to dx and returns dL/df.
-double scale_gradient(const MapContext& c, const double* x, const PlaceGradient& up, double factor,
-                      double* dx) {
-  double by_factor = up.place.height;
-  for (int i = 0; i < c.feature - 1; ++i) {
-    dx[i] += factor * up.base[i];
-    by_factor += x[i] * up.base[i];
-  }
-  return by_factor;
+  return {1, 0, up.place.height - up.place.gap};
 }
 
 double psi_rate(const MapContext& c) { return c.published_code ? 1.0 / c.feature : 1.0; }
@@ -52,12 +39,12 @@ const char* place_psi(const MapContext& c, const TokenNumbers& x, Scaling& base,
   place = {base.factor, c.light - base.factor};
   return nullptr;
 }
-void psi_gradient(const MapContext& c, const double* x, const PlaceGradient& up, double* dx,
-                  double* dlight) {
-  const double factor = std::exp(x[c.feature - 1] * psi_rate(c));
-  const double by_factor = scale_gradient(c, x, up, factor, dx) - up.place.gap;
-  dx[c.feature - 1] += by_factor * factor * psi_rate(c);
+TokenGradient psi_gradient(const MapContext& c, const TokenNumbers& x, const PlaceGradient& up,
+                           double* dlight) {
+  const double factor = std::exp(x.last * psi_rate(c));
+  const double by_factor = up.along + up.place.height - up.place.gap;
   *dlight += up.place.gap;
+  return {factor, 0, by_factor * factor * psi_rate(c)};
 }
 
 constexpr std::array xi_parameters{cone_height};
@@ -79,12 +66,12 @@ const char* place_xi(const MapContext& c, const TokenNumbers& x, Scaling& base, 
   place = {base.factor, c.light * s.down};
   return nullptr;
 }
-void xi_gradient(const MapContext& c, const double* x, const PlaceGradient& up, double* dx,
-                 double* dlight) {
-  const Sigma s(x[c.feature - 1]);
-  const double by_factor = scale_gradient(c, x, up, c.light * s.up, dx);
-  dx[c.feature - 1] += (by_factor - up.place.gap) * c.light * s.up * s.down;
+TokenGradient xi_gradient(const MapContext& c, const TokenNumbers& x, const PlaceGradient& up,
+                          double* dlight) {
+  const Sigma s(x.last);
+  const double by_factor = up.along + up.place.height;
   *dlight += by_factor * s.up + up.place.gap * s.down;
+  return {c.light * s.up, 0, (by_factor - up.place.gap) * c.light * s.up * s.down};
 }
 
 /// Exp along v with length r at height 1: base = v_: S / den and height = 1 / den, with S =
@@ -117,27 +104,19 @@ const char* place_exp(const MapContext& c, const TokenNumbers& x, Scaling& base,
   place.gap = c.light - place.height;
   return nullptr;
 }
-void exp_gradient(const MapContext& c, const double* x, const PlaceGradient& up, double* dx,
-                  double* dlight) {
-  const int last = c.feature - 1;
-  const ExpPoint e = exp_point(squared_norm(x, last), x[last]);
+TokenGradient exp_gradient(const MapContext& c, const TokenNumbers& x, const PlaceGradient& up,
+                           double* dlight) {
+  const ExpPoint e = exp_point(x.norm2, x.last);
   const double scale = c.p[0] / e.denominator;
   const bool clamped = scale > c.light;
-  double by_scale = clamped ? 0 : up.place.height - up.place.gap;
-  double by_sinhc = 0;
-  for (int i = 0; i < last; ++i) {
-    dx[i] += up.base[i] * e.sinhc * scale;
-    by_scale += up.base[i] * x[i] * e.sinhc;
-    by_sinhc += up.base[i] * x[i] * scale;
-  }
+  const double by_scale = up.along * e.sinhc + (clamped ? 0 : up.place.height - up.place.gap);
   const double by_denominator = -by_scale * scale / e.denominator;
   // d den / d v_i = v_i (S - v_d S') - [i = d] S,  d S / d v_i = v_i S'
   const double radial =
-      by_denominator * (e.sinhc - x[last] * e.sinhc_slope) + by_sinhc * e.sinhc_slope;
-  for (int i = 0; i <= last; ++i) dx[i] += radial * x[i];
-  dx[last] -= by_denominator * e.sinhc;
+      by_denominator * (e.sinhc - x.last * e.sinhc_slope) + up.along * scale * e.sinhc_slope;
   // A height at its bound moves with the light; otherwise the gap depends on the light.
   *dlight += clamped ? up.place.height : up.place.gap;
+  return {e.sinhc * scale, radial, radial * x.last - by_denominator * e.sinhc};
 }
 
 /// Returns sign x_:/|x_:| for x_: [count]. If x_: = 0, returns the first axis, so that the point
@@ -149,16 +128,12 @@ Scaling direction(const TokenNumbers& x, int count, double sign) {
   if (count == 1 && std::isfinite(x.first)) return {std::copysign(sign, sign * x.first), true};
   return {sign / std::sqrt(x.norm2), false};
 }
-/// Adds dL/dx_: of the direction: the tangential part of dL/d(base), divided by |x_:|; 0 if x_: =
-/// 0.
-void direction_gradient(const double* x, int count, double sign, const double* up, double* dx) {
-  const double norm2 = squared_norm(x, count);
-  if (norm2 == 0) return;
-  double along = 0;
-  for (int i = 0; i < count; ++i) along += x[i] * up[i];
-  const double scale = sign / std::sqrt(norm2);
-  const double radial = along / norm2;
-  for (int i = 0; i < count; ++i) dx[i] += scale * (up[i] - radial * x[i]);
+/// Returns dL/dx_: of the direction: the tangential part of dL/d(base), divided by |x_:|; 0 if x_:
+/// = 0.
+TokenGradient direction_gradient(const TokenNumbers& x, double sign, double along) {
+  if (x.norm2 == 0) return {0, 0, 0};
+  const double scale = sign / std::sqrt(x.norm2);
+  return {scale, -scale * along / x.norm2, 0};
 }
 
 /// A negative radius means the opposite direction with the positive radius.
@@ -167,12 +142,12 @@ const char* place_pi(const MapContext& c, const TokenNumbers& x, Scaling& base, 
   place.height = std::abs(x.last);
   return nullptr;
 }
-void pi_gradient(const MapContext& c, const double* x, const PlaceGradient& up, double* dx,
-                 double*) {
-  const int last = c.feature - 1;
-  const double sign = x[last] < 0 ? -1 : 1;
-  direction_gradient(x, last, sign, up.base, dx);
-  dx[last] += sign * up.place.height;
+TokenGradient pi_gradient(const MapContext&, const TokenNumbers& x, const PlaceGradient& up,
+                          double*) {
+  const double sign = x.last < 0 ? -1 : 1;
+  TokenGradient dx = direction_gradient(x, sign, up.along);
+  dx.last = sign * up.place.height;
+  return dx;
 }
 
 /// Points (x_s, x_t) of the hyperboloid, with r = asinh |x_s|.
@@ -186,17 +161,12 @@ const char* place_hyperboloid(const MapContext& c, const TokenNumbers& x, Scalin
              ? "it must lie on the hyperboloid, x_t = sqrt(1 + |x_s|^2)"
              : nullptr;
 }
-/// Adds dL/dx_s of x_s/|x_s| and asinh |x_s|, for x_s [count].
-void add_space_gradient(const double* x, int count, const PlaceGradient& up, double* dx) {
-  direction_gradient(x, count, 1, up.base, dx);
-  const double norm2 = squared_norm(x, count);
-  if (norm2 == 0) return;
-  const double rate = up.place.height / std::sqrt(norm2 * (1 + norm2));
-  for (int i = 0; i < count; ++i) dx[i] += rate * x[i];
-}
-void hyperboloid_gradient(const MapContext& c, const double* x, const PlaceGradient& up, double* dx,
-                          double*) {
-  add_space_gradient(x, c.feature - 1, up, dx);
+/// Returns dL/dx_s of x_s/|x_s| and asinh |x_s|.
+TokenGradient space_gradient(const MapContext&, const TokenNumbers& x, const PlaceGradient& up,
+                             double*) {
+  TokenGradient dx = direction_gradient(x, 1, up.along);
+  if (x.norm2 > 0) dx.by_token += up.place.height / std::sqrt(x.norm2 * (1 + x.norm2));
+  return dx;
 }
 
 /// The point (x, sqrt(1 + |x|^2)) of the hyperboloid above x, with r = asinh |x|.
@@ -204,10 +174,6 @@ const char* place_lift(const MapContext& c, const TokenNumbers& x, Scaling& base
   base = direction(x, c.feature, 1);
   place.height = std::asinh(std::sqrt(x.norm2));
   return nullptr;
-}
-void lift_gradient(const MapContext& c, const double* x, const PlaceGradient& up, double* dx,
-                   double*) {
-  add_space_gradient(x, c.feature, up, dx);
 }
 
 /// Coordinates of the Poincare ball, with rho = 2 artanh |x|.
@@ -219,13 +185,12 @@ const char* place_ball(const MapContext& c, const TokenNumbers& x, Scaling& base
   place.gap = place.height - c.light;
   return nullptr;
 }
-void ball_gradient(const MapContext& c, const double* x, const PlaceGradient& up, double* dx,
-                   double* dlight) {
-  direction_gradient(x, c.feature, 1, up.base, dx);
-  const double norm2 = squared_norm(x, c.feature);
-  const double rate = (up.place.height + up.place.gap) * 2 / (std::sqrt(norm2) * (1 - norm2));
-  for (int i = 0; i < c.feature; ++i) dx[i] += rate * x[i];
+TokenGradient ball_gradient(const MapContext&, const TokenNumbers& x, const PlaceGradient& up,
+                            double* dlight) {
+  TokenGradient dx = direction_gradient(x, 1, up.along);
+  dx.by_token += (up.place.height + up.place.gap) * 2 / (std::sqrt(x.norm2) * (1 - x.norm2));
   *dlight -= up.place.gap;
+  return dx;
 }
 
 const char* place_polar(const MapContext& c, const TokenNumbers& x, Scaling& base, Place& place) {
@@ -234,12 +199,12 @@ const char* place_polar(const MapContext& c, const TokenNumbers& x, Scaling& bas
   place.height = c.light + place.gap;
   return nullptr;
 }
-void polar_gradient(const MapContext& c, const double* x, const PlaceGradient& up, double* dx,
-                    double* dlight) {
-  const int last = c.feature - 1;
-  direction_gradient(x, last, 1, up.base, dx);
-  dx[last] += (up.place.height + up.place.gap) * Sigma(x[last]).up;
+TokenGradient polar_gradient(const MapContext&, const TokenNumbers& x, const PlaceGradient& up,
+                             double* dlight) {
+  TokenGradient dx = direction_gradient(x, 1, up.along);
+  dx.last = (up.place.height + up.place.gap) * Sigma(x.last).up;
   *dlight += up.place.height;
+  return dx;
 }
 
 constexpr std::array table{
@@ -296,7 +261,7 @@ constexpr std::array table{
            true,
            &all_but_last,
            &place_hyperboloid,
-           &hyperboloid_gradient},
+           &space_gradient},
     MapRow{"lift",
            "(x, sqrt(1 + |x|^2)), the Weierstrass lift to the hyperboloid",
            Space::hyperboloid,
@@ -305,7 +270,7 @@ constexpr std::array table{
            true,
            &all_coordinates,
            &place_lift,
-           &lift_gradient},
+           &space_gradient},
     MapRow{"none",
            "tokens are points of the Poincare ball, the source at its origin (penumbral-finite, "
            "umbral-finite, ganea)",

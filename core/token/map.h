@@ -48,8 +48,14 @@ struct Scaling {
 
 /// dL/d(place) of a token.
 struct PlaceGradient {
-  const double* base;  ///< [m] dL/d(base).
-  Place place;         ///< dL/d(height) and dL/d(gap).
+  double along;  ///< x_: . dL/d(base), over the base coordinates.
+  Place place;   ///< dL/d(height) and dL/d(gap).
+};
+
+/// dL/dx: by_base dL/d(base) + by_token x_: for the base coordinates, and `last` for x_d if it is
+/// none of them.
+struct TokenGradient {
+  double by_base = 1, by_token = 0, last = 0;
 };
 
 struct MapRow {
@@ -64,9 +70,9 @@ struct MapRow {
   /// Sets base and place for a token x. Returns null, or text that says why x is outside the model.
   const char* (*place)(const MapContext& context, const TokenNumbers& x, Scaling& base,
                        Place& place);
-  /// Adds to dx [d] and to dlight. Other parameters of maps are not differentiable.
-  void (*gradient)(const MapContext& context, const double* x, const PlaceGradient& upstream,
-                   double* dx, double* dlight);
+  /// Returns dL/dx and adds to dlight. Other parameters of maps are not differentiable.
+  TokenGradient (*gradient)(const MapContext& context, const TokenNumbers& x,
+                            const PlaceGradient& upstream, double* dlight);
 };
 
 /// Returns the numbers of x [d].

@@ -288,17 +288,19 @@ class PlainHead {
   void finish_token(const S* token, const std::vector<float>& by_base, float by_potential,
                     double* out) const {
     const std::vector<double> x = wide(token, plan_.extents.feature);
-    std::vector<double> base;
-    for (const float v : by_base) base.push_back(rounded<S>(v));
-    std::vector<double> gradient(x.size(), 0.0), unused(64, 0.0);
+    double along = 0, unused[64] = {};
+    for (std::size_t i = 0; i < by_base.size(); ++i) along += x[i] * rounded<S>(by_base[i]);
+    const TokenNumbers numbers = token_numbers(*plan_.map, context_, x.data());
     Place place, by_place;
     Scaling scaling;
-    (void)plan_.map->place(context_, token_numbers(*plan_.map, context_, x.data()), scaling, place);
+    (void)plan_.map->place(context_, numbers, scaling, place);
     plan_.similarity->token_gradient(place, similarity_values_.data(), rounded<S>(by_potential),
-                                     by_place, unused.data());
-    plan_.map->gradient(context_, x.data(), {base.data(), by_place}, gradient.data(),
-                        unused.data());
-    std::transform(gradient.begin(), gradient.end(), out, rounded<S>);
+                                     by_place, unused);
+    const TokenGradient by = plan_.map->gradient(context_, numbers, {along, by_place}, unused);
+    if (by_base.size() < x.size()) out[by_base.size()] = rounded<S>(by.last);
+    for (std::size_t i = 0; i < by_base.size(); ++i) {
+      out[i] = rounded<S>(by.by_base * rounded<S>(by_base[i]) + by.by_token * x[i]);
+    }
   }
 
   void finish_value(const S* token, const std::vector<float>& by_lifted, double* out) const {
