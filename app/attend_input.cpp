@@ -111,8 +111,8 @@ AttentionInput<T> attention_input(Input&& file, Dtype dtype) {
   input.value = file.value ? to_tensor<T>(std::move(*file.value)) : to_tensor<T>(file.query);
   input.query = to_tensor<T>(std::move(file.query));
   if (file.output_grad) input.output_grad = to_tensor<T>(std::move(*file.output_grad));
-  for (Tensor4<T>* tensor : {&input.query, &input.key, &input.value, &input.output_grad}) {
-    round_to(dtype, tensor->data);
+  for (auto* tensor : {&input.query, &input.key, &input.value, &input.output_grad}) {
+    round_to(dtype, tensor->owned().data);
   }
   input.allowed = std::move(file.mask);
   for (auto& [name, tensor] : file.parameters) {

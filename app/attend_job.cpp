@@ -179,9 +179,17 @@ class Attend {
     if (part == "lse" || part == "logits") return operation.has_map(*plan_, Map2d::logits);
     return true;
   }
-  static std::int64_t count_bad(const Tensor4<T>& tensor) {
-    return std::count_if(tensor.data.begin(), tensor.data.end(),
-                         [](T x) { return !std::isfinite(static_cast<Compute<T>>(x)); });
+  /// Counts the numbers of a Tensor4 or StridedTensor4 that are not finite.
+  template <class Tensor>
+  static std::int64_t count_bad(const Tensor& tensor) {
+    const Shape4& s = tensor.shape;
+    std::int64_t sum = 0;
+    for (std::int64_t i = 0; !tensor.empty() && i < s.batch * s.head * s.token; ++i) {
+      const T* row = tensor.row(i / s.token / s.head, i / s.token % s.head, i % s.token);
+      sum += std::count_if(row, row + s.feature,
+                           [](T x) { return !std::isfinite(static_cast<Compute<T>>(x)); });
+    }
+    return sum;
   }
 
   const AttendJob& job_;

@@ -184,14 +184,11 @@ class Builder {
     const Problem<N>& p = out_.shape;
     const std::int64_t b = g / p.heads;
     const std::int64_t h = g % p.heads;
-    place(g, input_.query.row(b, h, 0), p.query.count, "q", out_.query_base, out_.query_values,
-          out_.query_offset);
-    place(g, input_.key.row(b, h, 0), p.key.count, "k", out_.key_base, out_.key_values,
-          out_.key_offset);
+    place(g, input_.query.tokens(b, h), "q", out_.query_base, out_.query_values, out_.query_offset);
+    place(g, input_.key.tokens(b, h), "k", out_.key_base, out_.key_values, out_.key_offset);
     std::vector<N> lifted(size_of(static_cast<std::int64_t>(p.key.count) * p.width));
     std::vector<std::int64_t>& bad = out_.non_finite_values[size_of(g)];
-    lift_values(plan_.aggregate, input_.value.row(b, h, 0), plan_.extents.value, 0, p.key.count,
-                p.width, lifted.data(), bad);
+    lift_values(plan_.aggregate, input_.value.tokens(b, h), 0, p.width, lifted.data(), bad);
     const auto size = static_cast<std::int64_t>(lifted.size());
     store(lifted.data(), size, p.storage, out_.value.data() + g * size * storage_size(p.storage));
     for (const std::int64_t key : bad) {
@@ -199,12 +196,13 @@ class Builder {
     }
   }
 
-  void place(std::int64_t g, const N* tokens, std::int64_t count, const char* tensor,
+  void place(std::int64_t g, const TokenRows<const N>& tokens, const char* tensor,
              std::vector<std::byte>& base, std::vector<N>& values, std::vector<N>& offset) const {
     const Problem<N>& p = out_.shape;
+    const std::int64_t count = tokens.count;
     Operand<N> operand;
     // The rows have no padding, because the device packs panels in its own layout.
-    out_.heads[size_of(g)].place(tokens, count, count, tensor, 0, 1, operand);
+    out_.heads[size_of(g)].place(tokens, count, tensor, 0, 1, operand);
     const int bytes = storage_size(p.storage);
     for (std::int64_t i = 0; i < count; ++i) {
       std::byte* to = base.data() + (g * count + i) * p.base_size * bytes;
@@ -323,7 +321,7 @@ void add_non_finite_values(const Plan& plan, const AttentionInput<N>& input,
   const Mask mask = plan.mask(input);
   run_tickets(operands.shape.groups, execution, [&](std::int64_t g, const auto&) {
     const std::int64_t b = g / operands.shape.heads, h = g % operands.shape.heads;
-    const NonFiniteValues<N> values(plan.aggregate, input.value.row(b, h, 0), plan.extents.value,
+    const NonFiniteValues<N> values(plan.aggregate, input.value.tokens(b, h),
                                     operands.non_finite_values[size_of(g)]);
     for (std::int64_t i = 0; i < plan.extents.query; ++i)
       values.add_seen(mask, b, i, output.row(b, h, i));
@@ -438,8 +436,8 @@ GradientSums<N>::GradientSums(const Problem<N>& p, int constants)
 template <class N>
 void add_class_gradients(const Plan& plan, const AttentionInput<N>& input,
                          const Operands<N>& operands, const Forward<N>& saved,
-                         const GradientSums<N>& sums, std::int64_t g, N* query_grad,
-                         ParameterSums& total) {
+                         const GradientSums<N>& sums, std::int64_t g,
+                         const TokenRows<N>& query_grad, ParameterSums& total) {
   const Problem<N>& p = operands.shape;
   const Head<N>& head = operands.heads[size_of(g)];
   const std::int64_t b = g / p.heads, h = g % p.heads;
@@ -449,7 +447,7 @@ void add_class_gradients(const Plan& plan, const AttentionInput<N>& input,
     return std::vector<double>(first, first + static_cast<std::ptrdiff_t>(size));
   };
   if (p.sums_slopes && head.bias().of_queries()) {
-    head.bias_gradients(own(sums.class_slope).data(), input.query.row(b, h, 0), query_grad,
+    head.bias_gradients(own(sums.class_slope).data(), input.query.tokens(b, h), query_grad,
                         total.bias, total.similarity.data());
   } else if (p.sums_slopes) {
     std::vector<double>& tensor = total.bias.tensor[size_of(class_tensor(plan))];
@@ -482,13 +480,13 @@ Backward<N> finish_backward(const Plan& plan, const AttentionInput<N>& input,
     const std::int64_t h = g % p.heads;
     ParameterSums& total = parameters[size_of(g)];
     total.bias = plan.zeros(plan.bias_parameters);
-    const auto tokens = [&](const Tensor4<N>& tensor, const std::vector<N>& base,
+    const auto tokens = [&](const StridedTensor4<N>& tensor, const std::vector<N>& base,
                             const std::vector<N>& potential, Tensor4<N>& to) {
-      const std::int64_t count = tensor.shape.token, first = g * count;
+      const std::int64_t first = g * tensor.shape.token;
       operands.heads[size_of(g)].token_gradients(
-          tensor.row(b, h, 0), count,
+          tensor.tokens(b, h),
           {base.data() + first * p.base_size, p.base_size, potential.data() + first},
-          to.row(b, h, 0), total.similarity.data());
+          to.tokens(b, h), total.similarity.data());
     };
     tokens(input.query, sums.query_base, sums.query_potential, result.query);
     tokens(input.key, sums.key_base, sums.key_potential, result.key);
@@ -496,7 +494,7 @@ Backward<N> finish_backward(const Plan& plan, const AttentionInput<N>& input,
       lower_value_grad(plan.aggregate, sums.value.data() + (g * e.key + j) * p.width,
                        input.value.row(b, h, j), e.value, result.value.row(b, h, j));
     }
-    add_class_gradients(plan, input, operands, saved, sums, g, result.query.row(b, h, 0), total);
+    add_class_gradients(plan, input, operands, saved, sums, g, result.query.tokens(b, h), total);
   });
   const int constants = plan.similarity->constants, count = constants + p.bias_slopes;
   const int blocks = ceil_div(p.query.count, tile_rows);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -36,6 +37,31 @@ struct Shape4 {
   return fmt::format("[{}, {}, {}, {}]", s.batch, s.head, s.token, s.feature);
 }
 
+/// Consecutive tokens of one head: rows of contiguous numbers that lie `stride` numbers apart. T is
+/// const where the tokens are only read.
+template <class T>
+struct TokenRows {
+  T* data = nullptr;  ///< The first token.
+  std::int64_t count = 0;
+  std::int64_t columns = 0;  ///< Numbers of a token.
+  std::int64_t stride = 0;   ///< Numbers from one token to the next; 0: all tokens are the same.
+
+  [[nodiscard]] T* row(std::int64_t i) const { return data + i * stride; }
+  /// Returns `size` tokens from token `first` on.
+  [[nodiscard]] TokenRows part(std::int64_t first, std::int64_t size) const {
+    return {row(first), size, columns, stride};
+  }
+};
+
+/// Writes tokens, in another type, to out [count × columns], which is dense.
+template <class From, class To>
+void copy_tokens(const TokenRows<const From>& from, To* out) {
+  for (std::int64_t i = 0; i < from.count; ++i, out += from.columns) {
+    std::transform(from.row(i), from.row(i) + from.columns, out,
+                   [](const From& x) { return static_cast<To>(x); });
+  }
+}
+
 /// A dense tensor that owns its numbers; row-major, the last axis is contiguous.
 template <class T>
 struct Tensor4 {
@@ -59,18 +85,29 @@ struct Tensor4 {
   [[nodiscard]] const T& at(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t c) const {
     return row(b, h, i)[c];
   }
+  /// Returns the tokens of one head of one batch element.
+  [[nodiscard]] TokenRows<T> tokens(std::int64_t b, std::int64_t h) {
+    return {row(b, h, 0), shape.token, shape.feature, shape.feature};
+  }
+  [[nodiscard]] TokenRows<const T> tokens(std::int64_t b, std::int64_t h) const {
+    return {row(b, h, 0), shape.token, shape.feature, shape.feature};
+  }
   [[nodiscard]] bool empty() const { return data.empty(); }
 };
+
+/// Returns a copy of tokens as a tensor [1 × 1 × count × columns] of another type.
+template <class To, class From>
+[[nodiscard]] Tensor4<To> tensor_of_tokens(const TokenRows<const From>& tokens) {
+  Tensor4<To> copy({1, 1, tokens.count, tokens.columns});
+  copy_tokens(tokens, copy.data.data());
+  return copy;
+}
 
 /// Returns a copy of one head of one batch element [1 × 1 × token × feature]. It is empty if `all`
 /// is empty.
 template <class T>
 [[nodiscard]] Tensor4<T> head_of(const Tensor4<T>& all, std::int64_t batch, std::int64_t head) {
-  if (all.empty()) return {};
-  Tensor4<T> one({1, 1, all.shape.token, all.shape.feature});
-  const T* from = all.row(batch, head, 0);
-  one.data.assign(from, from + one.shape.size());
-  return one;
+  return all.empty() ? Tensor4<T>() : tensor_of_tokens<T>(all.tokens(batch, head));
 }
 
 /// A dense array of any rank that owns its numbers, row-major. Parameters that are tensors have

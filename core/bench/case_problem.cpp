@@ -19,9 +19,10 @@ void plant_twins(AttentionInput<float>& in) {
   const Shape4 shape = in.query.shape;
   for (std::int64_t b = 0; b < shape.batch && shape.token >= 4; ++b) {
     for (std::int64_t h = 0; h < shape.head; ++h) {
-      std::copy_n(in.query.row(b, h, 0), shape.feature, in.key.row(b, h, 1));
-      std::copy_n(in.query.row(b, h, 2), shape.feature, in.key.row(b, h, 3));
-      in.key.at(b, h, 3, 0) += 1e-4f;
+      Tensor4<float>& key = in.key.owned();
+      std::copy_n(in.query.row(b, h, 0), shape.feature, key.row(b, h, 1));
+      std::copy_n(in.query.row(b, h, 2), shape.feature, key.row(b, h, 3));
+      key.at(b, h, 3, 0) += 1e-4f;
     }
   }
 }
@@ -31,9 +32,10 @@ void plant_twins(AttentionInput<float>& in) {
 AttentionInput<float> random_input(const Case& c, std::int64_t batch, std::uint64_t seed) {
   Random random(seed);
   AttentionInput<float> in;
-  for (Tensor4<float>* t : {&in.query, &in.key, &in.value, &in.output_grad}) {
-    *t = Tensor4<float>({batch, c.number("head"), c.number("seq_len"), c.number("dim")});
-    for (float& x : t->data) x = static_cast<float>(random.normal());
+  for (auto* given : {&in.query, &in.key, &in.value, &in.output_grad}) {
+    Tensor4<float> t({batch, c.number("head"), c.number("seq_len"), c.number("dim")});
+    for (float& x : t.data) x = static_cast<float>(random.normal());
+    *given = std::move(t);
   }
   plant_twins(in);
   return in;
@@ -76,12 +78,9 @@ QueryRange checked_queries_up_to(std::int64_t whole, const Call& call, std::int6
 }
 
 /// Returns tokens of a head in float64 [1 × 1 × count × feature].
-template <class S>
-Tensor4<double> tokens_of(const Tensor4<S>& from, HeadIndex at, QueryRange range) {
-  const std::int64_t feature = from.shape.feature;
-  Tensor4<double> to({1, 1, range.count, feature});
-  std::copy_n(from.row(at.batch, at.head, range.begin), to.shape.token * feature, to.row(0, 0, 0));
-  return to;
+template <class Tensor>
+Tensor4<double> tokens_of(const Tensor& from, HeadIndex at, QueryRange range) {
+  return tensor_of_tokens<double>(from.tokens(at.batch, at.head).part(range.begin, range.count));
 }
 
 /// Returns the same problem in float64, for some queries of a head and all its keys.

@@ -63,9 +63,10 @@ struct CaseOperator {
     AttentionInput<float> in = random_input(input_case, batch, seed);
     draw_tensors(call, in, seed);
     if (in.output_grad.shape != plan->output) {
-      in.output_grad = Tensor4<float>(plan->output);
+      Tensor4<float> drawn(plan->output);
       Random random(seed + 1);
-      for (float& x : in.output_grad.data) x = static_cast<float>(random.normal());
+      for (float& x : drawn.data) x = static_cast<float>(random.normal());
+      in.output_grad = std::move(drawn);
     }
     return in;
   }
@@ -217,8 +218,9 @@ class HostCase : public CaseExecutor {
   /// the forward pass saved.
   void flush_operands() const {
     flush_caches();
-    const auto flush = [](const auto& tensor) {
-      flush_lines(tensor.data.data(), tensor.data.size() * sizeof(tensor.data.front()));
+    const auto flush = [](const auto& dense) {
+      flush_lines(dense.row(0, 0, 0),
+                  static_cast<std::size_t>(dense.shape.size()) * sizeof(*dense.row(0, 0, 0)));
     };
     for (const auto* given : {&input_.query, &input_.key, &input_.value, &input_.output_grad}) {
       flush(*given);
@@ -291,8 +293,8 @@ class DeviceCase : public CaseExecutor {
  public:
   DeviceCase(Backend& backend, const Case& c, std::int64_t batch, std::uint64_t seed)
       : backend_(backend), operator_(c, batch), input_(operator_.input(batch, seed)) {
-    for (Tensor4<float>* t : {&input_.query, &input_.key, &input_.value, &input_.output_grad}) {
-      for (float& x : t->data) x = rounded(x, operator_.dtype);
+    for (auto* t : {&input_.query, &input_.key, &input_.value, &input_.output_grad}) {
+      for (float& x : t->owned().data) x = rounded(x, operator_.dtype);
     }
     if (!is_attention(operator_.call)) {
       fail("skipped: {} runs on the CPU only", operator_.call.operation);

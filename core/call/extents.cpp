@@ -13,6 +13,25 @@ void check_same(const char* what, const char* a, std::int64_t x, const char* b, 
   if (x != y) fail("{} of {} and {} differ ({} has {}, {} has {})", what, a, b, a, x, b, y);
 }
 
+/// Throws misuse if a tensor has no memory, or if its tokens overlap.
+template <class T>
+void check_memory(const char* name, const StridedTensor4<T>& tensor) {
+  const Shape4& s = tensor.shape;
+  if (!tensor.has_memory()) {
+    misuse("{} has no memory for its numbers (expected {} of them, in the shape {})", name,
+           s.size(), to_string(s));
+  }
+  const Strides4 strides = tensor.strides();
+  const auto check_axis = [&](const char* axis, std::int64_t count, std::int64_t stride) {
+    if (count <= 1 || stride == 0 || stride >= s.feature) return;
+    misuse("the {} of {} overlap (expected a stride of 0 or of at least {} numbers, found {})",
+           axis, name, s.feature, stride);
+  };
+  check_axis("batch elements", s.batch, strides.batch);
+  check_axis("heads", s.head, strides.head);
+  check_axis("tokens", s.token, strides.token);
+}
+
 }  // namespace
 
 template <class T>
@@ -85,6 +104,10 @@ void check_input(const Plan& plan, const AttentionInput<T>& input) {
     fail("output_grad does not have the sizes of the output (expected {}, found {})",
          to_string(plan.output), to_string(input.output_grad.shape));
   }
+  check_memory("q", input.query);
+  check_memory("k", input.key);
+  check_memory("v", input.value);
+  if (!input.output_grad.empty()) check_memory("output_grad", input.output_grad);
   (void)plan.mask(input);
 }
 template void check_input(const Plan&, const AttentionInput<float>&);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/base/half.h"
-#include "core/base/tensor.h"
+#include "core/base/strided_tensor.h"
 
 namespace conelab {
 
@@ -23,15 +23,16 @@ struct Extents {
   std::map<std::string, std::vector<std::int64_t>> tensors = {};
 };
 
-/// The tensors of a call. All are row-major. `key` and `query` share d, `key` and `value` share
-/// n_k.
+/// The tensors of a call. `key` and `query` share d, `key` and `value` share n_k. The first four
+/// may have any strides of batch elements, heads and tokens: they view memory of the caller, which
+/// must outlive the input, or are assigned a Tensor4 and own it.
 template <class T>
 struct AttentionInput {
-  Tensor4<T> query;  ///< [batch x head x n_q x d]
-  Tensor4<T> key;    ///< [batch x head x n_k x d]
-  Tensor4<T> value;  ///< [batch x head x n_k x d_v]
-  Tensor4<T>
-      output_grad;  ///< dL/doutput in the output's sizes; empty: ones. Read by backward only.
+  StridedTensor4<T> query;  ///< [batch x head x n_q x d]
+  StridedTensor4<T> key;    ///< [batch x head x n_k x d]
+  StridedTensor4<T> value;  ///< [batch x head x n_k x d_v]
+  /// dL/doutput in the output's sizes; empty: ones. Read by backward only.
+  StridedTensor4<T> output_grad;
   /// [n_q x n_k] Explicit mask, 1: the query may attend to the key. The mask "explicit" reads it.
   std::vector<std::uint8_t> allowed = {};
   /// [batch] Numbers of keys that are not padding. The mask "padding" reads them.
@@ -42,7 +43,7 @@ struct AttentionInput {
   std::map<std::string, Array<std::int64_t>> indices = {};
 };
 
-/// Returns the same input in another type.
+/// Returns the same input in another type. Its tensors are dense.
 template <class To, class From>
 [[nodiscard]] AttentionInput<To> convert(const AttentionInput<From>& input) {
   AttentionInput<To> to{convert<To>(input.query),

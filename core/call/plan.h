@@ -113,7 +113,8 @@ class Plan {
 };
 
 /// Throws a failure if the input does not have the sizes of the plan or lacks one of its tensors,
-/// and misuse if it lacks what the plan's masks read.
+/// and misuse if it lacks what the plan's masks read, or if the memory of a tensor is null or has a
+/// stride that is neither 0 nor at least the number of features.
 template <class T>
 void check_input(const Plan& plan, const AttentionInput<T>& input);
 

@@ -62,9 +62,9 @@ Call call_of(const char* weighting) {
 double log_magnitude(const Call& call, std::int64_t n, std::int64_t d, std::uint64_t seed) {
   Random random(seed);
   AttentionInput<double> input;
-  input.query = Tensor4<double>({1, 1, n, d});
-  for (double& x : input.query.data) x = random.normal();
-  input.key = input.value = input.query;
+  Tensor4<double> tokens({1, 1, n, d});
+  for (double& x : tokens.data) x = random.normal();
+  input.query = input.key = input.value = std::move(tokens);
   draw_tensors(call, input, seed);
   const auto plan = resolve(call, check_extents(input));
   return jacobian_determinants(*plan, input).front().log_magnitude;

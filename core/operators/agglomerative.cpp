@@ -31,9 +31,6 @@ template <class T>
 using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 template <class T>
 using Row = Eigen::Matrix<T, 1, Eigen::Dynamic>;
-template <class T>
-using Tokens = Eigen::Map<const Matrix<T>>;
-
 /// The number of tokens in a block.
 constexpr std::int64_t block_rows = 256;
 /// Positions of the parameters in the operator's list.
@@ -52,7 +49,8 @@ struct Weights {
         width(d / classes),
         published(v.p[p_convention] != 0) {
     const auto matrix = [&](int at, std::int64_t columns) {
-      return Tokens<double>(v.tensor[static_cast<std::size_t>(at)].data(), d, columns)
+      return Eigen::Map<const Matrix<double>>(v.tensor[static_cast<std::size_t>(at)].data(), d,
+                                              columns)
           .template cast<T>();
     };
     P = matrix(p_P, d);
@@ -133,9 +131,8 @@ template <class T>
 class AgglomerativeHead {
  public:
   /// `weights` and x [n x d] must outlive this object.
-  AgglomerativeHead(const Weights<T>& weights, const T* x, std::int64_t n, std::int64_t d,
-                    bool causal)
-      : w_(weights), x_(x, n, d), causal_(causal) {}
+  AgglomerativeHead(const Weights<T>& weights, const TokenRows<const T>& x, bool causal)
+      : w_(weights), x_(matrix_of_tokens(x)), causal_(causal) {}
 
   void forward(T* output) const {
     Eigen::Map<Matrix<T>> out(output, x_.rows(), x_.cols());
@@ -154,8 +151,8 @@ class AgglomerativeHead {
   }
 
   /// Sets dx and adds to the gradients of the tensors.
-  void backward(const T* output_grad, T* dx, PartValues& gradient) const {
-    const Tokens<T> g(output_grad, x_.rows(), x_.cols());
+  void backward(const TokenRows<const T>& output_grad, T* dx, PartValues& gradient) const {
+    const TokenMatrix<T> g = matrix_of_tokens(output_grad);
     Eigen::Map<Matrix<T>> dx_map(dx, x_.rows(), x_.cols());
     dx_map.setZero();
     causal_ ? backward_causal(g, dx_map, gradient) : backward_full(g, dx_map, gradient);
@@ -163,7 +160,7 @@ class AgglomerativeHead {
 
  private:
   const Weights<T>& w_;
-  Tokens<T> x_;
+  TokenMatrix<T> x_;
   bool causal_;
 
   template <class Work>
@@ -293,7 +290,7 @@ class AgglomerativeHead {
   }
   /// Returns dL/d(means) [rows x d] of a block, and adds the gradients by the queries' classes and
   /// Q.
-  Matrix<T> through_queries(std::int64_t first, const Matrix<T>& means, const Tokens<T>& g,
+  Matrix<T> through_queries(std::int64_t first, const Matrix<T>& means, const TokenMatrix<T>& g,
                             Eigen::Map<Matrix<T>>& dx, PartValues& gradient) const {
     const std::int64_t count = means.rows(), w = w_.width;
     const Matrix<T> c = query_classes(first, count);
@@ -310,7 +307,8 @@ class AgglomerativeHead {
     return mixed(c, du);
   }
 
-  void backward_full(const Tokens<T>& g, Eigen::Map<Matrix<T>>& dx, PartValues& gradient) const {
+  void backward_full(const TokenMatrix<T>& g, Eigen::Map<Matrix<T>>& dx,
+                     PartValues& gradient) const {
     const FullAverages full = full_averages();
     const std::int64_t d = x_.cols(), w = w_.width, m = w_.classes;
     Row<T> flat(d);
@@ -348,7 +346,8 @@ class AgglomerativeHead {
     });
   }
 
-  void backward_causal(const Tokens<T>& g, Eigen::Map<Matrix<T>>& dx, PartValues& gradient) const {
+  void backward_causal(const TokenMatrix<T>& g, Eigen::Map<Matrix<T>>& dx,
+                       PartValues& gradient) const {
     // The averages before each block, from which the means of the block are recomputed.
     std::vector<Averages> before;
     Averages averages(w_.classes, x_.cols(), w_.published);
@@ -426,8 +425,7 @@ template <class T>
 AgglomerativeHead<T> agglomerative_head(const Plan& plan, const std::vector<Weights<T>>& weights,
                                         const AttentionInput<T>& input, std::int64_t b,
                                         std::int64_t h) {
-  return {weights[static_cast<std::size_t>(h)], input.query.row(b, h, 0), plan.extents.query,
-          plan.extents.feature, is_causal(plan)};
+  return {weights[static_cast<std::size_t>(h)], input.query.tokens(b, h), is_causal(plan)};
 }
 
 struct Agglomerative {
@@ -498,7 +496,7 @@ Backward<T> Agglomerative::backward(const Plan& plan, const AttentionInput<T>& i
   const auto head = [&](auto b, auto h, const auto& upstream, auto& result, auto& own,
                         const Execution&) {
     agglomerative_head(plan, weights, input, b, h)
-        .backward(upstream.row(b, h, 0), result.query.row(b, h, 0), own);
+        .backward(upstream.tokens(b, h), result.query.row(b, h, 0), own);
   };
   return backward_by_head<T>(plan, input, run, head, false);
 }

@@ -208,19 +208,19 @@ template <class S>
 AttentionInput<Compute<S>> map_tokens(const Plan& plan, const AttentionInput<S>& input) {
   check_maps(plan, input);
   auto in = convert<Compute<S>>(input);
-  in.query = mapped_tokens(plan, std::move(in.query), Side::query, in.tensors);
-  in.key = mapped_tokens(plan, std::move(in.key), Side::key, in.tensors);
-  in.value = mapped_tokens(plan, std::move(in.value), Side::value, in.tensors);
-  in.output_grad = output_grad_of_heads(plan, in.tensors, std::move(in.output_grad));
+  in.query = mapped_tokens(plan, std::move(in.query.owned()), Side::query, in.tensors);
+  in.key = mapped_tokens(plan, std::move(in.key.owned()), Side::key, in.tensors);
+  in.value = mapped_tokens(plan, std::move(in.value.owned()), Side::value, in.tensors);
+  in.output_grad = output_grad_of_heads(plan, in.tensors, std::move(in.output_grad.owned()));
   return in;
 }
 
 template <class T>
 Backward<T> pull_back(const Plan& plan, const AttentionInput<T>& input, const Forward<T>& of_heads,
                       Backward<T> result) {
-  const auto back = [&](const Tensor4<T>& tokens, Tensor4<T>& gradient, Side side) {
+  const auto back = [&](const StridedTensor4<T>& tokens, Tensor4<T>& gradient, Side side) {
     if (gradient.empty() && !is_attention(plan.call)) return;  // The operator does not read k or v.
-    const Stages<T> stages = mapped_stages(plan, tokens, side, input.tensors);
+    const Stages<T> stages = mapped_stages(plan, tokens.dense(), side, input.tensors);
     gradient = pulled_back(plan, stages, std::move(gradient), side, input.tensors, result);
   };
   back(input.query, result.query, Side::query);

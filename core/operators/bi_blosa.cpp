@@ -111,8 +111,8 @@ template <class T>
 class Direction {
  public:
   /// x [n x d] must outlive the object. `later` is true for direction=backward.
-  Direction(std::vector<Matrix<T>> weights, Eigen::Map<const Matrix<T>> x, Index block_rows,
-            bool later, const Execution& run)
+  Direction(std::vector<Matrix<T>> weights, const TokenMatrix<T>& x, Index block_rows, bool later,
+            const Execution& run)
       : w_(std::move(weights)),
         x_(x),
         r_(std::clamp<Index>(block_rows, 1, std::max<Index>(1, x.rows()))),
@@ -151,7 +151,7 @@ class Direction {
 
  private:
   std::vector<Matrix<T>> w_;
-  Eigen::Map<const Matrix<T>> x_;  ///< [n x d]
+  TokenMatrix<T> x_;  ///< [n x d]
   Index r_, blocks_;
   bool later_;
   const Execution& run_;
@@ -500,7 +500,7 @@ void BiBlosa::for_directions(const Plan& plan, const AttentionInput<T>& input, I
   const Extents& e = plan.extents;
   const PartValues values = plan.values(plan.operator_parameters, head, input.tensors);
   const auto rows = static_cast<Index>(values.p[block]);
-  const Eigen::Map<const Matrix<T>> x(input.query.row(batch, head, 0), e.query, e.feature);
+  const TokenMatrix<T> x = matrix_of_tokens(input.query.tokens(batch, head));
   for (int side = 0; side < sides(plan); ++side) {
     const bool later = side == 1 || chosen_direction(plan) == 2;
     Direction<T> one(tensors_of<T>(values, e.feature, side), x, rows, later, run);
@@ -523,9 +523,10 @@ Backward<T> BiBlosa::backward(const Plan& plan, const AttentionInput<T>& input, 
                               const Execution& run) {
   const auto head = [&](auto b, auto h, const auto& upstream, auto& result, auto& own,
                         const Execution& inner) {
+    const TokenRows<const T> g = upstream.tokens(b, h);
     for_directions(plan, input, b, h, inner, [&](Direction<T>& one, int side) {
-      one.backward(upstream.row(b, h, 0) + side * plan.extents.feature, plan.output.feature,
-                   result.query.row(b, h, 0), side, own);
+      one.backward(g.data + side * plan.extents.feature, g.stride, result.query.row(b, h, 0), side,
+                   own);
     });
   };
   return backward_by_head<T>(plan, input, run, head);

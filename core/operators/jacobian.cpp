@@ -38,8 +38,9 @@ Eigen::MatrixXd jacobian(const Plan& plan, const AttentionInput<double>& input, 
   alone.threads = 1;
   run_tickets(size, run, [&](std::int64_t i, const auto&) {
     AttentionInput<double> own = input;
-    own.output_grad = Tensor4<double>(saved.output.shape);
-    own.output_grad.data[static_cast<std::size_t>(i)] = 1;
+    Tensor4<double> one(saved.output.shape);
+    one.data[static_cast<std::size_t>(i)] = 1;
+    own.output_grad = std::move(one);
     const Backward<double> gradient = backward(plan, own, saved, alone);
     Eigen::RowVectorXd row = Eigen::RowVectorXd::Zero(size);
     add_row(gradient.query, row);

@@ -110,7 +110,7 @@ template <class T>
 void add_output_gradient(const Plan& plan, const AttentionInput<T>& input,
                          const Forward<T>& of_heads, Backward<T>& result) {
   if (!plan.joins_heads || plan.parameters[plan.output_parameters.front()].extents.empty()) return;
-  const Tensor4<T> grad = given_or_ones(plan, input.output_grad);
+  const Tensor4<T> grad = given_or_ones(plan, input.output_grad.dense());
   const Tensor4<T> wide = concatenated(of_heads.output);
   const Matrix<T> dp = product_of(rows_of(grad).transpose(), rows_of(wide));
   PartValues own = plan.zeros(plan.output_parameters);

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "core/operators/structured.h"
 #include "core/operators/token_list.h"
@@ -40,6 +41,27 @@ void for_row_blocks(std::int64_t n, const Execution& run, const Work& work) {
   });
 }
 
+/// The tokens of one head as dense rows. If they are not dense in memory, which must outlive this
+/// object, they are copied.
+template <class T>
+class DenseTokens {
+ public:
+  explicit DenseTokens(const TokenRows<const T>& tokens) : data_(tokens.data) {
+    if (tokens.stride == tokens.columns) return;
+    copy_.resize(static_cast<std::size_t>(tokens.count * tokens.columns));
+    copy_tokens(tokens, copy_.data());
+    data_ = copy_.data();
+  }
+  DenseTokens(const DenseTokens&) = delete;
+  DenseTokens& operator=(const DenseTokens&) = delete;
+
+  [[nodiscard]] const T* data() const { return data_; }  ///< [count × columns]
+
+ private:
+  std::vector<T> copy_;
+  const T* data_;
+};
+
 template <template <class> class Head>
 struct ListOperator {
   /// Returns the default of `scale`.
@@ -61,7 +83,8 @@ struct ListOperator {
   static Forward<T> forward(const Plan& plan, const AttentionInput<T>& input,
                             const Execution& run) {
     return forward_by_head<T>(plan, run, [&](auto b, auto h, auto& output, const Execution& own) {
-      head(plan, input, b, h).forward(output.row(b, h, 0), own);
+      const DenseTokens<T> x(input.query.tokens(b, h));
+      head(plan, input, h, x.data()).forward(output.row(b, h, 0), own);
     });
   }
 
@@ -71,17 +94,17 @@ struct ListOperator {
     return backward_by_head<T>(
         plan, input, run,
         [&](auto b, auto h, const auto& upstream, auto& result, auto& gradient, const auto& own) {
-          head(plan, input, b, h)
-              .backward(upstream.row(b, h, 0), result.query.row(b, h, 0), gradient, own);
+          const DenseTokens<T> x(input.query.tokens(b, h)), g(upstream.tokens(b, h));
+          head(plan, input, h, x.data())
+              .backward(g.data(), result.query.row(b, h, 0), gradient, own);
         });
   }
 
  private:
   template <class T>
-  static Head<T> head(const Plan& plan, const AttentionInput<T>& input, std::int64_t b,
-                      std::int64_t h) {
-    return Head<T>(plan, plan.values(plan.operator_parameters, h, input.tensors),
-                   input.query.row(b, h, 0));
+  static Head<T> head(const Plan& plan, const AttentionInput<T>& input, std::int64_t h,
+                      const T* x) {
+    return Head<T>(plan, plan.values(plan.operator_parameters, h, input.tensors), x);
   }
 };
 

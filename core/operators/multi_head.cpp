@@ -146,7 +146,7 @@ struct Recursive {
   }
   template <class T>
   static void advance(const Forward<T>& step, AttentionInput<T>& input) {
-    add(input.query.data, step.output.data);
+    add(input.query.owned().data, step.output.data);
     input.key = input.value = input.query;
   }
 
@@ -158,14 +158,14 @@ struct Recursive {
       advance(conelab::forward(*plan.chain, x, step_of(plan, run, t)), x);
     }
     Forward<T> result;
-    result.output = std::move(x.query);
+    result.output = std::move(x.query.owned());
     return result;
   }
   template <class T>
   static Backward<T> backward(const Plan& plan, const AttentionInput<T>& input,
                               const Forward<T>& saved, const Execution& run) {
     const Execution there = stage(run, 0, 0.25), back = stage(run, 0.25, 1);
-    std::vector<Tensor4<T>> states;
+    std::vector<StridedTensor4<T>> states;
     std::vector<Forward<T>> outputs;
     AttentionInput<T> x = first_input(input);
     for (std::int64_t t = 0; t < steps(plan); ++t) {
@@ -174,8 +174,8 @@ struct Recursive {
       advance(outputs.back(), x);
     }
     Backward<T> result;
-    result.query =
-        input.output_grad.empty() ? Tensor4<T>(saved.output.shape, T(1)) : input.output_grad;
+    result.query = input.output_grad.empty() ? Tensor4<T>(saved.output.shape, T(1))
+                                             : input.output_grad.dense();
     for (std::int64_t t = steps(plan) - 1; t >= 0; --t) {
       const auto at = static_cast<std::size_t>(t);
       x.query = x.key = x.value = std::move(states[at]);

@@ -12,8 +12,10 @@
 // The structured operators replace the whole chain. Each is one file and one row.
 //
 // Tensors hold double, float, Float16 or Bfloat16. 16-bit types are computed in float and rounded
-// once, at the end. Memory beyond inputs and outputs is O(n): an n × n array exists only if weights
-// or logits are asked for. Results do not depend on the number of threads.
+// once, at the end. Tokens and dL/doutput may lie in memory of the caller with any strides
+// (core/base/strided_tensor.h), which changes no bit of a result. Results are dense. Memory beyond
+// inputs and outputs is O(n): an n × n array exists only if weights or logits are asked for.
+// Results do not depend on the number of threads.
 #pragma once
 
 #include <memory>

@@ -326,9 +326,8 @@ struct RelationNetwork {
 
   /// Returns the tokens of one head.
   template <class T>
-  static Matrix tokens(const Tensor4<T>& all, Index b, Index h) {
-    return Eigen::Map<const MatrixOf<T>>(all.row(b, h, 0), all.shape.token, all.shape.feature)
-        .template cast<double>();
+  static Matrix tokens(const StridedTensor4<T>& all, Index b, Index h) {
+    return matrix_of_tokens(all.tokens(b, h)).template cast<double>();
   }
   template <class T>
   static void set_tokens(Tensor4<T>& all, Index b, Index h, const Matrix& of_head) {

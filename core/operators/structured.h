@@ -165,8 +165,8 @@ Backward<T> backward_by_head(const Plan& plan, const AttentionInput<T>& input, c
   result.query = Tensor4<T>(input.query.shape);
   if (plan.operation->info.reads_keys) result.key = Tensor4<T>(input.key.shape);
   const bool given = !input.output_grad.empty();
-  const Tensor4<T> ones = given ? Tensor4<T>() : Tensor4<T>(plan.output, T(1));
-  const Tensor4<T>& upstream = given ? input.output_grad : ones;
+  const StridedTensor4<T> ones = given ? Tensor4<T>() : Tensor4<T>(plan.output, T(1));
+  const StridedTensor4<T>& upstream = given ? input.output_grad : ones;
   std::vector<PartValues> gradients(
       static_cast<std::size_t>(plan.extents.batch * plan.extents.head));
   const auto head = [&](std::int64_t element, const Execution& inside) {

@@ -43,7 +43,7 @@ using Rows = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Matrix = Rows<double>;
 using Tokens = Eigen::Ref<const Matrix>;  ///< [n x d]
 template <class T>
-using Given = Eigen::Map<const Rows<T>>;
+using Given = TokenMatrix<T>;
 template <class T>
 using Result = Eigen::Map<Rows<T>>;
 using Eigen::Index;
@@ -180,7 +180,7 @@ struct Weighting {
 
   explicit Weighting(const PartValues& v, std::int64_t d)
       : skew(v.p[p_weighting] != 0), cubic(v.p[p_form] != 0) {
-    const Given<double> A(v.tensor[p_A].data(), d, d);
+    const Eigen::Map<const Matrix> A(v.tensor[p_A].data(), d, d);
     if (skew) check_skew(A);
     B = skew ? Matrix((A - A.transpose()) / 2) : Matrix(A / std::sqrt(static_cast<double>(d)));
   }
@@ -402,8 +402,8 @@ bool shares_rows(const Plan& plan) {
 }
 
 template <class T>
-Given<T> rows_of(const Tensor4<T>& tensor, std::int64_t b, std::int64_t h) {
-  return {tensor.row(b, h, 0), tensor.shape.token, tensor.shape.feature};
+Given<T> rows_of(const StridedTensor4<T>& tensor, std::int64_t b, std::int64_t h) {
+  return matrix_of_tokens(tensor.tokens(b, h));
 }
 template <class T>
 Result<T> rows_of(Tensor4<T>& tensor, std::int64_t b, std::int64_t h) {

@@ -26,11 +26,11 @@ void lift_midpoint(const S* v, std::int64_t size, std::int64_t token, Compute<S>
 }  // namespace
 
 template <class S>
-void lift_values(Aggregate aggregate, const S* values, std::int64_t value_size, std::int64_t first,
-                 std::int64_t count, std::ptrdiff_t stride, Compute<S>* out,
-                 std::vector<std::int64_t>& non_finite) {
-  for (std::int64_t i = 0; i < count; ++i) {
-    const S* v = values + i * value_size;
+void lift_values(Aggregate aggregate, const TokenRows<const S>& values, std::int64_t first,
+                 std::ptrdiff_t stride, Compute<S>* out, std::vector<std::int64_t>& non_finite) {
+  const std::int64_t value_size = values.columns;
+  for (std::int64_t i = 0; i < values.count; ++i) {
+    const S* v = values.row(i);
     Compute<S>* row = out + i * stride;
     std::fill(row + value_size, row + stride, Compute<S>(0));
     if (!all_finite(v, value_size)) {
@@ -85,12 +85,12 @@ void lower_value_grad(Aggregate aggregate, const Compute<S>* lifted_grad, const 
   }
 }
 
-#define CONELAB_AGGREGATE(S)                                                               \
-  template void lift_values(Aggregate, const S*, std::int64_t, std::int64_t, std::int64_t, \
-                            std::ptrdiff_t, Compute<S>*, std::vector<std::int64_t>&);      \
-  template void finish_row(Aggregate, const Compute<S>*, std::int64_t, Compute<S>, S*);    \
-  template void lift_output_grad(Aggregate, const S*, const S*, std::int64_t, Compute<S>,  \
-                                 Compute<S>*);                                             \
+#define CONELAB_AGGREGATE(S)                                                                    \
+  template void lift_values(Aggregate, const TokenRows<const S>&, std::int64_t, std::ptrdiff_t, \
+                            Compute<S>*, std::vector<std::int64_t>&);                           \
+  template void finish_row(Aggregate, const Compute<S>*, std::int64_t, Compute<S>, S*);         \
+  template void lift_output_grad(Aggregate, const S*, const S*, std::int64_t, Compute<S>,       \
+                                 Compute<S>*);                                                  \
   template void lower_value_grad(Aggregate, const Compute<S>*, const S*, std::int64_t, S*);
 CONELAB_AGGREGATE(float)
 CONELAB_AGGREGATE(double)

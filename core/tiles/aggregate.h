@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/base/buffer.h"
+#include "core/base/tensor.h"
 #include "core/base/weights.h"
 #include "core/tiles/attention.h"
 
@@ -31,15 +32,14 @@ namespace conelab {
   return round_up(std::max(1, aggregate_width(aggregate, value_size)), panel);
 }
 
-/// Lifts values [count × value_size] to out [count × stride], padded with zeros. For each value
+/// Lifts values [n × value_size] to out [n × stride], padded with zeros. For each value
 /// that is not finite, its number as a token (first, first + 1, ...) is appended to `non_finite`,
 /// and the numbers that are not finite (for the midpoint all) become 0: a weight of 0 times NaN
 /// must not reach rows that do not see the value. Throws a failure that names the token if |v| >= 1
 /// for the midpoint.
 template <class S>
-void lift_values(Aggregate aggregate, const S* values, std::int64_t value_size, std::int64_t first,
-                 std::int64_t count, std::ptrdiff_t stride, Compute<S>* out,
-                 std::vector<std::int64_t>& non_finite);
+void lift_values(Aggregate aggregate, const TokenRows<const S>& values, std::int64_t first,
+                 std::ptrdiff_t stride, Compute<S>* out, std::vector<std::int64_t>& non_finite);
 
 /// Sets an output row [value_size] from lifted sums and the `scale` of the weights. A row without
 /// weight gives zeros.

@@ -35,7 +35,7 @@ class HeadMap {
         mask_(plan.mask(input)),
         law_(plan, kernels_, input, batch_ * plan.extents.head + head_),
         keys_(plan, kernels_, law_, columns_, key_begin_) {
-    const S* keys = input.key.row(batch_, head_, key_begin_);
+    const auto keys = input.key.tokens(batch_, head_).part(key_begin_, columns_);
     for (int t = 0; t < keys_.tiles(); ++t) keys_.pack(plan, kernels_, law_, keys, t);
   }
 
@@ -45,8 +45,8 @@ class HeadMap {
   /// Computes the logits of queries [begin, begin + rows) into `out` [rows × columns].
   void logits(std::int64_t begin, std::int64_t rows, T* out) const {
     Operand<T> queries;
-    law_.place(input_.query.row(batch_, head_, begin), rows, rows, "q", begin, kernels_.panel,
-               queries);
+    law_.place(input_.query.tokens(batch_, head_).part(begin, rows), rows, "q", begin,
+               kernels_.panel, queries);
     Tiles<S> tiles(plan_, kernels_, law_, mask_, input_.key, batch_ * plan_.extents.head + head_,
                    {});
     Buffer<T> tile(static_cast<std::size_t>(group_rows_) * forward_keys<T>);

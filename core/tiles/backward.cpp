@@ -105,6 +105,9 @@ class BackwardPass {
   [[nodiscard]] std::int64_t head_of(std::int64_t index) const {
     return index % plan_.extents.head;
   }
+  [[nodiscard]] TokenRows<const S> queries_of(std::int64_t index) const {
+    return input_.query.tokens(batch_of(index), head_of(index));
+  }
 
   /// Processes tile `t` of a head. The first ticket of a head prepares it, the last one finishes
   /// it, so that the data of few heads exist at a time and those of a short one stay in the cache.
@@ -135,7 +138,8 @@ class BackwardPass {
     const std::int64_t bytes = e.query * stride * static_cast<std::int64_t>(sizeof(T));
     head->keeps_queries = bytes * (own_sums ? 2 : 1) <= kept_queries_limit;
     const std::int64_t kept = head->keeps_queries ? e.query : 0;
-    head->head.place(input_.query.row(b, h, 0), kept, kept, "q", 0, kernels_.panel, head->queries);
+    head->head.place(input_.query.tokens(b, h).part(0, kept), kept, "q", 0, kernels_.panel,
+                     head->queries);
     head->query_slope.assign(n, T(0));
     head->query_margin.assign(n, T(0));
     for (std::int64_t i = 0; i < e.query; ++i) {
@@ -171,8 +175,8 @@ class BackwardPass {
     const std::int64_t first = static_cast<std::int64_t>(t) * backward_keys<T>;
     const auto count =
         static_cast<int>(std::min<std::int64_t>(backward_keys<T>, plan_.extents.key - first));
-    KeyWork<T> work(plan_, kernels_, shared.head, input_.key.row(b, h, 0),
-                    input_.value.row(b, h, 0), first, count, block_rows_);
+    KeyWork<T> work(plan_, kernels_, shared.head, input_.key.tokens(b, h),
+                    input_.value.tokens(b, h), first, count, block_rows_);
     Tiles<S> tiles(plan_, kernels_, shared.head, mask_, input_.key, index, saved_.column_lse);
     if (over_queries_) find_column_deltas(index, shared, work, tiles, stopped);
     for (std::int64_t block = 0; block < blocks_; ++block) {
@@ -208,8 +212,7 @@ class BackwardPass {
     const std::int64_t first = block * block_rows_;
     const int rows = rows_of(block);
     if (shared.keeps_queries) return query_group(shared.queries, 0, first, rows);
-    shared.head.place(input_.query.row(batch_of(index), head_of(index), first), rows, rows, "q",
-                      first, kernels_.panel, own);
+    shared.head.place(queries_of(index).part(first, rows), rows, "q", first, kernels_.panel, own);
     return query_group(own, first, 0, rows);
   }
 
@@ -292,8 +295,9 @@ class BackwardPass {
     const std::ptrdiff_t stride = w.operands.value_stride();
     Buffer<T> values(w.value_grad.size(), T(0));
     std::vector<std::int64_t> non_finite;  // The slopes of their pairs are NaN.
-    lift_values(plan_.aggregate, input_.value.row(batch_of(index), head_of(index), w.keys().first),
-                plan_.extents.value, 0, w.keys().count, stride, values.data(), non_finite);
+    const auto given = input_.value.tokens(batch_of(index), head_of(index));
+    lift_values(plan_.aggregate, given.part(w.keys().first, w.keys().count), 0, stride,
+                values.data(), non_finite);
     w.column_delta.assign(static_cast<std::size_t>(w.keys().columns), T(0));
     for (int c = 0; c < w.keys().count; ++c) {
       w.column_delta[static_cast<std::size_t>(c)] = static_cast<T>(kernels_.exact_product(
@@ -449,11 +453,13 @@ class BackwardPass {
     const std::int64_t h = head_of(index);
     base_gradients(shared.head, w.operands.base(), w.operands.base_stride(), w.key_margin.data(),
                    w.keys().count, w.key_grad.data());
-    shared.head.token_gradients(input_.key.row(b, h, w.keys().first), w.keys().count,
+    const std::int64_t first = w.keys().first, count = w.keys().count;
+    shared.head.token_gradients(input_.key.tokens(b, h).part(first, count),
                                 {w.key_grad.data(), w.operands.base_stride(), w.key_slope.data()},
-                                result_.key.row(b, h, w.keys().first), w.sums.similarity.data());
-    for (int c = 0; c < w.keys().count; ++c) {
-      const std::int64_t j = w.keys().first + c;
+                                result_.key.tokens(b, h).part(first, count),
+                                w.sums.similarity.data());
+    for (int c = 0; c < count; ++c) {
+      const std::int64_t j = first + c;
       lower_value_grad(plan_.aggregate, w.value_grad.data() + c * w.operands.value_stride(),
                        input_.value.row(b, h, j), plan_.extents.value, result_.value.row(b, h, j));
     }
@@ -481,12 +487,13 @@ class BackwardPass {
       T* grad = shared.query_grad + group.first * group.stride;
       base_gradients(shared.head, group.base, group.stride,
                      shared.query_margin.data() + group.first, group.rows, grad);
-      shared.head.token_gradients(input_.query.row(b, h, group.first), group.rows,
+      shared.head.token_gradients(queries_of(index).part(group.first, group.rows),
                                   {grad, group.stride, shared.query_slope.data() + group.first},
-                                  result_.query.row(b, h, group.first), sums.similarity.data());
+                                  result_.query.tokens(b, h).part(group.first, group.rows),
+                                  sums.similarity.data());
     }
-    shared.head.bias_gradients(shared.by_offset.data(), input_.query.row(b, h, 0),
-                               result_.query.row(b, h, 0), sums.bias, sums.similarity.data());
+    shared.head.bias_gradients(shared.by_offset.data(), queries_of(index),
+                               result_.query.tokens(b, h), sums.bias, sums.similarity.data());
     if (shared.head.position_values().exist()) collect_position_weights(b, h, shared, sums.bias);
   }
 };

@@ -42,8 +42,9 @@ struct KeyWork {
   /// `rows` is the maximum number of queries in a block. The other arguments are those of
   /// KeyOperands.
   template <class S>
-  KeyWork(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head, const S* keys,
-          const S* values, std::int64_t first, int count, int rows)
+  KeyWork(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head,
+          const TokenRows<const S>& keys, const TokenRows<const S>& values, std::int64_t first,
+          int count, int rows)
       : operands(plan, kernels, head, keys, values, first, count),
         key_grad(columns() * size_of(operands.base_stride()), T(0)),
         value_grad(columns() * size_of(operands.value_stride()), T(0)),

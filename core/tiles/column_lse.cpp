@@ -100,7 +100,7 @@ class ColumnPass {
     const Head<T>& head = heads_[static_cast<std::size_t>(index)];
     const std::int64_t count = std::min<std::int64_t>(backward_keys<T>, e.key - first);
     PackedKeys<T> packed(plan_, kernels_, head, count, first);
-    packed.pack(plan_, kernels_, head, input_.key.row(b, h, first), 0);
+    packed.pack(plan_, kernels_, head, input_.key.tokens(b, h).part(first, count), 0);
     const KeyTile<T> keys = packed.tile(0);
     Tiles<S> tiles(plan_, kernels_, head, mask_, input_.key, index, {});
     ColumnSums<T> sums(keys.columns);
@@ -111,7 +111,7 @@ class ColumnPass {
           static_cast<int>(std::min<std::int64_t>(kernels_.backward_rows, e.query - i));
       const Cover cover = tiles.cover(i, i + rows, keys);
       if (cover == Cover::none) continue;
-      head.place(input_.query.row(b, h, i), rows, rows, "q", i, kernels_.panel, queries);
+      head.place(input_.query.tokens(b, h).part(i, rows), rows, "q", i, kernels_.panel, queries);
       const QueryGroup<T> group = query_group(queries, i, 0, rows);
       if (!tiles.sees_any(group, keys, cover)) continue;
       const FlushSubnormals flush;

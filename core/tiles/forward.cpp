@@ -111,7 +111,7 @@ class ForwardPass {
     const Extents& e = plan_.extents;
     Head<T> head(plan_, kernels_, input_, index);
     PackedKeys<T> keys(plan_, kernels_, head, e.key);
-    PackedValues<S> values(plan_, kernels_, input_.value, index / e.head, index % e.head);
+    PackedValues<S> values(plan_, kernels_, input_.value.tokens(index / e.head, index % e.head));
     heads_[static_cast<std::size_t>(index)] = std::make_unique<ForwardHead<S>>(
         ForwardHead<S>{std::move(head), std::move(keys), std::move(values), {}});
   }
@@ -119,15 +119,15 @@ class ForwardPass {
   void prepare_tile(std::int64_t index, int t) {
     const std::int64_t b = index / plan_.extents.head, h = index % plan_.extents.head;
     ForwardHead<S>& shared = *heads_[static_cast<std::size_t>(index)];
-    shared.keys.pack(plan_, kernels_, shared.head, input_.key.row(b, h, 0), t);
+    shared.keys.pack(plan_, kernels_, shared.head, input_.key.tokens(b, h), t);
     shared.values.pack(t);
   }
 
   void find_non_finite_values(std::int64_t index) {
     ForwardHead<S>& shared = *heads_[static_cast<std::size_t>(index)];
     const std::int64_t b = index / plan_.extents.head, h = index % plan_.extents.head;
-    shared.non_finite_values = NonFiniteValues<S>(plan_.aggregate, input_.value.row(b, h, 0),
-                                                  plan_.extents.value, shared.values.non_finite());
+    shared.non_finite_values =
+        NonFiniteValues<S>(plan_.aggregate, input_.value.tokens(b, h), shared.values.non_finite());
   }
 
   void run_block(std::int64_t ticket, const std::function<bool()>& stopped) {
@@ -188,7 +188,7 @@ class ForwardPass {
                     round_up<std::int64_t>(shared.head.position_values().count(), kernels_.panel)),
             Buffer<T>(static_cast<std::size_t>(group_rows_) * forward_keys<T>),
             {}};
-    shared.head.place(input_.query.row(b.batch, b.head, begin), rows, rows, "q", begin,
+    shared.head.place(input_.query.tokens(b.batch, b.head).part(begin, rows), rows, "q", begin,
                       kernels_.panel, b.queries);
     return b;
   }

@@ -46,10 +46,10 @@ Head<T>::Head(const Plan& plan, const Kernels<T>& kernels, const AttentionInput<
   std::copy_n(constants, max_constants, constants_);
   centre_.assign(static_cast<std::size_t>(base_size_), 0.0);
   const bool distance = plan.similarity->info.measure == Measure::squared_distance;
-  if (distance && plan.sees_all()) find_centre(input.key.row(b, h, 0));
+  if (distance && plan.sees_all()) find_centre(input.key.tokens(b, h));
   if (base_size_ > 0) first_axis_.front() = T(1);
   const double columns = static_cast<double>(std::max<std::int64_t>(1, plan.extents.feature));
-  bias_.take_queries(kernels, input.query.row(b, h, 0),
+  bias_.take_queries(kernels, input.query.tokens(b, h),
                      is_dot() ? similarity_values_.front() : 1 / std::sqrt(columns));
 }
 
@@ -60,8 +60,9 @@ bool Head<T>::is_dot() const {
 
 template <class T>
 template <class S>
-void Head<T>::bias_gradients(const double* by_offset, const S* queries, S* query_grad,
-                             PartValues& bias, double* dparameters) const {
+void Head<T>::bias_gradients(const double* by_offset, const TokenRows<const S>& queries,
+                             const TokenRows<S>& query_grad, PartValues& bias,
+                             double* dparameters) const {
   bias_.collect(by_offset, bias);
   const double by_scale = bias_.collect_queries(by_offset, queries, query_grad, bias);
   if (is_dot()) dparameters[0] += by_scale;
@@ -69,15 +70,14 @@ void Head<T>::bias_gradients(const double* by_offset, const S* queries, S* query
 
 template <class T>
 template <class S>
-void Head<T>::find_centre(const S* keys) {
-  const std::int64_t count = plan_->extents.key;
-  const std::int64_t d = plan_->extents.feature;
-  const std::int64_t samples = std::min(count, centre_samples);
+void Head<T>::find_centre(const TokenRows<const S>& keys) {
+  const std::int64_t d = keys.columns;
+  const std::int64_t samples = std::min(keys.count, centre_samples);
   const MapContext c = context();
   std::vector<double> x(static_cast<std::size_t>(d)), base(centre_.size());
   std::vector<double> square(centre_.size(), 0.0);
   for (std::int64_t s = 0; s < samples; ++s) {
-    std::copy_n(keys + s * count / samples * d, d, x.begin());
+    std::copy_n(keys.row(s * keys.count / samples), d, x.begin());
     Place place;
     (void)place_token(*plan_->map, c, x.data(), base.data(), place);
     for (std::size_t i = 0; i < centre_.size(); ++i) {
@@ -96,9 +96,9 @@ void Head<T>::find_centre(const S* keys) {
 
 template <class T>
 template <class S>
-void Head<T>::place(const S* tokens, std::int64_t count, std::int64_t capacity, const char* tensor,
+void Head<T>::place(const TokenRows<const S>& tokens, std::int64_t capacity, const char* tensor,
                     std::int64_t first, int panel, Operand<T>& out) const {
-  const std::int64_t d = plan_->extents.feature;
+  const std::int64_t count = tokens.count, d = tokens.columns;
   const int values = plan_->similarity->values;
   out.stride = operand_stride(base_size_, panel);
   out.value_stride = capacity;
@@ -113,7 +113,7 @@ void Head<T>::place(const S* tokens, std::int64_t count, std::int64_t capacity, 
   out.non_finite.clear();
   Buffer<T> converted(std::is_same_v<S, T> ? 0 : static_cast<std::size_t>(d));
   for (std::int64_t i = 0; i < count; ++i) {
-    const T* x = numbers_of(tokens + i * d, d, converted);
+    const T* x = numbers_of(tokens.row(i), d, converted);
     Place place;
     if (d > 0 && !std::isfinite(x[d - 1])) {  // If it is -inf, the placed token may be finite.
       skip_token(i, out);
@@ -186,23 +186,23 @@ const char* Head<T>::store_token(const T* x, std::int64_t i, Place& place, Opera
 
 template <class T>
 template <class S>
-void Head<T>::token_gradients(const S* tokens, std::int64_t count,
-                              const OperandGradient<T>& upstream, S* dx,
-                              double* dparameters) const {
-  const auto d = static_cast<std::size_t>(plan_->extents.feature);
+void Head<T>::token_gradients(const TokenRows<const S>& tokens, const OperandGradient<T>& upstream,
+                              const TokenRows<S>& dx, double* dparameters) const {
+  const auto d = static_cast<std::size_t>(tokens.columns);
   const MapRow& map = *plan_->map;
   const MapContext c = context();
   Buffer<T> converted(std::is_same_v<S, T> ? 0 : d);
-  for (std::int64_t i = 0; i < count; ++i, tokens += d, dx += d) {
+  for (std::int64_t i = 0; i < tokens.count; ++i) {
+    S* out = dx.row(i);
     const T* base = upstream.base + i * upstream.stride;
     const T potential = upstream.potential[i];
     const bool untouched =
         potential == 0 && std::all_of(base, base + base_size_, [](T v) { return v == 0; });
     if (untouched) {  // This includes tokens that are not finite and that no query saw.
-      std::fill_n(dx, d, S(0));
+      std::fill_n(out, d, S(0));
       continue;
     }
-    const T* x = numbers_of(tokens, plan_->extents.feature, converted);
+    const T* x = numbers_of(tokens.row(i), tokens.columns, converted);
     const TokenNumbers numbers = token_numbers(x);
     Place place, by_place;
     Scaling unused;
@@ -213,23 +213,24 @@ void Head<T>::token_gradients(const S* tokens, std::int64_t count,
     const TokenGradient by = map.gradient(c, numbers, {along, by_place},
                                           dparameters + plan_->similarity_parameters.size());
     if (by.by_token == 0) {
-      for (int k = 0; k < base_size_; ++k) dx[k] = static_cast<S>(by.by_base * base[k]);
+      for (int k = 0; k < base_size_; ++k) out[k] = static_cast<S>(by.by_base * base[k]);
     } else {
       for (int k = 0; k < base_size_; ++k) {
-        dx[k] = static_cast<S>(by.by_base * base[k] + by.by_token * x[k]);
+        out[k] = static_cast<S>(by.by_base * base[k] + by.by_token * x[k]);
       }
     }
-    if (base_size_ < plan_->extents.feature) dx[base_size_] = static_cast<S>(by.last);
+    if (base_size_ < tokens.columns) out[base_size_] = static_cast<S>(by.last);
   }
 }
 
-#define CONELAB_HEAD(T, S)                                                                        \
-  template Head<T>::Head(const Plan&, const Kernels<T>&, const AttentionInput<S>&, std::int64_t); \
-  template void Head<T>::place(const S*, std::int64_t, std::int64_t, const char*, std::int64_t,   \
-                               int, Operand<T>&) const;                                           \
-  template void Head<T>::token_gradients(const S*, std::int64_t, const OperandGradient<T>&, S*,   \
-                                         double*) const;                                          \
-  template void Head<T>::bias_gradients(const double*, const S*, S*, PartValues&, double*) const;
+#define CONELAB_HEAD(T, S)                                                                         \
+  template Head<T>::Head(const Plan&, const Kernels<T>&, const AttentionInput<S>&, std::int64_t);  \
+  template void Head<T>::place(const TokenRows<const S>&, std::int64_t, const char*, std::int64_t, \
+                               int, Operand<T>&) const;                                            \
+  template void Head<T>::token_gradients(const TokenRows<const S>&, const OperandGradient<T>&,     \
+                                         const TokenRows<S>&, double*) const;                      \
+  template void Head<T>::bias_gradients(const double*, const TokenRows<const S>&,                  \
+                                        const TokenRows<S>&, PartValues&, double*) const;
 template class Head<float>;
 template class Head<double>;
 CONELAB_HEAD(float, float)

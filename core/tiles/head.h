@@ -49,25 +49,25 @@ class Head {
   [[nodiscard]] const HeadBias<T>& bias() const { return bias_; }
   [[nodiscard]] const PositionValues<T>& position_values() const { return position_values_; }
 
-  /// Places tokens [count × d]. The first one is token `first` of `tensor` in messages. The buffers
-  /// of `out` hold at least `capacity` tokens; those past `count` are zero. Throws a failure if a
-  /// finite token lies outside the model.
+  /// Places tokens [n × d]. The first one is token `first` of `tensor` in messages. The buffers of
+  /// `out` hold at least `capacity` tokens; those past the n are zero. Throws a failure if a finite
+  /// token lies outside the model.
   template <class S>
-  void place(const S* tokens, std::int64_t count, std::int64_t capacity, const char* tensor,
+  void place(const TokenRows<const S>& tokens, std::int64_t capacity, const char* tensor,
              std::int64_t first, int panel, Operand<T>& out) const;
 
-  /// Sets dx to dL/dx of tokens [count × d], and adds to dparameters: the derivatives by the
+  /// Sets dx to dL/dx of tokens [n × d], and adds to dparameters: the derivatives by the
   /// parameters of the similarity, then the one by the radius or height of the light.
-  /// `upstream.base` may be dx itself if its stride is d.
+  /// `upstream.base` may be dx itself if both have the same stride.
   template <class S>
-  void token_gradients(const S* tokens, std::int64_t count, const OperandGradient<T>& upstream,
-                       S* dx, double* dparameters) const;
+  void token_gradients(const TokenRows<const S>& tokens, const OperandGradient<T>& upstream,
+                       const TokenRows<S>& dx, double* dparameters) const;
   /// Applies the chain rule to dL/dlogit, summed in the layout of the bias's table: adds
   /// dL/d(parameters of the bias) to `bias`. If the bias depends on queries, it also adds dL/dq to
   /// query_grad [n_q × d], and dL/d(scale) to dparameters if the similarity is `dot`.
   template <class S>
-  void bias_gradients(const double* by_offset, const S* queries, S* query_grad, PartValues& bias,
-                      double* dparameters) const;
+  void bias_gradients(const double* by_offset, const TokenRows<const S>& queries,
+                      const TokenRows<S>& query_grad, PartValues& bias, double* dparameters) const;
 
  private:
   const Plan* plan_;
@@ -90,7 +90,7 @@ class Head {
   /// Returns whether the similarity is `dot`, whose scale the bias shares.
   [[nodiscard]] bool is_dot() const;
   template <class S>
-  void find_centre(const S* keys);
+  void find_centre(const TokenRows<const S>& keys);
   /// Returns what the map reads of x [d].
   [[nodiscard]] TokenNumbers token_numbers(const T* x) const;
   /// Places x [d], whose last number is finite, as token i of `out`. Returns null, or why x is

@@ -92,7 +92,8 @@ void HeadBias<T>::tabulate(const Plan& plan) {
 
 template <class T>
 template <class S>
-void HeadBias<T>::take_queries(const Kernels<T>& kernels, const S* queries, double scale) {
+void HeadBias<T>::take_queries(const Kernels<T>& kernels, const TokenRows<const S>& queries,
+                               double scale) {
   if (position_keys_.empty()) return;
   scale_ = scale;
   const auto d = static_cast<std::size_t>(extents_.feature);
@@ -100,8 +101,8 @@ void HeadBias<T>::take_queries(const Kernels<T>& kernels, const S* queries, doub
   std::vector<T> query(d);
   table_.resize(sums());
   T* out = table_.data();
-  for (std::int64_t i = 0; i < extents_.query; ++i, queries += d) {
-    std::copy_n(queries, d, query.begin());
+  for (std::int64_t i = 0; i < queries.count; ++i) {
+    std::copy_n(queries.row(i), d, query.begin());
     for (std::size_t at = 0; at < keys.size(); at += d) {
       *out++ = static_cast<T>(
           scale * kernels.exact_product(query.data(), keys.data() + at, static_cast<int>(d)));
@@ -168,27 +169,29 @@ void HeadBias<T>::collect(const double* by_offset, PartValues& gradient) const {
 
 template <class T>
 template <class S>
-double HeadBias<T>::collect_queries(const double* by_offset, const S* queries, S* query_grad,
-                                    PartValues& gradient) const {
+double HeadBias<T>::collect_queries(const double* by_offset, const TokenRows<const S>& queries,
+                                    const TokenRows<S>& query_grad, PartValues& gradient) const {
   if (position_keys_.empty()) return 0;
   const auto d = static_cast<std::size_t>(extents_.feature);
   std::vector<double>& key_grad =
       gradient.tensor[static_cast<std::size_t>(RelativePositions::keys)];
   std::vector<double> unscaled(d);  // dL/dq divided by the scale.
   double by_scale = 0;
-  for (std::int64_t i = 0; i < extents_.query; ++i, queries += d, query_grad += d) {
+  for (std::int64_t i = 0; i < queries.count; ++i) {
+    const S* query = queries.row(i);
+    S* dq = query_grad.row(i);
     std::fill(unscaled.begin(), unscaled.end(), 0.0);
     for (std::size_t at = 0; at < position_keys_.size(); at += d) {
       const double slope = *by_offset++;
       if (slope == 0) continue;
       for (std::size_t x = 0; x < d; ++x) {
         unscaled[x] += slope * position_keys_[at + x];
-        key_grad[at + x] += scale_ * slope * static_cast<double>(queries[x]);
+        key_grad[at + x] += scale_ * slope * static_cast<double>(query[x]);
       }
     }
     for (std::size_t x = 0; x < d; ++x) {
-      by_scale += unscaled[x] * static_cast<double>(queries[x]);
-      query_grad[x] = static_cast<S>(static_cast<double>(query_grad[x]) + scale_ * unscaled[x]);
+      by_scale += unscaled[x] * static_cast<double>(query[x]);
+      dq[x] = static_cast<S>(static_cast<double>(dq[x]) + scale_ * unscaled[x]);
     }
   }
   return by_scale;
@@ -243,9 +246,10 @@ std::vector<int> HeadBias<T>::classes() const {
   return classes;
 }
 
-#define CONELAB_QUERIES(T, S)                                                   \
-  template void HeadBias<T>::take_queries(const Kernels<T>&, const S*, double); \
-  template double HeadBias<T>::collect_queries(const double*, const S*, S*, PartValues&) const;
+#define CONELAB_QUERIES(T, S)                                                                    \
+  template void HeadBias<T>::take_queries(const Kernels<T>&, const TokenRows<const S>&, double); \
+  template double HeadBias<T>::collect_queries(const double*, const TokenRows<const S>&,         \
+                                               const TokenRows<S>&, PartValues&) const;
 template class HeadBias<float>;
 template class HeadBias<double>;
 CONELAB_QUERIES(float, float)

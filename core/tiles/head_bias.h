@@ -28,7 +28,7 @@ class HeadBias {
   /// Computes the tables of a bias that depends on queries [n_q × d]. It does nothing for any other
   /// bias. `scale` multiplies the products.
   template <class S>
-  void take_queries(const Kernels<T>& kernels, const S* queries, double scale);
+  void take_queries(const Kernels<T>& kernels, const TokenRows<const S>& queries, double scale);
 
   /// Returns whether the plan has a bias.
   [[nodiscard]] bool exists() const { return !table_.empty(); }
@@ -66,8 +66,8 @@ class HeadBias {
   /// Does the same for a bias that depends on queries: adds dL/dq to query_grad [n_q × d] and
   /// dL/d(shaw_k) to `gradient`, and returns dL/d(scale).
   template <class S>
-  double collect_queries(const double* by_offset, const S* queries, S* query_grad,
-                         PartValues& gradient) const;
+  double collect_queries(const double* by_offset, const TokenRows<const S>& queries,
+                         const TokenRows<S>& query_grad, PartValues& gradient) const;
   // A device looks the biases up itself. Of what follows it uses `classes` and `table` if each
   // query has its own table, otherwise all.
 

@@ -19,8 +19,9 @@ class KeyOperands {
   /// Takes at most backward_keys keys of a head, from key `first` on, out of all its keys [n_k × d]
   /// and values [n_k × d_v]. They may have any stored type whose Compute is T.
   template <class S>
-  KeyOperands(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head, const S* keys,
-              const S* values, std::int64_t first, int count);
+  KeyOperands(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head,
+              const TokenRows<const S>& keys, const TokenRows<const S>& values, std::int64_t first,
+              int count);
   /// Returns the operands of the measures.
   [[nodiscard]] KeyTile<T> tile() const {
     KeyTile<T> tile = packed_.tile(0);

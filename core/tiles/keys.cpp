@@ -43,12 +43,11 @@ std::span<const T> PackedKeys<T>::panels(int tile) const {
 template <class T>
 template <class S>
 Operand<T> PackedKeys<T>::pack(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head,
-                               const S* keys, int tile) {
+                               const TokenRows<const S>& keys, int tile) {
   const std::int64_t begin = static_cast<std::int64_t>(tile) * forward_keys<T>;
   const int columns = round_up(keys_of(tile), column_multiple_);
   Operand<T> placed;
-  head.place(keys + begin * plan.extents.feature, keys_of(tile), columns, "k", first_ + begin,
-             kernels.panel, placed);
+  head.place(keys.part(begin, keys_of(tile)), columns, "k", first_ + begin, kernels.panel, placed);
   pack_keys(plan, kernels, head, placed, 0, columns, panels_.data() + panels_at(tile));
   for (int v = 0; v < plan.similarity->values; ++v) {
     std::copy_n(placed.values.begin() + v * placed.value_stride, columns,
@@ -78,7 +77,7 @@ KeyTile<T> PackedKeys<T>::tile(int index) const {
 
 #define CONELAB_PACKED_KEYS(T, S)                                                         \
   template Operand<T> PackedKeys<T>::pack(const Plan&, const Kernels<T>&, const Head<T>&, \
-                                          const S*, int);
+                                          const TokenRows<const S>&, int);
 template class PackedKeys<float>;
 template class PackedKeys<double>;
 CONELAB_PACKED_KEYS(float, float)

@@ -19,8 +19,8 @@ class PackedKeys {
   /// Places and packs the keys of one tile and returns the placed keys. `keys` [count × d] are
   /// those of the whole range. Threads may pack different tiles at the same time.
   template <class S>
-  Operand<T> pack(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head, const S* keys,
-                  int tile);
+  Operand<T> pack(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head,
+                  const TokenRows<const S>& keys, int tile);
 
   [[nodiscard]] int tiles() const { return static_cast<int>(non_finite_.size()); }
   [[nodiscard]] KeyTile<T> tile(int index) const;

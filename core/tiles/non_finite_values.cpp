@@ -8,13 +8,12 @@
 namespace conelab {
 
 template <class S>
-NonFiniteValues<S>::NonFiniteValues(Aggregate aggregate, const S* values, std::int64_t value_size,
+NonFiniteValues<S>::NonFiniteValues(Aggregate aggregate, const TokenRows<const S>& values,
                                     std::vector<std::int64_t> keys)
     : aggregate_(aggregate),
       values_(values),
-      value_size_(value_size),
       keys_(std::move(keys)),
-      sums_(static_cast<std::size_t>(value_size), T(0)) {
+      sums_(static_cast<std::size_t>(values.columns), T(0)) {
   for (const std::int64_t key : keys_) add(key, sums_.data());
 }
 
@@ -31,7 +30,7 @@ void NonFiniteValues<S>::add_seen(const Mask& mask, std::int64_t batch, std::int
       if (mask.admits(batch, query, key)) add(key, sums.data());
     }
   }
-  for (std::int64_t c = 0; c < value_size_; ++c) {
+  for (std::int64_t c = 0; c < values_.columns; ++c) {
     const T sum = sums[static_cast<std::size_t>(c)];
     if (sum != 0) output[c] = static_cast<S>(output[c] + sum);
   }
@@ -39,8 +38,8 @@ void NonFiniteValues<S>::add_seen(const Mask& mask, std::int64_t batch, std::int
 
 template <class S>
 void NonFiniteValues<S>::add(std::int64_t key, T* sums) const {
-  const S* value = values_ + key * value_size_;
-  for (std::int64_t c = 0; c < value_size_; ++c) {
+  const S* value = values_.row(key);
+  for (std::int64_t c = 0; c < values_.columns; ++c) {
     const T x = is_midpoint(aggregate_) ? std::numeric_limits<T>::quiet_NaN() : T(value[c]);
     if (!std::isfinite(x)) sums[c] += x;
   }

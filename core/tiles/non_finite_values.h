@@ -18,7 +18,7 @@ class NonFiniteValues {
  public:
   NonFiniteValues() = default;
   /// `keys` (ascending) are those whose values [n_k × d_v] are not finite.
-  NonFiniteValues(Aggregate aggregate, const S* values, std::int64_t value_size,
+  NonFiniteValues(Aggregate aggregate, const TokenRows<const S>& values,
                   std::vector<std::int64_t> keys);
 
   /// Adds the numbers that are not finite, of the keys that the query sees, to its output [d_v].
@@ -26,8 +26,7 @@ class NonFiniteValues {
 
  private:
   Aggregate aggregate_ = Aggregate::mean;
-  const S* values_ = nullptr;
-  std::int64_t value_size_ = 0;
+  TokenRows<const S> values_;
   std::vector<std::int64_t> keys_;
   std::vector<T> sums_;  ///< [d_v] Sums over all keys, for rows that see all of them.
 

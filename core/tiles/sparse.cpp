@@ -35,16 +35,16 @@ class SparseHead {
         width_(aggregate_width(plan.aggregate, plan.extents.value)),
         stride_(value_stride(plan.aggregate, plan.extents.value, kernels.panel)) {
     const Extents& e = plan.extents;
-    place(input.query.row(batch, head, 0), e.query, "q", queries_);
-    place(input.key.row(batch, head, 0), e.key, "k", keys_);
+    place(input.query.tokens(batch, head), "q", queries_);
+    place(input.key.tokens(batch, head), "k", keys_);
     values_.resize(static_cast<std::size_t>(e.key * stride_));
-    const S* values = input.value.row(batch, head, 0);
+    const TokenRows<const S> values = input.value.tokens(batch, head);
     std::vector<std::int64_t> not_finite;
-    lift_values(plan.aggregate, values, e.value, 0, e.key, stride_, values_.data(), not_finite);
+    lift_values(plan.aggregate, values, 0, stride_, values_.data(), not_finite);
     // Only rows that see a value read it, so that it may stay NaN or infinite.
     for (const std::int64_t key : not_finite) {
       for (std::int64_t c = 0; c < e.value; ++c) {
-        const T x = values[key * e.value + c];
+        const T x = values.row(key)[c];
         values_[static_cast<std::size_t>(key * stride_ + c)] =
             plan.aggregate == Aggregate::mean ? x : std::numeric_limits<T>::quiet_NaN();
       }
@@ -99,8 +99,8 @@ class SparseHead {
   Operand<T> queries_, keys_;
   Buffer<T> values_;
 
-  void place(const S* tokens, std::int64_t count, const char* name, Operand<T>& out) const {
-    head_.place(tokens, count, count, name, 0, kernels_.panel, out);
+  void place(const TokenRows<const S>& tokens, const char* name, Operand<T>& out) const {
+    head_.place(tokens, tokens.count, name, 0, kernels_.panel, out);
   }
   static bool contains(const std::vector<std::int64_t>& sorted, std::int64_t i) {
     return !sorted.empty() && std::binary_search(sorted.begin(), sorted.end(), i);
@@ -282,16 +282,17 @@ class SparseBackward {
     if (!saved_.column_lse.empty()) find_column_deltas(stopped);
     for (std::int64_t i = 0; i < e.query && !stopped(); ++i) add_row(i);
     const Head<T>& head = head_.head();
-    head.token_gradients(input_.query.row(b_, h_, 0), e.query, by_query_.operand(),
-                         result.query.row(b_, h_, 0), sums_.similarity.data());
-    head.token_gradients(input_.key.row(b_, h_, 0), e.key, by_key_.operand(),
-                         result.key.row(b_, h_, 0), sums_.similarity.data());
+    const TokenRows<const S> queries = input_.query.tokens(b_, h_);
+    head.token_gradients(queries, by_query_.operand(), result.query.tokens(b_, h_),
+                         sums_.similarity.data());
+    head.token_gradients(input_.key.tokens(b_, h_), by_key_.operand(), result.key.tokens(b_, h_),
+                         sums_.similarity.data());
     for (std::int64_t j = 0; j < e.key; ++j) {
       lower_value_grad(plan_.aggregate, value_grad(j), input_.value.row(b_, h_, j), e.value,
                        result.value.row(b_, h_, j));
     }
-    head.bias_gradients(by_offset_.data(), input_.query.row(b_, h_, 0), result.query.row(b_, h_, 0),
-                        sums_.bias, sums_.similarity.data());
+    head.bias_gradients(by_offset_.data(), queries, result.query.tokens(b_, h_), sums_.bias,
+                        sums_.similarity.data());
     return std::move(sums_);
   }
 

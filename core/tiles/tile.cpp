@@ -115,8 +115,8 @@ template <class S>
 const Compute<S>* Tiles<S>::placed_keys(const KeyTile<T>& keys) {
   if (keys.base != nullptr) return keys.base;
   if (placed_first_ != keys.first || placed_count_ != keys.count) {
-    head_->place(keys_ + keys.first * plan_->extents.feature, keys.count, keys.count, "k",
-                 keys.first, kernels_->panel, placed_);
+    head_->place(keys_.part(keys.first, keys.count), keys.count, "k", keys.first, kernels_->panel,
+                 placed_);
     placed_first_ = keys.first;
     placed_count_ = keys.count;
   }

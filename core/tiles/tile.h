@@ -107,13 +107,13 @@ class Tiles {
   /// `keys` are those of the call; `index` is batch * heads + head. `column_lse`
   /// (Forward::column_lse) is subtracted from the logits unless it is empty.
   Tiles(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head, const Mask& mask,
-        const Tensor4<S>& keys, std::int64_t index, const Tensor4<T>& column_lse)
+        const StridedTensor4<S>& keys, std::int64_t index, const Tensor4<T>& column_lse)
       : plan_(&plan),
         kernels_(&kernels),
         head_(&head),
         mask_(&mask),
         batch_(index / plan.extents.head),
-        keys_(keys.row(batch_, index % plan.extents.head, 0)),
+        keys_(keys.tokens(batch_, index % plan.extents.head)),
         column_lse_(column_lse.empty() ? nullptr
                                        : column_lse.row(batch_, index % plan.extents.head, 0)) {}
 
@@ -143,8 +143,8 @@ class Tiles {
   const Head<T>* head_;
   const Mask* mask_;
   std::int64_t batch_;
-  const S* keys_;        ///< [n_k × d]
-  const T* column_lse_;  ///< [n_k] or null.
+  TokenRows<const S> keys_;  ///< [n_k × d]
+  const T* column_lse_;      ///< [n_k] or null.
   Buffer<T> addend_;
   /// [rows × keys] Which pairs of a partly covered tile are visible.
   std::vector<std::uint8_t> sees_;

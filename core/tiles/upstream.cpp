@@ -48,9 +48,10 @@ const Compute<S>* Upstream<S>::lifted(std::int64_t b, std::int64_t h, std::int64
                                       std::ptrdiff_t stride, T* room) const {
   const std::int64_t size = plan_->extents.value;
   if constexpr (std::is_same_v<S, T>) {
-    const bool as_is =
-        !is_midpoint(plan_->aggregate) && size == stride && !input_->output_grad.empty();
-    if (as_is) return input_->output_grad.row(b, h, first);
+    const StridedTensor4<S>& given = input_->output_grad;
+    const bool as_is = !is_midpoint(plan_->aggregate) && size == stride && !given.empty() &&
+                       given.strides().token == stride;
+    if (as_is) return given.row(b, h, first);
   }
   for (int r = 0; r < rows; ++r) {
     const std::int64_t i = first + r;

@@ -18,13 +18,11 @@ constexpr int chunk = 32;
 }  // namespace
 
 template <class S>
-PackedValues<S>::PackedValues(const Plan& plan, const Kernels<T>& kernels, const Tensor4<S>& values,
-                              std::int64_t batch, std::int64_t head)
+PackedValues<S>::PackedValues(const Plan& plan, const Kernels<T>& kernels,
+                              const TokenRows<const S>& values)
     : plan_(&plan),
       kernels_(&kernels),
-      values_(&values),
-      batch_(batch),
-      head_(head),
+      values_(values),
       stride_(value_stride(plan.aggregate, plan.extents.value, kernels.panel)),
       non_finite_(
           static_cast<std::size_t>((plan.extents.key + forward_keys<T> - 1) / forward_keys<T>)) {
@@ -46,21 +44,21 @@ int PackedValues<S>::keys_of(int tile) const {
 
 template <class S>
 void PackedValues<S>::load(int tile, T* panels, std::vector<std::int64_t>& non_finite) const {
-  const std::int64_t size = plan_->extents.value;
   const std::ptrdiff_t panel_stride = kernels_->packed_size(forward_keys<T>);
   const int keys = keys_of(tile);
   Buffer<T> lifted;
   for (int begin = 0; begin < keys; begin += chunk) {
     const int count = std::min(chunk, keys - begin);
     const std::int64_t first = static_cast<std::int64_t>(tile) * forward_keys<T> + begin;
-    const S* rows = values_->row(batch_, head_, first);
+    const TokenRows<const S> rows = values_.part(first, count);
     T* out = panels + kernels_->packed_size(begin);
     if constexpr (std::is_same_v<S, T>) {
-      const bool as_is = !is_midpoint(plan_->aggregate) && size == stride_;
-      if (as_is && kernels_->split_panels(rows, stride_, count, out, panel_stride)) continue;
+      const bool as_is =
+          !is_midpoint(plan_->aggregate) && rows.columns == stride_ && rows.stride == stride_;
+      if (as_is && kernels_->split_panels(rows.data, stride_, count, out, panel_stride)) continue;
     }
     lifted.resize(static_cast<std::size_t>(chunk * stride_));
-    lift_values(plan_->aggregate, rows, size, first, count, stride_, lifted.data(), non_finite);
+    lift_values(plan_->aggregate, rows, first, stride_, lifted.data(), non_finite);
     (void)kernels_->split_panels(lifted.data(), stride_, count, out, panel_stride);
   }
 }
@@ -90,9 +88,9 @@ std::span<const std::byte> PackedValues<S>::source(int tile) const {
     return std::as_bytes(
         std::span(kept_.data() + static_cast<std::size_t>(tile) * numbers, numbers));
   }
-  const S* rows = values_->row(batch_, head_, static_cast<std::int64_t>(tile) * forward_keys<T>);
-  return std::as_bytes(
-      std::span(rows, static_cast<std::size_t>(keys_of(tile) * plan_->extents.value)));
+  if (values_.stride != values_.columns) return {};
+  const S* rows = values_.row(static_cast<std::int64_t>(tile) * forward_keys<T>);
+  return std::as_bytes(std::span(rows, static_cast<std::size_t>(keys_of(tile) * values_.columns)));
 }
 
 template <class S>

@@ -20,8 +20,8 @@ class PackedValues {
   using T = Compute<S>;
 
  public:
-  PackedValues(const Plan& plan, const Kernels<T>& kernels, const Tensor4<S>& values,
-               std::int64_t batch, std::int64_t head);
+  /// `values` are those of the head.
+  PackedValues(const Plan& plan, const Kernels<T>& kernels, const TokenRows<const S>& values);
 
   /// Returns the leading dimension of lifted values (aggregate.h).
   [[nodiscard]] std::ptrdiff_t stride() const { return stride_; }
@@ -31,7 +31,8 @@ class PackedValues {
   /// Returns a tile's panels, packed_size(forward_keys) numbers each. If they are not kept, they
   /// are packed into `room`.
   [[nodiscard]] const T* panels(int tile, Buffer<T>& room) const;
-  /// Returns the memory that `panels` will read, for prefetching.
+  /// Returns the memory that `panels` will read, for prefetching. It is empty if other memory lies
+  /// between the values.
   [[nodiscard]] std::span<const std::byte> source(int tile) const;
   /// Returns the keys whose values are not finite, ascending, once all tiles are packed. Their
   /// panels hold 0 for the numbers that are not finite.
@@ -40,8 +41,7 @@ class PackedValues {
  private:
   const Plan* plan_;
   const Kernels<T>* kernels_;
-  const Tensor4<S>* values_;
-  std::int64_t batch_, head_;
+  TokenRows<const S> values_;
   std::ptrdiff_t stride_;
   Buffer<T> kept_;  ///< The panels of all tiles, or empty.
   std::vector<std::vector<std::int64_t>> non_finite_;

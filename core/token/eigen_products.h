@@ -1,12 +1,23 @@
 // Products of Eigen matrices, computed by core/simd/matrix_product.h, which is faster than Eigen on
-// the x86-64 baseline and compiles in a fraction of the time.
+// the x86-64 baseline and compiles in a fraction of the time. Tokens as Eigen matrices.
 #pragma once
 
 #include <Eigen/Core>
 
+#include "core/base/tensor.h"
 #include "core/simd/matrix_product.h"
 
 namespace conelab {
+
+/// Tokens [count × columns] in their own memory, whose rows may lie apart.
+template <class T>
+using TokenMatrix =
+    Eigen::Map<const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>, 0,
+               Eigen::OuterStride<>>;
+template <class T>
+[[nodiscard]] TokenMatrix<T> matrix_of_tokens(const TokenRows<const T>& tokens) {
+  return {tokens.data, tokens.count, tokens.columns, Eigen::OuterStride<>(tokens.stride)};
+}
 
 /// Returns the view of a matrix in memory: a Matrix, Map, Ref, a block of one, or a transpose.
 template <class M>

@@ -1,9 +1,9 @@
 // The table of maps from tokens to tokens: projections and positions, which precede the similarity,
 // and maps of values, which precede the aggregation.
 //
-// A row may append columns. It maps a block of tokens, and it takes the gradient of the mapped
-// tokens back to the tokens and to its parameters. Blocks are row-major, in float or double.
-// back to the tokens and to the row's parameters. Blocks are row-major in float or double.
+// A row maps a block of tokens, to which it may append columns, and takes the gradient of the
+// mapped tokens back to the tokens and to its parameters. Blocks are dense and row-major, in float
+// or double: tokens in other memory are copied when they are converted to this type.
 #pragma once
 
 #include <cstdint>

@@ -34,7 +34,7 @@ ConeSystem system_of(const Plan& plan, const ConeFamily& family, std::int64_t he
   return geometry::cone_system(family.name, values);
 }
 
-const Tensor4<double>& tensor_of(const AttentionInput<double>& input, Tokens tokens) {
+const StridedTensor4<double>& tensor_of(const AttentionInput<double>& input, Tokens tokens) {
   return tokens == Tokens::key ? input.key : input.query;
 }
 
@@ -164,12 +164,12 @@ std::int64_t padding_of(const Plan& plan, const AttentionInput<double>& input, T
 
 /// Returns the input with NaN in its padding, so that padding is undefined and never an error.
 AttentionInput<double> without_padding(const Plan& plan, AttentionInput<double> input) {
-  const auto blank = [&](Tensor4<double>& tensor, Tokens tokens) {
-    const Shape4& shape = tensor.shape;
+  const auto blank = [&](StridedTensor4<double>& tensor, Tokens tokens) {
+    const Shape4 shape = tensor.shape;
     for (std::int64_t b = 0; b < shape.batch; ++b) {
       const std::int64_t padding = padding_of(plan, input, tokens, b);
       for (std::int64_t h = 0; h < shape.head && padding > 0; ++h) {
-        std::fill_n(tensor.row(b, h, shape.token - padding), padding * shape.feature,
+        std::fill_n(tensor.owned().row(b, h, shape.token - padding), padding * shape.feature,
                     std::numeric_limits<double>::quiet_NaN());
       }
     }
@@ -216,7 +216,7 @@ std::optional<HeadElements> head_elements(const Plan& plan, const AttentionInput
   if (family == nullptr) return std::nullopt;
   HeadElements out{system_of(plan, *family, head), {}};
   const Placer place(plan, out.system, head);
-  const Tensor4<double>& tensor = tensor_of(input, tokens);
+  const StridedTensor4<double>& tensor = tensor_of(input, tokens);
   for (std::int64_t i = 0; i < tensor.shape.token; ++i) {
     const std::string label = fmt::format("token {} of {}", i, tokens == Tokens::key ? "k" : "q");
     out.elements.push_back(place(tensor.row(batch, head, i), label));

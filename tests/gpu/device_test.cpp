@@ -24,8 +24,8 @@ struct Tolerance {
 
 AttentionInput<float> rounded(const AttentionInput<double>& input, Dtype dtype) {
   AttentionInput<float> narrow = convert<float>(input);
-  for (Tensor4<float>* t : {&narrow.query, &narrow.key, &narrow.value}) {
-    for (float& x : t->data) {
+  for (auto* t : {&narrow.query, &narrow.key, &narrow.value}) {
+    for (float& x : t->owned().data) {
       if (dtype == Dtype::bf16) x = from_bf16(to_bf16(x));
       if (dtype == Dtype::f16) x = from_f16(to_f16(x));
     }

@@ -96,7 +96,7 @@ TEST_P(Fast, AgreesWithThePortablePath) {
     Call call = make_call(GetParam(), {"none", {s.mask}, "softmax", "mean", true}, extents);
     const double spread = 3 / std::sqrt(static_cast<double>(s.feature) + 1.0);
     auto input = convert<float>(random_input(call, extents, ++seed, spread));
-    std::copy_n(input.query.row(0, 0, 0), s.feature, input.key.row(0, 0, 1));
+    std::copy_n(input.query.row(0, 0, 0), s.feature, input.key.owned().row(0, 0, 1));
     SCOPED_TRACE(
         fmt::format("{} n_q {} n_k {} d {} d_v {}", s.mask, s.query, s.key, s.feature, s.value));
     expect_fast<Bf16, true>(call, input, 1e-2);
@@ -109,8 +109,8 @@ TEST_P(Fast, KeepsWhatIsNotFiniteInTheRowsThatSeeIt) {
   const Call call = make_call(GetParam(), {"none", {"causal"}, "softmax", "mean", true}, extents);
   auto input = convert<float>(random_input(call, extents, 5, 0.5));
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-  input.query.at(0, 0, 3, 1) = nan;
-  input.key.at(0, 0, 140, 2) = nan;
+  input.query.owned().at(0, 0, 3, 1) = nan;
+  input.key.owned().at(0, 0, 140, 2) = nan;
   const auto plan = resolve(call, check_extents(input));
   const Forward<float> found = run_fast<Bf16, true>(*plan, input);
   for (int i = 0; i < 130; ++i) {

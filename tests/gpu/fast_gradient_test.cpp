@@ -52,7 +52,7 @@ class FastGradients : public testing::TestWithParam<Variant> {};
 
 template <class Type>
 void expect_fast_gradient(const Call& call, AttentionInput<float> input, double tolerance) {
-  for (float& x : input.output_grad.data)
+  for (float& x : input.output_grad.owned().data)
     x = Type::widen(static_cast<std::uint16_t>(Type::pack(x, 0)));
   const Emulation<float> portable = emulate(call, input, Type::storage);
   const auto pointer = [](auto& array) { return array.empty() ? nullptr : array.data(); };
@@ -116,7 +116,7 @@ TEST_P(FastGradients, AgreeWithThePortablePath) {
     const Call call = make_call(GetParam(), {"none", {s.mask}, "softmax", "mean", true}, extents);
     const double spread = 3 / std::sqrt(static_cast<double>(s.feature) + 1.0);
     auto input = convert<float>(random_input(call, extents, ++seed, spread));
-    std::copy_n(input.query.row(0, 0, 0), s.feature, input.key.row(0, 0, 1));
+    std::copy_n(input.query.row(0, 0, 0), s.feature, input.key.owned().row(0, 0, 1));
     SCOPED_TRACE(
         fmt::format("{} n_q {} n_k {} d {} d_v {}", s.mask, s.query, s.key, s.feature, s.value));
     expect_fast_gradient<Bf16>(call, input, 1e-2);

@@ -145,8 +145,8 @@ TEST(Storage, OfSixteenBitsRoundsBaseAndValuesAndNothingElse) {
     const auto exact = reference::evaluate(reference::make_problem(call, input));
     for (const Storage storage : {Storage::bf16, Storage::f16}) {
       AttentionInput<double> rounded = input;
-      for (Tensor4<double>* t : {&rounded.query, &rounded.key, &rounded.value}) {
-        for (double& x : t->data) {
+      for (auto* t : {&rounded.query, &rounded.key, &rounded.value}) {
+        for (double& x : t->owned().data) {
           x = storage == Storage::bf16 ? from_bf16(to_bf16(x)) : from_f16(to_f16(x));
         }
       }
@@ -170,9 +170,10 @@ TEST(CloseRecomputation, KeepsTwinsExactInFloat) {
   AttentionInput<double> wide = small_input(call, extents);
   wide.key_lengths.clear();
   wide.allowed.clear();
-  for (double& x : wide.query.data) x += 30;
+  for (double& x : wide.query.owned().data) x += 30;
   wide.key = wide.query;
-  for (std::size_t i = 0; i < wide.key.data.size(); i += 3) wide.key.data[i] += 1e-3;
+  for (std::size_t i = 0; i < wide.key.owned().data.size(); i += 3)
+    wide.key.owned().data[i] += 1e-3;
   const auto input = convert<float>(wide);
   const auto exact = reference::evaluate(reference::make_problem(call, convert<double>(input)));
   EXPECT_LE(difference(emulate(call, input, Storage::f32).forward.output, exact.output), 2e-5);
@@ -187,8 +188,8 @@ TEST(NotFinite, StaysInTheRowsThatSeeIt) {
     AttentionInput<double> input = small_input(call, extents);
     input.allowed.clear();
     input.key_lengths.clear();
-    input.key.at(0, 0, 5, 1) = std::numeric_limits<double>::quiet_NaN();
-    input.value.at(0, 0, 7, 2) = std::numeric_limits<double>::infinity();
+    input.key.owned().at(0, 0, 5, 1) = std::numeric_limits<double>::quiet_NaN();
+    input.value.owned().at(0, 0, 7, 2) = std::numeric_limits<double>::infinity();
     const Emulation<double> found = emulate(call, input, Storage::f64);
     for (int i = 0; i < 9; ++i) {
       EXPECT_EQ(std::isnan(found.forward.output.at(0, 0, i, 0)), i >= 5) << similarity << i;

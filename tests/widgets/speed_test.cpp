@@ -112,9 +112,9 @@ TEST(Speed, A16384MapIsSeenAtOnceAndPannedFreely) {
   const std::int64_t n = 16384;
   Random random(1);
   auto head = std::make_shared<HeadInput>();
-  for (Tensor4<float>* t : {&head->fast.query, &head->fast.key, &head->fast.value}) {
+  for (auto* t : {&head->fast.query, &head->fast.key, &head->fast.value}) {
     *t = Tensor4<float>({1, 1, n, 64});
-    for (float& x : t->data) x = static_cast<float>(random.normal());
+    for (float& x : t->owned().data) x = static_cast<float>(random.normal());
   }
   MapPyramid pyramid(attention_source(head, plain_call("penumbral"), Map2d::logits));
   MapCamera camera;

@@ -16,13 +16,12 @@ namespace {
 /// How many numbers of the keys of a row can be processed within a millisecond or two.
 constexpr std::int64_t most_at_once = std::int64_t{1} << 18;
 
-/// Returns every stride-th token.
-Tensor4<float> thinned(const Tensor4<float>& all, std::int64_t stride) {
-  Tensor4<float> out({1, 1, (all.shape.token + stride - 1) / stride, all.shape.feature});
-  for (std::int64_t i = 0; i < out.shape.token; ++i) {
-    std::copy_n(all.row(0, 0, i * stride), all.shape.feature, out.row(0, 0, i));
-  }
-  return out;
+/// Returns a view of every stride-th token.
+StridedTensor4<float> thinned(const StridedTensor4<float>& all, std::int64_t stride) {
+  const TokenRows<const float> rows = all.tokens(0, 0);
+  return {rows.data,
+          {1, 1, (rows.count + stride - 1) / stride, rows.columns},
+          {0, 0, rows.stride * stride}};
 }
 
 class AttentionSource : public MatrixSource {

@@ -80,14 +80,13 @@ std::string stored_problem(const HeadInput& head, bool tree) {
   return "arcs are drawn of weights, and these are " + head.stored->name;
 }
 
-Tensor4<double> sliced(const Tensor4<double>& all, const TokenRange& range) {
+/// Returns a view of the tokens of a range.
+StridedTensor4<double> sliced(const StridedTensor4<double>& all, const TokenRange& range) {
   const TokenRange part = part_of(range, all.shape.token);
-  Tensor4<double> out({1, 1, part.size(), all.shape.feature});
-  std::copy_n(all.row(0, 0, part.begin), part.size() * all.shape.feature, out.data.begin());
-  return out;
+  return {all.row(0, 0, part.begin), {1, 1, part.size(), all.shape.feature}, all.strides()};
 }
 
-/// Returns a head of the tokens of a range alone.
+/// Returns a head of the tokens of a range alone. Its tensors view those of `all`.
 AttentionInput<double> sliced(const AttentionInput<double>& all, const TokenRange& range) {
   AttentionInput<double> out;
   out.query = sliced(all.query, range);

@@ -69,9 +69,9 @@ TreeFigure some_tree(const char* similarity, std::int64_t n,
                      std::map<std::string, std::string> parameters = {}) {
   geometry::test::Sampler sampler(5);
   AttentionInput<double> input;
-  for (Tensor4<double>* t : {&input.query, &input.key, &input.value}) {
+  for (auto* t : {&input.query, &input.key, &input.value}) {
     *t = Tensor4<double>({1, 1, n, 2});
-    for (double& x : t->data) x = sampler.uniform(-1, 1);
+    for (double& x : t->owned().data) x = sampler.uniform(-1, 1);
   }
   Call call;
   call.similarity = similarity;

@@ -76,8 +76,8 @@ double penumbral_logit(double distance, double u, double v) {
   AttentionInput<double> input;
   input.query = Tensor4<double>({1, 1, 1, 2});
   input.key = input.value = Tensor4<double>({1, 1, 1, 2});
-  input.query.data = {0, u};
-  input.key.data = {distance, v};
+  input.query.owned().data = {0, u};
+  input.key.owned().data = {distance, v};
   const auto plan = resolve(call, check_extents(input));
   return attention_map(*plan, input, Map2d::logits).data[0];
 }
@@ -128,7 +128,7 @@ TEST(Errata, TheArbitraryWeightingDoesNotPreserveVolume) {
   Call call = call_from_text("volume-preserving:weighting=arbitrary");
   AttentionInput<double> input;
   input.query = Tensor4<double>({1, 1, 2, 1});
-  input.query.data = {1, 0};
+  input.query.owned().data = {1, 0};
   input.key = input.value = input.query;
   input.tensors["A"] = {{1, 1}, {1}};
   const auto plan = resolve(call, check_extents(input));

@@ -96,8 +96,11 @@ AttentionInput<double> tokens_of(const Call& call, const Extents& e, std::uint64
   };
   AttentionInput<double> input;
   input.query = tokens(e.query);
-  input.key = reads_keys(call) ? tokens(e.key + 3) : input.query;
-  input.value = reads_keys(call) ? tokens(e.key + 3) : input.query;
+  input.key = input.value = input.query;
+  if (reads_keys(call)) {
+    input.key = tokens(e.key + 3);
+    input.value = tokens(e.key + 3);
+  }
   for (std::int64_t i = 0; i < e.query * input.key.shape.token; ++i) {
     input.allowed.push_back(random.uniform(0, 1) < 0.75 ? 1 : 0);
   }
@@ -230,9 +233,9 @@ TEST(Structured, RowsOfCausalOperatorsDoNotChangeWithLaterTokens) {
     AttentionInput<double> input = tokens_of(call, {1, 1, n, n, 8, 8}, 13);
     const auto plan = resolve(call, check_extents(input));
     const Tensor4<double> before = forward(*plan, input).output;
-    for (Tensor4<double>* tokens : {&input.query, &input.key, &input.value}) {
+    for (auto* tokens : {&input.query, &input.key, &input.value}) {
       const std::int64_t same_place = changed + tokens->shape.token - n;
-      for (std::int64_t c = 0; c < 8; ++c) tokens->at(0, 0, same_place, c) += 1;
+      for (std::int64_t c = 0; c < 8; ++c) tokens->owned().at(0, 0, same_place, c) += 1;
     }
     const Tensor4<double> after = forward(*plan, input).output;
     for (std::int64_t c = 0; c < before.shape.feature; ++c) {
@@ -360,7 +363,7 @@ TEST(RandomLogits, AreThoseOfDotOnTheFactors) {
     const Array<double>& tensor = input.tensors.at(name);
     *tokens = Tensor4<double>({2, 2, tensor.extents[0], 5});
     for (std::int64_t head = 0; head < 4; ++head) {
-      std::copy(tensor.data.begin(), tensor.data.end(), tokens->row(head / 2, head % 2, 0));
+      std::copy(tensor.data.begin(), tensor.data.end(), tokens->owned().row(head / 2, head % 2, 0));
     }
   }
   const Answer<double> found = run(call, input);
@@ -390,7 +393,7 @@ TEST(BiBlosa, BackwardIsForwardOnTheReversedSequence) {
   const Tensor4<double> forwards = output_of("bi-blosa:direction=forward:block=4", input);
   AttentionInput<double> reversed = input;
   for (std::int64_t i = 0; i < 12; ++i) {
-    std::copy_n(input.query.row(0, 0, 11 - i), 5, reversed.query.row(0, 0, i));
+    std::copy_n(input.query.row(0, 0, 11 - i), 5, reversed.query.owned().row(0, 0, i));
   }
   const Tensor4<double> backwards = output_of("bi-blosa:direction=backward:block=4", reversed);
   for (std::int64_t i = 0; i < 12; ++i) {
@@ -419,8 +422,8 @@ TEST(StructuredNan, OfOneTokenReachesTheRowsThatSeeIt) {
     const Call call = with_random_tensors(call_from_text(text));
     AttentionInput<double> input = tokens_of(call, {1, 1, 12, 12, 5, 5}, 3);
     const Tensor4<double> clean = output_of(text, input);
-    input.query.at(0, 0, 6, 2) = std::nan("");
-    input.key.at(0, 0, 6 + input.key.shape.token - 12, 2) = std::nan("");
+    input.query.owned().at(0, 0, 6, 2) = std::nan("");
+    input.key.owned().at(0, 0, 6 + input.key.shape.token - 12, 2) = std::nan("");
     const Tensor4<double> found = output_of(text, input);
     for (std::int64_t i = 0; i < 12; ++i) {
       for (std::int64_t c = 0; c < clean.shape.feature; ++c) {

@@ -17,7 +17,7 @@ AttentionInput<double> sequence(std::int64_t n, std::int64_t d, double spread) {
   Random random(17);
   AttentionInput<double> input;
   input.query = Tensor4<double>({1, 1, n, d});
-  for (double& x : input.query.data) x = random.uniform(-spread, spread);
+  for (double& x : input.query.owned().data) x = random.uniform(-spread, spread);
   input.key = input.value = input.query;
   return input;
 }
@@ -67,7 +67,7 @@ TEST(Star, OfOneStepWithAGivenRelayReadsThreeTokensARow) {
   const Tensor4<double> before = forward(*plan, input).output;
   for (std::int64_t j = 0; j < 9; ++j) {
     AttentionInput<double> moved = input;
-    moved.query.at(0, 0, j, 2) += 0.5;
+    moved.query.owned().at(0, 0, j, 2) += 0.5;
     const Tensor4<double> after = forward(*plan, moved).output;
     for (std::int64_t i = 0; i < 9; ++i) {
       const std::int64_t apart = std::min((i - j + 9) % 9, (j - i + 9) % 9);

@@ -30,7 +30,7 @@ AttentionInput<double> volume_input(const Call& call, std::int64_t n, std::int64
   Random random(seed);
   AttentionInput<double> input;
   input.query = Tensor4<double>({1, 1, n, d});
-  for (double& x : input.query.data) x = random.uniform(-spread, spread);
+  for (double& x : input.query.owned().data) x = random.uniform(-spread, spread);
   input.key = input.value = input.query;
   draw_tensors(call, input, seed);
   return input;
@@ -40,8 +40,10 @@ Tensor4<double> volume_output(const Call& call, const AttentionInput<double>& in
   return forward(*resolve(call, check_extents(input)), input).output;
 }
 
-Eigen::Map<const Square> matrix_of(const Tensor4<double>& t) {
-  return {t.data.data(), t.shape.token, t.shape.feature};
+/// The first head of a Tensor4 or StridedTensor4 that is dense.
+template <class Tensor>
+Eigen::Map<const Square> matrix_of(const Tensor& t) {
+  return {t.row(0, 0, 0), t.shape.token, t.shape.feature};
 }
 Eigen::Map<const Square> matrix_of(const Array<double>& a) {
   return {a.data.data(), a.extents[0], a.extents[1]};
@@ -81,7 +83,7 @@ TEST(VolumePreserving, ArbitraryJacobianHasAnother) {
   // Erratum of the manual: one feature, A = 1, tokens 1 and 0.
   AttentionInput<double> input;
   input.query = Tensor4<double>({1, 1, 2, 1});
-  input.query.data = {1, 0};
+  input.query.owned().data = {1, 0};
   input.key = input.value = input.query;
   input.tensors["A"] = {{1, 1}, {1}};
   EXPECT_NEAR(determinant(call, input), 3, 1e-14);
@@ -161,8 +163,8 @@ struct PlainVolume {
   PlainVolume(bool skew, const AttentionInput<float>& input) {
     using Given = Eigen::Map<const Eigen::Matrix<float, -1, -1, Eigen::RowMajor>>;
     const Eigen::Index n = input.query.shape.token, d = input.query.shape.feature;
-    const Eigen::MatrixXf x = Given(input.query.data.data(), n, d);
-    const Eigen::MatrixXf g = Given(input.output_grad.data.data(), n, d);
+    const Eigen::MatrixXf x = Given(input.query.row(0, 0, 0), n, d);
+    const Eigen::MatrixXf g = Given(input.output_grad.row(0, 0, 0), n, d);
     const Eigen::MatrixXf A = Given(input.tensors.at("A").data.data(), d, d);
     const Eigen::MatrixXf B = skew ? A : Eigen::MatrixXf(A / std::sqrt(static_cast<float>(d)));
     const Eigen::MatrixXf all = x * B * x.transpose(), I = Eigen::MatrixXf::Identity(n, n);
@@ -188,7 +190,8 @@ TEST(VolumePreserving, Float32ErrorsAreAtMostTwiceThoseOfThePlainFormula) {
         AttentionInput<float> input = convert<float>(volume_input(call, n, d, 31));
         Random random(5);
         input.output_grad = input.query;
-        for (float& g : input.output_grad.data) g = static_cast<float>(random.uniform(-1, 1));
+        for (float& g : input.output_grad.owned().data)
+          g = static_cast<float>(random.uniform(-1, 1));
         const auto plan = resolve(call, check_extents(input));
         const auto wide = convert<double>(input);
         const Forward<double> exact = forward(*plan, wide);
@@ -264,7 +267,7 @@ TEST(Jacobian, OfAttentionIsThatOfFiniteDifferences) {
   Random random(4);
   AttentionInput<double> input;
   input.query = Tensor4<double>({2, 2, 3, 2});
-  for (double& x : input.query.data) x = random.uniform(-1, 1);
+  for (double& x : input.query.owned().data) x = random.uniform(-1, 1);
   input.key = input.value = input.query;
   call.parameters["scale"] = "0.5,2";
   const auto plan = resolve(call, check_extents(input));
@@ -276,7 +279,7 @@ TEST(Jacobian, OfAttentionIsThatOfFiniteDifferences) {
       Square jacobian(6, 6);
       const auto output = [&](std::int64_t i, double offset) {
         AttentionInput<double> moved = input;
-        moved.query.row(b, h, 0)[i] += offset;
+        moved.query.owned().row(b, h, 0)[i] += offset;
         moved.key = moved.value = moved.query;
         return head_of(forward(*plan, moved).output, b, h);
       };
@@ -296,7 +299,7 @@ TEST(Jacobian, OfAttentionIsThatOfFiniteDifferences) {
 AttentionInput<double> random_input_of(const Shape4& shape, Random& random) {
   AttentionInput<double> input;
   input.query = Tensor4<double>(shape);
-  for (double& x : input.query.data) x = random.uniform(-1, 1);
+  for (double& x : input.query.owned().data) x = random.uniform(-1, 1);
   input.key = input.value = input.query;
   return input;
 }

@@ -101,10 +101,10 @@ TEST(Segment, StopsGradientsAtItsStart) {
   call.parameters = {{"segment", "2"}, {"scale", "1"}};
   AttentionInput<double> input;
   input.query = Tensor4<double>({1, 1, 4, 1});
-  input.query.data = {1, 2, 3, 4};
+  input.query.owned().data = {1, 2, 3, 4};
   input.key = input.value = input.query;
   input.output_grad = Tensor4<double>({1, 1, 4, 1});
-  input.output_grad.data = {0, 0, 1, 0};
+  input.output_grad.owned().data = {0, 0, 1, 0};
   const auto plan = resolve(call, check_extents(input));
   const Forward<double> saved = forward(*plan, input);
   const Backward<double> found = backward(*plan, input, saved);
@@ -173,7 +173,7 @@ TEST(Overflow, OfAPlacedTokenStaysWithTheRowsThatSeeIt) {
   call.similarity = "umbral";
   const Extents square{1, 1, 8, 8, 4, 3};
   AttentionInput<double> input = random_input(call, square, 4);
-  input.key.at(0, 0, 5, 3) = 800;  // e^800
+  input.key.owned().at(0, 0, 5, 3) = 800;  // e^800
   const auto plan = resolve(call, square);
   const Forward<double> found = forward(*plan, input);
   const Backward<double> slopes = backward(*plan, input, found);

@@ -46,8 +46,8 @@ Problem small_dot_problem() {
   input.query = Tensor4<double>({1, 1, 1, 1}, 1.0);
   input.key = Tensor4<double>({1, 1, 2, 1});
   input.value = Tensor4<double>({1, 1, 2, 1});
-  input.key.data = {0.0, 1.0};
-  input.value.data = {0.0, 1.0};
+  input.key.owned().data = {0.0, 1.0};
+  input.value.owned().data = {0.0, 1.0};
   Call call;
   call.similarity = "dot";
   return make_problem(call, input);

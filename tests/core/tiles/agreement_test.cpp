@@ -242,7 +242,7 @@ TEST_P(Agreement, OfTwinsAndNearTwins) {
     const double move = i % 4 == 0 ? 0 : std::pow(10.0, -static_cast<double>(i % 10) - 1);
     for (std::int64_t c = 0; c < extents.feature; ++c) {
       const bool keep = c + 1 == extents.feature;  // The last coordinate closes a model's point.
-      input.key.at(0, 0, i, c) = input.query.at(0, 0, i, c) + (keep ? 0 : move);
+      input.key.owned().at(0, 0, i, c) = input.query.at(0, 0, i, c) + (keep ? 0 : move);
     }
   }
   if (GetParam().name == "hyperbolic_hyperboloid_none") {
@@ -251,7 +251,7 @@ TEST_P(Agreement, OfTwinsAndNearTwins) {
       for (std::int64_t c = 0; c + 1 < extents.feature; ++c) {
         time2 += input.key.at(0, 0, i, c) * input.key.at(0, 0, i, c);
       }
-      input.key.at(0, 0, i, extents.feature - 1) = std::sqrt(time2);
+      input.key.owned().at(0, 0, i, extents.feature - 1) = std::sqrt(time2);
     }
   }
   expect_agreement<double>(call, input, double_tolerance);

@@ -133,13 +133,13 @@ class NanInput : public testing::TestWithParam<Variant> {
 };
 
 TEST_P(NanInput, OfAQuerySpoilsItsRow) {
-  input.query.at(0, 0, 33, 1) = nan;
+  input.query.owned().at(0, 0, 33, 1) = nan;
   touched[33] = true;
   expect_other_rows_kept(run(call, input).forward.output, clean, touched);
 }
 
 TEST_P(NanInput, OfAKeySpoilsTheRowsThatSeeIt) {
-  input.key.at(0, 0, 40, 0) = nan;
+  input.key.owned().at(0, 0, 40, 0) = nan;
   std::fill(touched.begin() + 40, touched.end(), true);
   expect_other_rows_kept(run(call, input).forward.output, clean, touched);
 }
@@ -148,13 +148,13 @@ TEST_P(NanInput, OfAKeySpoilsTheRowsThatSeeIt) {
 class NanHeight : public NanInput {};
 
 TEST_P(NanHeight, OfAKeySpoilsTheRowsThatSeeIt) {
-  input.key.at(0, 0, 40, 3) = nan;
+  input.key.owned().at(0, 0, 40, 3) = nan;
   std::fill(touched.begin() + 40, touched.end(), true);
   expect_other_rows_kept(run(call, input).forward.output, clean, touched);
 }
 
 TEST_P(NanInput, OfAValueSpoilsItsColumn) {
-  input.value.at(0, 0, 40, 2) = nan;
+  input.value.owned().at(0, 0, 40, 2) = nan;
   const Tensor4<double> found = run(call, input).forward.output;
   for (std::int64_t i = 0; i < 70; ++i) {
     EXPECT_NEAR(found.at(0, 0, i, 0), clean.at(0, 0, i, 0), 1e-12);
@@ -175,9 +175,9 @@ TEST(BadValues, ShowWhereverTheyAreSeen) {
     for (std::size_t at = 0; at < allowed.size(); ++at) allowed[at] = at % 7 == 0 ? 0 : 1;
     if (call.masks.front() == "explicit") input.allowed = allowed;
     for (const std::int64_t key : {3, 600, 610, 1270, 1290}) {
-      input.value.at(0, 0, key, 1) = key == 3 ? -INFINITY : INFINITY;
-      input.value.at(1, 0, key, 2) = key == 1290 ? NAN : INFINITY;
-      std::fill_n(input.value.row(1, 0, key), key == 610 ? 4 : 0, NAN);
+      input.value.owned().at(0, 0, key, 1) = key == 3 ? -INFINITY : INFINITY;
+      input.value.owned().at(1, 0, key, 2) = key == 1290 ? NAN : INFINITY;
+      std::fill_n(input.value.owned().row(1, 0, key), key == 610 ? 4 : 0, NAN);
     }
     const auto plan = resolve(call, e);
     const Forward<float> found = forward(*plan, input);
@@ -207,8 +207,8 @@ TEST_P(NanInput, InPaddingIsNeverSeen) {
   const Forward<double> before = forward(*plan, input);
   const Backward<double> slopes_before = backward(*plan, input, before);
   for (std::int64_t j = 50; j < 70; ++j) {
-    std::fill_n(input.key.row(0, 0, j), 4, j % 2 == 0 ? nan : infinity);
-    std::fill_n(input.value.row(0, 0, j), 3, j % 2 == 0 ? nan : infinity);
+    std::fill_n(input.key.owned().row(0, 0, j), 4, j % 2 == 0 ? nan : infinity);
+    std::fill_n(input.value.owned().row(0, 0, j), 3, j % 2 == 0 ? nan : infinity);
   }
   const Forward<double> after = forward(*plan, input);
   EXPECT_LE(difference(after.output, before.output), 1e-12);
@@ -231,7 +231,8 @@ void expect_nan_rows(const Call& call, const Extents& e, int c, double number,
   const auto plan = resolve(call, e);
   for (const bool of_query : {true, false}) {
     AttentionInput<S> input = convert<S>(random_input(call, e, 9));
-    (of_query ? input.query.at(0, 0, 1, c) : input.key.at(0, 0, 2, c)) = static_cast<S>(number);
+    (of_query ? input.query.owned().at(0, 0, 1, c) : input.key.owned().at(0, 0, 2, c)) =
+        static_cast<S>(number);
     const Forward<S> found = forward(*plan, input, execution);
     for (std::int64_t i = 0; i < e.query; ++i) {
       const bool expects_nan = of_query ? i == 1 : i >= 2;
@@ -272,7 +273,7 @@ TEST(NoFeature, LeavesTheMeanOfTheValues) {
                                 {},
                                 {},
                                 {}};
-    for (std::int64_t j = 0; j < 5; ++j) input.value.at(0, 0, j, 1) = static_cast<float>(j);
+    for (std::int64_t j = 0; j < 5; ++j) input.value.owned().at(0, 0, j, 1) = static_cast<float>(j);
     const Forward<float> found = forward(*plan, input);
     EXPECT_FLOAT_EQ(found.output.at(0, 0, 2, 1), 2) << similarity;
     EXPECT_NO_THROW((void)backward(*plan, input, found)) << similarity;
@@ -282,7 +283,7 @@ TEST(NoFeature, LeavesTheMeanOfTheValues) {
 TEST_P(NanInput, InfiniteTokensChangeNoOtherRow) {
   for (const double x : {infinity, -infinity}) {
     AttentionInput<double> infinite = input;
-    infinite.query.at(0, 0, 33, 1) = x;
+    infinite.query.owned().at(0, 0, 33, 1) = x;
     const Tensor4<double> found = run(call, infinite).forward.output;
     for (std::int64_t i = 0; i < 70; ++i) {
       if (i == 33) continue;
@@ -349,8 +350,8 @@ TEST_P(ExtremeNorm, LargeNorms) {
   for (const double spread : {1e3, 1e4, 1e6, 1e8}) {
     SCOPED_TRACE(spread);
     AttentionInput<double> input = random_input(call, extents, 8, spread);
-    for (Tensor4<double>* t : {&input.query, &input.key}) {
-      for (std::int64_t i = 0; i < t->shape.token; ++i) t->at(0, 0, i, 4) /= spread;
+    for (auto* t : {&input.query, &input.key}) {
+      for (std::int64_t i = 0; i < t->shape.token; ++i) t->owned().at(0, 0, i, 4) /= spread;
     }
     expect_logits<double>(input, 1e-12);
     // A product of large tokens may cancel: its error follows their norms, not the logit.
@@ -360,8 +361,8 @@ TEST_P(ExtremeNorm, LargeNorms) {
 
 TEST_P(ExtremeNorm, OneFarTokenDoesNotBlurTheOthers) {
   AttentionInput<double> input = random_input(call, extents, 9);
-  input.key.at(0, 0, 7, 0) = 1e6;
-  input.query.at(0, 0, 3, 1) = -1e6;
+  input.key.owned().at(0, 0, 7, 0) = 1e6;
+  input.query.owned().at(0, 0, 3, 1) = -1e6;
   expect_logits<double>(input, 1e-12);
   expect_logits<float>(input, 1e-5);
 }
@@ -369,8 +370,8 @@ TEST_P(ExtremeNorm, OneFarTokenDoesNotBlurTheOthers) {
 TEST_P(ExtremeShift, OfAllTokensTogether) {
   // Tokens around 1000 instead of around 0: the distances, not the norms, set the accuracy.
   AttentionInput<double> input = random_input(call, extents, 10);
-  for (Tensor4<double>* t : {&input.query, &input.key}) {
-    for (std::int64_t i = 0; i < t->shape.token; ++i) t->at(0, 0, i, 0) += 1000;
+  for (auto* t : {&input.query, &input.key}) {
+    for (std::int64_t i = 0; i < t->shape.token; ++i) t->owned().at(0, 0, i, 0) += 1000;
   }
   expect_logits<double>(input, 1e-12);
   // A map spreads the shift over the heights: points near 1000 h, known to 6e-5 h in float32.
@@ -379,8 +380,8 @@ TEST_P(ExtremeShift, OfAllTokensTogether) {
 
 TEST_P(ExtremeDirection, OfTokensThatHaveNone) {
   AttentionInput<double> input = random_input(call, extents, 11);
-  std::fill_n(input.key.row(0, 0, 3), 4, 0.0);
-  std::fill_n(input.query.row(0, 0, 5), 4, 0.0);
+  std::fill_n(input.key.owned().row(0, 0, 3), 4, 0.0);
+  std::fill_n(input.query.owned().row(0, 0, 5), 4, 0.0);
   expect_logits<double>(input, 1e-12);
   const auto plan = resolve(call, extents);
   const Backward<double> g = backward(*plan, input, forward(*plan, input));

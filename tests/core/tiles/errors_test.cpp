@@ -172,12 +172,12 @@ TEST(Interface, NamesTheTokenOutsideTheModel) {
     EXPECT_THAT(error.what(), HasSubstr(tensor));
     EXPECT_THAT(error.what(), HasSubstr(token));
   };
-  input.key.at(0, 1, 2, 4) = 1.5;  // Above the light at 1.
+  input.key.owned().at(0, 1, 2, 4) = 1.5;  // Above the light at 1.
   expect_error(" k", "2");
-  input.key.at(0, 1, 2, 4) = 0;
+  input.key.owned().at(0, 1, 2, 4) = 0;
   expect_error(" k", "2");
-  input.key.at(0, 1, 2, 4) = 0.5;
-  input.query.at(0, 0, 1, 4) = -0.5;
+  input.key.owned().at(0, 1, 2, 4) = 0.5;
+  input.query.owned().at(0, 0, 1, 4) = -0.5;
   expect_error(" q", "1");
 }
 
@@ -189,8 +189,8 @@ TEST(Interface, NamesTheTokenInsideTheSourceOrOutsideTheBall) {
     const auto plan = resolve(call, small);
     for (const double norm : {0.0, 0.04, 1.0, 2.0}) {  // umbral: tanh(0.1 / 2) = 0.04996
       AttentionInput<double> input = random_input(call, small, 2);
-      std::fill_n(input.key.row(0, 1, 2), small.feature, 0.0);
-      input.key.at(0, 1, 2, 0) = norm;
+      std::fill_n(input.key.owned().row(0, 1, 2), small.feature, 0.0);
+      input.key.owned().at(0, 1, 2, 0) = norm;
       const Error error = error_of([&] { return forward(*plan, input); });
       EXPECT_EQ(error.exit_status(), 1);
       EXPECT_THAT(error.what(), HasSubstr("token 2 of k"));
@@ -203,7 +203,7 @@ TEST(Interface, TakesTheHorosphereItselfAsAPlace) {
   Call call;
   call.map = "none";
   AttentionInput<double> input = random_input(call, small, 2);
-  input.key.at(0, 0, 1, 4) = 1;
+  input.key.owned().at(0, 0, 1, 4) = 1;
   const auto plan = resolve(call, small);
   try {
     const Forward<double> found = forward(*plan, input);
@@ -217,7 +217,7 @@ TEST(Interface, NamesTheValueOutsideTheBall) {
   Call call;
   call.aggregate = "einstein";
   AttentionInput<double> input = random_input(call, small, 3);
-  input.value.at(0, 0, 3, 1) = 1.25;
+  input.value.owned().at(0, 0, 3, 1) = 1.25;
   const auto plan = resolve(call, small);
   const Error error = error_of([&] { return forward(*plan, input); });
   EXPECT_EQ(error.exit_status(), 1);

@@ -91,9 +91,9 @@ TEST(HalfTargets, KeepWhatIsNotFiniteFromThoseWhoDoNotSeeIt) {
   const Extents extents{1, 1, 100, 100, 8, 8};
   const AttentionInput<Float16> clean = convert<Float16>(random_input(call, extents, 23, 1));
   AttentionInput<Float16> with_nan = clean;
-  with_nan.value.at(0, 0, 60, 2) = Float16(1e9);  // infinite in f16
-  with_nan.key.at(0, 0, 70, 0) = Float16(std::nan(""));
-  with_nan.query.at(0, 0, 80, 0) = Float16(std::nan(""));
+  with_nan.value.owned().at(0, 0, 60, 2) = Float16(1e9);  // infinite in f16
+  with_nan.key.owned().at(0, 0, 70, 0) = Float16(std::nan(""));
+  with_nan.query.owned().at(0, 0, 80, 0) = Float16(std::nan(""));
   const auto plan = resolve(call, extents);
   for (const std::string& name : simd_targets<Float16>()) {
     SCOPED_TRACE(name);

@@ -95,10 +95,10 @@ TEST(HalfTypes, QueriesTooManyToKeepPlacedHaveTheGradientsOfFew) {
   AttentionInput<Bfloat16> many = half_input<Bfloat16>(call, {1, 1, 33000, 300, 64, 3}, 7);
   many.allowed = {};
   many.key_lengths = {};
-  many.query.at(0, 0, 100, 5) = Bfloat16(std::nanf(""));
+  many.query.owned().at(0, 0, 100, 5) = Bfloat16(std::nanf(""));
   AttentionInput<Bfloat16> part = many;
-  part.query = first_tokens(many.query, few);
-  part.output_grad = first_tokens(many.output_grad, few);
+  part.query = first_tokens(many.query.dense(), few);
+  part.output_grad = first_tokens(many.output_grad.dense(), few);
   const auto gradient = [&](const AttentionInput<Bfloat16>& input) {
     const auto plan = resolve(call, check_extents(input));
     return backward(*plan, input, forward(*plan, input, one_thread()), one_thread()).query;
@@ -118,8 +118,8 @@ TEST(HalfTypes, ValuesThatAreNotFiniteShowWhereTheyAreSeen) {
   call.masks = {"causal"};
   const Extents extents{1, 1, 20, 20, 8, 8};
   AttentionInput<Float16> input = half_input<Float16>(call, extents, 5);
-  input.value.at(0, 0, 10, 2) = Float16(1e9);  // infinite in f16
-  input.key.at(0, 0, 15, 0) = Float16(std::nan(""));
+  input.value.owned().at(0, 0, 10, 2) = Float16(1e9);  // infinite in f16
+  input.key.owned().at(0, 0, 15, 0) = Float16(std::nan(""));
   const Tensor4<float> output =
       convert<float>(forward(*resolve(call, extents), input, one_thread()).output);
   EXPECT_TRUE(std::isfinite(output.at(0, 0, 9, 2)));

@@ -67,8 +67,8 @@ class HiddenKeys : public testing::TestWithParam<Variant> {
     const AttentionInput<float> kept = input;
     // As the key of a query that it lies beside, far off, and no number.
     for (const float x : {input.query.at(0, 0, 3, 0), 1e8F, 1e21F, no_number}) {
-      std::copy_n(input.query.row(0, 0, 3), extents.feature, input.key.row(0, 0, 60));
-      input.key.at(0, 0, 60, 0) = x;
+      std::copy_n(input.query.row(0, 0, 3), extents.feature, input.key.owned().row(0, 0, 60));
+      input.key.owned().at(0, 0, 60, 0) = x;
       const Result after = result(target);
       expect_same_rows(after.forward.output, before.forward.output, 60);
       expect_same_rows(after.forward.lse, before.forward.lse, 60);
@@ -93,8 +93,8 @@ TEST_P(HiddenKeys, ChangeNoBitOfABiasedRow) {
 TEST_P(HiddenKeys, MakeNoRowNanBesideAFarOne) {
   for (const std::string& target : simd_targets()) {
     SCOPED_TRACE(target);
-    input.key.at(0, 0, 0, 0) = 1e8F;
-    std::fill_n(input.key.row(0, 0, 16), feature, no_number);
+    input.key.owned().at(0, 0, 0, 0) = 1e8F;
+    std::fill_n(input.key.owned().row(0, 0, 16), feature, no_number);
     const Result r = result(target);
     for (std::int64_t i = 0; i < tokens; ++i) {
       ASSERT_EQ(std::isnan(r.forward.output.at(0, 0, i, 0)), i >= 16) << "row " << i;
@@ -111,15 +111,17 @@ TEST(FarRows, OfWeightZeroHaveNoSlopes) {
   for (const char* word : {"penumbral:gamma=100", "penumbral:gamma=100:weights=sigmoid"}) {
     Call call = call_from_text(word);
     AttentionInput<float> many = convert<float>(random_input(call, {1, 1, 64, 64, 16, 3}, 5, 1));
-    many.value.at(0, 0, 7, 1) = std::numeric_limits<float>::infinity();
-    for (std::int64_t i = 5; i < 64; ++i) std::fill_n(many.output_grad.row(0, 0, i), 3, 0.0F);
+    many.value.owned().at(0, 0, 7, 1) = std::numeric_limits<float>::infinity();
+    for (std::int64_t i = 5; i < 64; ++i)
+      std::fill_n(many.output_grad.owned().row(0, 0, i), 3, 0.0F);
     many.allowed.clear();
     AttentionInput<float> few = many;
     few.query = Tensor4<float>({1, 1, 5, 16});
     few.output_grad = Tensor4<float>({1, 1, 5, 3});
-    std::copy_n(many.query.data.begin(), few.query.data.size(), few.query.data.begin());
-    std::copy_n(many.output_grad.data.begin(), few.output_grad.data.size(),
-                few.output_grad.data.begin());
+    std::copy_n(many.query.owned().data.begin(), few.query.owned().data.size(),
+                few.query.owned().data.begin());
+    std::copy_n(many.output_grad.owned().data.begin(), few.output_grad.owned().data.size(),
+                few.output_grad.owned().data.begin());
     for (const std::string& target : simd_targets()) {
       SCOPED_TRACE(target + " " + word);
       Execution execution = one_thread();
@@ -155,8 +157,8 @@ TEST(WindowedKeys, OutsideItChangeNoBitOfARow) {
     AttentionInput<float> input = given;
     const Forward<float> before = forward(*plan, input, execution);
     // Seen by queries from 50 on: query i lies beside key 1100 + i.
-    std::copy_n(input.query.row(0, 0, 3), feature, input.key.row(0, 0, 1299));
-    input.key.at(0, 0, 1299, 0) = no_number;
+    std::copy_n(input.query.row(0, 0, 3), feature, input.key.owned().row(0, 0, 1299));
+    input.key.owned().at(0, 0, 1299, 0) = no_number;
     const Forward<float> after = forward(*plan, input, execution);
     expect_same_rows(after.output, before.output, 50);
     EXPECT_TRUE(std::isnan(after.output.at(0, 0, 50, 0)));
@@ -169,8 +171,8 @@ TEST(SmallNumbers, KeepTheirDigits) {
   call.similarity = "penumbral";
   auto input = convert<double>(convert<float>(random_input(call, {1, 1, 40, 300, 8, 3}, 2, 1)));
   auto small = convert<float>(input);
-  for (float& v : small.value.data) v *= 0x1p-80F;
-  for (float& g : small.output_grad.data) g *= 0x1p-10F;
+  for (float& v : small.value.owned().data) v *= 0x1p-80F;
+  for (float& g : small.output_grad.owned().data) g *= 0x1p-10F;
   const auto plan = resolve(call, check_extents(input));
   const auto expected = forward(*plan, input);
   const auto found = forward(*plan, small, one_thread());
@@ -190,13 +192,13 @@ TEST(SmallNumbers, KeepTheirDigitsUnderSmallWeights) {
   Call call;
   call.similarity = "laplacian";
   auto small = convert<float>(random_input(call, {1, 1, 5, 1100, 2, 3}, 2, 1));
-  std::fill(small.query.data.begin(), small.query.data.end(), 0.0F);
-  for (std::size_t j = 0; j < small.key.data.size(); j += 2) {
-    small.key.data[j] = 15.5F + 0.01F * small.key.data[j];
-    small.key.data[j + 1] = 0;
+  std::fill(small.query.owned().data.begin(), small.query.owned().data.end(), 0.0F);
+  for (std::size_t j = 0; j < small.key.owned().data.size(); j += 2) {
+    small.key.owned().data[j] = 15.5F + 0.01F * small.key.owned().data[j];
+    small.key.owned().data[j + 1] = 0;
   }
   AttentionInput<double> input = convert<double>(small);
-  for (float& v : small.value.data) v *= 0x1p-80F;
+  for (float& v : small.value.owned().data) v *= 0x1p-80F;
   const auto plan = resolve(call, check_extents(input));
   const auto expected = forward(*plan, input);
   for (const std::string& target : simd_targets()) {
@@ -226,13 +228,13 @@ TEST(SmallNumbers, TilesAndPassesAgreeWhereTheFactorOfLogitsIsRounded) {
   call.parameters["gamma"] = fmt::format("{}", static_cast<float>(gamma));
   constexpr std::int64_t n = 1536;
   auto input = convert<float>(random_input(call, {1, 1, 64, n, 2, 3}, 2, 1));
-  std::fill(input.query.data.begin(), input.query.data.end(), 0.0F);
+  std::fill(input.query.owned().data.begin(), input.query.owned().data.end(), 0.0F);
   for (std::int64_t j = 0; j < n; ++j) {  // All tiles alike.
-    input.key.at(0, 0, j, 0) =
+    input.key.owned().at(0, 0, j, 0) =
         15.8F / static_cast<float>(gamma) + 0.01F * static_cast<float>(j % 7);
-    input.key.at(0, 0, j, 1) = 0;
+    input.key.owned().at(0, 0, j, 1) = 0;
   }
-  std::fill(input.output_grad.data.begin(), input.output_grad.data.end(), 1.0F);
+  std::fill(input.output_grad.owned().data.begin(), input.output_grad.owned().data.end(), 1.0F);
   const auto plan = resolve(call, check_extents(input));
   const auto expected = forward(*plan, convert<double>(input));
   for (const std::string& target : simd_targets()) {

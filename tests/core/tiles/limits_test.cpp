@@ -17,8 +17,8 @@ AttentionInput<double> level_points(double height, std::int64_t n, std::int64_t 
   Call call;
   call.similarity = "laplacian";
   AttentionInput<double> input = random_input(call, {1, 1, n, n + 3, d, 2}, seed, spread);
-  for (Tensor4<double>* t : {&input.query, &input.key}) {
-    for (std::int64_t i = 0; i < t->shape.token; ++i) t->at(0, 0, i, d - 1) = height;
+  for (auto* t : {&input.query, &input.key}) {
+    for (std::int64_t i = 0; i < t->shape.token; ++i) t->owned().at(0, 0, i, d - 1) = height;
   }
   return input;
 }
@@ -44,8 +44,8 @@ void expect_softmax_of_stairs(double step, double tolerance) {
   for (std::int64_t j = 0; j < n; ++j) {
     logits.push_back(step * static_cast<double>(j / forward_keys<T>) +
                      0.125 * static_cast<double>(j % 7));
-    input.key.data[static_cast<std::size_t>(j)] = static_cast<T>(logits.back());
-    input.value.data[static_cast<std::size_t>(j)] = static_cast<T>(j % 5);
+    input.key.owned().data[static_cast<std::size_t>(j)] = static_cast<T>(logits.back());
+    input.value.owned().data[static_cast<std::size_t>(j)] = static_cast<T>(j % 5);
   }
   const double most = *std::max_element(logits.begin(), logits.end());
   double sum = 0, weighted = 0;
@@ -93,8 +93,8 @@ double receding_error(const std::string& name, double source_height) {
   const Call far = similarity(name + "-finite", {{"gamma", text(gamma)}, {finite, text(radius)}});
   AttentionInput<double> input = random_input(near, {1, 1, 12, 15, 4, 1}, 19);
   const Tensor4<double> expected = run(near, input).logits;
-  input.query = seen_from(source_height, input.query);
-  input.key = seen_from(source_height, input.key);
+  input.query = seen_from(source_height, input.query.dense());
+  input.key = seen_from(source_height, input.key.dense());
   const Tensor4<double> found = run(far, input).logits;
   const double between = gamma * (penumbral ? radius : std::log(source_height));
   double worst = 0;
@@ -202,10 +202,10 @@ TEST(Limit, AncestorsAreTheirOwnLowestCommonAncestor) {
   input.query = Tensor4<double>({1, 1, 1, 2});
   input.key = Tensor4<double>({1, 1, 1, 2});
   input.value = Tensor4<double>({1, 1, 1, 1});
-  input.query.data = {0, 3};
-  input.key.data = {2.3, 1};  // 2 sinh 1 = 2.3504
+  input.query.owned().data = {0, 3};
+  input.key.owned().data = {2.3, 1};  // 2 sinh 1 = 2.3504
   EXPECT_EQ(run(call, input).logits.data[0], -3);
-  input.key.data = {2.4, 1};
+  input.key.owned().data = {2.4, 1};
   EXPECT_LT(run(call, input).logits.data[0], -3);
 }
 
@@ -221,8 +221,8 @@ TEST(Limit, HyperbolicDistanceIsTheSameInBothModels) {
   lorentz.query = lorentz.key = Tensor4<double>({1, 1, 20, 4});
   for (auto [from, to] : {std::pair{&half.query, &lorentz.query}, {&half.key, &lorentz.key}}) {
     for (std::int64_t i = 0; i < 20; ++i) {
-      double* u = from->row(0, 0, i);
-      double* x = to->row(0, 0, i);
+      double* u = from->owned().row(0, 0, i);
+      double* x = to->owned().row(0, 0, i);
       u[0] = random.uniform(-2, 2), u[1] = random.uniform(-2, 2), u[2] = random.uniform(0.2, 3);
       const double square = u[0] * u[0] + u[1] * u[1] + u[2] * u[2];
       x[0] = u[0] / u[2], x[1] = u[1] / u[2], x[2] = (square - 1) / (2 * u[2]);
@@ -242,7 +242,7 @@ TEST(Limit, FiniteConesHaveTheDepthOfTheirGeometry) {
     for (const std::int64_t d : {2, 3, 8}) {
       const AttentionInput<double> input =
           random_input(call, {1, 1, 40, 50, d, 1}, 23 + static_cast<std::uint64_t>(d));
-      const auto element = [&](const Tensor4<double>& t, std::int64_t i) {
+      const auto element = [&](const StridedTensor4<double>& t, std::int64_t i) {
         const Eigen::Map<const geometry::Vector> x(t.row(0, 0, i), d);
         return geometry::element(system, geometry::point(geometry::Model::ball, x));
       };
@@ -262,16 +262,13 @@ TEST(Limit, FiniteConesHaveTheDepthOfTheirGeometry) {
 template <class T>
 AttentionInput<T> on_rays(std::initializer_list<double> heights) {
   const auto n = static_cast<std::int64_t>(heights.size());
-  AttentionInput<T> input;
-  input.query = Tensor4<T>({1, 1, n, 3});
+  Tensor4<T> tokens({1, 1, n, 3});
   for (std::int64_t i = 0; i < n; ++i) {
-    T* token = input.query.row(0, 0, i);
+    T* token = tokens.row(0, 0, i);
     token[i + 1 < n ? 0 : 1] = 1;
     token[2] = static_cast<T>(*(heights.begin() + i));
   }
-  input.key = input.query;
-  input.value = Tensor4<T>({1, 1, n, 1}, T(1));
-  return input;
+  return {tokens, tokens, Tensor4<T>({1, 1, n, 1}, T(1)), {}};
 }
 
 TEST(Limit, FiniteConesOfFarTokensKeepFiniteGradients) {
@@ -350,8 +347,8 @@ TEST(Limit, FiniteConesOfOppositeTokensReachTheCentre) {
     input.query = Tensor4<double>({1, 1, 1, 2});
     input.key = Tensor4<double>({1, 1, 2, 2});
     input.value = Tensor4<double>({1, 1, 2, 1}, 1.0);
-    input.query.data = {3, 1};
-    input.key.data = {5, -2, -4, -2};
+    input.query.owned().data = {3, 1};
+    input.key.owned().data = {5, -2, -4, -2};
     const auto plan = resolve(call, check_extents(input));
     const auto found = run(call, input);
     const double rho_0 =
@@ -386,7 +383,7 @@ TEST(Limit, TheEinsteinMidpointOfSmallVectorsIsTheirMean) {
   Call einstein = similarity("dot"), mean = similarity("dot");
   einstein.aggregate = "einstein";
   AttentionInput<double> input = random_input(mean, {1, 1, 9, 12, 4, 3}, 19);
-  for (double& v : input.value.data) v *= 1e-6;
+  for (double& v : input.value.owned().data) v *= 1e-6;
   const auto a = run(einstein, input).forward.output, b = run(mean, input).forward.output;
   for (std::size_t i = 0; i < a.data.size(); ++i) EXPECT_NEAR(a.data[i], b.data[i], 1e-17);
 }

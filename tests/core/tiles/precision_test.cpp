@@ -63,7 +63,7 @@ TEST_P(Precision, OfForwardAndBackwardIsTheSame) {
     const std::int64_t queries = seed % 3 == 0 ? 12 : 1;
     auto input = convert<float>(random_input(call, {1, 1, queries, 300, 64, 1}, seed, spread));
     input.output_grad = Tensor4<float>({1, 1, queries, 1}, 0);
-    input.output_grad.data[static_cast<std::size_t>(queries) / 2] = 1;
+    input.output_grad.owned().data[static_cast<std::size_t>(queries) / 2] = 1;
     const auto plan = resolve(call, check_extents(input));
     const auto gradient = backward(*plan, input, forward(*plan, input));
     double sum = 0;
@@ -80,9 +80,9 @@ TEST(NearTheLight, PenumbralLogitsKeepTheirDigits) {
   Call call;
   call.similarity = "penumbral";
   AttentionInput<float> input = convert<float>(random_input(call, {1, 1, 64, 1, 3, 1}, 4, 1));
-  for (Tensor4<float>* tokens : {&input.query, &input.key}) {
+  for (auto* tokens : {&input.query, &input.key}) {
     for (std::int64_t i = 0; i < tokens->shape.token; ++i) {
-      float* x = tokens->row(0, 0, i);
+      float* x = tokens->owned().row(0, 0, i);
       const double angle = 0.1 * static_cast<double>(i), reach = (2.1 + 0.02 * i) * s;
       x[0] = tokens == &input.key ? 0 : static_cast<float>(reach * std::cos(angle));
       x[1] = tokens == &input.key ? 0 : static_cast<float>(reach * std::sin(angle));

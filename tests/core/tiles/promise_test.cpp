@@ -57,7 +57,7 @@ AttentionInput<S> promise_input(const Call& call, std::uint64_t seed) {
   c.set("head", 1);
   AttentionInput<float> input = random_input(c, 1, seed);
   if (call.aggregate == "einstein") {  // Values inside the ball.
-    for (float& x : input.value.data) x *= 0.05F;
+    for (float& x : input.value.owned().data) x *= 0.05F;
   }
   return convert<S>(input);
 }

@@ -165,8 +165,8 @@ TEST(Property, KeysAreASet) {
     const Answer<double> before = run(c.call, c.input);
     Random random(static_cast<std::uint64_t>(seed));
     const auto order = permutation(c.extents.key, random);
-    c.input.key = reordered(c.input.key, order);
-    c.input.value = reordered(c.input.value, order);
+    c.input.key = reordered(c.input.key.dense(), order);
+    c.input.value = reordered(c.input.value.dense(), order);
     const Answer<double> after = run(c.call, c.input);
     ASSERT_LE(difference(after.forward.output, before.forward.output), 1e-12) << c.variant.name;
     ASSERT_LE(difference(after.forward.lse, before.forward.lse), 1e-12) << c.variant.name;
@@ -179,7 +179,7 @@ TEST(Property, QueriesAreIndependentOfTheirOrder) {
     const Answer<double> before = run(c.call, c.input);
     Random random(static_cast<std::uint64_t>(seed));
     const auto order = permutation(c.extents.query, random);
-    c.input.query = reordered(c.input.query, order);
+    c.input.query = reordered(c.input.query.dense(), order);
     const Answer<double> after = run(c.call, c.input);
     ASSERT_LE(difference(after.forward.output, reordered(before.forward.output, order)), 1e-13)
         << c.variant.name;
@@ -202,8 +202,8 @@ TEST(Property, TheFutureChangesNothingUnderACausalMask) {
     for (std::int64_t h = 0; h < 2; ++h) {
       for (std::int64_t j = changed; j < n; ++j) {
         // Another key of the same kind, and another value inside the ball.
-        std::copy_n(other.input.query.row(0, h, j), 4, c.input.key.row(0, h, j));
-        for (std::int64_t v = 0; v < 3; ++v) c.input.value.at(0, h, j, v) *= -0.5;
+        std::copy_n(other.input.query.row(0, h, j), 4, c.input.key.owned().row(0, h, j));
+        for (std::int64_t v = 0; v < 3; ++v) c.input.value.owned().at(0, h, j, v) *= -0.5;
       }
     }
     const Answer<double> after = run(c.call, c.input);
@@ -285,7 +285,7 @@ TEST(Property, OneQueryIsTheLastRowOfAll) {
     const RandomCase c = make_case(static_cast<std::uint64_t>(seed), parts, {1, 2, n, n, 3, 2});
     const Answer<double> all = run(c.call, c.input);
     AttentionInput<double> decode{
-        reordered(c.input.query, {n - 1}), c.input.key, c.input.value, {}, {}, {}};
+        reordered(c.input.query.dense(), {n - 1}), c.input.key, c.input.value, {}, {}, {}};
     decode.tensors = c.input.tensors;
     const Answer<double> last = run(c.call, decode);
     ASSERT_LE(difference(last.forward.output, reordered(all.forward.output, {n - 1})), 1e-13)

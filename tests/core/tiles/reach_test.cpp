@@ -39,10 +39,10 @@ Call call_of(const Far& far) {
 /// Of numbers that float32 holds.
 AttentionInput<float> far_input(const Far& far, const Call& call, std::uint64_t seed = 1) {
   auto input = convert<float>(random_input(call, extents, seed));
-  for (Tensor4<float>* t : {&input.query, &input.key}) {
-    for (std::size_t i = 0; i < t->data.size(); ++i) {
+  for (auto* t : {&input.query, &input.key}) {
+    for (std::size_t i = 0; i < t->owned().data.size(); ++i) {
       const bool last = (i + 1) % extents.feature == 0;
-      float& x = t->data[i];
+      float& x = t->owned().data[i];
       x = static_cast<float>(last ? far.last + x : far.scale * x);
     }
   }
@@ -124,8 +124,8 @@ TEST(Reach, WhereHalfDistancesSquareBeyondFloats) {
   const Extents few{1, 1, 2, 3, 3, 1};
   AttentionInput<float> input = convert<float>(random_input(call, few, 1));
   constexpr float low = 1e-8F;
-  input.query.data = {0, 0, low, 5, 0, 2 * low};
-  input.key.data = {100, 0, low, 0, 300, 3 * low, -200, 1, low};
+  input.query.owned().data = {0, 0, low, 5, 0, 2 * low};
+  input.key.owned().data = {100, 0, low, 0, 300, 3 * low, -200, 1, low};
   const auto exact = convert<double>(input);
   const auto found = run(call, input);
   const auto expected = run(call, exact);
@@ -148,8 +148,8 @@ TEST(Reach, AtTheEndOfTheHalfSpace) {
   call.map = "none";
   const Extents few{1, 1, 1, 3, 2, 1};
   AttentionInput<float> input = convert<float>(random_input(call, few, 1));
-  input.query.data = {2.7e9F, 3.7e-10F};
-  input.key.data = {-2.7e9F, 3.7e-10F, -1e9F, 4e-10F, 0, 3.8e-10F};  // No common centre.
+  input.query.owned().data = {2.7e9F, 3.7e-10F};
+  input.key.owned().data = {-2.7e9F, 3.7e-10F, -1e9F, 4e-10F, 0, 3.8e-10F};  // No common centre.
   const auto found = run(call, input);
   const auto expected = run(call, convert<double>(input));
   EXPECT_GT(largest(expected.logits), 88.2);
@@ -162,7 +162,7 @@ TEST(Reach, TokensChangeNoBitOfOtherRows) {
   const Call call = call_of({"umbral", 1, 0});
   AttentionInput<float> input = far_input({"umbral", 1, 0}, call);
   const auto before = run(call, input);
-  input.query.at(0, 1, 4, extents.feature - 1) = 60;
+  input.query.owned().at(0, 1, 4, extents.feature - 1) = 60;
   const auto after = run(call, input);
   for (std::int64_t h = 0; h < extents.head; ++h) {
     for (std::int64_t i = 0; i < extents.query; ++i) {
@@ -182,7 +182,8 @@ TEST(Reach, TokensChangeNoBitOfOtherRows) {
 TEST(Reach, InfiniteTokensAreNanInMaps) {
   const Call call = call_of({"laplacian", 1, 0});
   AttentionInput<float> input = far_input({"laplacian", 1, 0}, call);
-  input.query.at(0, 0, 3, 0) = input.key.at(0, 0, 5, 1) = std::numeric_limits<float>::infinity();
+  input.query.owned().at(0, 0, 3, 0) = input.key.owned().at(0, 0, 5, 1) =
+      std::numeric_limits<float>::infinity();
   const auto found = run(call, input);
   for (std::int64_t j = 0; j < extents.key; ++j) {
     EXPECT_TRUE(std::isnan(found.logits.at(0, 0, 3, j)));
@@ -198,12 +199,12 @@ TEST(Reach, RowsOfFloat64AreNan) {
                          Far{"ganea", 1, 400}}) {
     const Call call = call_of(far);
     AttentionInput<double> input = random_input(call, extents, 1);
-    for (Tensor4<double>* t : {&input.query, &input.key}) {
-      for (double& x : t->data) {
+    for (auto* t : {&input.query, &input.key}) {
+      for (double& x : t->owned().data) {
         if (far.last == 1) x *= 1e200;
       }
       for (std::int64_t i = 0; far.last != 1 && i < t->shape.head * t->shape.token; ++i) {
-        t->data[static_cast<std::size_t>((i + 1) * extents.feature - 1)] += far.last;
+        t->owned().data[static_cast<std::size_t>((i + 1) * extents.feature - 1)] += far.last;
       }
     }
     const auto found = run(call, input).forward;

@@ -19,7 +19,7 @@ TEST(Twins, OfKeysWeighTheSame) {
   c.set("dim", 64);
   c.set("head", 1);
   AttentionInput<float> input = random_input(c, 1, 1);
-  std::copy_n(input.key.row(0, 0, 0), c.number("dim"), input.key.row(0, 0, 1));
+  std::copy_n(input.key.row(0, 0, 0), c.number("dim"), input.key.owned().row(0, 0, 1));
   const auto plan = resolve(call_from_text("dot:scale=0.3"), check_extents(input));
   const Forward<float> found = forward(*plan, input);
   const Backward<float> slopes = backward(*plan, input, found);
@@ -40,7 +40,7 @@ TEST(Peaked, RowsOfAMapSumToOne) {
   c.set("dim", 64);
   c.set("head", 1);
   AttentionInput<float> input = random_input(c, 1, 5);
-  for (float& x : input.query.data) x *= 4;
+  for (float& x : input.query.owned().data) x *= 4;
   const auto plan = resolve(call_from_text("dot"), check_extents(input));
   const Tensor4<float> map = attention_map(*plan, input, Map2d::weights);
   for (std::int64_t i = 0; i < c.number("seq_len"); ++i) {
@@ -72,7 +72,7 @@ TEST(Twin, BehindAMaskMayHaveAnyValue) {
   input.query = Tensor4<float>({1, 1, 1, 1}, 1);
   input.key = Tensor4<float>({1, 1, 2, 1}, 1);
   input.value = Tensor4<float>({1, 1, 2, 1}, 1);
-  input.value.data[1] = std::numeric_limits<float>::quiet_NaN();
+  input.value.owned().data[1] = std::numeric_limits<float>::quiet_NaN();
   input.key_lengths = {1};
   const Call call = call_from_text("laplacian:masks=padding");
   const auto plan = resolve(call, check_extents(input));

@@ -99,8 +99,8 @@ void read_line(const std::string& key, const std::string& rest, KnownAnswer& ans
 }
 
 void round_to_float(AttentionInput<double>& input) {
-  for (Tensor4<double>* t : {&input.query, &input.key, &input.value}) {
-    for (double& x : t->data) x = static_cast<double>(static_cast<float>(x));
+  for (auto* t : {&input.query, &input.key, &input.value}) {
+    for (double& x : t->owned().data) x = static_cast<double>(static_cast<float>(x));
   }
 }
 

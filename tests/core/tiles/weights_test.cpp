@@ -59,7 +59,7 @@ TEST(SoftmaxOverQueries, HoldsForDistantKeys) {
     call.aggregate = aggregate;
     const Extents extents{1, 1, 20, 30, 3, 2};
     AttentionInput<double> input = random_input(call, extents, 5);
-    for (std::int64_t c = 0; c < 3; ++c) input.key.at(0, 0, 7, c) = 50;
+    for (std::int64_t c = 0; c < 3; ++c) input.key.owned().at(0, 0, 7, c) = 50;
     const AttentionInput<float> narrow = convert<float>(input);
     const auto expected =
         reference::evaluate(reference::make_problem(call, convert<double>(narrow)));
@@ -130,7 +130,7 @@ TEST(ValueMaps, KeepDistantPointsInsideTheBall) {
       input.query = input.key = Tensor4<double>({1, 1, 40, 2}, 0.25);
       input.value = Tensor4<double>({1, 1, 40, 5});
       Random random(3);
-      for (double& x : input.value.data) x = random.uniform(-size, size);
+      for (double& x : input.value.owned().data) x = random.uniform(-size, size);
       EXPECT_TRUE(is_finite(run(call, input).forward.output)) << name << size;
       const AttentionInput<float> narrow = convert<float>(input);
       EXPECT_TRUE(is_finite(run(call, narrow).forward.output)) << name << size;
@@ -143,7 +143,7 @@ TEST(ValueMaps, TakeTheFirstAxisForNoDirection) {
   AttentionInput<double> input;
   input.query = input.key = Tensor4<double>({1, 1, 1, 1});
   input.value = Tensor4<double>({1, 1, 1, 3});
-  input.value.data = {0, 0, std::log(2.0)};
+  input.value.owned().data = {0, 0, std::log(2.0)};
   const auto plan = resolve(call, check_extents(input));
   const Forward<double> saved = forward(*plan, input);
   EXPECT_EQ(saved.output.shape, (Shape4{1, 1, 1, 2}));

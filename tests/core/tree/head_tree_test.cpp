@@ -13,9 +13,9 @@ namespace {
 AttentionInput<double> random_input(std::int64_t n, std::int64_t d) {
   geometry::test::Sampler sampler(9);
   AttentionInput<double> input;
-  for (Tensor4<double>* t : {&input.query, &input.key, &input.value}) {
+  for (auto* t : {&input.query, &input.key, &input.value}) {
     *t = Tensor4<double>({1, 2, n, d});
-    for (double& x : t->data) x = sampler.uniform(-1, 1);
+    for (double& x : t->owned().data) x = sampler.uniform(-1, 1);
   }
   return input;
 }
@@ -88,7 +88,7 @@ TEST(HeadTree, InventsNothingForTokensThatAreNotFinite) {
         Call call;
         call.similarity = name;
         const HeadTree clean = trees_of(call, input).front();
-        input.key.at(0, 0, 3, feature) = wrong;
+        input.key.owned().at(0, 0, 3, feature) = wrong;
         const HeadTree tree = trees_of(call, input).front();
         EXPECT_EQ(tree.undefined_count(), 1u) << name;
         EXPECT_TRUE(tree.undefined(3));
@@ -113,17 +113,14 @@ TEST(HeadTree, InventsNothingForTokensThatAreNotFinite) {
   }
 }
 
-/// The first `count` tokens of each tensor.
+/// A view of the first `count` tokens of each tensor.
 AttentionInput<double> first_tokens(const AttentionInput<double>& input, std::int64_t count) {
   AttentionInput<double> out;
   for (const auto tensor : {&AttentionInput<double>::query, &AttentionInput<double>::key,
                             &AttentionInput<double>::value}) {
-    const Tensor4<double>& from = input.*tensor;
+    const StridedTensor4<double>& from = input.*tensor;
     const Shape4& s = from.shape;
-    Tensor4<double>& to = out.*tensor = Tensor4<double>({s.batch, s.head, count, s.feature});
-    for (std::int64_t h = 0; h < s.head; ++h) {
-      std::copy_n(from.row(0, h, 0), count * s.feature, to.row(0, h, 0));
-    }
+    out.*tensor = {from.row(0, 0, 0), {s.batch, s.head, count, s.feature}, from.strides()};
   }
   return out;
 }
@@ -163,11 +160,11 @@ TEST(HeadTree, OfPaddedTokensIsThatOfTheTokensWithoutPadding) {
 
 TEST(HeadTree, AsksNobodyWherePaddingLies) {
   AttentionInput<double> input = random_input(4, 3);
-  for (double& x : input.key.data) x = std::abs(x) * 0.5 + 0.01;
+  for (double& x : input.key.owned().data) x = std::abs(x) * 0.5 + 0.01;
   input.query = input.key;
   for (std::int64_t h = 0; h < 2; ++h) {
-    input.key.at(0, h, 3, 2) = 7;  // outside the cones' domain
-    input.query.at(0, h, 3, 2) = 7;
+    input.key.owned().at(0, h, 3, 2) = 7;  // outside the cones' domain
+    input.query.owned().at(0, h, 3, 2) = 7;
   }
   input.key_lengths = {3};
   Call call;
@@ -180,9 +177,9 @@ TEST(HeadTree, AsksNobodyWherePaddingLies) {
 
 TEST(HeadTree, NamesTheTokenOutsideTheDomainAndExitsWithOne) {
   AttentionInput<double> input = random_input(3, 3);
-  for (double& x : input.query.data) x = std::abs(x) * 0.5 + 0.01;
+  for (double& x : input.query.owned().data) x = std::abs(x) * 0.5 + 0.01;
   input.key = input.query;
-  input.key.at(0, 0, 1, 2) = 2;
+  input.key.owned().at(0, 0, 1, 2) = 2;
   Call call;
   call.map = "none";
   const auto plan = resolve(call, check_extents(input));
@@ -201,8 +198,8 @@ TEST(HeadTree, NamesTheTokenOutsideTheDomainAndExitsWithOne) {
 TEST(HeadTrees, OfMappedTokens) {
   AttentionInput<double> input;
   input.query = Tensor4<double>({1, 1, 6, 4});
-  for (std::size_t i = 0; i < input.query.data.size(); ++i) {
-    input.query.data[i] = std::sin(static_cast<double>(i));
+  for (std::size_t i = 0; i < input.query.owned().data.size(); ++i) {
+    input.query.owned().data[i] = std::sin(static_cast<double>(i));
   }
   input.key = input.value = input.query;
   for (const char* text : {"umbral:position=rope", "multiplicative:W=random"}) {

@@ -14,9 +14,9 @@ namespace {
 std::vector<HeadTree> some_trees(const std::string& similarity, std::int64_t n) {
   geometry::test::Sampler sampler(3);
   AttentionInput<double> input;
-  for (Tensor4<double>* t : {&input.query, &input.key, &input.value}) {
+  for (auto* t : {&input.query, &input.key, &input.value}) {
     *t = Tensor4<double>({1, 2, n, 3});
-    for (double& x : t->data) x = sampler.uniform(-1, 1);
+    for (double& x : t->owned().data) x = sampler.uniform(-1, 1);
   }
   Call call;
   call.similarity = similarity;

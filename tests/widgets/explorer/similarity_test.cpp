@@ -17,12 +17,13 @@ std::vector<double> logits_of(Call call, const std::array<double, 2>& u,
                               const std::vector<PlanePoint>& keys) {
   const auto n = static_cast<std::int64_t>(keys.size());
   AttentionInput<double> input;
-  input.query = Tensor4<double>({1, 1, 1, 2});
-  input.key = Tensor4<double>({1, 1, n, 2});
-  input.value = input.key;
-  input.query.data = {u[0], u[1]};
-  input.key.data.clear();
-  for (const PlanePoint& p : keys) input.key.data.insert(input.key.data.end(), {p.x, p.y});
+  Tensor4<double> points({1, 1, n, 2});
+  for (std::int64_t i = 0; i < n; ++i) {
+    points.at(0, 0, i, 0) = keys[static_cast<std::size_t>(i)].x;
+    points.at(0, 0, i, 1) = keys[static_cast<std::size_t>(i)].y;
+  }
+  input.query = {u.data(), {1, 1, 1, 2}, {}};
+  input.key = input.value = std::move(points);
   call.map = "none";
   const auto plan = resolve(call, check_extents(input));
   std::vector<double> logits(keys.size());

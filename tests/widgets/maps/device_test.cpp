@@ -48,9 +48,9 @@ class FakeDevice : public Backend {
 std::shared_ptr<HeadInput> small_head(Backend* device) {
   Random random(3);
   auto head = std::make_shared<HeadInput>();
-  for (Tensor4<float>* t : {&head->fast.query, &head->fast.key, &head->fast.value}) {
+  for (auto* t : {&head->fast.query, &head->fast.key, &head->fast.value}) {
     *t = Tensor4<float>({1, 1, 20, 4});
-    for (float& x : t->data) x = static_cast<float>(random.normal());
+    for (float& x : t->owned().data) x = static_cast<float>(random.normal());
   }
   head->device = device;
   return head;

@@ -20,9 +20,9 @@ namespace {
 std::shared_ptr<const HeadInput> random_head(std::int64_t n, std::int64_t d, std::uint64_t seed) {
   Random random(seed);
   auto head = std::make_shared<HeadInput>();
-  for (Tensor4<double>* t : {&head->exact.query, &head->exact.key, &head->exact.value}) {
+  for (auto* t : {&head->exact.query, &head->exact.key, &head->exact.value}) {
     *t = Tensor4<double>({1, 1, n, d});
-    for (double& x : t->data) x = random.normal();
+    for (double& x : t->owned().data) x = random.normal();
   }
   head->fast.query = convert<float>(head->exact.query);
   head->fast.key = convert<float>(head->exact.key);
