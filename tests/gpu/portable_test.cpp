@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "tests/core/tiles/model_memory.h"
 #include "tests/gpu/agreement.h"
 
 namespace conelab::gpu::tests {
@@ -13,6 +14,7 @@ namespace {
 
 using conelab::tests::difference;
 using conelab::tests::make_call;
+using conelab::tests::ModelMemory;
 using conelab::tests::one_thread;
 using conelab::tests::pair_variants;
 using conelab::tests::Parts;
@@ -159,6 +161,24 @@ TEST(Storage, OfSixteenBitsRoundsBaseAndValuesAndNothingElse) {
       const Forward<double> saved = forward(*plan, rounded, one_thread());
       expect_gradients(found.backward, backward(*plan, rounded, saved, one_thread()), 1e-9);
     }
+  }
+}
+
+TEST(Operands, AreThoseOfADenseCopyForStridedInputs) {
+  const Extents extents{2, 2, 9, 11, 8, 8};
+  for (const char* text :
+       {"penumbral", "dot:bias=shaw:clip=3:shaw_k=random:shaw_v=random", "dot:axis=query"}) {
+    SCOPED_TRACE(text);
+    const Call call = with_random_tensors(call_from_text(text));
+    const AttentionInput<float> dense = convert<float>(random_input(call, extents, 21));
+    ModelMemory<float> memory(std::nan(""));
+    const Emulation<float> found = emulate(call, memory.place(dense), Storage::f32);
+    const Emulation<float> expected = emulate(call, dense, Storage::f32);
+    EXPECT_EQ(found.forward.output.data, expected.forward.output.data);
+    EXPECT_EQ(found.backward.query.data, expected.backward.query.data);
+    EXPECT_EQ(found.backward.key.data, expected.backward.key.data);
+    EXPECT_EQ(found.backward.value.data, expected.backward.value.data);
+    EXPECT_EQ(found.backward.tensors, expected.backward.tensors);
   }
 }
 
