@@ -37,7 +37,7 @@ template <class T>
 /// and "full" is dropped.
 [[nodiscard]] Call call_for_input(const AttendJob& job, const Input& input);
 
-/// Counts of the numbers of q, k and v together that are not finite.
+/// How many numbers of all tensors of the input are not finite.
 struct NonFinite {
   std::int64_t nan = 0, infinite = 0;
 };

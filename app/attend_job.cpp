@@ -153,14 +153,11 @@ class Attend {
     }
     return sum;
   }
-  /// Counts the tensors that are not copies of q.
-  [[nodiscard]] std::int64_t bad_inputs(const std::vector<std::string>& from_query) const {
+  /// Counts the numbers that are not finite, without tensors that are copies of q.
+  [[nodiscard]] std::int64_t bad_inputs() const {
     std::int64_t sum = count_bad(input_.query) + count_bad(input_.output_grad);
-    const auto own = [&](const char* name) {
-      return std::find(from_query.begin(), from_query.end(), name) == from_query.end();
-    };
-    if (own("k")) sum += count_bad(input_.key);
-    if (own("v")) sum += count_bad(input_.value);
+    if (!tokens_.key) sum += count_bad(input_.key);
+    if (!tokens_.value) sum += count_bad(input_.value);
     for (const auto& [name, tensor] : input_.tensors) {
       sum += std::count_if(tensor.data.begin(), tensor.data.end(),
                            [](T x) { return !std::isfinite(static_cast<double>(x)); });
@@ -293,8 +290,7 @@ void compute_and_write(const AttendJob& job, Input&& input, const std::function<
   Attend<T> attend(job, std::move(input), summary.dtype, cancelled, progress);
   summary.extents = attend.extents();
   summary.kept = attend.kept();
-  summary.rounded_to_infinity =
-      attend.bad_inputs(summary.from_query) - summary.nan_count - summary.infinite_count;
+  summary.rounded_to_infinity = attend.bad_inputs() - summary.nan_count - summary.infinite_count;
   const Clock::time_point start = Clock::now();
   attend.compute();
   summary.device = attend.device();
@@ -312,6 +308,7 @@ void compute_and_write(const AttendJob& job, Input&& input, const std::function<
 AttendSummary run_attend(const AttendJob& job, const std::function<bool()>& cancelled,
                          const StageProgress& progress) {
   check_job(job);
+  warn_of_unusable_device(job.device);
   claim_output(job, "attention", "attend");
   Input input = read_attend_input(job, cancelled);
   AttendSummary summary;

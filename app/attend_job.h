@@ -23,7 +23,8 @@ struct AttendJob {
   std::optional<Dtype> dtype;             ///< Absent: f64 for input of f64, else f32.
   std::string device = "auto";            ///< "cpu", "cuda" or "auto".
   int threads = 0;                        ///< 0: all cores.
-  /// The parts of `attend_parts` that the result contains. Output and lse are always written.
+  /// The parts of `attend_parts` that the result contains. The output is always written, and lse if
+  /// the operator has logits.
   std::vector<std::string> keep = {"output", "lse"};
   bool allow_external = false;  ///< Whether HDF5 links and storage may lead out of the input.
 
@@ -59,8 +60,8 @@ struct AttendSummary {
 /// of it that is done, in [0, 1]. It is called from any thread.
 using StageProgress = std::function<void(const char* stage, double fraction)>;
 
-/// Reads the input in a child process, computes, and writes the output whole or not at all. Before
-/// anything is read, it checks that the output can be written.
+/// Reads the input (HDF5 in a child process), computes, and writes the output whole or not at all.
+/// Before anything is read, it checks that the output can be written.
 ///
 /// 16-bit numbers are rounded on input, computed in float and rounded once on output. Output, lse
 /// and gradients come from the job's device; weights and logits [n_q x n_k] always come from the

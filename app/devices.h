@@ -13,9 +13,12 @@ namespace conelab {
 [[nodiscard]] const std::vector<std::string>& device_words();
 
 /// Returns the backend for `word`, or null for the CPU. If the device cannot be used or cannot
-/// compute `dtype`, "cuda" throws a failure that says why, and "auto" returns null; it warns only
-/// if there seems to be a device, for example with a driver that is too old. Throws misuse for
-/// other words.
+/// compute `dtype`, "cuda" throws a failure that says why, and "auto" returns null. Throws misuse
+/// for other words.
 [[nodiscard]] Backend* choose_device(const std::string& word, Dtype dtype);
+
+/// Warns if `word` is "auto" and there seems to be a device that cannot be used, for example with a
+/// driver that is too old.
+void warn_of_unusable_device(const std::string& word);
 
 }  // namespace conelab

@@ -97,7 +97,7 @@ HeatmapPanel panel_of(const ResultMap& result, const std::string& path, Map2d qu
   return panel;
 }
 
-/// Results that differ in what they are computed from, or in how, have the names of their files.
+/// Replaces a title that several panels have by the names of their files.
 void name_alike_by_file(std::vector<HeatmapPanel>& panels, const std::vector<std::string>& inputs) {
   std::map<std::string, int> count;
   for (const HeatmapPanel& panel : panels) ++count[panel.title];

@@ -15,7 +15,7 @@ namespace {
 
 using figure::HeatmapPanel;
 
-/// 1 for every pair that a mask hides [n_q × n_k]; empty where none does.
+/// Returns [n_q × n_k] with 1 for every pair that a mask hides; empty if none is hidden.
 std::vector<std::uint8_t> masked_pairs(const Plan& plan, const AttentionInput<double>& input) {
   if (plan.sees_all()) return {};
   const Mask mask = plan.mask(input);

@@ -1,6 +1,6 @@
 // The benchmark's runner: interleaved rounds, sealed samples, one result file. The steps are:
 //
-// 1. A sweep (sweep.h) lists labels on every axis (axes.h). Its cases are their product, in
+//   1. A sweep (sweep.h) lists labels on every axis (axes.h). Its cases are their product, in
 //      row-major order. Some shorter ones are measured twice (the A/A control). Each of these is a
 //      series of samples, one in each round (schedule.h).
 //   2. In each round every series is visited once. Over the rounds each series is at each

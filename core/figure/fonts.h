@@ -29,7 +29,6 @@ enum class FontFile { regular, bold, italic, fallback };
 
 /// Returns the number of the glyph for a code point, or 0 (the replacement box) if the font has
 /// none.
-/// none.
 [[nodiscard]] std::uint32_t glyph_of(FontFile file, char32_t code);
 /// Returns how far the pen moves for a code point, in em.
 [[nodiscard]] double advance(FontFile file, char32_t code);

@@ -3,7 +3,7 @@
 //   /                     NX_class=NXroot default=attention conelab_format=1 creator=...
 //   /attention            NXentry; attribute spec: the call as JSON; call: as typed
 //     weights/weight      [batch, head, query, key]      only when kept
-//     logits/logit        [batch, head, query, key]      only when kept; as lse
+//     logits/logit        [batch, head, query, key]      only when kept; the type of lse
 //     output/output       [batch, head, query, feature]
 //     output/lse          [batch, head, query]           f32, or f64 where the output is f64
 //     output/determinant  [batch, head]                  f64, only when kept

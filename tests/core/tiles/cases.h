@@ -22,14 +22,14 @@ struct Variant {
 };
 inline void PrintTo(const Variant& variant, std::ostream* out) { *out << variant.name; }
 
-/// Every variant that `resolve` accepts.
+/// Returns every variant that `resolve` accepts.
 [[nodiscard]] const std::vector<Variant>& variants();
-/// Those that take tokens rounded to 16 bits: under map none a rounded token of the hyperboloid is
-/// no longer on it.
+/// Returns those that take tokens rounded to 16 bits: under map none a rounded token of the
+/// hyperboloid is no longer on it.
 [[nodiscard]] std::vector<Variant> rounded_variants();
-/// Those without maps of tokens: what a device computes.
+/// Returns those without maps of tokens: what a device computes.
 [[nodiscard]] std::vector<Variant> pair_variants();
-/// The name of a parametrised test.
+/// Returns the name of a parametrised test.
 [[nodiscard]] std::string variant_name(const testing::TestParamInfo<Variant>& info);
 
 /// The other parts of a call: bias, masks, weights, aggregate, value map, with per-head parameters.
@@ -42,7 +42,7 @@ struct Parts {
   std::string value_map = "none";
 };
 
-/// `variant` with these parts for tensors of `extents`, every parameter given away from its
+/// Returns `variant` with these parts for tensors of `extents`, every parameter given away from its
 /// default.
 [[nodiscard]] Call make_call(const Variant& variant, const Parts& parts, const Extents& extents);
 
@@ -56,30 +56,31 @@ class Random {
   [[nodiscard]] double uniform(double low, double high) {
     return low + (high - low) * static_cast<double>(engine_() >> 11) * 0x1p-53;
   }
-  /// In [0, count).
+  /// Returns a number in [0, count).
   [[nodiscard]] std::size_t index(std::size_t count) { return engine_() % count; }
 
  private:
   std::mt19937_64 engine_;
 };
 
-/// Tokens in [-spread, spread], or points of the model under map none; values inside the Klein
-/// ball; an output gradient; an explicit mask with a quarter of the pairs masked; key lengths.
+/// Returns tokens in [-spread, spread], or points of the model under map none; values inside the
+/// Klein ball; an output gradient; an explicit mask with a quarter of the pairs masked; key
+/// lengths.
 [[nodiscard]] AttentionInput<double> random_input(const Call& call, const Extents& extents,
                                                   std::uint64_t seed, double spread = 1.5);
 
-/// The same with projections to 6 and 5 columns, those of keys and values of each head, and of the
-/// joined outputs to 7.
+/// Returns the same with projections to 6 and 5 columns, those of keys and values of each head, and
+/// of the joined outputs to 7.
 [[nodiscard]] AttentionInput<double> projected_input(const Call& call, const Extents& extents,
                                                      std::uint64_t seed, bool joins_heads);
 
-/// Names of the biases that a similarity takes, of all masks and value maps, and all weights with
-/// every word of their choices, as in Parts.
+/// Return the names of the biases that a similarity takes, of all masks and value maps, and all
+/// weights with every word of their choices, as in Parts.
 [[nodiscard]] std::vector<std::string> bias_names(const std::string& similarity = "dot");
 [[nodiscard]] std::vector<std::string> mask_names();
 [[nodiscard]] std::vector<std::string> value_map_names();
 [[nodiscard]] std::vector<std::string> weight_words();
-/// Whether the weights of a call sum to 1 over queries.
+/// Returns whether the weights of a call sum to 1 over queries.
 [[nodiscard]] bool is_over_queries(const Call& call);
 
 /// What the engine says, all of it: logits and weights where the operator has them.
@@ -107,8 +108,8 @@ template <class T>
   return {forward(*plan, input, execution), map(Map2d::logits), map(Map2d::weights)};
 }
 
-/// The largest |found - expected| / max(1, |expected|); infinity where one is NaN or infinite and
-/// the other is not the same, or where the sizes differ.
+/// Returns the largest |found - expected| / max(1, |expected|); infinity where one is NaN or
+/// infinite and the other is not the same, or where the sizes differ.
 template <class A, class B>
 [[nodiscard]] double difference(const Tensor4<A>& found, const Tensor4<B>& expected) {
   if (!(found.shape == expected.shape)) return std::numeric_limits<double>::infinity();
