@@ -50,14 +50,15 @@ std::shared_ptr<const Trace> trace_of(std::shared_ptr<const StoredMap> map, cons
   return trace;
 }
 
-/// Returns "/layer0" for an array "layer0/q"; "" for an array "q", or if there is none.
+/// Returns "/layer0" for an array "layer0/q" or "layer0.q"; "" for an array "q", or if there is
+/// none.
 std::vector<std::string> groups_of_archive(const std::string& file, FileFormat format,
                                            const std::string& query, const Cancelled& cancelled) {
   std::vector<std::string> groups;
   for (const NamedArray& array : arrays_of(file, format, cancelled)) {
     if (array.name == query) return {""};
-    const auto end = array.name.rfind("/" + query);
-    if (array.name.ends_with("/" + query)) groups.push_back("/" + array.name.substr(0, end));
+    if (!is_array_of_group(array.name, query)) continue;
+    groups.push_back("/" + array.name.substr(0, array.name.size() - query.size() - 1));
   }
   if (groups.empty()) return {""};
   return by_parent(groups);

@@ -43,6 +43,14 @@ QStringList names_of(const Files& files) {
   return names;
 }
 
+/// Reads a trace, or the first layer of an archive. Throws what the workspace would report.
+void try_reading(const FoundFile& file, const JobContext& context) {
+  const std::string path = file.path.toStdString();
+  std::string group = file.group;
+  if (group.empty()) group = groups_to_open(path, "q", context.cancel_check()).front();
+  (void)load_trace(path, group, context.cancel_check());
+}
+
 /// Returns a notice about which view shows what, if several views have something new. Results have
 /// their own notice.
 QString places_text(const Files& shown) {
@@ -136,9 +144,7 @@ FileOpener::Found FileOpener::find_all(const QStringList& files, const JobContex
       const FoundFile one = find_out(file, context.cancel_check());
       // Of several traces one is shown, so that errors of the others would go unnoticed.
       const bool unread = one.kind == FileKind::trace && !one.content;
-      if (files.size() > 1 && unread) {
-        (void)load_trace(one.path.toStdString(), one.group, context.cancel_check());
-      }
+      if (files.size() > 1 && unread) try_reading(one, context);
       found.add(one);
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::interrupted) throw;
