@@ -211,6 +211,11 @@ void FileOpener::show_trace(const Files& traces) {
   if (traces.empty()) return;
   const FoundFile& trace = traces.front();
   shown_.push_back(trace);
+  QStringList more;
+  for (const FoundFile& other : traces) {
+    if (other.path != trace.path) more << other.path;
+  }
+  if (!more.isEmpty()) emit more_traces_found(more);
   if (!trace.content) return workspace_.open(trace.path, QString::fromStdString(trace.group));
   data_.know(trace.path, trace.content);
   workspace_.open_first(trace.path, groups_to_open(*trace.content));
@@ -258,7 +263,7 @@ void FileOpener::show_content(const Files& files) {
 
 /// All messages share one line; errors come first.
 void FileOpener::report(const Found& found) {
-  QStringList text, others;
+  QStringList text, others, traces;
   QStringList errors = found.errors;
   for (const FoundFile& file : found.files) {
     if (is_among(shown_, file)) continue;
@@ -266,13 +271,16 @@ void FileOpener::report(const Found& found) {
     if (damaged)
       errors << QString::fromStdString(file.content->problems.front());
     else
-      others << name_of(file);
+      (file.kind == FileKind::trace ? traces : others) << name_of(file);
   }
   for (const QString& said : {places_text(shown_), result_text(shown_, stored_map_)}) {
     if (!said.isEmpty()) text << said;
   }
   if (!others.isEmpty()) {
     text << tr("A view shows one at a time: under File, Open recent: %1.").arg(others.join(", "));
+  }
+  if (!traces.isEmpty()) {
+    text << tr("To be compared with it, in the list above the maps: %1.").arg(traces.join(", "));
   }
   const QString notices = text.join(' ');
   if (!errors.isEmpty()) {

@@ -205,6 +205,8 @@ void MainWindow::connect_opener() {
   connect(opener_.get(), &FileOpener::arrays_found, this, [this](const FoundFile& file) {
     auto* dialog = new ArraysDialog(file, this);
     connect(dialog, &ArraysDialog::chosen, this,
+  connect(opener_.get(), &FileOpener::more_traces_found, &maps_->model().second(),
+          &SecondTrace::offer);
             [this](const QString& path, const QString& group, const ArrayNames& arrays) {
               workspace_->open(path, group, arrays);
               layout_.raise("dock-maps");
