@@ -156,7 +156,7 @@ std::shared_ptr<const HeadInput> head_input(const Trace& trace, std::int64_t bat
 
 std::string drawn_tensors(const Call& call, const Trace& trace) try {
   std::string names;
-  if (trace.stored) return names;
+  if (trace.stored || (makes_heads(call) && trace.query.shape.head > 1)) return names;
   for (const auto& [name, value] : with_random_tensors(call).parameters) {
     if (value != "random" || call.parameters.contains(name) || trace.tensors.contains(name)) {
       continue;
@@ -164,6 +164,15 @@ std::string drawn_tensors(const Call& call, const Trace& trace) try {
     names += (names.empty() ? "" : ", ") + name;
   }
   return names.empty() ? "" : ", random " + names;
+} catch (const Error&) {
+  return {};
+}
+
+std::string made_head(const Call& call, const Trace& trace) try {
+  if (trace.stored || !makes_heads(call)) return {};
+  const auto plan = resolve(call_on_head(call, trace, 0), trace.extents());
+  const std::int64_t heads = plan->chain ? plan->chain->extents.head : 1;
+  return heads > 1 ? fmt::format(", head 0 of {}", heads) : "";
 } catch (const Error&) {
   return {};
 }

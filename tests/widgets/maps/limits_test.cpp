@@ -362,6 +362,38 @@ TEST(MapLayout, MapsCanBeReadInSmallViewsAndUseEmptyPlaces) {
 }
 
 TEST(MapLimits, PercentilesReplaceThoseThatWereSetByHand) {
+TEST(MapNotice, CutsALongTitleWhereTheSentenceHasNoSpace) {
+  REQUIRE_DISPLAY();
+  ShownMaps shown({480, 500});
+  shown.edit([](MapChoice& maps) {
+    Call call = plain_call("penumbral");
+    call.parameters = {{"gamma", "1.0625"}, {"height", "1.0009765625"}};
+    maps.calls = {plain_call("dot"), call};
+  });
+  auto& text = shown.named<QLabel>("maps-notice-text");
+  const auto height = [&] {
+    return text.fontMetrics()
+        .boundingRect({0, 0, text.width(), 0}, Qt::TextWordWrap, text.text())
+        .height();
+  };
+  ASSERT_TRUE(wait_for([&] { return text.text().contains("of the shared colours"); }));
+  EXPECT_TRUE(text.text().contains("penumbral") && text.text().contains("…"));
+  EXPECT_LE(height(), text.height());
+  shown.view.resize(1400, 700);
+  ASSERT_TRUE(wait_for([&] { return text.text().contains("height = 1.0009765625"); }));
+  EXPECT_LE(height(), text.height());
+}
+
+TEST(MapNotice, WritesAHundredPercentInFull) {
+  REQUIRE_DISPLAY();
+  ShownMaps shown;
+  shown.edit([](MapChoice& maps) { maps.calls = {plain_call("dot"), plain_call("dot")}; });
+  auto& text = shown.named<QLabel>("maps-notice-text");
+  EXPECT_TRUE(wait_for([&] {
+    return text.text() == "Every map uses at least 100 % of the shared colours.";
+  })) << text.text().toStdString();
+}
+
   REQUIRE_DISPLAY();
   ShownMaps shown;
   const MapsCanvas::Bar bar = shown.canvas().bars()[0];
