@@ -324,6 +324,9 @@ QList<QAction*> MainWindow::choices(QObject* owner) {
   }
   int index = 0;
   for (const Example& example : examples(backends_.shipped_trace)) {
+  earlier_ = add_action(file, tr("&Earlier session"), QKeySequence(), [this] { open_earlier(); });
+  earlier_->setToolTip(tr("The session of the run before this one, which began with a file"));
+  earlier_->setEnabled(!session_file_.earlier().isEmpty());
     add(tr("Example: %1").arg(QString::fromUtf8(example.title)),
         [this, at = index++] { start_example(at); });
   }
@@ -401,6 +404,17 @@ void MainWindow::show_session() {
   undo_->setEnabled(history.can_undo());
   redo_->setEnabled(history.can_redo());
   undo_->setText(tr("&Undo %1").arg(QString::fromStdString(history.undo_label())).trimmed());
+/// The session takes the place of this one, which undo brings back.
+void MainWindow::open_earlier() {
+  try {
+    const SavedSession saved = load_session(session_file_.earlier());
+    begin_session(tr("open the earlier session"), saved.session);
+    if (!layout_.restore(saved.layout)) layout_.raise("dock-maps");
+  } catch (const Error& error) {
+    show_error(QString::fromStdString(error.what()));
+  }
+}
+
   redo_->setText(tr("&Redo %1").arg(QString::fromStdString(history.redo_label())).trimmed());
   const TraceChoice& trace = document_.session().trace;
   const QString name = QFileInfo(QString::fromStdString(trace.file)).fileName() +
@@ -428,6 +442,8 @@ void MainWindow::start_example(int index) {
   layout_.make_high("dock-guide", guide_height);
   layout_.raise("dock-maps");
 }
+    session_file_.keep_last_time();
+    earlier_->setEnabled(!session_file_.earlier().isEmpty());
 
 bool MainWindow::restore_autosave() {
   try {
