@@ -33,6 +33,7 @@
 #include "widgets/window/guide.h"
 #include "widgets/window/input_rules.h"
 #include "widgets/window/job_bar.h"
+#include "widgets/window/tool_actions.h"
 #include "widgets/window/tool_tips.h"
 #include "widgets/window/view_keys.h"
 #include "widgets/window/welcome.h"
@@ -282,35 +283,13 @@ QList<QAction*> MainWindow::choices(QObject* owner) {
     connect(action, &QAction::triggered, this, run);
     all << action;
   };
-  const auto& trace = workspace_->trace();
-  for (const std::string& group : workspace_->groups()) {
-    if (!trace || group.empty()) continue;
-    const QString title = QString::fromStdString(group_title(group));
-    add((trace->stored ? tr("Stored %1") : tr("Layer %1")).arg(title),
-        [this, group] { workspace_->open_group(group); });
-  }
-  for (std::int64_t head = 0; trace && head < trace->query.shape.head; ++head) {
-    add(tr("Head %1").arg(head), [this, head] {
-      document_.edit(tr("choose a head"), [head](Session& s) { s.trace.head = head; });
-    });
-  }
-  const auto seen = trace ? map_figure(document_.session(), *trace) : std::nullopt;
-  if (seen) {
+  if (const auto seen = maps_->figure()) {
     add(tr("Export the maps as a figure"),
         [this, figure = *seen] { show_figure(tr("make a figure"), figure); });
   }
-  for (const char* layout : map_layouts) {
-    add(tr("Layout: %1").arg(layout), [this, layout] {
-      document_.edit(tr("change layout"), [layout](Session& s) { s.maps.layout = layout; });
-      layout_.raise("dock-maps");
-    });
-  }
-  for (const char* quantity : map_quantities) {
-    add(tr("Attention: %1").arg(quantity), [this, quantity] {
-      document_.edit(tr("change quantity"), [quantity](Session& s) { s.maps.quantity = quantity; });
-      layout_.raise("dock-maps");
-    });
-  }
+  const auto raise = [this](const char* dock) { return [this, dock] { layout_.raise(dock); }; };
+  all += tool_actions(*maps_, tr("Maps"), raise("dock-maps"), owner);
+  all += tool_actions(*explorer_, tr("Explorer"), raise("dock-explorer"), owner);
   for (const std::string& name : operator_names()) {
     add(tr("Add operator %1").arg(QString::fromStdString(name)),
         [this, name] { operators_->add_operator(name); });
