@@ -190,7 +190,10 @@ void MainWindow::connect_views() {
           [this] { copy_figure_command(figures_->wanted()); });
   const auto copy = [this](const QString& text) { copy_text(text, tr("Command")); };
   connect(explorer_, &ExplorerView::text_copied, this, copy);
-  connect(explorer_, &ExplorerView::figure_shown, this, [this] { layout_.raise("dock-figures"); });
+  connect(explorer_, &ExplorerView::figure_shown, this, [this](const QString& left_out) {
+    layout_.raise("dock-figures");
+    if (!left_out.isEmpty()) banner_->show_notice(left_out);
+  });
   connect(explorer_, &ExplorerView::figure_command_wanted, this, &MainWindow::copy_figure_command);
   connect(&benchmarks_->model(), &BenchModel::changed, operators_,
           [this] { operators_->show_devices(benchmarks_->model().devices()); });
@@ -202,12 +205,12 @@ void MainWindow::connect_views() {
 void MainWindow::connect_opener() {
   connect(opener_.get(), &FileOpener::failed, this, &MainWindow::show_error);
   connect(opener_.get(), &FileOpener::opened, this, &MainWindow::remember);
+  connect(opener_.get(), &FileOpener::more_traces_found, &maps_->model().second(),
+          &SecondTrace::offer);
   connect(opener_.get(), &FileOpener::view_wanted, &layout_, &DockLayout::raise);
   connect(opener_.get(), &FileOpener::arrays_found, this, [this](const FoundFile& file) {
     auto* dialog = new ArraysDialog(file, this);
     connect(dialog, &ArraysDialog::chosen, this,
-  connect(opener_.get(), &FileOpener::more_traces_found, &maps_->model().second(),
-          &SecondTrace::offer);
             [this](const QString& path, const QString& group, const ArrayNames& arrays) {
               workspace_->open(path, group, arrays);
               layout_.raise("dock-maps");
@@ -303,9 +306,6 @@ QList<QAction*> MainWindow::choices(QObject* owner) {
   }
   int index = 0;
   for (const Example& example : examples(backends_.shipped_trace)) {
-  earlier_ = add_action(file, tr("&Earlier session"), QKeySequence(), [this] { open_earlier(); });
-  earlier_->setToolTip(tr("The session of the run before this one, which began with a file"));
-  earlier_->setEnabled(!session_file_.earlier().isEmpty());
     add(tr("Example: %1").arg(QString::fromUtf8(example.title)),
         [this, at = index++] { start_example(at); });
   }
@@ -324,6 +324,9 @@ void MainWindow::build_file_menu() {
     begin_session(tr("begin a new session"), Session());
     layout_.raise("dock-welcome");
   });
+  earlier_ = add_action(file, tr("&Earlier session"), QKeySequence(), [this] { open_earlier(); });
+  earlier_->setToolTip(tr("The session of the run before this one, which began with a file"));
+  earlier_->setEnabled(!session_file_.earlier().isEmpty());
   file->addSeparator();
   add_action(file, tr("&Quit"), QKeySequence::Quit, [this] { close(); });
 }
@@ -383,17 +386,6 @@ void MainWindow::show_session() {
   undo_->setEnabled(history.can_undo());
   redo_->setEnabled(history.can_redo());
   undo_->setText(tr("&Undo %1").arg(QString::fromStdString(history.undo_label())).trimmed());
-/// The session takes the place of this one, which undo brings back.
-void MainWindow::open_earlier() {
-  try {
-    const SavedSession saved = load_session(session_file_.earlier());
-    begin_session(tr("open the earlier session"), saved.session);
-    if (!layout_.restore(saved.layout)) layout_.raise("dock-maps");
-  } catch (const Error& error) {
-    show_error(QString::fromStdString(error.what()));
-  }
-}
-
   redo_->setText(tr("&Redo %1").arg(QString::fromStdString(history.redo_label())).trimmed());
   const TraceChoice& trace = document_.session().trace;
   const QString name = QFileInfo(QString::fromStdString(trace.file)).fileName() +
@@ -412,6 +404,17 @@ void MainWindow::begin_session(const QString& label, const Session& session) {
   session_file_.came_from({});
 }
 
+/// The session takes the place of this one, which undo brings back.
+void MainWindow::open_earlier() {
+  try {
+    const SavedSession saved = load_session(session_file_.earlier());
+    begin_session(tr("open the earlier session"), saved.session);
+    if (!layout_.restore(saved.layout)) layout_.raise("dock-maps");
+  } catch (const Error& error) {
+    show_error(QString::fromStdString(error.what()));
+  }
+}
+
 void MainWindow::start_example(int index) {
   const std::vector<Example> all = examples(backends_.shipped_trace);
   const Example& example = all.at(static_cast<std::size_t>(index));
@@ -421,8 +424,6 @@ void MainWindow::start_example(int index) {
   layout_.make_high("dock-guide", guide_height);
   layout_.raise("dock-maps");
 }
-    session_file_.keep_last_time();
-    earlier_->setEnabled(!session_file_.earlier().isEmpty());
 
 bool MainWindow::restore_autosave() {
   try {
@@ -441,6 +442,8 @@ void MainWindow::restore_theme() {
   try {
     const std::optional<SavedSession> saved = session_file_.last_time();
     if (!saved) return;
+    session_file_.keep_last_time();
+    earlier_->setEnabled(!session_file_.earlier().isEmpty());
     Session session = document_.session();
     session.theme = saved->session.theme;
     document_.replace(std::move(session));
