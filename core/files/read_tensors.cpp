@@ -314,7 +314,7 @@ class PrefixedSource final : public TensorSource {
 };
 
 /// Opens an archive, or, with a group such as "/layer3", those of its arrays whose names begin with
-/// "layer3/".
+/// "layer3/", or if there are none, with "layer3.".
 std::unique_ptr<TensorSource> open_archive_source(const InputSpec& spec, FileFormat format,
                                                   const SourceRules& rules) {
   std::unique_ptr<TensorSource> all = format == FileFormat::npz
@@ -322,7 +322,14 @@ std::unique_ptr<TensorSource> open_archive_source(const InputSpec& spec, FileFor
                                           : open_safetensors_source(spec.path, rules);
   const std::string prefix = spec.group.empty() ? "" : spec.group.substr(1);
   if (prefix.empty()) return all;
-  return std::make_unique<PrefixedSource>(std::move(all), prefix + "/");
+  const std::vector<std::string> names = all->names();
+  const bool slashes = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return name.starts_with(prefix + "/");
+  });
+  const bool dots = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return name.starts_with(prefix + ".");
+  });
+  return std::make_unique<PrefixedSource>(std::move(all), prefix + (dots && !slashes ? "." : "/"));
 }
 
 std::unique_ptr<TensorSource> open_source(const InputSpec& spec, FileFormat format,

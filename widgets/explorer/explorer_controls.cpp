@@ -262,7 +262,11 @@ void ExplorerViewport::handle_pointer() {
   const QPointF pointer(io.MousePos.x, io.MousePos.y);
   const std::size_t pane = pane_at(pointer);
   const QString under = handle_at(pointer, pane);
-  if (!under.isEmpty() && !io.WantCaptureMouse) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+  const bool at_arrow = dragged_.isEmpty() && arrow_under(pointer) && !io.WantCaptureMouse;
+  if (at_arrow && ImGui::IsMouseClicked(0)) return look({});
+  if ((at_arrow || !under.isEmpty()) && !io.WantCaptureMouse) {
+    ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+  }
   if (ImGui::IsMouseClicked(0) && !io.WantCaptureMouse) {
     dragged_ = under.isEmpty() ? "ground" : under;
     dragged_pane_ = pane;

@@ -225,8 +225,8 @@ void ExplorerView::show_figure() {
   const FigureChoice wanted = cone_figure(viewport_->choice(), token_names());
   workspace_.document().edit(tr("make a figure of the cones"),
                              [&](Session& s) { s.figure = wanted; });
-  emit figure_shown();
   report_left_out(figure_leaves_out(viewport_->choice(), token_names()));
+  emit figure_shown(left_out_);
 }
 
 void ExplorerView::copy_figure_command() {

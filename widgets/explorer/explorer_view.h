@@ -39,8 +39,9 @@ class ExplorerView : public QWidget {
 
  signals:
   void text_copied(const QString& text);
-  /// The session's figure now shows this scene, and the figures view should be shown.
-  void figure_shown();
+  /// The session's figure now shows this scene, and the figures view should be shown. `left_out`
+  /// says what the figure does not contain; empty if it has everything.
+  void figure_shown(const QString& left_out);
   /// The command that draws this figure should be copied.
   void figure_command_wanted(const FigureChoice& choice);
 

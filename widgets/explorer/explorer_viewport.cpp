@@ -8,6 +8,8 @@
 #include <QOpenGLFunctions>
 #include <algorithm>
 #include <cmath>
+#include <tuple>
+#include <utility>
 
 #include "widgets/explorer/label_places.h"
 #include "widgets/imgui/overlay.h"
@@ -25,6 +27,25 @@ constexpr double gap = 6;     ///< Pixels between panes.
 bool same_scene(const ConeChoice& a, const ConeChoice& b) {
   return a.family == b.family && a.beside == b.beside && a.parameters == b.parameters &&
          a.model == b.model && a.u == b.u && a.v == b.v && a.source == b.source;
+}
+
+/// Widens [low, high] by the positions, but for a tenth of them that are far from the others.
+void include(std::vector<double> along, double& low, double& high) {
+  if (along.empty()) return;
+  const double from = low, to = high;
+  const auto away = [=](double x) { return std::max({from - x, x - to, 0.0}); };
+  std::sort(along.begin(), along.end(), [&](double a, double b) { return away(a) < away(b); });
+  const auto span = [&](std::size_t count) {
+    std::pair ends(from, to);
+    for (std::size_t i = 0; i < count; ++i) {
+      ends = {std::min(ends.first, along[i]), std::max(ends.second, along[i])};
+    }
+    return ends;
+  };
+  constexpr double much = 0.65;  // Only if the others get much larger.
+  const auto all = span(along.size()), most = span(along.size() - along.size() / 10);
+  const bool far = most.second - most.first < much * (all.second - all.first);
+  std::tie(low, high) = far ? most : all;
 }
 
 /// Draws text on its own background, so that it is legible on every picture.
@@ -177,27 +198,32 @@ void ExplorerViewport::fit() {
   wake();
 }
 
-/// The models other than the half-plane show the whole plane. With tokens, their middle is in the
-/// middle of the model. An LCA far above the tokens is left out: they would be too small to see.
+/// Of tokens, a few that are far from the others may lie outside of the view, whose title counts
+/// them. The models other than the half-plane show the whole plane. With tokens, their middle is in
+/// the middle of the model. An LCA far above the tokens is left out: they would be too small to
+/// see.
 PlaneCamera ExplorerViewport::fitted(const Pane& pane, bool with_tokens) const {
   const ConeScene& scene = pane.scene;
   const double lca = scene.lca_place ? scene.lca_place->y : 0;
   double top = std::max({shown_.u[1], shown_.v[1], scene.infinite ? 0.0 : 1.5 * shown_.source[1],
                          scene.infinite && scene.penumbral ? scene.parameter : 0.2});
   double low = std::min(shown_.u[0], shown_.v[0]), high = std::max(shown_.u[0], shown_.v[0]);
-  double heights = 0, count = 0;
+  double heights = 0;
+  std::vector<double> along;
   for (const PlanePoint& p : with_tokens ? tokens_.places : std::vector<PlanePoint>()) {
     if (!std::isfinite(p.x) || !std::isfinite(p.y)) continue;
-    low = std::min(low, p.x), high = std::max(high, p.x), top = std::max(top, p.y);
-    heights += std::log(p.y), ++count;
+    along.push_back(p.x), top = std::max(top, p.y);
+    heights += std::log(p.y);
   }
+  const auto count = static_cast<double>(along.size());
+  include(std::move(along), low, high);
   PlaneCamera camera;
   if (shown_.model != "halfspace") {
     if (count == 0 || in_space() || !scene.infinite) return camera;
     return {(low + high) / 2, std::max(heights / count, std::log((high - low) / 2))};
   }
   camera.x0 = (low + high) / 2;
-  const double margins = count == 0 ? 1.4 : 1.2;
+  const double margins = count == 0 ? 1.4 : 1.1;
   const double wide = margins * (high - low) * pane.box.height / std::max(1.0, pane.box.width);
   const double tall = std::max(1.25 * top, wide);
   constexpr double far_above = 2;
@@ -332,6 +358,7 @@ void ExplorerViewport::draw_panes() {
   legends_.clear();
   each([&](std::size_t i) { draw_legend(i); });
   names_.clear();
+  arrows_.clear();
   each([&](std::size_t i) {
     if (i == 0) draw_tokens();
     draw_marks(i);
@@ -395,7 +422,47 @@ void ExplorerViewport::draw_marks(std::size_t pane) {
     const auto radius = static_cast<float>(marks[i].radius);
     list->AddCircleFilled(at, radius + 1.5F, packed(palette().color(QPalette::Base), 0.85), 24);
     list->AddCircleFilled(at, radius, packed(marks[i].colour), 24);
+    if (i < 2) draw_arrow(pane, marks[i].name, {points[i].at.x, points[i].at.y}, marks[i].colour);
   }
+}
+
+/// Draws an arrow with its name at the edge of a pane, towards a point outside of it.
+void ExplorerViewport::draw_arrow(std::size_t pane, const QString& name, const QPointF& to,
+                                  const QColor& colour) {
+  constexpr double edge = 12, length = 10, half = 6;  // Pixels.
+  const figure::Box& box = panes_[pane].box;
+  if (box.contains({to.x(), to.y()})) return;
+  const QPointF at(std::clamp(to.x(), box.x + edge, box.right() - edge),
+                   std::clamp(to.y(), box.y + edge, box.bottom() - edge));
+  const double away = std::hypot(to.x() - at.x(), to.y() - at.y());
+  const QPointF along = (to - at) / away, across(-along.y(), along.x());
+  const auto corner = [](const QPointF& p) {
+    return ImVec2(static_cast<float>(p.x()), static_cast<float>(p.y()));
+  };
+  const QPointF back = at - along * (length - edge + 2), tip = at + along * (edge - 2);
+  ImGui::GetBackgroundDrawList()->AddTriangleFilled(corner(tip), corner(back + across * half),
+                                                    corner(back - across * half), packed(colour));
+  const double wide = fontMetrics().horizontalAdvance(name) + 8.0, high = fontMetrics().height();
+  const QPointF middle = at - along * (edge + std::abs(along.x()) * wide / 2);
+  const figure::Box label{std::clamp(middle.x() - wide / 2, box.x, box.right() - wide),
+                          std::clamp(middle.y() - high / 2, box.y, box.bottom() - high), wide,
+                          high};
+  names_.push_back({name, label, {}});
+  const QRectF both = QRectF(label.x, label.y, wide, high) | QRectF(back, tip).normalized();
+  arrows_.push_back({pane, name, {both.x(), both.y(), both.width(), both.height()}});
+}
+
+std::optional<figure::Box> ExplorerViewport::arrow(const char* name, std::size_t pane) const {
+  for (const Arrow& arrow : arrows_) {
+    if (arrow.pane == pane && arrow.name.startsWith(QLatin1String(name))) return arrow.box;
+  }
+  return std::nullopt;
+}
+
+bool ExplorerViewport::arrow_under(const QPointF& p) const {
+  return std::any_of(arrows_.begin(), arrows_.end(), [&](const Arrow& arrow) {
+    return arrow.box.contains({p.x(), p.y()});
+  });
 }
 
 /// Says where the LCA is if it lies outside of the view; otherwise returns nothing.
@@ -407,25 +474,51 @@ std::optional<std::string> ExplorerViewport::about_hidden_ancestor(std::size_t p
   return fmt::format("LCA outside of the view, at ({:.4g}, {:.4g})", lca->x, lca->y);
 }
 
+/// Says how many tokens are not in the view; otherwise returns nothing.
+std::optional<std::string> ExplorerViewport::about_hidden_tokens() const {
+  const auto& places = tokens_.places;
+  const auto beyond = std::count_if(places.begin(), places.end(),
+                                    [&](const PlanePoint& x) { return beyond_rim(x); });
+  if (beyond > 0) return fmt::format("{} of {} tokens are beyond the rim", beyond, places.size());
+  const auto outside = std::count_if(places.begin(), places.end(), [&](const PlanePoint& x) {
+    const QPointF at = pixel_of(0, x);
+    return std::isfinite(x.x) && !panes_[0].box.contains({at.x(), at.y()});
+  });
+  if (outside == 0 || in_space()) return std::nullopt;
+  return fmt::format("{} of {} tokens are outside of the view", outside, places.size());
+}
+
+/// In a narrow pane, K has a line of its own, errors take several lines, and what stands in the
+/// readout too is shortened or left out.
 std::vector<std::string> ExplorerViewport::title_lines(std::size_t pane) const {
+  constexpr double margins = 16;
   const Pane& p = panes_[pane];
+  const auto fits = [&](const std::string& text) {
+    return fontMetrics().horizontalAdvance(QString::fromStdString(text)) + margins <= p.box.width;
+  };
   std::vector<std::string> lines;
+  const std::string k = fmt::format("K = {:.6g}", p.scene.similarity);
+  const bool wrong = !p.scene.error.empty();
   if (panes_.size() > 1) {
-    lines.push_back(p.scene.error.empty()
-                        ? p.choice.family + fmt::format("   K = {:.6g}", p.scene.similarity)
-                        : p.choice.family);
+    const bool one = wrong || fits(p.choice.family + "   " + k);
+    lines.push_back(p.choice.family + (one && !wrong ? "   " + k : ""));
+    if (!one) lines.push_back(k);
   }
-  if (!p.scene.error.empty()) lines.push_back(p.scene.error);
-  if (p.scene.error.empty() && !p.scene.lca_place) lines.emplace_back("no common ancestor");
-  if (const auto text = about_hidden_ancestor(pane)) lines.push_back(*text);
-  if (pane == 0) {
-    const auto hidden = std::count_if(tokens_.places.begin(), tokens_.places.end(),
-                                      [&](const PlanePoint& x) { return beyond_rim(x); });
-    if (hidden > 0) {
-      lines.push_back(
-          fmt::format("{} of {} tokens are beyond the rim", hidden, tokens_.places.size()));
-    }
+  std::string line;
+  for (const QString& word : QString::fromStdString(p.scene.error).split(' ')) {
+    const std::string longer = line + (line.empty() ? "" : " ") + word.toStdString();
+    if (!line.empty() && !fits(longer))
+      lines.push_back(std::exchange(line, word.toStdString()));
+    else
+      line = longer;
   }
+  if (!line.empty()) lines.push_back(line);
+  if (!wrong && !p.scene.lca_place) lines.emplace_back("no common ancestor");
+  if (const auto text = about_hidden_ancestor(pane)) {
+    lines.push_back(fits(*text) ? *text : "LCA outside");
+  }
+  const auto hidden = pane == 0 ? about_hidden_tokens() : std::nullopt;
+  if (hidden && fits(*hidden)) lines.push_back(*hidden);
   return lines;
 }
 

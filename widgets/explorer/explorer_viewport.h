@@ -76,6 +76,9 @@ class ExplorerViewport : public Viewport {
   /// Returns where the legends of the heat layers were in the last frame; a pane that is too small
   /// has none.
   [[nodiscard]] const std::vector<figure::Box>& legends() const { return legends_; }
+  /// Return where the arrow to "u" or "v" is at the edge of a pane, if the point is outside of it;
+  /// a click on the arrow fits the view.
+  [[nodiscard]] std::optional<figure::Box> arrow(const char* name, std::size_t pane = 0) const;
   /// Returns the milliseconds that drawing the last frame took, including its completion if
   /// `measured`.
   [[nodiscard]] double frame_time() const { return frame_time_; }
@@ -139,7 +142,10 @@ class ExplorerViewport : public Viewport {
   void draw_strokes(const std::vector<Stroke>& strokes);
   void draw_marks(std::size_t pane);
   void draw_title(std::size_t pane);
+  void draw_arrow(std::size_t pane, const QString& name, const QPointF& to, const QColor& colour);
+  [[nodiscard]] bool arrow_under(const QPointF& p) const;
   [[nodiscard]] std::optional<std::string> about_hidden_ancestor(std::size_t pane) const;
+  [[nodiscard]] std::optional<std::string> about_hidden_tokens() const;
   /// Returns whether the model is the hyperboloid and shows the point nowhere.
   [[nodiscard]] bool beyond_rim(const PlanePoint& p) const;
   void measure_tokens();
@@ -175,6 +181,13 @@ class ExplorerViewport : public Viewport {
   std::vector<std::pair<QString, double>> token_labels_;  ///< Names as painted; widths in pixels.
   std::vector<std::size_t> naming_order_;  ///< The tokens with the largest K(u, ·) first.
   std::vector<PlacedName> names_;
+  /// An arrow at the edge of a pane to a point outside of it, with its name.
+  struct Arrow {
+    std::size_t pane;
+    QString name;
+    figure::Box box;
+  };
+  std::vector<Arrow> arrows_;  ///< Those of the last frame.
   std::optional<std::size_t> token_under_;
   Document& document_;
   ConeChoice shown_;  ///< Its camera is absent while the view is fitted automatically.

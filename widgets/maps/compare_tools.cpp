@@ -10,7 +10,8 @@
 namespace conelab::desktop {
 namespace {
 
-/// Roles of an entry: its file and its group. "another file …" has neither.
+/// Roles of an entry: its file and its group. A file that was not looked into has no group, and
+/// "another file …" has neither.
 constexpr int file_role = Qt::UserRole, group_role = Qt::UserRole + 1;
 constexpr int layer_width = 116;  ///< Of any file.
 constexpr int list_margin = 30;   ///< Room of the list for its frame and scroll bar, in pixels.
@@ -109,6 +110,12 @@ void CompareTools::refill() {
     const bool known = second_.trace() && second_.trace()->file == beside->file;
     add_layers(beside->file, known ? second_.groups() : std::vector{beside->group});
   }
+  for (const QString& file : second_.offered()) {
+    const std::string path = file.toStdString();
+    if (!open || path == open->file || (beside && path == beside->file)) continue;
+    layer_->addItem(tr("with %1 …").arg(QFileInfo(file).fileName()));
+    layer_->setItemData(layer_->count() - 1, file, file_role);
+  }
   layer_->addItem(tr("with another file …"));
   layer_->view()->setMinimumWidth(layer_->view()->sizeHintForColumn(0) + list_margin);
   for (int i = 0; beside && i < layer_->count(); ++i) {
@@ -128,6 +135,11 @@ void CompareTools::choose_layer(int entry) {
   if (entry == layer_->count() - 1) return open_file();
   const auto& open = workspace_.trace();
   if (!open) return;
+  if (entry > 0 && !layer_->itemData(entry, group_role).isValid()) {
+    const QString offered = layer_->itemData(entry, file_role).toString();
+    refill();  // The entry is no choice that stays.
+    return second_.choose_file(offered);
+  }
   const std::string file = layer_->itemData(entry, file_role).toString().toStdString();
   const std::string group = layer_->itemData(entry, group_role).toString().toStdString();
   workspace_.document().edit(

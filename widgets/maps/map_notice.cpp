@@ -12,7 +12,8 @@ namespace {
 
 constexpr int text_lines = 2;  ///< For which the notice has space.
 
-QString percent(double share) { return QString::number(100 * share, 'g', 2); }
+/// Two digits, or 100.
+QString percent(double share) { return QString::number(100 * share, 'g', share < 0.995 ? 2 : 3); }
 
 }  // namespace
 
@@ -59,6 +60,12 @@ void MapNotice::look(bool wanted) {
   refresh();
 }
 
+void MapNotice::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  layout()->activate();
+  refresh();
+}
+
 std::vector<std::size_t> MapNotice::flat_panels() const {
   std::vector<std::size_t> flat;
   if (maps_.compares()) return flat;  // Entropies are matched on one head.
@@ -81,10 +88,17 @@ QString MapNotice::text_of(const std::vector<std::size_t>& flat) const {
   double most = 0;
   for (const std::size_t i : flat) most = std::max(most, maps_.used_colours(*panels[i]));
   const QString share = percent(most);
-  return flat.size() > 1
-             ? tr("%1 maps use at most %2 % of the shared colours.").arg(flat.size()).arg(share)
-             : tr("%1 uses %2 % of the shared colours.")
-                   .arg(QString::fromStdString(panels[flat.front()]->title), share);
+  if (flat.size() > 1) {
+    return tr("%1 maps use at most %2 % of the shared colours.").arg(flat.size()).arg(share);
+  }
+  QString title = QString::fromStdString(panels[flat.front()]->title), text;
+  const QRect room(0, 0, text_->width(), 0);
+  for (;;) {  // A long title is cut until the sentence has space.
+    text = tr("%1 uses %2 % of the shared colours.").arg(title, share);
+    const int high = text_->fontMetrics().boundingRect(room, Qt::TextWordWrap, text).height();
+    if (high <= text_->height() || title.size() < 8) return text;
+    title = title.left(title.size() - 4).trimmed() + QStringLiteral(" …");
+  }
 }
 
 bool MapNotice::is_incomplete() const {

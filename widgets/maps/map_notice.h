@@ -22,6 +22,9 @@ class MapNotice : public QWidget {
   /// Shows the line where several maps share limits, if `wanted` is true.
   void look(bool wanted);
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
   void refresh();
   /// Returns the panels that look empty; none while maps are computed.

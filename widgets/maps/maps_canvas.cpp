@@ -24,6 +24,7 @@ constexpr double margin = 30, profile_margin = 56, histogram_height = 26;
 constexpr double grasp = 6;      ///< Distance in pixels within which a handle is held.
 constexpr double bin_width = 4;  ///< Of a histogram.
 constexpr int drag_start = 4;
+constexpr int lowest = 240;  ///< Height of the canvas.
 
 }  // namespace
 
@@ -104,10 +105,14 @@ void MapsCanvas::keep_readable() {
   if (space.margin == margin) space.margin = 0;
   space.row = std::min(space.row, label_part * least_map);
   space.column = std::min(space.column, label_part * least_map);
-  const double least = least_height(width(), model_.panels().size(), aspect(), space, least_map);
-  const int height = std::max(240, static_cast<int>(std::ceil(least)));
-  if (height == readable_height_) return;
-  readable_height_ = height;
+  const std::size_t count = model_.panels().size();
+  const double seen = parentWidget() == nullptr ? height() : parentWidget()->height();
+  const MapLayout whole = arrange_panels(width(), seen, count, aspect(), space);
+  const bool fits = count > 0 && whole.panels.front().cells.height >= nearly * least_map;
+  const double least = fits ? 0 : least_height(width(), count, aspect(), space, least_map);
+  const int needed = std::max(lowest, static_cast<int>(std::ceil(least)));
+  if (needed == readable_height_) return;
+  readable_height_ = needed;
   updateGeometry();
 }
 

@@ -44,7 +44,8 @@ class MapsCanvas : public QWidget {
   /// Moves the camera to a cell if that is outside the visible part.
   void reveal(const Focus& cell);
 
-  /// The height at which the maps can be read at this width; a lower view scrolls.
+  /// The height at which the maps can be read at this width; a lower view scrolls, unless all of
+  /// them are nearly as large in it.
   [[nodiscard]] QSize minimumSizeHint() const override { return {320, readable_height_}; }
   [[nodiscard]] QSize sizeHint() const override { return {900, 620}; }
 

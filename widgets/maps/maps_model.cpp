@@ -178,7 +178,10 @@ MapSubject MapsModel::subject(PanelOf of) const {
 }
 
 std::string MapsModel::title_of(const Call& call, const Call* reference, PanelOf of) const {
-  std::string title = panel_title(call, reference) + drawn_tensors(call, *workspace_.trace());
+  const Trace& open = *workspace_.trace();
+  const Call& made = reference != nullptr && makes_heads(*reference) ? *reference : call;
+  std::string title =
+      panel_title(call, reference) + drawn_tensors(call, open) + made_head(made, open);
   const auto& stored = of == PanelOf::beside && beside_ ? beside_->stored : head_->stored;
   if (stored) title = stored->title + ", stored " + stored->name;
   if (stored && of == PanelOf::open && compares()) {

@@ -1,4 +1,5 @@
 // The tool bar of the attention maps view.
+#include <QAbstractItemView>
 #include <QActionGroup>
 #include <QComboBox>
 #include <QDoubleSpinBox>
@@ -42,6 +43,8 @@ void fill_colours(QComboBox& colours) {
     colours.setItemData(colours.count() - 1, QString::fromUtf8(info.about), Qt::ToolTipRole);
   }
   colours.setIconSize(QSize(48, 12));
+  constexpr int frame = 30;  // Space for the frame and the scroll bar of the list.
+  colours.view()->setMinimumWidth(colours.view()->sizeHintForColumn(0) + frame);
 }
 
 }  // namespace
@@ -400,6 +403,12 @@ std::optional<FigureChoice> MapsView::with_percentiles(std::optional<FigureChoic
     figure->parameters["high"] = fmt::format("{:.6g}", limits.high);
   }
   return figure;
+}
+
+std::optional<FigureChoice> MapsView::figure() const {
+  const auto& trace = workspace_.trace();
+  if (!trace) return std::nullopt;
+  return with_percentiles(map_figure(workspace_.document().session(), *trace));
 }
 
 void MapsView::fill_figure_menu() {

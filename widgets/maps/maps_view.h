@@ -40,6 +40,9 @@ class MapsView : public QWidget {
   /// Returns the text of the readout.
   [[nodiscard]] QString readout() const;
   [[nodiscard]] LayoutTableView& numbers() { return *numbers_page_; }
+  /// Returns the figure of what is shown, of its first operator if each has its own; absent if no
+  /// figure shows it.
+  [[nodiscard]] std::optional<FigureChoice> figure() const;
   /// Lets the user type part of a token to find; layouts without tokens give way to the maps.
   void find_token();
 

@@ -106,6 +106,10 @@ std::vector<NamedArray> arrays_of(const std::string& file, FileFormat format,
   return arrays;
 }
 
+bool is_array_of_group(const std::string& array, const std::string& name) {
+  return array.ends_with("/" + name) || array.ends_with("." + name);
+}
+
 ArrayNames guess_arrays(const std::vector<NamedArray>& arrays) {
   if (arrays.empty()) return {};
   const auto is_query = [](const NamedArray& array) {
@@ -138,14 +142,23 @@ std::string array_problem(const std::vector<NamedArray>& arrays, const ArrayName
 }
 
 GroupedNames within_group(const ArrayNames& paths) {
-  const std::string group = paths.query.substr(0, paths.query.rfind('/'));
-  const auto inside = [&](const std::string& path) {
-    return path.empty() || path.substr(0, path.rfind('/')) == group;
+  const bool archive = !paths.query.starts_with('/');
+  // The array "layer0/query" of an archive is "/layer0/query", as in HDF5.
+  const auto whole = [&](const std::string& path) {
+    return archive && !path.empty() ? "/" + path : path;
   };
-  const bool one = inside(paths.key) && inside(paths.value);
+  const auto group_of = [&](const std::string& path) {
+    return path.substr(0, path.find_last_of(archive ? "/." : "/"));
+  };
+  const ArrayNames all{whole(paths.query), whole(paths.key), whole(paths.value)};
+  const std::string group = group_of(all.query);
+  const auto inside = [&](const std::string& path) {
+    return path.empty() || group_of(path) == group;
+  };
+  const bool one = inside(all.key) && inside(all.value);
   const std::size_t cut = one ? group.size() + 1 : 1;
   const auto name = [&](const std::string& path) { return path.empty() ? "" : path.substr(cut); };
-  return {one ? group : "", {name(paths.query), name(paths.key), name(paths.value)}};
+  return {one ? group : "", {name(all.query), name(all.key), name(all.value)}};
 }
 
 }  // namespace conelab::desktop

@@ -31,6 +31,10 @@ struct NamedArray {
 [[nodiscard]] std::vector<NamedArray> arrays_of(const std::string& file, FileFormat format,
                                                 const std::function<bool()>& cancelled);
 
+/// Returns whether an array of an archive is `name` within a group: "layer0/q" and "layer0.q" are
+/// q.
+[[nodiscard]] bool is_array_of_group(const std::string& array, const std::string& name);
+
 /// Returns the names that most probably mean q, k and v: those with "q" or "query", and the names
 /// that differ from it by "k" or "key" and "v" or "value". A name is empty if there is no such
 /// array; q is the first array if no name contains "q" or "query".
@@ -42,7 +46,8 @@ struct NamedArray {
                                         const ArrayNames& names);
 
 /// Arrays of one group of a file are named within this group, so that the same names open its other
-/// layers.
+/// layers. In an archive, whose paths have no "/" in front, dots separate groups too: the array
+/// "layers.0.q_proj" is q_proj of the group "/layers.0".
 struct GroupedNames {
   std::string group;
   ArrayNames arrays;

@@ -85,6 +85,14 @@ void SecondTrace::fail_with(const std::string& message) {
   emit changed();
 }
 
+void SecondTrace::offer(const QStringList& files) {
+  for (const QString& file : files) {
+    const QString path = QFileInfo(file).absoluteFilePath();
+    if (!offered_.contains(path)) offered_ << path;
+  }
+  emit changed();
+}
+
 void SecondTrace::choose_file(const QString& file) {
   const std::string path = QFileInfo(file).absoluteFilePath().toStdString();
   choice_job_ = workspace_.jobs().start<std::vector<std::string>>(

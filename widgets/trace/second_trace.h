@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QObject>
+#include <QStringList>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,6 +34,10 @@ class SecondTrace : public QObject {
   /// one, otherwise with the first. `Workspace::failed` reports a file without traces.
   void choose_file(const QString& file);
 
+  /// Offers files that were opened together with the trace, for comparison.
+  void offer(const QStringList& files);
+  [[nodiscard]] const QStringList& offered() const { return offered_; }
+
  signals:
   void changed();
 
@@ -51,6 +56,7 @@ class SecondTrace : public QObject {
   std::vector<std::shared_ptr<const Trace>> more_;
   std::vector<std::string> groups_;
   std::string groups_of_;  ///< The file of `groups_`.
+  QStringList offered_;    ///< Absolute paths.
   std::string error_;
   std::string wanted_;  ///< Identifies what was last read or is being read; empty: nothing.
   JobHandle job_, choice_job_;

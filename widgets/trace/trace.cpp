@@ -50,14 +50,15 @@ std::shared_ptr<const Trace> trace_of(std::shared_ptr<const StoredMap> map, cons
   return trace;
 }
 
-/// Returns "/layer0" for an array "layer0/q"; "" for an array "q", or if there is none.
+/// Returns "/layer0" for an array "layer0/q" or "layer0.q"; "" for an array "q", or if there is
+/// none.
 std::vector<std::string> groups_of_archive(const std::string& file, FileFormat format,
                                            const std::string& query, const Cancelled& cancelled) {
   std::vector<std::string> groups;
   for (const NamedArray& array : arrays_of(file, format, cancelled)) {
     if (array.name == query) return {""};
-    const auto end = array.name.rfind("/" + query);
-    if (array.name.ends_with("/" + query)) groups.push_back("/" + array.name.substr(0, end));
+    if (!is_array_of_group(array.name, query)) continue;
+    groups.push_back("/" + array.name.substr(0, array.name.size() - query.size() - 1));
   }
   if (groups.empty()) return {""};
   return by_parent(groups);
@@ -155,7 +156,7 @@ std::shared_ptr<const HeadInput> head_input(const Trace& trace, std::int64_t bat
 
 std::string drawn_tensors(const Call& call, const Trace& trace) try {
   std::string names;
-  if (trace.stored) return names;
+  if (trace.stored || (makes_heads(call) && trace.query.shape.head > 1)) return names;
   for (const auto& [name, value] : with_random_tensors(call).parameters) {
     if (value != "random" || call.parameters.contains(name) || trace.tensors.contains(name)) {
       continue;
@@ -163,6 +164,15 @@ std::string drawn_tensors(const Call& call, const Trace& trace) try {
     names += (names.empty() ? "" : ", ") + name;
   }
   return names.empty() ? "" : ", random " + names;
+} catch (const Error&) {
+  return {};
+}
+
+std::string made_head(const Call& call, const Trace& trace) try {
+  if (trace.stored || !makes_heads(call)) return {};
+  const auto plan = resolve(call_on_head(call, trace, 0), trace.extents());
+  const std::int64_t heads = plan->chain ? plan->chain->extents.head : 1;
+  return heads > 1 ? fmt::format(", head 0 of {}", heads) : "";
 } catch (const Error&) {
   return {};
 }

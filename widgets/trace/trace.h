@@ -73,6 +73,10 @@ struct HeadInput {
 /// Empty if there are none, or if the call is wrong.
 [[nodiscard]] std::string drawn_tensors(const Call& call, const Trace& trace);
 
+/// Of an operator that makes several heads from tokens with one, a map shows the first: ", head 0
+/// of 4". Empty for others, or if the call is wrong.
+[[nodiscard]] std::string made_head(const Call& call, const Trace& trace);
+
 /// `call_of_head` under the file's own mask, where it has one. Tensors that the call needs and the
 /// file lacks are drawn.
 [[nodiscard]] Call call_on_head(Call call, const Trace& trace, std::int64_t head);

@@ -80,12 +80,7 @@ void ArraysDialog::show_problem() {
 }
 
 void ArraysDialog::choose() {
-  ArrayNames paths = names();
-  // The array "layer0/query" of an archive is "/layer0/query", as in HDF5.
-  for (std::string* path : {&paths.query, &paths.key, &paths.value}) {
-    if (!path->empty() && !path->starts_with('/')) *path = "/" + *path;
-  }
-  const GroupedNames named = within_group(paths);
+  const GroupedNames named = within_group(names());
   emit chosen(file_.path, QString::fromStdString(named.group), named.arrays);
   accept();
 }

@@ -93,12 +93,15 @@ void CommandPalette::filter(const QString& typed) {
     item->setData(Qt::UserRole, i);
     item->setSizeHint({0, list_->fontMetrics().height() + row_gap});
   }
-  list_->setCurrentRow(0);
+  if (found.empty()) {
+    (new QListWidgetItem(tr("No command here has these letters."), list_))->setFlags({});
+  }
+  list_->setCurrentRow(found.empty() ? -1 : 0);
 }
 
 void CommandPalette::run() {
   const QListWidgetItem* item = list_->currentItem();
-  if (!item) return;
+  if (!item || !item->flags().testFlag(Qt::ItemIsEnabled)) return;
   const QPointer<QAction> action = actions_[item->data(Qt::UserRole).toInt()];
   close();
   if (action) action->trigger();

@@ -66,7 +66,8 @@ FoundFile in_hdf5(const Inspection& inspection, const QString& path) {
   return found;
 }
 
-/// A file of another format is a trace if one of its arrays is called q, as "layer0/q" is. If it
+/// A file of another format is a trace if one of its arrays is called q, as "layer0/q" and
+/// "layer0.q" are. If it
 /// cannot be read, the workspace says why.
 FoundFile in_archive(const QString& path, FileFormat format, const Cancelled& cancelled) {
   FoundFile found{FileKind::trace, path};
@@ -78,7 +79,7 @@ FoundFile in_archive(const QString& path, FileFormat format, const Cancelled& ca
     return found;
   }
   const auto is_query = [](const NamedArray& array) {
-    return array.name == "q" || array.name.ends_with("/q");
+    return array.name == "q" || is_array_of_group(array.name, "q");
   };
   const auto& arrays = found.arrays;
   if (!arrays.empty() && std::none_of(arrays.begin(), arrays.end(), is_query)) {

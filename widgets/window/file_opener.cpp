@@ -43,6 +43,14 @@ QStringList names_of(const Files& files) {
   return names;
 }
 
+/// Reads a trace, or the first layer of an archive. Throws what the workspace would report.
+void try_reading(const FoundFile& file, const JobContext& context) {
+  const std::string path = file.path.toStdString();
+  std::string group = file.group;
+  if (group.empty()) group = groups_to_open(path, "q", context.cancel_check()).front();
+  (void)load_trace(path, group, context.cancel_check());
+}
+
 /// Returns a notice about which view shows what, if several views have something new. Results have
 /// their own notice.
 QString places_text(const Files& shown) {
@@ -136,9 +144,7 @@ FileOpener::Found FileOpener::find_all(const QStringList& files, const JobContex
       const FoundFile one = find_out(file, context.cancel_check());
       // Of several traces one is shown, so that errors of the others would go unnoticed.
       const bool unread = one.kind == FileKind::trace && !one.content;
-      if (files.size() > 1 && unread) {
-        (void)load_trace(one.path.toStdString(), one.group, context.cancel_check());
-      }
+      if (files.size() > 1 && unread) try_reading(one, context);
       found.add(one);
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::interrupted) throw;
@@ -205,6 +211,11 @@ void FileOpener::show_trace(const Files& traces) {
   if (traces.empty()) return;
   const FoundFile& trace = traces.front();
   shown_.push_back(trace);
+  QStringList more;
+  for (const FoundFile& other : traces) {
+    if (other.path != trace.path) more << other.path;
+  }
+  if (!more.isEmpty()) emit more_traces_found(more);
   if (!trace.content) return workspace_.open(trace.path, QString::fromStdString(trace.group));
   data_.know(trace.path, trace.content);
   workspace_.open_first(trace.path, groups_to_open(*trace.content));
@@ -252,7 +263,7 @@ void FileOpener::show_content(const Files& files) {
 
 /// All messages share one line; errors come first.
 void FileOpener::report(const Found& found) {
-  QStringList text, others;
+  QStringList text, others, traces;
   QStringList errors = found.errors;
   for (const FoundFile& file : found.files) {
     if (is_among(shown_, file)) continue;
@@ -260,13 +271,16 @@ void FileOpener::report(const Found& found) {
     if (damaged)
       errors << QString::fromStdString(file.content->problems.front());
     else
-      others << name_of(file);
+      (file.kind == FileKind::trace ? traces : others) << name_of(file);
   }
   for (const QString& said : {places_text(shown_), result_text(shown_, stored_map_)}) {
     if (!said.isEmpty()) text << said;
   }
   if (!others.isEmpty()) {
     text << tr("A view shows one at a time: under File, Open recent: %1.").arg(others.join(", "));
+  }
+  if (!traces.isEmpty()) {
+    text << tr("To be compared with it, in the list above the maps: %1.").arg(traces.join(", "));
   }
   const QString notices = text.join(' ');
   if (!errors.isEmpty()) {

@@ -33,6 +33,8 @@ class FileOpener : public QObject {
   void session_found(const SavedSession& saved, const QString& path);
   /// The arrays of a file have to be assigned to q, k and v.
   void arrays_found(const FoundFile& file);
+  /// Further traces were opened with the one that is shown: they can be compared with it.
+  void more_traces_found(const QStringList& files);
   /// The dock of the first file should be shown.
   void view_wanted(const QString& dock);
   /// Emits a notice. `trace` is the trace that a result was computed from, to be offered; or empty.

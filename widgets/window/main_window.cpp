@@ -33,6 +33,7 @@
 #include "widgets/window/guide.h"
 #include "widgets/window/input_rules.h"
 #include "widgets/window/job_bar.h"
+#include "widgets/window/tool_actions.h"
 #include "widgets/window/tool_tips.h"
 #include "widgets/window/view_keys.h"
 #include "widgets/window/welcome.h"
@@ -189,7 +190,10 @@ void MainWindow::connect_views() {
           [this] { copy_figure_command(figures_->wanted()); });
   const auto copy = [this](const QString& text) { copy_text(text, tr("Command")); };
   connect(explorer_, &ExplorerView::text_copied, this, copy);
-  connect(explorer_, &ExplorerView::figure_shown, this, [this] { layout_.raise("dock-figures"); });
+  connect(explorer_, &ExplorerView::figure_shown, this, [this](const QString& left_out) {
+    layout_.raise("dock-figures");
+    if (!left_out.isEmpty()) banner_->show_notice(left_out);
+  });
   connect(explorer_, &ExplorerView::figure_command_wanted, this, &MainWindow::copy_figure_command);
   connect(&benchmarks_->model(), &BenchModel::changed, operators_,
           [this] { operators_->show_devices(benchmarks_->model().devices()); });
@@ -201,6 +205,8 @@ void MainWindow::connect_views() {
 void MainWindow::connect_opener() {
   connect(opener_.get(), &FileOpener::failed, this, &MainWindow::show_error);
   connect(opener_.get(), &FileOpener::opened, this, &MainWindow::remember);
+  connect(opener_.get(), &FileOpener::more_traces_found, &maps_->model().second(),
+          &SecondTrace::offer);
   connect(opener_.get(), &FileOpener::view_wanted, &layout_, &DockLayout::raise);
   connect(opener_.get(), &FileOpener::arrays_found, this, [this](const FoundFile& file) {
     auto* dialog = new ArraysDialog(file, this);
@@ -280,35 +286,13 @@ QList<QAction*> MainWindow::choices(QObject* owner) {
     connect(action, &QAction::triggered, this, run);
     all << action;
   };
-  const auto& trace = workspace_->trace();
-  for (const std::string& group : workspace_->groups()) {
-    if (!trace || group.empty()) continue;
-    const QString title = QString::fromStdString(group_title(group));
-    add((trace->stored ? tr("Stored %1") : tr("Layer %1")).arg(title),
-        [this, group] { workspace_->open_group(group); });
-  }
-  for (std::int64_t head = 0; trace && head < trace->query.shape.head; ++head) {
-    add(tr("Head %1").arg(head), [this, head] {
-      document_.edit(tr("choose a head"), [head](Session& s) { s.trace.head = head; });
-    });
-  }
-  const auto seen = trace ? map_figure(document_.session(), *trace) : std::nullopt;
-  if (seen) {
+  if (const auto seen = maps_->figure()) {
     add(tr("Export the maps as a figure"),
         [this, figure = *seen] { show_figure(tr("make a figure"), figure); });
   }
-  for (const char* layout : map_layouts) {
-    add(tr("Layout: %1").arg(layout), [this, layout] {
-      document_.edit(tr("change layout"), [layout](Session& s) { s.maps.layout = layout; });
-      layout_.raise("dock-maps");
-    });
-  }
-  for (const char* quantity : map_quantities) {
-    add(tr("Attention: %1").arg(quantity), [this, quantity] {
-      document_.edit(tr("change quantity"), [quantity](Session& s) { s.maps.quantity = quantity; });
-      layout_.raise("dock-maps");
-    });
-  }
+  const auto raise = [this](const char* dock) { return [this, dock] { layout_.raise(dock); }; };
+  all += tool_actions(*maps_, tr("Maps"), raise("dock-maps"), owner);
+  all += tool_actions(*explorer_, tr("Explorer"), raise("dock-explorer"), owner);
   for (const std::string& name : operator_names()) {
     add(tr("Add operator %1").arg(QString::fromStdString(name)),
         [this, name] { operators_->add_operator(name); });
@@ -340,6 +324,9 @@ void MainWindow::build_file_menu() {
     begin_session(tr("begin a new session"), Session());
     layout_.raise("dock-welcome");
   });
+  earlier_ = add_action(file, tr("&Earlier session"), QKeySequence(), [this] { open_earlier(); });
+  earlier_->setToolTip(tr("The session of the run before this one, which began with a file"));
+  earlier_->setEnabled(!session_file_.earlier().isEmpty());
   file->addSeparator();
   add_action(file, tr("&Quit"), QKeySequence::Quit, [this] { close(); });
 }
@@ -417,6 +404,17 @@ void MainWindow::begin_session(const QString& label, const Session& session) {
   session_file_.came_from({});
 }
 
+/// The session takes the place of this one, which undo brings back.
+void MainWindow::open_earlier() {
+  try {
+    const SavedSession saved = load_session(session_file_.earlier());
+    begin_session(tr("open the earlier session"), saved.session);
+    if (!layout_.restore(saved.layout)) layout_.raise("dock-maps");
+  } catch (const Error& error) {
+    show_error(QString::fromStdString(error.what()));
+  }
+}
+
 void MainWindow::start_example(int index) {
   const std::vector<Example> all = examples(backends_.shipped_trace);
   const Example& example = all.at(static_cast<std::size_t>(index));
@@ -444,6 +442,8 @@ void MainWindow::restore_theme() {
   try {
     const std::optional<SavedSession> saved = session_file_.last_time();
     if (!saved) return;
+    session_file_.keep_last_time();
+    earlier_->setEnabled(!session_file_.earlier().isEmpty());
     Session session = document_.session();
     session.theme = saved->session.theme;
     document_.replace(std::move(session));

@@ -45,7 +45,8 @@ class MainWindow : public QMainWindow {
   void open(const QStringList& files);
   /// Restores the session of the last run. Returns whether there was one.
   bool restore_autosave();
-  /// Restores only the theme of that session: it is used until a session sets another.
+  /// Restores only the theme of that session: it is used until a session sets another. The session
+  /// itself is kept: File, Earlier session.
   void restore_theme();
   /// Returns the error in the banner; empty if none is shown.
   [[nodiscard]] QString error_shown() const;
@@ -77,6 +78,7 @@ class MainWindow : public QMainWindow {
   void apply_session_theme();
   /// Starts another session that belongs to no file. The theme does not change.
   void begin_session(const QString& label, const Session& session);
+  void open_earlier();
   void start_example(int index);
   void open_one(const QString& file) { open({file}); }
   void open_dialog();
@@ -112,7 +114,7 @@ class MainWindow : public QMainWindow {
   Guide* guide_ = nullptr;
   Banner* banner_ = nullptr;
   QMenu* recent_menu_ = nullptr;
-  QAction *undo_ = nullptr, *redo_ = nullptr;
+  QAction *undo_ = nullptr, *redo_ = nullptr, *earlier_ = nullptr;
   QList<QAction*> actions_;
   QString theme_shown_;
 };

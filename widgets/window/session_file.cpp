@@ -1,12 +1,20 @@
 #include "widgets/window/session_file.h"
 
 #include <QDir>
+#include <QFile>
 #include <QFileInfo>
 #include <utility>
 
 #include "core/base/error.h"
 
 namespace conelab::desktop {
+namespace {
+
+QString earlier_path(const QString& autosave) {
+  return QFileInfo(autosave).dir().filePath("earlier.json");
+}
+
+}  // namespace
 
 SessionFile::SessionFile(std::function<SavedSession()> now, const QString& autosave)
     : now_(std::move(now)), autosave_(autosave) {
@@ -50,6 +58,21 @@ void SessionFile::take_failure(const QString& path, const QString& message) {
 std::optional<SavedSession> SessionFile::last_time() const {
   if (autosave_.isEmpty() || !QFileInfo::exists(autosave_)) return std::nullopt;
   return load_session(autosave_);
+}
+
+void SessionFile::keep_last_time() {
+  std::optional<SavedSession> saved = last_time();
+  if (!saved) return;
+  saved->session.theme = Session().theme;
+  if (saved->session == Session()) return;
+  const QString kept = earlier_path(autosave_);
+  QFile::remove(kept);
+  QFile::copy(autosave_, kept);
+}
+
+QString SessionFile::earlier() const {
+  const QString kept = autosave_.isEmpty() ? QString() : earlier_path(autosave_);
+  return QFileInfo::exists(kept) ? kept : QString();
 }
 
 bool SessionFile::close() {

@@ -1,4 +1,5 @@
-// The files of the session: the one that the user saves to, and the automatic save of the last run.
+// The files of the session: the one that the user saves to, the automatic save of the last run, and
+// that of an earlier run whose place another session took.
 #pragma once
 
 #include <QObject>
@@ -29,6 +30,11 @@ class SessionFile : public QObject {
   void changed();
   /// Returns the session of the last run, if there was one. Throws a failure if it cannot be read.
   [[nodiscard]] std::optional<SavedSession> last_time() const;
+  /// Keeps the session of the last run as the earlier one, before this run's automatic save
+  /// replaces it. A session in which nothing was done is not kept.
+  void keep_last_time();
+  /// Returns the path of the earlier session; empty if there is none.
+  [[nodiscard]] QString earlier() const;
   /// Ends saving before the program exits: waits for current writes and stores the session. Returns
   /// false if a file that the user chose could not be written; `failed` has been emitted then.
   [[nodiscard]] bool close();

@@ -192,6 +192,18 @@ TEST_F(ReadTensors, ArchivesHaveGroupsByTheNamesOfTheirArrays) {
   EXPECT_THROW((void)read_input(path("t.npz")), Error);
 }
 
+TEST_F(ReadTensors, ArchivesHaveGroupsBeforeDotsWhereThereAreNoSlashes) {
+  spill(path("t.npz"), zip({{"m.0.attn.q.npy", npy("<f4", "(2, 3)", floats(6)), false},
+                            {"m.1.attn.q.npy", npy("<f4", "(4, 3)", floats(12)), false},
+                            {"both/q.npy", npy("<f4", "(5, 1)", floats(5)), false},
+                            {"both.q.npy", npy("<f4", "(6, 1)", floats(6)), false}}));
+  EXPECT_EQ(read_input(path("t.npz") + ":/m.0.attn").query.shape(), (Shape4{1, 1, 2, 3}));
+  EXPECT_EQ(read_input(path("t.npz") + ":/m.1.attn").query.shape(), (Shape4{1, 1, 4, 3}));
+  EXPECT_EQ(read_input(path("t.npz") + ":/both").query.shape(), (Shape4{1, 1, 5, 1}));
+  EXPECT_THROW((void)read_input(path("t.npz") + ":/m.1"), Error) << "its q is attn.q";
+  EXPECT_THROW((void)read_input(path("t.npz") + ":/m.1.att"), Error) << "no part of a name";
+}
+
 TEST_F(ReadTensors, ReadsSafetensors) {
   const std::string header =
       R"({"__metadata__":{"model":"m"},"x.k":{"dtype":"BF16","shape":[2,3],"data_offsets":[24,36]},)"

@@ -278,5 +278,57 @@ TEST(Explorer, SaysWhereAnAncestorIsThatTheViewDoesNotShow) {
   EXPECT_TRUE(viewport.title_lines(0).empty()) << "fitted to the points, the view shows it";
 }
 
+TEST(Explorer, ArrowsPointToUAndVOutsideOfTheViewAndBringThemBack) {
+  REQUIRE_DISPLAY();
+  ShownExplorer shown;
+  shown.open_trace();
+  ExplorerViewport& viewport = shown.view.viewport();
+  settle(viewport);
+  EXPECT_FALSE(viewport.arrow("u") || viewport.arrow("v")) << "both are in view";
+  const double away = viewport.handle("u").x() + 60;
+  drag(viewport, {away + 120, 160}, {120, 160});
+  settle(viewport);
+  ASSERT_LT(viewport.handle("u").x(), 0);
+  ASSERT_TRUE(viewport.arrow("u"));
+  EXPECT_FALSE(viewport.arrow("v"));
+  const figure::Box arrow = *viewport.arrow("u");
+  EXPECT_LT(arrow.x, 12);
+  EXPECT_TRUE(std::any_of(viewport.names().begin(), viewport.names().end(), [&](const auto& n) {
+    return n.text.startsWith("u ") && n.box && n.box->x < arrow.right();
+  }));
+  EXPECT_FALSE(viewport.title_lines(0).empty()) << "tokens are outside, too";
+  click(viewport, {arrow.x + arrow.width / 2, arrow.y + arrow.height / 2});
+  settle(viewport);
+  EXPECT_FALSE(viewport.arrow("u") || viewport.arrow("v"));
+  EXPECT_TRUE(viewport.rect().contains(viewport.handle("u").toPoint()));
+  EXPECT_TRUE(viewport.shows_tokens());
+}
+
+TEST(Explorer, InANarrowViewSettingsCoverNoPointsAndTitlesHaveSpace) {
+  REQUIRE_DISPLAY();
+  ShownExplorer shown;
+  shown.open_trace();
+  shown.view.resize(276, 630);
+  ExplorerViewport& viewport = shown.view.viewport();
+  auto* family = shown.view.findChild<QComboBox*>("explorer-family");
+  auto* beside = shown.view.findChild<QComboBox*>("explorer-beside");
+  for (const char* first : {"penumbral", "umbral", "ganea"}) {
+    family->setCurrentText(first);
+    for (int i = 0; i < beside->count(); ++i) {
+      beside->setCurrentIndex(i);
+      settle(viewport);
+      const std::string what = first + std::string(", ") + beside->currentText().toStdString();
+      EXPECT_FALSE(viewport.settings_cover_points()) << what;
+      for (std::size_t pane = 0; pane < viewport.pane_count(); ++pane) {
+        for (const std::string& line : viewport.title_lines(pane)) {
+          const int wide = viewport.fontMetrics().horizontalAdvance(QString::fromStdString(line));
+          const bool word = line.find(' ') == std::string::npos;  // Cannot be broken.
+          EXPECT_TRUE(word || wide <= viewport.frame(pane).width()) << what << ": " << line;
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace conelab::desktop

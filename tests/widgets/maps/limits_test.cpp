@@ -342,8 +342,9 @@ TEST(MapLayout, MapsCanBeReadInSmallViewsAndUseEmptyPlaces) {
     ShownMaps shown(size);
     const MapLayout& layout = shown.canvas().places();
     const Box& cells = layout.panels[0].cells;
-    EXPECT_GE(std::round(cells.height), 200) << size.width() << " x " << size.height();
+    EXPECT_GE(std::round(cells.height), nearly * 200) << size.width() << " x " << size.height();
     EXPECT_LE(layout.panels[2].cells.bottom(), shown.canvas().height());
+    EXPECT_EQ(layout.panels[0].cells.y, layout.panels[1].cells.y) << "side by side";
     EXPECT_GE(layout.shared_bar.y, 0);
     for (const PanelPlace& panel : layout.panels) {
       const bool apart =
@@ -359,6 +360,38 @@ TEST(MapLayout, MapsCanBeReadInSmallViewsAndUseEmptyPlaces) {
   EXPECT_LT(layout.shared_bar.y, layout.panels[2].cells.bottom());
   EXPECT_EQ(layout.panels[1].row_labels.width, 0);
   EXPECT_EQ(layout.panels[2].column_labels.height, 0);
+}
+
+TEST(MapNotice, CutsALongTitleWhereTheSentenceHasNoSpace) {
+  REQUIRE_DISPLAY();
+  ShownMaps shown({480, 500});
+  shown.edit([](MapChoice& maps) {
+    Call call = plain_call("penumbral");
+    call.parameters = {{"gamma", "1.0625"}, {"height", "1.0009765625"}};
+    maps.calls = {plain_call("dot"), call};
+  });
+  auto& text = shown.named<QLabel>("maps-notice-text");
+  const auto height = [&] {
+    return text.fontMetrics()
+        .boundingRect({0, 0, text.width(), 0}, Qt::TextWordWrap, text.text())
+        .height();
+  };
+  ASSERT_TRUE(wait_for([&] { return text.text().contains("of the shared colours"); }));
+  EXPECT_TRUE(text.text().contains("penumbral") && text.text().contains("…"));
+  EXPECT_LE(height(), text.height());
+  shown.view.resize(1400, 700);
+  ASSERT_TRUE(wait_for([&] { return text.text().contains("height = 1.0009765625"); }));
+  EXPECT_LE(height(), text.height());
+}
+
+TEST(MapNotice, WritesAHundredPercentInFull) {
+  REQUIRE_DISPLAY();
+  ShownMaps shown;
+  shown.edit([](MapChoice& maps) { maps.calls = {plain_call("dot"), plain_call("dot")}; });
+  auto& text = shown.named<QLabel>("maps-notice-text");
+  EXPECT_TRUE(wait_for([&] {
+    return text.text() == "Every map uses at least 100 % of the shared colours.";
+  })) << text.text().toStdString();
 }
 
 TEST(MapLimits, PercentilesReplaceThoseThatWereSetByHand) {

@@ -42,6 +42,12 @@ TEST(ArrayChoice, NamesArraysWithinTheirGroup) {
   EXPECT_EQ(two.group, "");
   EXPECT_EQ(two.arrays, (ArrayNames{"a/x", "b/x", "b/y"}));
   EXPECT_EQ(within_group({"/x", "", ""}).arrays, (ArrayNames{"x", "", ""}));
+  // Dots separate groups in archives, and are parts of names in HDF5.
+  const GroupedNames torch = within_group({"m.layers.0.q_proj", "m.layers.0.k_proj", ""});
+  EXPECT_EQ(torch.group, "/m.layers.0");
+  EXPECT_EQ(torch.arrays, (ArrayNames{"q_proj", "k_proj", ""}));
+  EXPECT_EQ(within_group({"/a.q", "", ""}).arrays, (ArrayNames{"a.q", "", ""}));
+  EXPECT_EQ(within_group({"a/q", "", ""}).group, "/a");
 }
 
 }  // namespace

@@ -224,7 +224,7 @@ TEST(OpenFiles, OfSeveralTracesTheDamagedOneIsNamedWithTheReason) {
   EXPECT_EQ(opened.window.workspace().trace()->file, copy.toStdString());
   const QString told = opened.window.error_shown();
   EXPECT_TRUE(told.contains("broken.npz: ")) << told.toStdString();
-  EXPECT_TRUE(told.contains("Open recent: minilm_trace.h5")) << told.toStdString();
+  EXPECT_TRUE(told.contains("in the list above the maps: minilm_trace.h5")) << told.toStdString();
 }
 
 TEST(OpenFiles, WhatCannotBeReadIsToldAndTheOthersOpen) {

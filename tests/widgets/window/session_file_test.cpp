@@ -208,6 +208,44 @@ TEST(SavedSession, OfAnotherFileKeepsThePersonsTheme) {
   EXPECT_EQ(open(8, "light"), "light");
 }
 
+QAction* action_called(const MainWindow& window, const char* name) {
+  for (QAction* action : window.actions()) {
+    if (action_name(*action) == name) return action;
+  }
+  return nullptr;
+}
+
+TEST(SavedSession, OfTheRunBeforeIsKeptWhereThisOneBeganWithAFile) {
+  REQUIRE_DISPLAY();
+  QTemporaryDir folder;
+  const QString state = folder.filePath("state");
+  {
+    MainWindow window(Backends{}, state);
+    show_active(window);
+    EXPECT_FALSE(action_called(window, "Earlier session")->isEnabled()) << "there is none";
+    window.document().edit("work", [](Session& s) { s.maps.scale = "log"; });
+    window.close();
+  }
+  for (int run = 0; run < 2; ++run) {  // Runs in which nothing is done do not take its place.
+    MainWindow window(Backends{}, state);
+    window.restore_theme();
+    show_active(window);
+    window.open({folder.filePath("no such file.h5")});
+    EXPECT_TRUE(wait_for([&] { return !window.error_shown().isEmpty(); }));
+    window.close();
+  }
+  MainWindow again(Backends{}, state);
+  EXPECT_TRUE(again.restore_autosave());
+  EXPECT_EQ(again.document().session().maps.scale, "linear") << "that of the last run";
+  show_active(again);
+  again.document().edit("work", [](Session& s) { s.maps.scale = "rank"; });
+  ASSERT_TRUE(action_called(again, "Earlier session")->isEnabled());
+  action_called(again, "Earlier session")->trigger();
+  EXPECT_EQ(again.document().session().maps.scale, "log");
+  again.document().undo();
+  EXPECT_EQ(again.document().session().maps.scale, "rank") << "nor is this one lost";
+}
+
 TEST(SavedSession, ReplacesNoFileThatIsNotASession) {
   REQUIRE_DISPLAY();
   const QTemporaryDir folder;

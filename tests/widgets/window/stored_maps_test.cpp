@@ -303,14 +303,13 @@ TEST(ArraysDialog, AssignsArraysAndTheCommandNamesThem) {
   click(*open, QRectF(open->rect()).center());
   ASSERT_TRUE(wait_for([&] { return opened.window.workspace().trace() != nullptr; }));
   EXPECT_EQ(opened.window.workspace().trace()->value.shape.feature, 6);
-  EXPECT_EQ(opened.window.document().session().trace.arrays,
-            (ArrayNames{"a.query", "a.key", "a.value"}));
+  EXPECT_EQ(opened.window.document().session().trace.arrays, (ArrayNames{"query", "key", "value"}));
   auto* batch = opened.named<QComboBox>("maps-batch");
   EXPECT_TRUE(batch->isVisible());
   EXPECT_EQ(batch->count(), 2);
   opened.copy_as_command();
   const QString command = QGuiApplication::clipboard()->text().section('\n', 0, 0);
-  EXPECT_TRUE(command.contains("--q a.query --k a.key --v a.value")) << command.toStdString();
+  EXPECT_TRUE(command.contains(":/a --q query --k key --v value")) << command.toStdString();
   QProcess program;  // What was copied runs.
   program.setWorkingDirectory(opened.state.path());
   QStringList words = QProcess::splitCommand(command);
@@ -406,6 +405,86 @@ TEST(ArraysDialog, OfAnArchiveTheOtherLayersOpenToo) {
   ASSERT_TRUE(wait_for([&] { return opened.window.workspace().trace() != nullptr; }));
   EXPECT_EQ(opened.window.workspace().groups(), (std::vector<std::string>{"/layer0", "/layer1"}));
   EXPECT_EQ(opened.window.document().session().trace.arrays, (ArrayNames{"query", "", ""}));
+}
+
+TEST(ArraysDialog, NamesWithDotsOpenTheOtherLayersToo) {
+  REQUIRE_DISPLAY();
+  ResultWindow opened;
+  const QString file = opened.state.filePath("model.safetensors");
+  write_arrays(file, {{"model.layers.0.attn.q_proj", {2, 5, 4}},
+                      {"model.layers.0.attn.k_proj", {2, 6, 4}},
+                      {"model.layers.0.attn.v_proj", {2, 6, 3}},
+                      {"model.layers.10.attn.q_proj", {2, 5, 4}},
+                      {"model.layers.10.attn.k_proj", {2, 6, 4}},
+                      {"model.layers.10.attn.v_proj", {2, 6, 3}},
+                      {"model.layers.2.attn.q_proj", {2, 5, 4}},
+                      {"model.layers.2.attn.k_proj", {2, 6, 4}},
+                      {"model.layers.2.attn.v_proj", {2, 6, 3}}});
+  opened.window.open({file});
+  QDialog* dialog = arrays_dialog(opened);
+  ASSERT_NE(dialog, nullptr);
+  QPushButton* open = open_button(*dialog);
+  click(*open, QRectF(open->rect()).center());
+  ASSERT_TRUE(wait_for([&] { return opened.window.workspace().trace() != nullptr; }));
+  EXPECT_EQ(opened.window.workspace().groups(),
+            (std::vector<std::string>{"/model.layers.0.attn", "/model.layers.2.attn",
+                                      "/model.layers.10.attn"}));
+  opened.choose("maps-layer", "model.layers.10.attn");
+  ASSERT_TRUE(wait_for(
+      [&] { return opened.window.workspace().trace()->group == "/model.layers.10.attn"; }));
+  EXPECT_EQ(opened.window.workspace().trace()->value.shape.feature, 3);
+  opened.choose("maps-layout", "heads");
+  const auto& rows = opened.window.maps().heads().rows();
+  ASSERT_TRUE(wait_for([&] { return rows.size() == 3; }));
+  EXPECT_EQ(rows[0]->title, "layers.0");
+  EXPECT_EQ(rows[2]->title, "layers.10");
+  EXPECT_EQ(opened.window.error_shown(), "");
+}
+
+TEST(Archives, HaveLayersByNamesWithDots) {
+  REQUIRE_DISPLAY();
+  ResultWindow opened;
+  const QString file = opened.state.filePath("dots.safetensors");
+  write_arrays(file, {{"layer0.q", {2, 5, 4}}, {"layer1.q", {2, 5, 4}}});
+  opened.window.open({file, QString::fromStdString(shipped_trace())});
+  ASSERT_TRUE(wait_for([&] { return opened.window.workspace().trace() != nullptr; }));
+  EXPECT_EQ(opened.window.workspace().trace()->group, "/layer0");
+  EXPECT_EQ(opened.window.workspace().groups(), (std::vector<std::string>{"/layer0", "/layer1"}));
+  EXPECT_EQ(opened.window.error_shown(), "");
+  // The other file waits in the list of what maps are compared with.
+  opened.choose("maps-beside", "with minilm_trace.h5 …");
+  const auto& second = opened.window.maps().model().second();
+  ASSERT_TRUE(wait_for([&] { return second.trace() != nullptr; }));
+  EXPECT_EQ(second.trace()->file, shipped_trace());
+  EXPECT_EQ(opened.window.document().session().maps.beside->file, shipped_trace());
+}
+
+TEST(MadeHeads, TheTitleSaysWhichOneIsShown) {
+  REQUIRE_DISPLAY();
+  ResultWindow opened;
+  const QString file = opened.state.filePath("one.safetensors");
+  write_arrays(file, {{"q", {1, 6, 8}}, {"k", {1, 6, 8}}, {"v", {1, 6, 8}}});
+  opened.window.open({file});
+  ASSERT_TRUE(wait_for([&] { return opened.window.workspace().head() != nullptr; }));
+  const auto titles = [&](const QString& trace, const char* heads) {
+    opened.window.document().edit("operators", [&](Session& s) {
+      Call call;
+      call.operation = "multi-head";
+      if (heads != nullptr) call.parameters["heads"] = heads;
+      s.maps.calls = {call};
+    });
+    if (!trace.isEmpty()) opened.window.open({trace});
+    const auto& open = opened.window.workspace().trace();
+    EXPECT_TRUE(wait_for([&] { return trace.isEmpty() || open->file == trace.toStdString(); }));
+    EXPECT_TRUE(wait_for([&] { return opened.window.maps().model().panels().size() == 1; }));
+    return opened.window.maps().model().panels().front()->title;
+  };
+  EXPECT_EQ(titles({}, "4"), "multi-head, heads = 4, random P_key, P_query, P_value, head 0 of 4");
+  EXPECT_EQ(titles({}, nullptr), "multi-head, random P_key, P_query, P_value");
+  // On several heads it is refused in one line, and nothing is drawn.
+  EXPECT_EQ(titles(QString::fromStdString(shipped_trace()), nullptr), "multi-head");
+  EXPECT_EQ(opened.window.maps().model().panels().front()->error,
+            "multi-head makes its own heads: q, k and v must have one (found 12)");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <QDockWidget>
 #include <QLabel>
 #include <QLineEdit>
+#include <QListWidget>
 #include <QMenuBar>
 #include <QTreeWidget>
 
@@ -148,6 +149,43 @@ TEST(ViewKeys, ThePaletteRunsWhatIsTyped) {
   run_from_palette(opened, "example sharper");
   EXPECT_TRUE(opened.group_is("/german/layer3"));
   EXPECT_EQ(opened.session().maps.calls[2].parameters.at("gamma"), "16");
+}
+
+TEST(ViewKeys, ThePaletteFindsTheToolsOfTheViews) {
+  REQUIRE_DISPLAY();
+  KeyWindow opened;
+  run_from_palette(opened, "difference: penumbral");
+  EXPECT_EQ(opened.session().maps.reference, 1);
+  run_from_palette(opened, "profiles");
+  EXPECT_TRUE(opened.session().maps.profiles);
+  run_from_palette(opened, "special tokens excluded");
+  EXPECT_EQ(opened.session().maps.special_tokens, "excluded");
+  run_from_palette(opened, "logits");
+  EXPECT_EQ(opened.session().maps.quantity, "logits");
+  run_from_palette(opened, "rollout");
+  EXPECT_EQ(opened.session().maps.join, "rollout");
+  run_from_palette(opened, "compared layer: with layer5");
+  ASSERT_TRUE(opened.session().maps.beside);
+  EXPECT_EQ(opened.session().maps.beside->group, "/german/layer5");
+  run_from_palette(opened, "cone family: ganea");
+  EXPECT_EQ(opened.session().cones.family, "ganea");
+  run_from_palette(opened, "explorer: follow tokens");
+  EXPECT_FALSE(opened.session().cones.follow_tokens);
+  run_from_palette(opened, "layout: arcs");
+  EXPECT_EQ(opened.session().maps.layout, "arcs");
+  // Tools without a meaning in a layout are not offered there.
+  opened.window.maps().canvas().setFocus();
+  QTest::keyClick(&opened.window.maps().canvas(), Qt::Key_P,
+                  Qt::ControlModifier | Qt::ShiftModifier);
+  QDialog* palette = nullptr;
+  ASSERT_TRUE(wait_for(
+      [&] { return (palette = opened.window.findChild<QDialog*>("command-palette")) != nullptr; }));
+  type_text(*palette->findChild<QLineEdit*>(), "percentiles: 1-99 %");
+  auto* list = palette->findChild<QListWidget*>();
+  ASSERT_EQ(list->count(), 1);
+  EXPECT_EQ(list->item(0)->text(), "No command here has these letters.");
+  QTest::keyClick(palette->findChild<QLineEdit*>(), Qt::Key_Return);
+  EXPECT_EQ(opened.session().maps.percentiles, "all values");
 }
 
 TEST(ViewKeys, OneClickOpensALayer) {
