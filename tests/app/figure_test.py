@@ -240,8 +240,8 @@ class Heatmap(ProgramTest):
         def drawn(gamma):
             text = self.draw("-i", GERMAN, "-p", "head=3", "-p",
                              f"similarities=dot,penumbral:gamma={gamma}:masks=causal,umbral")[1]
-            # The font, in the style, has a name with a digest that covers the command line.
-            return re.sub("Sans [0-9a-f]{8}", "Sans", text.split("</style>")[-1])
+            # The font, in the style, and names have a digest that covers the command line.
+            return re.sub("(Sans |c)[0-9a-f]{8}", r"\1", text.split("</style>")[-1])
         self.assertEqual(drawn("9,8,7,2.5,6,5,4,3,2,1,1e1,11"), drawn("2.5"))
         self.assertNotEqual(drawn("9,8,7,2.5,6,5,4,3,2,1,1e1,11"), drawn("9"))
 
