@@ -133,6 +133,29 @@ template AttentionInput<double> attention_input(Input&&, Dtype);
 template AttentionInput<Float16> attention_input(Input&&, Dtype);
 template AttentionInput<Bfloat16> attention_input(Input&&, Dtype);
 
+template <class T>
+void keep_head(const Call& call, std::int64_t head, AttentionInput<T>& input) {
+  const std::int64_t heads = check_extents(input).head;
+  if (head >= heads)
+    misuse("--head {}: there is none (the input has {}, counted from 0)", head, heads);
+  for (Tensor4<T>* all : {&input.query, &input.key, &input.value, &input.output_grad}) {
+    if (all->shape.head != heads) continue;  // The output may have other heads.
+    Tensor4<T> one({all->shape.batch, 1, all->shape.token, all->shape.feature});
+    const std::int64_t size = all->shape.token * all->shape.feature;
+    for (std::int64_t b = 0; b < all->shape.batch; ++b) {
+      std::copy_n(all->row(b, head, 0), size, one.row(b, 0, 0));
+    }
+    *all = std::move(one);
+  }
+  if (!makes_heads(call)) {
+    input.tensors = tensors_of_head(input.tensors, head, call_parameters(call));
+  }
+}
+template void keep_head(const Call&, std::int64_t, AttentionInput<float>&);
+template void keep_head(const Call&, std::int64_t, AttentionInput<double>&);
+template void keep_head(const Call&, std::int64_t, AttentionInput<Float16>&);
+template void keep_head(const Call&, std::int64_t, AttentionInput<Bfloat16>&);
+
 Call call_for_input(const AttendJob& job, const Input& input) {
   if (!input.mask.empty()) return call_with_own_mask(job.call);
   for (const std::string& mask : job.call.masks) {

@@ -33,6 +33,11 @@ void claim_output(const AttendJob& job, const std::string& kind, const std::stri
 template <class T>
 [[nodiscard]] AttentionInput<T> attention_input(Input&& file, Dtype dtype);
 
+/// Leaves one head of an input, as if the file held no other. Tensors with an axis of heads lose
+/// it, unless the call makes heads itself. Throws misuse if the input does not have the head.
+template <class T>
+void keep_head(const Call& call, std::int64_t head, AttentionInput<T>& input);
+
 /// Returns the job's call for this input: if the file holds a mask, the mask "explicit" is added
 /// and "full" is dropped.
 [[nodiscard]] Call call_for_input(const AttendJob& job, const Input& input);

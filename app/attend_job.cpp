@@ -88,6 +88,7 @@ class Attend {
     const Call call = call_for_input(job, file);
     tokens_ = {!file.key, !file.value};
     input_ = attention_input<T>(std::move(file), dtype);
+    if (job.head) keep_head(call, *job.head, input_);
     input_.key_lengths = job.key_lengths;
     draw_tensors(call, input_);
     result_.extents = check_extents(input_);
@@ -248,10 +249,32 @@ class Attend {
 
   void say_what_is_left_out() const {
     for (const char* part : {"weights", "logits", "determinant"}) {
-      if (job_.keeps(part) && !has(part)) {
-        warn("{} has no {}: left out", operator_name(plan_->call), part);
+      if (!job_.keeps(part) || has(part)) continue;
+      warn("{} has no {}{}: left out", operator_name(plan_->call), part, why_left_out(part));
+    }
+  }
+
+  /// Returns which parameter keeps the operator from having a part, or why it has no determinant.
+  /// The text is empty if it never has the part.
+  [[nodiscard]] std::string why_left_out(const std::string& part) const {
+    if (part == "determinant") {
+      const Shape4& q = input_.query.shape;
+      return fmt::format(" (its Jacobian is not square: q is {}, the output {})", to_string(q),
+                         to_string(plan_->output));
+    }
+    for (std::size_t i = 0; i < plan_->parameters.size(); ++i) {
+      const ParameterInfo& info = plan_->parameters[i].info;
+      if (info.domain != Domain::choice) continue;
+      const std::vector<std::string> words = choice_words(info);
+      for (std::size_t w = 0; w < words.size(); ++w) {
+        Plan other = *plan_;
+        other.parameters[i].values = {static_cast<double>(w)};
+        if (plan_->operation->has_map(other, part == "weights" ? Map2d::weights : Map2d::logits)) {
+          return fmt::format(" (-p {}={} has them)", info.key, words[w]);
+        }
       }
     }
+    return "";
   }
 
   /// Returns the tensors among the parameters, as they were given or drawn.

@@ -15,9 +15,10 @@
 namespace conelab {
 
 struct AttendJob {
-  std::string input;              ///< FILE or FILE.h5:/group; empty if q, k, v name .npy files.
-  std::string output;             ///< The HDF5 file to write.
-  std::string query, key, value;  ///< Names of arrays, or .npy files; empty: q, k, v.
+  std::string input;                 ///< FILE or FILE.h5:/group; empty if q, k, v name .npy files.
+  std::string output;                ///< The HDF5 file to write.
+  std::string query, key, value;     ///< Names of arrays, or .npy files; empty: q, k, v.
+  std::optional<std::int64_t> head;  ///< The only head of the input that is read; absent: all.
   Call call;
   std::vector<std::int64_t> key_lengths;  ///< [batch] for the mask `padding`, else empty.
   std::optional<Dtype> dtype;             ///< Absent: f64 for input of f64, else f32.

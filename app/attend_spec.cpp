@@ -36,6 +36,7 @@ Json attend_to_json(const AttendJob& job) {
   if (!job.query.empty()) json["query"] = job.query;
   if (!job.key.empty()) json["key"] = job.key;
   if (!job.value.empty()) json["value"] = job.value;
+  if (job.head) json["head"] = *job.head;
   json["call"] = call_to_json(job.call);
   if (!job.key_lengths.empty()) json["key_lengths"] = job.key_lengths;
   if (job.dtype) json["dtype"] = dtype_name(*job.dtype);
@@ -54,6 +55,7 @@ std::vector<std::string> attend_command(const AttendJob& job) {
   add("--q", job.query);
   add("--k", job.key);
   add("--v", job.value);
+  if (job.head) add("--head", fmt::format("{}", *job.head));
   add("-o", job.output);
   for (const std::string& word : call_arguments(job.call)) words.push_back(word);
   add("--lengths", joined(job.key_lengths));

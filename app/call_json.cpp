@@ -146,12 +146,7 @@ std::map<std::string, std::string> parse_parameters(const std::vector<std::strin
 }
 
 std::vector<std::string> split_list(const std::string& text, const std::string& what) {
-  std::vector<std::string> parts;
-  for (const std::string_view part : split_commas(unshielded(text))) {
-    if (part.empty()) misuse("{}: an entry of '{}' is empty", what, text);
-    parts.emplace_back(part);
-  }
-  return parts;
+  return parse_names(what, unshielded(text));
 }
 
 }  // namespace conelab

@@ -12,8 +12,11 @@
 namespace conelab {
 namespace {
 
-[[noreturn]] void contradicts(const std::string& option, const std::string& operation) {
-  misuse("{}: --operator {} says something else of it", option, operation);
+/// Throws misuse for what is typed both as an option and in the text of --operator, differently.
+[[noreturn]] void contradicts(const std::string& typed, const std::string& operation,
+                              const std::string& said) {
+  misuse("{} contradicts --operator {}, which means {} (give only one of them)", typed, operation,
+         said);
 }
 
 /// Returns the list that "causal + padding" or "causal,padding" means, as a field of a call
@@ -50,13 +53,16 @@ Call CallOptions::call() const {
     const std::string text = plain_list(field, *fields[i]);
     const bool chosen = !operation.empty() && is_attention(call) && i == 0;
     if ((chosen || !is_default(field, call)) && field_text(field, call, ',') != text) {
-      contradicts(field.option, operation);
+      contradicts(fmt::format("{} {}", field.option, text), operation,
+                  fmt::format("{} {}", field.option, field_text(field, call, ',')));
     }
     set_field(field, call, text, ',');
   }
   for (const auto& [key, value] : parse_parameters(parameters)) {
     const auto [at, is_new] = call.parameters.emplace(key, value);
-    if (!is_new && at->second != value) contradicts("-p " + key, operation);
+    if (!is_new && at->second != value) {
+      contradicts(fmt::format("-p {}={}", key, value), operation, key + "=" + at->second);
+    }
   }
   return call;
 }

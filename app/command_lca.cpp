@@ -58,6 +58,10 @@ void print_result(const LcaResult& result) {
   std::string parameters;
   for (const auto& [key, value] : result.parameters)
     parameters += fmt::format(" {}={}", key, value);
+  if (geometry::cone_family(result.cone).base == geometry::Base::plane) {
+    const bool distance = result.measure == geometry::DepthMeasure::distance;
+    parameters += distance ? " depth=distance" : " depth=height";
+  }
   say("{} cones,{} ({})", result.cone, parameters, result.model);
   say("  u         {}   potential {:.12g}", point_text(result.u), result.potential.u);
   say("  v         {}   potential {:.12g}", point_text(result.v), result.potential.v);

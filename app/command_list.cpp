@@ -57,8 +57,11 @@ Json parameter_json(const ParameterInfo& info) {
   } else if (info.domain == Domain::tensor) {
     json["shape"] = fmt::format("{}", fmt::join(tensor_axes(info), ","));
     json["needed"] = std::isnan(info.initial);
+  } else if (std::isnan(info.initial)) {
+    json["default"] = nullptr;
   } else {
-    json["default"] = std::isnan(info.initial) ? Json(nullptr) : Json(info.initial);
+    const bool whole = info.domain == Domain::whole || info.domain == Domain::count;
+    json["default"] = whole ? Json(std::llround(info.initial)) : Json(info.initial);
   }
   json["differentiable"] = info.differentiable;
   return json;
@@ -143,6 +146,30 @@ Json maps_json() {
       if (looks_at(similarity.name, map_table()[i].space)) operators.push_back(similarity.name);
     }
   }
+  return list;
+}
+
+/// Returns the names of the axes of tensors. "2f" is twice as long as f, "2clip+1" one more than
+/// twice clip.
+Json axes_json() {
+  static constexpr std::pair<const char*, const char*> rows[] = {
+      {"n_q", "queries"},
+      {"n_k", "keys"},
+      {"d", "columns of q and k, per head"},
+      {"d_v", "columns of v, per head"},
+      {"d'", "columns of q and k after P_query and P_key, per head"},
+      {"d_v'", "columns of v after P_value, per head"},
+      {"head*d_v", "columns of the outputs of all heads side by side, after P_value"},
+      {"d_o", "columns of the output, after P_output or W_out"},
+      {"a", "columns of the hidden layer of additive and relation-network"},
+      {"f", "columns of q and k after W of gat"},
+      {"classes", "classes of agglomerative"},
+      {"rank", "columns of the factors R_query and R_key of random"},
+      {"buckets", "buckets of relative positions of the bias t5"},
+      {"clip", "relative positions with a row of their own, in each direction, of the bias shaw"},
+      {"m", "edges of the mask graph"}};
+  Json list = Json::array();
+  for (const auto& [name, about] : rows) list.push_back({{"name", name}, {"about", about}});
   return list;
 }
 
@@ -278,6 +305,7 @@ const Listing listings[] = {
     {"weights", [] { return parts_json("weights", list_weights()); }},
     {"value-maps", [] { return parts_json("value_map", list_value_maps()); }},
     {"aggregates", [] { return parts_json("aggregate", list_aggregates()); }},
+    {"axes", axes_json},
     {"figures", figures_json},
     {"datasets", datasets_json},
     {"devices", devices_json, print_devices},

@@ -47,15 +47,18 @@ std::string text_attribute(const Attributes& attributes, const std::string& want
   return "";
 }
 
-std::string result_title(const Attributes& attributes, std::size_t head) {
-  std::optional<Call> call = call_of(attributes);
-  if (!call) return "";
-  for (auto& [key, text] : call->parameters) {
+std::string title_of_head(Call call, std::size_t head) {
+  for (auto& [key, text] : call.parameters) {
     if (text.find(',') == std::string::npos) continue;
     const std::vector<std::string> values = split_list(text, "call");
     if (head < values.size()) text = values[head];
   }
-  return call_title(*call);
+  return call_title(call);
+}
+
+std::string result_title(const Attributes& attributes, std::size_t head) {
+  const std::optional<Call> call = call_of(attributes);
+  return call ? title_of_head(*call, head) : "";
 }
 
 std::string result_similarity(const Attributes& attributes) {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "app/figure_result.h"
 #include "core/base/error.h"
 #include "core/call/call_text.h"
 #include "core/call/plan.h"
@@ -108,8 +109,10 @@ HeatmapPanel map_of(const Subject& subject, const std::string& similarity, Map2d
   if (subject.join != "one") {
     return joined(subject, subject.layer, subject.join == "mean", similarity, quantity);
   }
-  return map_of_head(head_of_layer(subject.layer, subject.batch, subject.head), similarity,
-                     quantity, subject.request->cancelled);
+  HeatmapPanel map = map_of_head(head_of_layer(subject.layer, subject.batch, subject.head),
+                                 similarity, quantity, subject.request->cancelled);
+  map.title = title_of_head(call_from_text(similarity), subject.head);
+  return map;
 }
 
 /// Returns the subject that the keys `<prefix>head` and `<prefix>join` choose of an input.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/parse_number.h"
 
 namespace conelab {
 
@@ -43,6 +44,40 @@ std::string nearest_name(const std::string& name, const std::vector<std::string>
 
 std::string join(const std::vector<std::string>& names) {
   return fmt::format("{}", fmt::join(names, ", "));
+}
+
+namespace {
+
+/// Returns whether a piece between commas belongs to the entry before it: the list of numbers of a
+/// parameter goes on. A colon ends the list, a semicolon begins that of the next head.
+bool continues(const std::string& entry, std::string_view piece) {
+  if (entry.find('=') == std::string::npos) return false;
+  piece = piece.substr(0, piece.find(':'));
+  const std::size_t end = piece.find(';');
+  return parse_number(piece.substr(0, end)) &&
+         (end == std::string_view::npos || continues(entry, piece.substr(end + 1)));
+}
+
+}  // namespace
+
+std::vector<std::string> split_names(std::string_view text) {
+  std::vector<std::string> names;
+  for (const std::string_view piece : split_commas(text)) {
+    if (!names.empty() && continues(names.back(), piece)) {
+      names.back().append(",").append(piece);
+    } else {
+      names.emplace_back(piece);
+    }
+  }
+  return names;
+}
+
+std::vector<std::string> parse_names(const std::string& field, std::string_view text) {
+  std::vector<std::string> names = split_names(text);
+  if (std::find(names.begin(), names.end(), "") != names.end()) {
+    misuse("{}: an entry of '{}' is empty", field, text);
+  }
+  return names;
 }
 
 void unknown_name(const std::string& what, const std::string& name,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace conelab {
@@ -17,6 +18,14 @@ namespace conelab {
 
 /// Returns the names separated by commas: "a, b, c".
 [[nodiscard]] std::string join(const std::vector<std::string>& names);
+
+/// Returns the entries of a list, separated by commas. An entry may be a call as one word
+/// (core/call/call_text.h), whose parameters may be lists of one number per head: an entry of the
+/// form KEY=VALUE goes on after a comma if a number follows. "dot,penumbral:gamma=1,2" therefore
+/// has two entries.
+[[nodiscard]] std::vector<std::string> split_names(std::string_view text);
+/// The same. Throws misuse for an empty entry; the message begins with `field`.
+[[nodiscard]] std::vector<std::string> parse_names(const std::string& field, std::string_view text);
 
 /// Throws misuse with the message: unknown WHAT 'NAME'; did you mean 'NEAREST'? (known: ...)
 [[noreturn]] void unknown_name(const std::string& what, const std::string& name,

@@ -17,7 +17,9 @@ constexpr Axis table[] = {
      .title = "operator",
      .option = "operators",
      .initial = "dot,laplacian,penumbral,umbral",
-     .about = "names (`conelab list operators`), or calls as penumbral:gamma=2:bias=alibi",
+     .about =
+         "names (`conelab list operators`), or calls as penumbral:gamma=2:bias=alibi; a number "
+         "after a comma continues a list of one number per head, as in dot,umbral:gamma=1,2",
      .always = true},
     {.name = "pass",
      .title = "pass",
@@ -180,15 +182,6 @@ std::vector<std::int64_t> parse_integers(const std::string& field, const std::st
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
   return values;
-}
-
-Labels parse_names(const std::string& field, const std::string& text) {
-  Labels names;
-  for (const std::string_view part : split_commas(text)) {
-    if (part.empty()) misuse("{}: '{}' holds an empty name", field, text);
-    names.emplace_back(part);
-  }
-  return names;
 }
 
 Case::Case(std::initializer_list<std::pair<std::string_view, std::string>> labels) {

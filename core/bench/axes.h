@@ -71,10 +71,6 @@ struct Axis {
 [[nodiscard]] std::vector<std::int64_t> parse_integers(const std::string& field,
                                                        const std::string& text);
 
-/// Returns the names of a text "A,B". Throws misuse for an empty name; the message begins with
-/// `field`.
-[[nodiscard]] Labels parse_names(const std::string& field, const std::string& text);
-
 /// One point of the result's hyper-rectangle: a label on each axis, in the order of the table.
 class Case {
  public:

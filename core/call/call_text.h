@@ -6,7 +6,7 @@
 //
 // It begins with the operator, a similarity or a structured operator. Each difference from the
 // default call follows as KEY=VALUE. KEY is a field of the call (by its name or its option's name;
-// lists are joined by '+') or a parameter.
+// lists are joined by '+') or a parameter. Lists of calls are split by `split_names`.
 #pragma once
 
 #include <string>
@@ -26,7 +26,7 @@ void check_named_operator(const Call& call, const std::string& name);
 /// Returns the call of a text. Throws misuse for an entry that is not KEY=VALUE and for a repeated
 /// key. Names are checked when the call is resolved.
 [[nodiscard]] Call call_from_text(const std::string& text);
-/// Returns the text of a call. Values must contain neither ':' nor ','.
+/// Returns the text of a call. Values must not contain ':'.
 [[nodiscard]] std::string call_text(const Call& call);
 
 /// Returns a title such as "penumbral, gamma = 2, causal": the operator and all differences from

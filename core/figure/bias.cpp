@@ -191,9 +191,7 @@ double draw_panels(DisplayList& list, const std::vector<BiasPanel>& panels) {
   double left = 0, right = 0;
   for (const BiasPanel& p : panels) {
     left = std::max(left, room_left(p.y));
-    for (const EdgeLabel& label : p.labels({{0, 0, 1, 1}, p.x, p.y})) {
-      right = std::max(right, 14 + label.width());
-    }
+    right = std::max(right, edge_room(p.labels({{0, 0, 1, 1}, p.x, p.y})));
   }
   const double width = std::max(40.0, list.width - 2 * margin - left - right);
   double y = margin + 3;

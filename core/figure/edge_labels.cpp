@@ -11,7 +11,7 @@
 namespace conelab::figure {
 namespace {
 
-constexpr double name_line = 8.5, note_line = 7.5, marker_room = 8, leader_room = 14;
+constexpr double name_line = 8.5, note_line = 7.5, marker_room = 8;
 
 /// Labels that touch each other and move together. `offset` is the mean of the wanted centres,
 /// relative to that of the first label.
@@ -54,6 +54,12 @@ std::string with_spaces(const std::string& text, double width) {
   return encode_utf8(spaced);
 }
 
+/// Returns the width between the plot and the labels. Many labels move far from the ends of their
+/// lines, so that their leaders need room to stay apart.
+double leader_room(std::size_t labels) {
+  return std::clamp(2.4 * static_cast<double>(labels), 14.0, 26.0);
+}
+
 /// Draws name and notes, one below the other, starting with the middle of the first line.
 void draw_lines(DisplayList& list, const EdgeLabel& l, Point at) {
   for (const std::string& line : l.name) {
@@ -84,6 +90,12 @@ double EdgeLabel::width() const {
   for (const auto& line : name) widest = std::max(widest, text_width(line, text_size, Face::bold));
   for (const auto& note : notes) widest = std::max(widest, text_width(note, small_size));
   return marker_room + widest;
+}
+
+double edge_room(const std::vector<EdgeLabel>& labels) {
+  double widest = 0;
+  for (const EdgeLabel& label : labels) widest = std::max(widest, label.width());
+  return labels.empty() ? 0 : leader_room(labels.size()) + widest;
 }
 
 std::vector<double> spread(const std::vector<double>& wanted, const std::vector<double>& heights,
@@ -118,17 +130,18 @@ double draw_edge_labels(DisplayList& list, const std::vector<EdgeLabel>& labels,
     heights.push_back(label.height());
   }
   const std::vector<double> centres = spread(wanted, heights, top, bottom);
+  const double room = leader_room(labels.size());
   double lowest = top;
   for (std::size_t i = 0; i < labels.size(); ++i) {
     const EdgeLabel& l = labels[i];
     const double middle = centres[i] - l.height() / 2 + name_line / 2;
-    const double text_x = x + leader_room + marker_room;
+    const double text_x = x + room + marker_room;
     list.path(Path::polyline({{l.end.x + 3, l.end.y},
                               {x + 3, l.end.y},
-                              {x + leader_room - 6, middle},
-                              {x + leader_room - 3, middle}}),
+                              {x + room - 6, middle},
+                              {x + room - 3, middle}}),
               Paint::stroked(l.colour.opacity(0.6), thin_line));
-    draw_marker(list, {x + leader_room + 1, middle}, l.marker, 4.5, l.colour);
+    draw_marker(list, {x + room + 1, middle}, l.marker, 4.5, l.colour);
     draw_lines(list, l, {text_x, middle});
     lowest = std::max(lowest, centres[i] + l.height() / 2);
   }

@@ -24,6 +24,9 @@ struct EdgeLabel {
 /// wide. Nothing is cut, so that different names stay different.
 [[nodiscard]] std::vector<std::string> name_lines(const std::string& name, double width);
 
+/// Returns the width that labels take to the right of a plot, with their leaders.
+[[nodiscard]] double edge_room(const std::vector<EdgeLabel>& labels);
+
 /// Returns centres of intervals with these heights that do not overlap and minimise the squared
 /// distances from the wanted centres, in the order of `wanted` (pool-adjacent-violators, Barlow &
 /// Brunk 1972). The intervals lie inside [top, bottom] if all fit; otherwise they extend below

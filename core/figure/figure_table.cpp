@@ -48,7 +48,10 @@ const FigureKey arrays_key = {
     "arrays", "", "of a trace: the names of its q, k and v, as attend --q --k --v", true};
 const FigureKey similarities_key = {
     "similarities", "dot,penumbral,umbral",
-    "operators, one panel each; with parameters as penumbral:gamma=2:masks=causal", true};
+    "operators, one panel each; with parameters as penumbral:gamma=2:masks=causal; a number after "
+    "a "
+    "comma continues a list of one number per head, as in dot,umbral:gamma=1,2",
+    true};
 const FigureKey limits_key = {"limits", "shared", "shared by the panels, or own", false,
                               "shared|own"};
 

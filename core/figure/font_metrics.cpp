@@ -98,6 +98,16 @@ bool overlap(const Quad& a, const Quad& b) {
   return !separated_by_edges_of(a, b) && !separated_by_edges_of(b, a);
 }
 
+bool is_near(const Quad& rectangle, Point p, double margin) {
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Point a = rectangle[i], b = rectangle[i + 1];
+    const double length = std::hypot(b.x - a.x, b.y - a.y);
+    const double along = ((p.x - a.x) * (b.x - a.x) + (p.y - a.y) * (b.y - a.y)) / length;
+    if (along < -margin || along > length + margin) return false;
+  }
+  return true;
+}
+
 Box bounds(const Quad& quad) {
   const auto [left, right] = extent_along(quad, {1, 0});
   const auto [top, bottom] = extent_along(quad, {0, 1});

@@ -35,6 +35,8 @@ using Quad = std::array<Point, 4>;
 [[nodiscard]] Quad text_quad(const TextItem& item);
 /// Returns whether two convex quadrilaterals overlap, by separating axes. Touching is not overlap.
 [[nodiscard]] bool overlap(const Quad& a, const Quad& b);
+/// Returns whether a point lies in a rectangle or at most `margin` beside it.
+[[nodiscard]] bool is_near(const Quad& rectangle, Point p, double margin);
 /// Returns the smallest axis-aligned box around it.
 [[nodiscard]] Box bounds(const Quad& quad);
 

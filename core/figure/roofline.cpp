@@ -79,10 +79,10 @@ Frame frame_of(const RooflineFigure& f) {
   if (const double b = largest(f.bandwidths); b > 0) ys.push_back(b * frame.x.low);
   frame.y = axis_over(ScaleKind::log10, ys, 8, rich("performance (FLOP/s)"));
   const double left = margin + room_left(frame.y);
-  double right = 4, names = 0;
-  for (const EdgeLabel& label : labels_of(f, frame)) {
-    right = std::max(right, 14 + label.width()), names += label.height();
-  }
+  const std::vector<EdgeLabel> labels = labels_of(f, frame);
+  const double right = std::max(4.0, edge_room(labels));
+  double names = 0;
+  for (const EdgeLabel& label : labels) names += label.height();
   const double width = std::max(40.0, f.width - left - margin - right);
   frame.box = {left, margin + 4, width, std::max(std::clamp(0.8 * width, 80.0, 240.0), names)};
   return frame;

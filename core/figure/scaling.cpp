@@ -97,12 +97,34 @@ Axis x_axis(const ScalingFigure& f, const std::vector<SeriesCurve>& curves, doub
   return axis_over(ScaleKind::log2, xs, std::max(2, static_cast<int>(width / 26)), rich(f.x_title));
 }
 
-Axis y_axis(const Panel& p, const std::string& title, double height) {
+/// Returns whether there is a curve whose slope can be compared with a guide.
+bool has_slope(const std::vector<SeriesCurve>& curves) {
+  return std::any_of(curves.begin(), curves.end(), [](const SeriesCurve& c) {
+    return !c.samples.empty() && c.samples.front().x < c.samples.back().x;
+  });
+}
+
+/// Returns where several guides begin: at the shortest length, below the lowest median there. They
+/// leave room for their labels between them and the curves.
+Point fan_start(const std::vector<SeriesCurve>& curves) {
+  double x_low = HUGE_VAL, low = HUGE_VAL, high = 0, first = HUGE_VAL;
+  for (const SeriesCurve& c : curves) {
+    for (const Sample& s : c.samples) {
+      if (s.x < x_low) x_low = s.x, first = HUGE_VAL;
+      if (s.x == x_low) first = std::min(first, s.y);
+      low = std::min(low, s.low), high = std::max(high, s.high);
+    }
+  }
+  return {x_low, first * std::pow(low / high, 0.14)};
+}
+
+Axis y_axis(const ScalingFigure& f, const Panel& p, const std::string& title, double height) {
   std::vector<double> ys;
   for (const SeriesCurve& c : p.curves) {
     for (const Sample& s : c.samples) ys.insert(ys.end(), {s.low, s.high});
   }
   if (p.ratio) ys.push_back(1);
+  if (!p.ratio && f.guides.size() > 1 && has_slope(p.curves)) ys.push_back(fan_start(p.curves).y);
   return axis_over(ScaleKind::log10, ys, std::max(2, static_cast<int>(height / 18)), rich(title));
 }
 
@@ -142,41 +164,28 @@ void draw_curve(DisplayList& list, const Frame& f, const SeriesCurve& c, const s
   list.group_end();
 }
 
-/// Returns whether there is a curve whose slope can be compared with a guide.
-bool has_slope(const std::vector<SeriesCurve>& curves) {
-  return std::any_of(curves.begin(), curves.end(), [](const SeriesCurve& c) {
-    return !c.samples.empty() && c.samples.front().x < c.samples.back().x;
-  });
-}
-
-/// Returns where the guides begin, at the shortest length: a single guide below all curves, several
-/// guides below the lowest median there.
-std::pair<double, double> guide_start(const Frame& f, const std::vector<Guide>& guides,
-                                      const std::vector<SeriesCurve>& curves) {
+/// Returns where a single guide begins: at the shortest length, below all curves.
+Point guide_start(const Frame& f, const Guide& guide, const std::vector<SeriesCurve>& curves) {
   double x_low = HUGE_VAL, log_y = HUGE_VAL;
   for (const SeriesCurve& c : curves) {
     if (!c.samples.empty()) x_low = std::min(x_low, c.samples.front().x);
   }
   for (const SeriesCurve& c : curves) {
     for (const Sample& s : c.samples) {
-      if (guides.size() == 1) {
-        const double rise = guides.front().log_time(s.x) - guides.front().log_time(x_low);
-        log_y = std::min(log_y, std::log(s.low) - rise);
-      } else if (s.x == x_low) {
-        log_y = std::min(log_y, std::log(s.y));
-      }
+      const double rise = guide.log_time(s.x) - guide.log_time(x_low);
+      log_y = std::min(log_y, std::log(s.low) - rise);
     }
   }
-  return {x_low, log_y - 0.06 * std::log(f.y.high / f.y.low)};
+  return {x_low, std::exp(log_y - 0.06 * std::log(f.y.high / f.y.low))};
 }
 
-/// Returns the points of a guide from its start to the right edge of the frame.
-std::vector<Point> guide_points(const Frame& f, const Guide& guide, double x_low, double log_y) {
+/// Returns the points of a guide from its start, in values, to the right edge of the frame.
+std::vector<Point> guide_points(const Frame& f, const Guide& guide, Point start) {
   constexpr int steps = 48;  // n log n is bent. Labels are placed at one of these points.
   std::vector<Point> points;
   for (int i = 0; i <= steps; ++i) {
-    const double x = x_low * std::pow(f.x.high / x_low, static_cast<double>(i) / steps);
-    points.push_back(f.at(x, std::exp(log_y + guide.log_time(x) - guide.log_time(x_low))));
+    const double x = start.x * std::pow(f.x.high / start.x, static_cast<double>(i) / steps);
+    points.push_back(f.at(x, start.y * std::exp(guide.log_time(x) - guide.log_time(start.x))));
   }
   return points;
 }
@@ -196,40 +205,59 @@ std::vector<Point> along_curves(const Frame& f, const std::vector<SeriesCurve>& 
   return points;
 }
 
-/// Returns the name of a guide on its line, with the slope of the line.
-TextItem guide_label(const Guide& guide, Point from, Point to) {
+/// Returns the name of a guide with the slope of its line, on it or `beside` points to its right.
+TextItem guide_label(const Guide& guide, Point from, Point to, double beside) {
   DisplayList one;
-  const double turn = std::atan2(to.y - from.y, to.x - from.x) * 180 / std::numbers::pi;
-  one.text({(from.x + to.x) / 2, (from.y + to.y) / 2}, rich("∝ " + guide.label),
+  const double turn = std::atan2(to.y - from.y, to.x - from.x);
+  const Point across = {-std::sin(turn) * beside, std::cos(turn) * beside};
+  one.text({(from.x + to.x) / 2 + across.x, (from.y + to.y) / 2 + across.y},
+           rich("∝ " + guide.label),
            {.size = small_size,
             .anchor = Anchor::middle,
             .align = Align::middle,
-            .rotation = turn,
+            .rotation = turn * 180 / std::numbers::pi,
             .colour = quiet,
             .halo = 1.6});
   return std::get<TextItem>(one.items.front());
 }
 
-/// Returns the label of a guide at the place where it covers no other label and as few curves as
-/// possible. It is absent if there is no place.
-std::optional<TextItem> placed_label(const Frame& f, const Guide& guide,
-                                     const std::vector<Point>& points,
-                                     const std::vector<Point>& curves,
-                                     const std::vector<TextItem>& labels) {
+/// What the labels of guides should not cover.
+struct Obstacles {
+  std::vector<Point> curves;
+  std::vector<std::vector<Point>> guides;  ///< [guide][point]
+  std::vector<TextItem> labels;
+
+  /// Returns how much a label of a guide covers, apart from the guide itself.
+  [[nodiscard]] double covered(const TextItem& label, std::size_t guide) const {
+    constexpr double of_label = 1e4, of_curve = 1, of_guide = 0.5, marker = 2;
+    const Quad quad = text_quad(label);
+    double sum = 0;
+    for (const TextItem& other : labels) sum += overlap(quad, text_quad(other)) ? of_label : 0;
+    for (const Point& p : curves) sum += is_near(quad, p, marker) ? of_curve : 0;
+    for (std::size_t g = 0; g < guides.size(); ++g) {
+      if (g == guide) continue;
+      for (const Point& p : guides[g]) sum += is_near(quad, p, line_width) ? of_guide : 0;
+    }
+    return sum;
+  }
+};
+
+/// Returns the label of a guide, on its line or beside it, at the place where it covers no other
+/// label and as little else as possible. It is absent if there is no place.
+std::optional<TextItem> placed_label(const Frame& f, const Guide& guide, std::size_t number,
+                                     const Obstacles& obstacles) {
+  const std::vector<Point>& points = obstacles.guides[number];
   std::optional<TextItem> best;
   double least = HUGE_VAL;
-  const auto fits = [&](const Box& b) {
-    return f.box.contains({b.x, b.y}) && f.box.contains({b.right(), b.bottom()});
-  };
   for (std::size_t i = 0; i + 1 < points.size(); ++i) {
-    const TextItem label = guide_label(guide, points[i], points[i + 1]);
-    const Quad quad = text_quad(label);
-    const Box box = bounds(quad);
-    if (!fits(box)) continue;
-    double cost = 0.1 * std::abs(static_cast<double>(i) - 36);
-    for (const TextItem& other : labels) cost += overlap(quad, text_quad(other)) ? 1e4 : 0;
-    for (const Point& p : curves) cost += box.contains(p) ? 1 : 0;
-    if (cost < least) least = cost, best = label;
+    for (const double beside : {0.0, small_size - 1, 1 - small_size}) {
+      const TextItem label = guide_label(guide, points[i], points[i + 1], beside);
+      const Box box = bounds(text_quad(label));
+      if (!f.box.contains({box.x, box.y}) || !f.box.contains({box.right(), box.bottom()})) continue;
+      const double cost = 0.1 * std::abs(static_cast<double>(i) - 36) + (beside == 0 ? 0 : 1) +
+                          obstacles.covered(label, number);
+      if (cost < least) least = cost, best = label;
+    }
   }
   return best;
 }
@@ -238,22 +266,25 @@ std::optional<TextItem> placed_label(const Frame& f, const Guide& guide,
 std::vector<TextItem> draw_guides(DisplayList& list, const Frame& f,
                                   const std::vector<Guide>& guides,
                                   const std::vector<SeriesCurve>& curves) {
-  const auto [x_low, log_y] = guide_start(f, guides, curves);
-  const std::vector<Point> obstacles = along_curves(f, curves);
-  std::vector<TextItem> labels;
+  const Point start =
+      guides.size() == 1 ? guide_start(f, guides.front(), curves) : fan_start(curves);
+  Obstacles obstacles{along_curves(f, curves), {}, {}};
   list.group_begin("guides", "Orders of growth");
   list.clip_begin(f.box);
   for (const Guide& guide : guides) {
-    const std::vector<Point> points = guide_points(f, guide, x_low, log_y);
+    const std::vector<Point> points = guide_points(f, guide, start);
     const bool straight = guide.log_power == 0;
     list.path(straight ? Path::segment(points.front(), points.back()) : Path::polyline(points),
               Paint::stroked(quiet, line_width, {3, 2}));
-    const auto label = placed_label(f, guide, points, obstacles, labels);
-    if (label) labels.push_back(*label);
+    obstacles.guides.push_back(points);
   }
   list.clip_end();
   list.group_end();
-  return labels;
+  for (std::size_t i = 0; i < guides.size(); ++i) {
+    const auto label = placed_label(f, guides[i], i, obstacles);
+    if (label) obstacles.labels.push_back(*label);
+  }
+  return obstacles.labels;
 }
 
 std::vector<EdgeLabel> labels_of(const ScalingFigure& f, const Panel& p) {
@@ -346,16 +377,16 @@ void write_out_decimals(Axis& axis) {
 double arrange(const ScalingFigure& f, std::vector<Panel>& panels) {
   double left = 0, right = 0;
   for (Panel& p : panels) {
-    p.frame.y = y_axis(p, y_title(f, p, 150), 150);
+    p.frame.y = y_axis(f, p, y_title(f, p, 150), 150);
     left = std::max(left, room_left(p.frame.y));
-    for (const EdgeLabel& label : labels_of(f, p)) right = std::max(right, 14 + label.width());
+    right = std::max(right, edge_room(labels_of(f, p)));
   }
   const double width = std::max(40.0, f.width - 2 * margin - left - right);
   double y = margin + 4;
   for (Panel& p : panels) {
     p.frame.x = x_axis(f, p.curves, width);
     const double height = panel_height(f, p, width);
-    p.frame.y = y_axis(p, y_title(f, p, height), height);
+    p.frame.y = y_axis(f, p, y_title(f, p, height), height);
     if (p.ratio) write_out_decimals(p.frame.y);
     p.frame.box = {margin + left, y, width, height};
     y = p.frame.box.bottom() + room_below(p.frame.x) + 10;

@@ -94,7 +94,11 @@ void draw_projection(const char* name, const char* like, std::int64_t columns, c
 /// projections to be drawn. Writes the number of heads into the call.
 Extents with_made_heads(Call& call, const Extents& extents, const OperatorInfo& info) {
   if (extents.head != 1) {
-    fail("{} makes its own heads: q, k and v must have one (found {})", info.name, extents.head);
+    fail(
+        "{} makes its own heads: q, k and v must have one (found {}; choose one, as by `conelab "
+        "attend "
+        "--head 0`)",
+        info.name, extents.head);
   }
   Extents made = extents;
   std::optional<std::int64_t> found;

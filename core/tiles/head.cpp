@@ -30,6 +30,7 @@ template <class S>
 Head<T>::Head(const Plan& plan, const Kernels<T>& kernels, const AttentionInput<S>& input,
               std::int64_t index)
     : plan_(&plan),
+      index_(index),
       kernels_(&kernels),
       base_size_(plan.map->base_size(static_cast<int>(plan.extents.feature))),
       similarity_values_(token_parameters(
@@ -119,7 +120,7 @@ void Head<T>::place(const TokenRows<const S>& tokens, std::int64_t capacity, con
       skip_token(i, out);
     } else if (const char* wrong = store_token(x, i, place, out)) {
       if (all_finite(x, d)) {
-        fail("token {} of {} lies outside the model under map {}: {}", first + i, tensor,
+        fail("{} lies outside the model under map {}: {}", token_name(tensor, first + i),
              plan_->map->name, wrong);
       }
       skip_token(i, out);
@@ -130,10 +131,16 @@ void Head<T>::place(const TokenRows<const S>& tokens, std::int64_t capacity, con
 }
 
 template <class T>
+std::string Head<T>::token_name(const char* tensor, std::int64_t index) const {
+  return fmt::format("token {} of {} (batch {}, head {})", index, tensor,
+                     index_ / plan_->extents.head, index_ % plan_->extents.head);
+}
+
+template <class T>
 void Head<T>::fail_outside(const Place& place, const char* tensor, std::int64_t index) const {
   const bool ball = plan_->map->space == Space::ball;
-  fail("token {} of {} lies outside the model under map {}: its {} must be {} {} (found {})", index,
-       tensor, plan_->map->name, ball ? "distance from the origin" : "height",
+  fail("{} lies outside the model under map {}: its {} must be {} {} (found {})",
+       token_name(tensor, index), plan_->map->name, ball ? "distance from the origin" : "height",
        ball ? "above the source's radius" : "below the light's, parameter height =", context_.light,
        place.height);
 }

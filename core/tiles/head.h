@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -71,6 +72,7 @@ class Head {
 
  private:
   const Plan* plan_;
+  std::int64_t index_;  ///< batch * heads + head
   const Kernels<T>* kernels_;
   int base_size_;
   std::vector<double> similarity_values_;
@@ -102,6 +104,8 @@ class Head {
   [[nodiscard]] bool is_within_reach(double norm2, double height) const;
   /// Marks token i of `out` as not finite, or as beyond reach.
   void skip_token(std::int64_t i, Operand<T>& out) const;
+  /// Returns "token 3 of k (batch 0, head 2)".
+  [[nodiscard]] std::string token_name(const char* tensor, std::int64_t index) const;
   [[noreturn]] void fail_outside(const Place& place, const char* tensor, std::int64_t index) const;
 };
 

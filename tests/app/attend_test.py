@@ -469,6 +469,10 @@ class WrongInput(AttendTest):
         self.refuse(2, GERMAN, "--threads", "none", "-s", "dot", says="--threads")
         self.refuse(2, GERMAN, "--threads", "-3", "-s", "dot", says="--threads")
         self.refuse(2, GERMAN, "--mask", "full", says="--similarity")
+        self.refuse(2, GERMAN, "--operator", "umbral", "-s", "dot",
+                    says="--similarity dot contradicts --operator umbral, which means --similarity umbral")
+        self.refuse(2, GERMAN, "--operator", "umbral:gamma=2", "-p", "gamma=3",
+                    says="-p gamma=3 contradicts --operator umbral:gamma=2, which means gamma=2")
 
     def test_lengths_without_padding(self):
         self.refuse(2, GERMAN, "-s", "dot", "--lengths", "30", says="--mask padding")
@@ -482,7 +486,10 @@ class WrongInput(AttendTest):
         outside[0, 3, 2] = 2
         for name, tensors in (("q", dict(q=outside, k=inside)), ("k", dict(q=inside, k=outside))):
             self.refuse(1, self.write(**tensors), "-s", "penumbral", "--map", "none",
-                        says=f"token 3 of {name} ")
+                        says=f"token 3 of {name} (batch 0, head 0) lies outside")
+        twice = np.stack([np.concatenate([inside, inside]), np.concatenate([inside, outside])])
+        self.refuse(1, self.write(q=twice, k=np.full_like(twice, 0.5)), "-s", "penumbral", "--map", "none",
+                    says="token 3 of q (batch 1, head 1) lies outside")
 
     def test_no_gpu_is_said_and_not_a_crash(self):
         self.refuse(1, GERMAN, "-s", "dot", "--device", "cuda", says="device cuda: no")

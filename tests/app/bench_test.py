@@ -225,6 +225,19 @@ class Bench(ProgramTest):
         self.assertEqual([case["status"] for case in found["cases"]], ["ok", "skipped"])
         self.assertRegex(found["cases"][1]["reason"], r"would need \d+\.\d GB of memory")
 
+    def test_an_operator_may_have_one_number_per_head(self):
+        out = self.folder / "b.h5"
+        words = ("bench", "-o", out, "--operators", "umbral:gamma=1,2.5:masks=causal,dot", "--lengths",
+                 "16,32", "--passes", "forward", "--rounds", "1", "--warm-only", "--heads")
+        found = self.ok(*words, "2", "--json").json()
+        names = ["umbral:gamma=1,2.5:masks=causal", "dot"]
+        self.assertEqual([case["operator"] for case in found["cases"][::2]], names)
+        self.assertLess(found["cases"][0]["error"], 1e-4)
+        drawn = self.folder / "b.svg"
+        self.ok("figure", "growth", "-i", out, "-o", drawn, "-p", "operators=" + ",".join(names[:1]))
+        self.assertIn("causal", drawn.read_text())
+        self.fails(2, *words, "3", says="gamma: a list gives one value per head (expected 3, found 2)")
+
     def test_wrong_usage(self):
         out = self.folder / "b.h5"
         self.fails(2, "bench", *SMALL, says="--output")

@@ -1,4 +1,5 @@
 """`figure`: formats by ending, the same bytes every time, refusals that leave nothing behind."""
+import re
 import shutil
 import subprocess
 import unittest
@@ -234,6 +235,15 @@ class Heatmap(ProgramTest):
                             ("penumbral:bias=alibj", "alibi")):
             self.fails(2, "figure", "heatmap", "-o", self.folder / "c.svg", "-i", GERMAN, "-p",
                        "similarities=" + wrong, says=says)
+
+    def test_lists_of_one_number_per_head_contain_commas(self):
+        def drawn(gamma):
+            text = self.draw("-i", GERMAN, "-p", "head=3", "-p",
+                             f"similarities=dot,penumbral:gamma={gamma}:masks=causal,umbral")[1]
+            # The font, in the style, and names have a digest that covers the command line.
+            return re.sub("(Sans |c)[0-9a-f]{8}", r"\1", text.split("</style>")[-1])
+        self.assertEqual(drawn("9,8,7,2.5,6,5,4,3,2,1,1e1,11"), drawn("2.5"))
+        self.assertNotEqual(drawn("9,8,7,2.5,6,5,4,3,2,1,1e1,11"), drawn("9"))
 
     def test_refusals(self):
         out = self.folder / "maps.svg"

@@ -40,6 +40,14 @@ class Lca(ProgramTest):
         self.assert_near(found["lca"], [2, 3])
         self.assertEqual(found["relation"], "unrelated")
 
+    def test_the_first_line_states_every_parameter(self):
+        for words, says in ((("--cone", "umbral", "-p", "radius=1"), "umbral cones, radius=1 depth=height "),
+                            (("--cone", "penumbral", "-p", "depth=distance", "-p", "height=2"),
+                             "penumbral cones, height=2 depth=distance "),
+                            (("--cone", "ganea"), "ganea cones, K=0.1 (")):
+            first = self.ok("lca", *words, "0.1,0.4", "0.2,0.3").out.splitlines()[0]
+            self.assertTrue(first.startswith(says), first)
+
     def test_an_ancestor_is_its_own_lca(self):
         found = self.answer("--cone", "umbral", "-p", "radius=1", "0.1,2", "0.2,0.3")
         self.assertEqual(found["relation"], "u_is_ancestor")

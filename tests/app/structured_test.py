@@ -1,10 +1,12 @@
 """`attend` with structured operators, against plain numpy."""
+import json
 import unittest
 
 import h5py
 import numpy as np
 
 from attend_test import AttendTest, random_tensors, softmax
+from program import TRACE
 
 
 class Structured(AttendTest):
@@ -45,6 +47,10 @@ class Structured(AttendTest):
         for found in (linear, cubic):
             np.testing.assert_allclose(found["output/output"][0], weights @ q, atol=1e-11)
         self.assertEqual(linear["parameters/form"].asstr()[()], "linear")
+        text = self.ok("attend", source, *skew, "--keep", "weights,logits", "-o",
+                       self.folder / "kept.h5").err
+        self.assertIn("volume-preserving has no weights (-p form=cubic has them): left out", text)
+        self.assertIn("volume-preserving has no logits: left out", text)
         A[4, 2] += 1
         self.fails(1, "attend", self.write("bad.h5", q=q, A=A), *skew, "-o",
                    self.folder / "bad-out.h5", says="A[2,4] = -A[4,2]")
@@ -64,10 +70,38 @@ class Structured(AttendTest):
         other = self.write("other.h5", q=q, k=k, v=k[..., :3])
         text = self.ok("attend", other, "-s", "dot", "-o", self.folder / "other-out.h5", "--keep",
                        "determinant")
-        self.assertIn("dot has no determinant: left out", text.err)
+        self.assertIn("dot has no determinant (its Jacobian is not square: q is [1, 2, 6, 4], the "
+                      "output [1, 2, 6, 3]): left out", text.err)
         large = self.write("large.h5", q=np.ones((65, 64)))
         self.fails(2, "attend", large, *volume, "-o", self.folder / "large-out.h5",
                    says=("at most 4096", "65 x 64"))
+
+    def test_one_head_of_an_input_is_read_alone(self):
+        q, k, v = random_tensors()
+        numbers = np.random.default_rng(3)
+        W = numbers.normal(size=(2, 8, 8))
+        P = {name: numbers.normal(size=(3, 8, 8)) / 8 for name in ("P_query", "P_key", "P_value")}
+        grad = numbers.normal(size=q.shape)
+        for words, more, more_of_one in (
+                (("-s", "multiplicative", "--keep", "weights,gradients"), {"W": W}, {"W": W[1]}),
+                (("--operator", "multi-head", "--keep", "weights", "-p", "P_output=random"), P, P)):
+            both = self.write("both.h5", q=q, k=k, v=v, output_grad=grad, **more)
+            one = self.write("one.h5", q=q[1:], k=k[1:], v=v[1:], output_grad=grad[1:], **more_of_one)
+            a = self.attend(both, *words, "--head", "1", out=words[1] + "-a.h5")
+            b = self.attend(one, *words, out=words[1] + "-b.h5")
+            self.assertEqual(a["output/output"].shape, (1, 1, 40, 8))
+            for name in ("output/output", "output/lse", "weights/weight"):
+                np.testing.assert_array_equal(a[name][()], b[name][()])
+        self.assertEqual(json.loads(a.attrs["spec"])["head"], 1)
+        self.fails(2, "attend", both, "-s", "dot", "--head", "2", "-o", self.folder / "c.h5",
+                   says="--head 2: there is none (the input has 2, counted from 0)")
+        # The layers of the trace that ships have 12 heads.
+        draw = [word for name in P for word in ("-p", f"{name}=random")]
+        layer = ("attend", f"{TRACE}:/german/layer3", "--operator", "recursive", *draw, "-p", "heads=4",
+                 "-o", self.folder / "d.h5")
+        self.fails(1, *layer, says="must have one (found 12; choose one, as by `conelab attend --head 0`)")
+        self.ok(*layer, "--head", "3")
+
     def test_multi_head_makes_heads_of_tokens_with_one(self):
         q, k, v = random_tensors(heads=1)
         numbers = np.random.default_rng(9)
@@ -93,7 +127,7 @@ class Structured(AttendTest):
             self.assertEqual(found[f"gradients/{name}"].shape, tensor.shape)
         two = random_tensors()[0]
         self.fails(1, "attend", self.write("two.h5", q=two, **P), "--operator", "multi-head", "-o",
-                   self.folder / "no.h5", says="q, k and v must have one (found 2)")
+                   self.folder / "no.h5", says="q, k and v must have one (found 2;")
 
     def test_random_logits_come_from_tensors_that_are_drawn(self):
         q, k, v = random_tensors()

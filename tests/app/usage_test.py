@@ -95,6 +95,25 @@ class Lists(ProgramTest):
                     self.assertIn("differentiable", p)
                     self.assertIn("shape" if p["domain"] == "tensor" else "default", p)
 
+    def test_axes_of_tensors_are_explained(self):
+        known = {row["name"] for row in self.ok("list", "axes", "--json").json()}
+        used = set()
+        for what in ("operators", "maps", "masks", "biases", "positions", "weights", "aggregates"):
+            for row in self.ok("list", what, "--json").json():
+                for p in row["parameters"]:
+                    used |= {re.fullmatch(r"\d*(.*?)(\+\d+)?", axis).group(1)
+                             for axis in p.get("shape", "").split(",")}
+        self.assertIn("head*d_v", used)
+        self.assertEqual(known, used - {""})
+
+    def test_defaults_of_whole_numbers_are_whole(self):
+        rows = {row["name"]: row for row in self.ok("list", "operators", "--json").json()}
+        whole = [p["default"] for row in rows.values() for p in row["parameters"]
+                 if p["domain"].startswith("whole number") and p["default"] is not None]
+        self.assertIn(128, whole)
+        self.assertTrue(all(isinstance(number, int) for number in whole), whole)
+        self.assertRegex(self.ok("list", "operators").out, r"-p steps +     = 2 |-p steps += 2 ")
+
     def test_operators_tell_paper_and_cost(self):
         for row in self.ok("list", "operators", "--json").json():
             self.assertRegex(row["paper"] or "", "^[A-Z][a-z]", row["name"])

@@ -88,8 +88,8 @@ std::optional<FigureChoice> stored_figure(const Session& session, const Trace& t
   return figure;
 }
 
-/// Returns the figure of all heads. Operators with a list of numbers per head have none.
-std::optional<FigureChoice> heads_figure(const Session& session, const Trace& trace) {
+/// Returns the figure of all heads.
+FigureChoice heads_figure(const Session& session, const Trace& trace) {
   const MapChoice& maps = session.maps;
   FigureChoice figure;
   figure.name = "heads";
@@ -99,9 +99,7 @@ std::optional<FigureChoice> heads_figure(const Session& session, const Trace& tr
   for (std::size_t i = 0; i < maps.calls.size(); ++i) {
     const bool shown =
         maps.heads_rows == "operators" || i == std::min(chosen, maps.calls.size() - 1);
-    const std::string text = call_text(maps.calls[i]);
-    if (text.find(',') != std::string::npos) return std::nullopt;
-    if (shown) all += (all.empty() ? "" : ",") + text;
+    if (shown) all += (all.empty() ? "" : ",") + call_text(maps.calls[i]);
   }
   set(figure, "similarities", all, "dot");
   set(figure, "rows", maps.heads_rows, heads_rows_choices[0]);
@@ -139,7 +137,9 @@ bool figure_of_one(const std::string& layout) { return layout == "tree" || layou
 std::optional<FigureChoice> map_figure(const Session& session, const Trace& trace,
                                        std::size_t operation) {
   const MapChoice& maps = session.maps;
-  if (maps.layout == "heads") return trace.stored ? std::nullopt : heads_figure(session, trace);
+  if (maps.layout == "heads") {
+    return trace.stored ? std::nullopt : std::optional(heads_figure(session, trace));
+  }
   if (trace.stored) return operation == 0 ? stored_figure(session, trace) : std::nullopt;
   if (operation >= maps.calls.size()) return std::nullopt;
   FigureChoice figure;

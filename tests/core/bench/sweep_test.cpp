@@ -41,12 +41,6 @@ TEST(ParseIntegers, SaysWhatIsWrong) {
   EXPECT_EQ(error("1..1000000:+1"), "2: --lengths: '1..1000000:+1' has over 10000 values");
 }
 
-TEST(ParseNames, SplitsAtCommas) {
-  EXPECT_EQ(parse_names("x", "dot,penumbral"), (std::vector<std::string>{"dot", "penumbral"}));
-  EXPECT_EQ(error_of([] { (void)parse_names("--operators", "dot,"); }),
-            "2: --operators: 'dot,' holds an empty name");
-}
-
 TEST(Sweep, CasesAreTheProductInRowMajorOrder) {
   Sweep s = fixtures::fake_sweep({"dot", "umbral"}, {64, 128});
   s["pass"] = {"forward", "backward"};

@@ -71,6 +71,65 @@ TEST(Growth, OperatorsOfDifferentOrderShareAPlot) {
   }
 }
 
+/// Eleven operators of the same order, each a little slower than the one before.
+FigureInput crowded_input() {
+  FigureInput input;
+  input.info = &figure_named("growth");
+  for (const char* name :
+       {"dot", "gat", "relation", "multiplicative", "laplacian", "umbral", "penumbral",
+        "hyperbolic", "umbral-finite", "ganea", "penumbral-finite"}) {
+    const auto first = static_cast<std::ptrdiff_t>(input.cases.size());
+    const double factor = 1 + 0.02 * static_cast<double>(input.cases.size());
+    add_cases(input, name, 2, 16384);
+    for (auto c = input.cases.begin() + first; c != input.cases.end(); ++c) {
+      c->time *= factor, c->time_low *= factor, c->time_high *= factor;
+    }
+  }
+  return input;
+}
+
+/// Points along the curves of measurements.
+std::vector<Point> points_of_curves(const DisplayList& list) {
+  std::vector<Point> points;
+  for (const Item& item : list.items) {
+    const auto* path = std::get_if<PathItem>(&item);
+    if (path == nullptr || path->paint.stroke.width != data_line) continue;
+    Point from{};
+    for (const Segment& segment : path->path.segments) {
+      if (const auto* move = std::get_if<MoveTo>(&segment)) from = move->to;
+      const auto* line = std::get_if<LineTo>(&segment);
+      for (int k = 0; line != nullptr && k <= 50; ++k) {
+        points.push_back(
+            {from.x + (line->to.x - from.x) * k / 50, from.y + (line->to.y - from.y) * k / 50});
+      }
+      if (line != nullptr) from = line->to;
+    }
+  }
+  return points;
+}
+
+TEST(Growth, LabelsOfGuidesCoverNoCurve) {
+  for (FigureInput input : {growth_input(), crowded_input()}) {
+    for (const double width : {single_column, 249.0, double_column}) {
+      input.width = width;
+      const DisplayList list = input.info->make(input);
+      expect_good_figure(list);
+      const std::vector<Point> curves = points_of_curves(list);
+      EXPECT_GT(curves.size(), 500u);
+      int labels = 0;
+      for (const TextItem& item : texts(list)) {
+        const std::string text = plain(item.runs);
+        if (!text.starts_with("∝")) continue;
+        ++labels;
+        for (const Point& p : curves) {
+          EXPECT_FALSE(is_near(text_quad(item), p, 0.5)) << text << ' ' << width;
+        }
+      }
+      EXPECT_EQ(labels, 4);
+    }
+  }
+}
+
 TEST(Growth, GuidesMeetAtTheShortestLengthAndHaveTheirSlopes) {
   FigureInput input = growth_input();
   const auto lines = guide_lines(input.info->make(input));
