@@ -19,13 +19,6 @@ struct HeadRow {
   std::string group, similarity, title;
 };
 
-std::vector<std::string> groups_of(const FigureRequest& request, const InputSpec& spec) {
-  if (detect_format(spec.path) != FileFormat::hdf5) return {""};
-  const std::vector<std::string> arrays = array_names(request);
-  return groups_with_queries(inspect(spec.path, {.cancelled = request.cancelled}),
-                             arrays.empty() ? "q" : arrays.front());
-}
-
 std::string title_of(const std::string& similarity, const std::string& reference) {
   const std::string title = call_title(call_from_text(similarity));
   if (reference.empty() || reference == similarity) return title;
@@ -49,13 +42,17 @@ std::vector<HeadRow> rows_of(const FigureRequest& request, const InputSpec& spec
   if (names.size() != 1) {
     misuse("figure heads shows one operator (found {}), or -p rows=operators", names.size());
   }
-  std::vector<std::string> groups = groups_of(request, spec);
+  std::vector<std::string> groups = layer_groups(request, spec.path);
   if (choice == "layers") groups = layers_beside(groups, spec.group);
   if (groups.empty()) groups = {spec.group};  // Reading it says what is wrong.
   for (const std::string& group : groups) {
     const bool whole = choice == "file" && !group.empty();
     rows.push_back({group, names.front(), whole ? group.substr(1) : layer_name(group)});
   }
+  std::vector<std::string> titles;
+  for (const HeadRow& row : rows) titles.push_back(row.title);
+  titles = short_names(titles);
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].title = titles[i];
   return rows;
 }
 

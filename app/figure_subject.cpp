@@ -68,9 +68,7 @@ HeatmapPanel joined(const Subject& subject, const TraceLayer& layer, bool mean,
 std::vector<std::string> layers_of(const Subject& subject) {
   const TraceLayer& layer = subject.layer;
   if (layer.group.empty()) return {""};
-  const Inspection inspection = inspect(layer.file, {.cancelled = subject.request->cancelled});
-  const std::vector<std::string> arrays = array_names(*subject.request);
-  const auto groups = groups_with_queries(inspection, arrays.empty() ? "q" : arrays.front());
+  const auto groups = layer_groups(*subject.request, layer.file);
   return layers_up_to(layers_beside(groups, layer.group), layer.group);
 }
 

@@ -5,6 +5,8 @@
 
 #include "app/attend_input.h"
 #include "core/base/error.h"
+#include "core/files/layers.h"
+#include "core/files/tensor_source.h"
 #include "core/operators/operator.h"
 
 namespace conelab {
@@ -47,6 +49,20 @@ std::vector<std::string> array_names(const FigureRequest& request) {
     misuse("-p arrays={}: expected the names of q, k and v, separated by commas", typed);
   }
   return names;
+}
+
+std::vector<std::string> layer_groups(const FigureRequest& request, const std::string& file) {
+  const FileFormat format = detect_format(file);
+  if (format == FileFormat::npy) return {""};
+  const std::vector<std::string> arrays = array_names(request);
+  const std::string query = arrays.empty() ? "q" : arrays.front();
+  if (format == FileFormat::hdf5) {
+    return groups_with_queries(inspect(file, {.cancelled = request.cancelled}), query);
+  }
+  const SourceRules rules{false, {}, request.cancelled};
+  const auto source = format == FileFormat::npz ? open_npz_source(file, rules)
+                                                : open_safetensors_source(file, rules);
+  return groups_of_archive(source->names(), query);
 }
 
 TraceLayer read_trace_layer(const FigureRequest& request, const std::string& spec) {

@@ -32,6 +32,10 @@ struct TraceHead {
 [[nodiscard]] TraceLayer read_trace_layer(const FigureRequest& request, const std::string& spec);
 /// Returns the names of q, k and v that the key `arrays` gives; empty if it is not given.
 [[nodiscard]] std::vector<std::string> array_names(const FigureRequest& request);
+/// Returns the groups of a file that hold a trace, as layers.h orders them; "" alone for a file
+/// without groups.
+[[nodiscard]] std::vector<std::string> layer_groups(const FigureRequest& request,
+                                                    const std::string& file);
 /// Returns a head of a layer, without a caption. Throws misuse if there is no such head.
 [[nodiscard]] TraceHead head_of_layer(const TraceLayer& layer, std::size_t batch, std::size_t head);
 

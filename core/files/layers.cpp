@@ -7,6 +7,19 @@ namespace {
 
 std::string folder_of(const std::string& group) { return group.substr(0, group.rfind('/')); }
 
+/// Splits "layers.0" into its words.
+std::vector<std::string> words_between_dots(const std::string& name) {
+  std::vector<std::string> words(1);
+  for (const char c : name) {
+    if (c == '.') {
+      words.emplace_back();
+    } else {
+      words.back() += c;
+    }
+  }
+  return words;
+}
+
 }  // namespace
 
 std::vector<std::string> groups_with_queries(const Inspection& inspection,
@@ -18,6 +31,22 @@ std::vector<std::string> groups_with_queries(const Inspection& inspection,
       groups.push_back(item.path.substr(0, item.path.size() - end.size()));
     }
   }
+  return by_parent(groups);
+}
+
+bool is_array_of_group(const std::string& array, const std::string& name) {
+  return array.ends_with("/" + name) || array.ends_with("." + name);
+}
+
+std::vector<std::string> groups_of_archive(const std::vector<std::string>& arrays,
+                                           const std::string& query) {
+  std::vector<std::string> groups;
+  for (const std::string& array : arrays) {
+    if (array == query) return {""};
+    if (!is_array_of_group(array, query)) continue;
+    groups.push_back("/" + array.substr(0, array.size() - query.size() - 1));
+  }
+  if (groups.empty()) return {""};
   return by_parent(groups);
 }
 
@@ -50,6 +79,33 @@ std::vector<std::string> layers_up_to(std::vector<std::string> layers, const std
 
 std::string layer_name(const std::string& group) {
   return group.empty() ? "trace" : group.substr(group.rfind('/') + 1);
+}
+
+std::vector<std::string> short_names(const std::vector<std::string>& names) {
+  if (names.size() < 2) return names;
+  std::vector<std::vector<std::string>> all;
+  for (const std::string& name : names) all.push_back(words_between_dots(name));
+  const auto in_common = [&](std::size_t at, bool from_end) {
+    const auto word = [&](const auto& words) {
+      return words[from_end ? words.size() - 1 - at : at];
+    };
+    return std::all_of(all.begin(), all.end(), [&](const auto& words) {
+      return at + 1 < words.size() && word(words) == word(all.front());
+    });
+  };
+  std::size_t front = 0, back = 0;
+  while (in_common(front, false)) ++front;
+  while (in_common(back, true)) ++back;
+  std::vector<std::string> out;
+  for (const auto& words : all) {
+    if (front + back >= words.size()) return names;  // No word would be left.
+    std::string name;
+    for (std::size_t w = front > 0 ? front - 1 : 0; w < words.size() - back; ++w) {
+      name += (name.empty() ? "" : ".") + words[w];
+    }
+    out.push_back(name);
+  }
+  return out;
 }
 
 bool naturally_before(const std::string& a, const std::string& b) {

@@ -14,6 +14,14 @@ namespace conelab {
 /// of the file, the layers of each in natural order ("/german/layer3" before "/german/layer10").
 [[nodiscard]] std::vector<std::string> groups_with_queries(const Inspection& inspection,
                                                            const std::string& query = "q");
+/// Returns whether an array of an archive is `name` within a group: "layer0/q" and "layer0.q" are
+/// q.
+[[nodiscard]] bool is_array_of_group(const std::string& array, const std::string& name);
+/// Returns the groups of an archive with these arrays that contain an array `query`, in the same
+/// order: "/layer0" for "layer0/q" or "layer0.q"; "" alone if an array is called `query`, or if
+/// there is none.
+[[nodiscard]] std::vector<std::string> groups_of_archive(const std::vector<std::string>& arrays,
+                                                         const std::string& query = "q");
 /// Returns the groups with those of one parent beside each other, the layers of each in natural
 /// order.
 [[nodiscard]] std::vector<std::string> by_parent(const std::vector<std::string>& groups);
@@ -26,6 +34,9 @@ namespace conelab {
                                                     const std::string& group);
 /// Returns the last part of the path of a group, "layer3"; "trace" for the root.
 [[nodiscard]] std::string layer_name(const std::string& group);
+/// Leaves out of names such as "model.layers.0.attn" what all have in common, but for the word in
+/// front of what differs: "layers.0".
+[[nodiscard]] std::vector<std::string> short_names(const std::vector<std::string>& names);
 /// Returns whether a comes before b if runs of digits are compared as numbers.
 [[nodiscard]] bool naturally_before(const std::string& a, const std::string& b);
 

@@ -18,6 +18,34 @@ def has_page_painter():
     return "without Qt" not in run("figure", "cones", "-o", "/nonexistent-folder/x.pdf").err
 
 
+class Layers(ProgramTest):
+    def test_of_an_archive_are_drawn_as_those_of_hdf5(self):
+        archive, groups = self.folder / "a.npz", self.folder / "a.h5"
+        arrays = {}
+        with h5py.File(TRACE) as trace, h5py.File(groups, "w") as copy:
+            for layer in range(4):
+                for name in "qkv":
+                    array = trace[f"german/layer{layer}/{name}"][...]
+                    arrays[f"m.{layer}.attn.{name}_proj"] = array
+                    copy[f"m.{layer}/{name}"] = array
+        np.savez(archive, **arrays)
+        names = ("-p", "arrays=q_proj,k_proj,v_proj")
+
+        def pictures(figure, spec, *words):
+            path = self.folder / "f.svg"
+            self.ok("figure", figure, "-o", path, "--input", spec, *words)
+            text = path.read_text()
+            return re.findall("data:image/png;base64,([^\"]+)", text), text
+
+        for figure, words in (("heads", ()), ("heatmap", ("-p", "join=rollout"))):
+            drawn, text = pictures(figure, f"{archive}:/m.3.attn", *names, *words)
+            self.assertEqual(drawn, pictures(figure, f"{groups}:/m.3", *words)[0], figure)
+            self.assertTrue(drawn, figure)
+            if figure == "heads":
+                for layer in range(4):
+                    self.assertIn(f">m.{layer}<", text)
+
+
 class Cones(ProgramTest):
     def test_svg_is_xml_with_real_arcs_and_says_how_it_was_made(self):
         path = self.folder / "cones.svg"

@@ -18,48 +18,6 @@ std::int64_t side_for(std::size_t maps) {
   return side;
 }
 
-/// Splits "layers.0" into its words.
-std::vector<std::string> words_between_dots(const std::string& name) {
-  std::vector<std::string> words(1);
-  for (const char c : name) {
-    if (c == '.') {
-      words.emplace_back();
-    } else {
-      words.back() += c;
-    }
-  }
-  return words;
-}
-
-/// Leaves out of titles such as "model.layers.0.attn" what all have in common, but for the word in
-/// front of what differs: "layers.0".
-void shorten_titles(const std::vector<std::shared_ptr<HeadRow>>& rows) {
-  if (rows.size() < 2) return;
-  std::vector<std::vector<std::string>> all;
-  for (const auto& row : rows) all.push_back(words_between_dots(row->title));
-  const auto in_common = [&](std::size_t at, bool from_end) {
-    const auto word = [&](const auto& words) {
-      return words[from_end ? words.size() - 1 - at : at];
-    };
-    return std::all_of(all.begin(), all.end(), [&](const auto& words) {
-      return at + 1 < words.size() && word(words) == word(all.front());
-    });
-  };
-  std::size_t front = 0, back = 0;
-  while (in_common(front, false)) ++front;
-  while (in_common(back, true)) ++back;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (front + back >= all[i].size()) return;  // No word is left of a title.
-  }
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    std::string title;
-    for (std::size_t w = front > 0 ? front - 1 : 0; w < all[i].size() - back; ++w) {
-      title += (title.empty() ? "" : ".") + all[i][w];
-    }
-    rows[i]->title = title;
-  }
-}
-
 }  // namespace
 
 bool HeadRow::complete() const {
@@ -162,7 +120,10 @@ std::vector<std::shared_ptr<HeadRow>> HeadsModel::wanted_rows() const {
     // Layers of several texts have the same names.
     if (choice_.heads_rows == "file" && !group.empty()) rows.back()->title = group.substr(1);
   }
-  shorten_titles(rows);
+  std::vector<std::string> titles;
+  for (const auto& row : rows) titles.push_back(row->title);
+  titles = short_names(titles);
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i]->title = titles[i];
   return rows;
 }
 

@@ -106,10 +106,6 @@ std::vector<NamedArray> arrays_of(const std::string& file, FileFormat format,
   return arrays;
 }
 
-bool is_array_of_group(const std::string& array, const std::string& name) {
-  return array.ends_with("/" + name) || array.ends_with("." + name);
-}
-
 ArrayNames guess_arrays(const std::vector<NamedArray>& arrays) {
   if (arrays.empty()) return {};
   const auto is_query = [](const NamedArray& array) {

@@ -31,10 +31,6 @@ struct NamedArray {
 [[nodiscard]] std::vector<NamedArray> arrays_of(const std::string& file, FileFormat format,
                                                 const std::function<bool()>& cancelled);
 
-/// Returns whether an array of an archive is `name` within a group: "layer0/q" and "layer0.q" are
-/// q.
-[[nodiscard]] bool is_array_of_group(const std::string& array, const std::string& name);
-
 /// Returns the names that most probably mean q, k and v: those with "q" or "query", and the names
 /// that differ from it by "k" or "key" and "v" or "value". A name is empty if there is no such
 /// array; q is the first array if no name contains "q" or "query".

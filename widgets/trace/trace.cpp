@@ -50,20 +50,6 @@ std::shared_ptr<const Trace> trace_of(std::shared_ptr<const StoredMap> map, cons
   return trace;
 }
 
-/// Returns "/layer0" for an array "layer0/q" or "layer0.q"; "" for an array "q", or if there is
-/// none.
-std::vector<std::string> groups_of_archive(const std::string& file, FileFormat format,
-                                           const std::string& query, const Cancelled& cancelled) {
-  std::vector<std::string> groups;
-  for (const NamedArray& array : arrays_of(file, format, cancelled)) {
-    if (array.name == query) return {""};
-    if (!is_array_of_group(array.name, query)) continue;
-    groups.push_back("/" + array.name.substr(0, array.name.size() - query.size() - 1));
-  }
-  if (groups.empty()) return {""};
-  return by_parent(groups);
-}
-
 }  // namespace
 
 Extents Trace::extents() const {
@@ -202,7 +188,11 @@ std::vector<std::string> groups_to_open(const std::string& file, const std::stri
                                         const Cancelled& cancelled) {
   const FileFormat format = detect_format(file);
   if (format == FileFormat::npy) return {""};
-  if (format != FileFormat::hdf5) return groups_of_archive(file, format, query, cancelled);
+  if (format != FileFormat::hdf5) {
+    std::vector<std::string> names;
+    for (const NamedArray& array : arrays_of(file, format, cancelled)) names.push_back(array.name);
+    return groups_of_archive(names, query);
+  }
   const Inspection inspection = inspect(file, {.cancelled = cancelled});
   std::vector<std::string> groups = groups_to_open(inspection, query);
   if (groups.empty() && !inspection.sound()) fail("{}", inspection.problems.front());

@@ -91,6 +91,25 @@ TEST(Layers, AreInNaturalOrder) {
   EXPECT_EQ(layer_name("/a/layer2"), "layer2");
 }
 
+TEST(Layers, OfArchivesAreFoundByTheNamesOfTheirArrays) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(groups_of_archive({"m.10.q", "m.2.q", "m.2.k", "n/1/q"}),
+            (Names{"/m.2", "/m.10", "/n/1"}));
+  EXPECT_EQ(groups_of_archive({"a.q_proj", "a.k_proj"}, "q_proj"), (Names{"/a"}));
+  EXPECT_EQ(groups_of_archive({"a.q", "q"}), (Names{""}));
+  EXPECT_EQ(groups_of_archive({"faq"}), (Names{""}));
+}
+
+TEST(Layers, HaveShortNamesThatDiffer) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(short_names({"m.layers.0.attn", "m.layers.10.attn"}), (Names{"layers.0", "layers.10"}));
+  EXPECT_EQ(short_names({"m.0.self", "m.0.cross", "m.1.self"}),
+            (Names{"m.0.self", "m.0.cross", "m.1.self"}));
+  EXPECT_EQ(short_names({"layer0", "layer1"}), (Names{"layer0", "layer1"}));
+  EXPECT_EQ(short_names({"a.b.c"}), (Names{"a.b.c"}));
+  EXPECT_EQ(short_names({"a.0", "a.b.0"}), (Names{"a.0", "a.b.0"}));
+}
+
 TEST(AllHeads, RowsAreTheLayersBesideTheOpenOne) {
   REQUIRE_DISPLAY();
   AllHeads opened(shipped_trace());
