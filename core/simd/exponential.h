@@ -215,14 +215,15 @@ HWY_INLINE Pack<double, n> log1p(const Pack<double, n>& x) {
   return each(x, [](auto a) { return hn::Log1p(Tag<double>(), a); });
 }
 
-/// Returns 1 / (1 + e^-x). Below -87 in float and -700 in double it is 0, and therefore also for
-/// masked pairs (-inf). The reciprocals of such weights, which midpoints need, are still finite.
+/// Returns e^-m / (1 + e^-x) = 1 / (e^m + e^(m-x)) for a reference m <= 0. If x - m is below -87 in
+/// float or -700 in double it is 0, and therefore also for masked pairs (-inf).
 template <class T, int n>
-HWY_INLINE Pack<T, n> sigmoid(const Pack<T, n>& x) {
+HWY_INLINE Pack<T, n> sigmoid(const Pack<T, n>& x, T m) {
   using P = Pack<T, n>;
   const P lowest(sizeof(T) == sizeof(double) ? -700 : -87);
-  const P y = P(1) / (P(1) + exp(-at_least(lowest, x)));
-  return select(x <= lowest, P(0), y);
+  const P whole = m == T(0) ? P(1) : exp(P(m)), above = x - P(m);
+  const P y = P(1) / (whole + exp(-at_least(lowest, above)));
+  return select(above <= lowest, P(0), y);
 }
 
 }  // namespace conelab::CONELAB_SIMD

@@ -64,18 +64,18 @@ struct ScoreTile {
 };
 
 /// A tile of the forward pass. The kernel computes the weights exp(logit - reference) or
-/// sigmoid(logit) from measures.
+/// sigmoid(logit) e^-reference from measures.
 template <class T>
 struct WeightTile {
   ScoreTile<T> score;
   /// [rows] In and out: the reference of each row (row_reference.h), which rises as the logits of
   /// the tile require. If is_lost is true of a row afterwards, its weights are unusable. The driver
-  /// must then measure the row again and call the kernel with no_reference and by_logits. The
-  /// sigmoid does not use references.
+  /// must then measure the row again and call the kernel with no_reference and by_logits. That of a
+  /// sigmoid is at most 0.
   T* reference;
   T* row_sum;  ///< [rows] Out: the sum of the weights of each row.
   /// [rows] Out: the largest logit of each row, to 2 ulp; +inf if the closed form cannot represent
-  /// it.
+  /// it. For a sigmoid it is at most 0.
   T* row_maximum;
   bool by_logits = false;  ///< Whether the closed form of e^logit must not be used.
 };
@@ -85,12 +85,12 @@ template <class T>
 struct SlopeTile {
   ScoreTile<T> score;  ///< `score.tile`: in the measures, out the weights.
   T* slope;  ///< In: dL/d(weight). Out: dL/d(measure). The layout is that of `score.tile`.
-  const T* reference;    ///< [rows] m, so that weight = exp(logit - m) * inverse_sum. Unused by the
-                         ///< sigmoid.
+  const T* reference;    ///< [rows] m, so that weight = exp(logit - m) * inverse_sum, or
+                         ///< sigmoid(logit) e^-m * inverse_sum.
   const T* inverse_sum;  ///< [rows] 1 / sum for a softmax, otherwise the scale of the weights.
-                         ///< Unused by the sigmoid.
-  const T* delta;        ///< [rows] What is subtracted from dL/d(weight). Unused by the sigmoid.
-  T* query_slope;        ///< [rows] Accumulates dL/d(potential). Unused if S::token_slope is false.
+  const T* delta;    ///< [rows] What is subtracted from dL/d(weight). For the sigmoid the factor
+                     ///< that turns the weight into sigmoid(logit).
+  T* query_slope;    ///< [rows] Accumulates dL/d(potential). Unused if S::token_slope is false.
   T* key_slope;      ///< [columns] Accumulates dL/d(potential). Unused if S::token_slope is false.
   T* far_key_slope;  ///< [columns] Workspace of the kernel. Unused if `score.least` is null.
   double* constant_slope;  ///< [constants] Accumulates dL/d(constant).
@@ -98,8 +98,9 @@ struct SlopeTile {
                    ///< only with an addend.
 };
 
-/// The function that turns a logit into a number: exp(logit - m) with the reference m of the row,
-/// or sigmoid(logit). Every law of weights is one of them times a scale (core/tiles/row_weights.h).
+/// The function that turns a logit into a number, with the reference m of the row: exp(logit - m),
+/// or sigmoid(logit) e^-m. Every law of weights is one of them times a scale
+/// (core/tiles/row_weights.h).
 enum PairLaw { referred_exponential, pair_sigmoid, pair_laws };
 
 /// The kernels of one similarity.

@@ -13,6 +13,8 @@
 // - is lost if it would have to rise too far for such scaling. The weights of the tile have
 //   overflowed then, and the driver computes them again from the measures, starting with
 //   no_reference.
+// The weights of a sigmoid are sigmoid(logit) e^-m. Its reference moves in the same way as if no
+// logit were above 0.
 //
 // All functions are always inlined. The kernels of every SIMD target and their drivers include this
 // header, and the linker would otherwise keep one target's copy for all of them.

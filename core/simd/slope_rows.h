@@ -71,6 +71,7 @@ HWY_INLINE void slope_row(const SlopeTile<T>& t, int r, const Pack<T, slope_vect
   T* key_slope = far ? t.far_key_slope : t.key_slope;
   P query[S::values + 1], key[S::values + 1];
   broadcast_query<S>(t.score.query_values, t.score.query_stride, r, query);
+  const T reference = t.reference[r], inverse_sum = t.inverse_sum[r], delta = t.delta[r];
   using Part = decltype(slope_of<S, far>(P(0), query, key, constants));
   SlopeSums<T, std::extent_v<decltype(Part::constant)>> sums;
   for (int c = 0; c < t.score.columns; c += P::size) {
@@ -78,8 +79,8 @@ HWY_INLINE void slope_row(const SlopeTile<T>& t, int r, const Pack<T, slope_vect
     Part part = slope_of<S, far>(P::load(tile + c), query, key, constants);
     P logit = part.logit;
     if constexpr (biased) logit = add_bias(logit, t.score.addend + r * t.score.addend_stride + c);
-    const P weight = Law::weight(rounded(logit), t.reference[r], t.inverse_sum[r]);
-    P upstream = Law::slope(weight, P::load(slope + c), t.delta[r]);
+    const P weight = Law::weight(rounded(logit), reference, inverse_sum);
+    P upstream = Law::slope(weight, P::load(slope + c), delta);
     weight.store(tile + c);
     // A masked pair has weight 0; its slope is 0 even where dL/dweight or the formula is not
     // finite.

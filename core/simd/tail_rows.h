@@ -106,7 +106,7 @@ HWY_INLINE auto slope_of(const P& x, const P* query, const P* key, const P* cons
 
 /// The law weight = exp(logit - m) / l, with dL/dlogit = weight (dL/dweight - delta).
 struct SoftmaxLaw {
-  static constexpr bool refers = true;
+  static constexpr bool is_exponential = true;
   template <class T, int n>
   HWY_INLINE static Pack<T, n> weight(const Pack<T, n>& logit, T reference, T inverse_sum) {
     return exp(logit - Pack<T, n>(reference)) * Pack<T, n>(inverse_sum);
@@ -118,16 +118,18 @@ struct SoftmaxLaw {
   }
 };
 
-/// The law weight = sigmoid(logit), with dL/dlogit = weight (1 - weight) dL/dweight.
+/// The law weight = sigmoid(logit) e^-m / l with m <= 0, and dL/dlogit = weight (1 -
+/// sigmoid(logit)) dL/dweight. `delta` is the factor that turns weight into sigmoid(logit).
 struct SigmoidLaw {
-  static constexpr bool refers = false;
+  static constexpr bool is_exponential = false;
   template <class T, int n>
-  HWY_INLINE static Pack<T, n> weight(const Pack<T, n>& logit, T, T) {
-    return sigmoid(logit);
+  HWY_INLINE static Pack<T, n> weight(const Pack<T, n>& logit, T reference, T inverse_sum) {
+    return sigmoid(logit, reference) * Pack<T, n>(inverse_sum);
   }
   template <class T, int n>
-  HWY_INLINE static Pack<T, n> slope(const Pack<T, n>& weight, const Pack<T, n>& upstream, T) {
-    return weight * (Pack<T, n>(1) - weight) * upstream;
+  HWY_INLINE static Pack<T, n> slope(const Pack<T, n>& weight, const Pack<T, n>& upstream,
+                                     T delta) {
+    return weight * (Pack<T, n>(1) - weight * Pack<T, n>(delta)) * upstream;
   }
 };
 

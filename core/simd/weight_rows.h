@@ -33,7 +33,7 @@ HWY_INLINE void for_packs(int columns, const F& f) {
 template <class S, class Law, class T, bool biased>
 constexpr bool has_binary = [] {
   if constexpr (requires { S::proportional; })
-    return S::proportional && Law::refers && std::is_same_v<T, float> && !biased;
+    return S::proportional && Law::is_exponential && std::is_same_v<T, float> && !biased;
   return false;
 }();
 
@@ -151,6 +151,12 @@ struct WeightRow {
   }
 };
 
+/// Returns how far a row's largest logit may raise its reference: that of a sigmoid is at most 0.
+template <class Law, class T>
+HWY_INLINE T bounded(T maximum) {
+  return !Law::is_exponential && maximum > T(0) ? T(0) : maximum;
+}
+
 /// Rescales weights from one reference to another, without their logits. Returns their sum.
 template <class T>
 HWY_INLINE T rescale(T* row, int columns, T from, T to) {
@@ -176,6 +182,13 @@ HWY_INLINE void follow(const WeightTile<T>& w, int r, T* row, T reference) {
   w.reference[r] = moved;
 }
 
+/// Returns whether a row with a logit that exceeds its reference by more than stale_limit moves it.
+/// A sigmoid does so only as far as 0.
+template <class Law, class T>
+HWY_INLINE bool may_move(const WeightTile<T>& w, int r, T reference) {
+  return Law::is_exponential || is_lost(reference, w.row_maximum[r]);
+}
+
 /// Computes the weights of a row that has a reference. The logits of each pack are computed
 /// together with the exponentials of the pack before.
 template <class S, class Law, bool far, bool binary, class T, bool biased>
@@ -197,8 +210,10 @@ HWY_INLINE void weight_beside(const WeightTile<T>& w, int r, T reference,
     logit = next;
   }
   w.row_sum[r] = lane_sum<T>(total);
-  w.row_maximum[r] = unit * parts.maximum();
-  if (Law::refers && parts.exceeds(highest_logit(reference) / unit)) follow(w, r, row, reference);
+  w.row_maximum[r] = bounded<Law>(unit * parts.maximum());
+  if (parts.exceeds(highest_logit(reference) / unit) && may_move<Law>(w, r, reference)) {
+    follow(w, r, row, reference);
+  }
 }
 
 /// Computes all logits of a row, then all its weights.
@@ -213,9 +228,9 @@ HWY_INLINE void weight_after(const WeightTile<T>& w, int r, T reference,
   for_packs<T>(
       columns, [&](auto n, int c)
                    __attribute__((always_inline)) { parts.template logits<n>(c).store(row + c); });
-  w.row_maximum[r] = unit * parts.maximum();
-  const bool moves =
-      Law::refers && (reference == none || parts.exceeds(highest_logit(reference) / unit));
+  w.row_maximum[r] = bounded<Law>(unit * parts.maximum());
+  const bool moves = reference == none || (parts.exceeds(highest_logit(reference) / unit) &&
+                                           may_move<Law>(w, r, reference));
   if (moves && !binary) {
     reference = w.reference[r] = moved_reference(reference, w.row_maximum[r]);
     if (reference == none) reference = T(0);  // The row sees no key, so any number will do.
@@ -236,7 +251,7 @@ HWY_INLINE void weight_referred(const WeightTile<T>& w, int r, T reference,
 
 template <class S, class Law, bool far, class T, bool biased>
 HWY_INLINE void weight_row(const WeightTile<T>& w, int r, const Constants<S, T>& constants) {
-  const T reference = Law::refers ? w.reference[r] : T(0);
+  const T reference = w.reference[r];
   if constexpr (has_binary<S, Law, T, biased>) {
     if (reference == T(0)) {
       return weight_referred<S, Law, far, true, T, biased>(w, r, reference, constants.binary);
@@ -306,7 +321,7 @@ void weight_rows(const WeightTile<T>& w) {
 template <class S, class Law, class T>
 void weights(const WeightTile<T>& w) {
   if (w.score.addend != nullptr) return weight_rows<S, Law, T, true>(w);
-  if constexpr (HasExponential<S> && Law::refers) {
+  if constexpr (HasExponential<S> && Law::is_exponential) {
     if (!w.by_logits && S::is_closed(w.score.constants)) return weight_closed_rows<S>(w);
   }
   weight_rows<S, Law, T, false>(w);

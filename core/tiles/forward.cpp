@@ -182,10 +182,9 @@ class ForwardPass {
             begin,
             rows,
             {},
-            RowSums<T>(
-                plan_, rows,
-                shared.values.stride() +
-                    round_up<std::int64_t>(shared.head.position_values().count(), kernels_.panel)),
+            RowSums<T>(rows, shared.values.stride() +
+                                 round_up<std::int64_t>(shared.head.position_values().count(),
+                                                        kernels_.panel)),
             Buffer<T>(static_cast<std::size_t>(group_rows_) * forward_keys<T>),
             {}};
     shared.head.place(input_.query.tokens(b.batch, b.head).part(begin, rows), rows, "q", begin,
@@ -236,15 +235,14 @@ class ForwardPass {
     const Cover cover = tiles.cover(alone.first, alone.first + 1, keys);
     w.reference[row] = no_reference<T>;
     (void)tiles.sees_any(alone, keys, cover);
-    tiles.tail().weight[referred_exponential](
+    tiles.tail().weight[pair_law(plan_.weights)](
         {tiles.measured(alone, keys, cover, w.score.tile + row * w.score.stride), w.reference + row,
          w.row_sum + row, w.row_maximum + row, true});
   }
 
   void finish(const Block& block, int row) {
     const double sum = block.sums.total(row);
-    const bool refers = plan_.weights != WeightLaw::sigmoid;
-    const T m = !refers || sum == 0 ? T(0) : *block.sums.references(row);
+    const T m = sum == 0 ? T(0) : *block.sums.references(row);
     const T* sums = block.sums.sums(row);
     const std::int64_t i = block.begin + row;
     const T scale = row_scale(scale_law(plan_.weights, plan_.aggregate), m, sum);

@@ -5,12 +5,11 @@
 
 namespace conelab {
 template <class T>
-RowSums<T>::RowSums(const Plan& plan, int rows, std::ptrdiff_t stride)
+RowSums<T>::RowSums(int rows, std::ptrdiff_t stride)
     : stride_(stride),
-      refers_(plan.weights != WeightLaw::sigmoid),
       sums_(static_cast<std::size_t>(rows * stride), T(0)),
       totals_(static_cast<std::size_t>(rows), 0.0),
-      references_(totals_.size(), refers_ ? no_reference<T> : T(0)) {}
+      references_(totals_.size(), no_reference<T>) {}
 
 template <class T>
 bool RowSums<T>::any_moved(const WeightTile<T>& tile, int row) const {

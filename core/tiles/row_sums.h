@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/base/buffer.h"
-#include "core/call/plan.h"
 #include "core/simd/kernels.h"
 #include "core/simd/row_reference.h"
 
@@ -19,7 +18,7 @@ class RowSums {
  public:
   /// Each of `rows` rows has sums [stride]: of lifted values, followed by the weights summed by
   /// relative position if a bias adds values (position_values.h).
-  RowSums(const Plan& plan, int rows, std::ptrdiff_t stride);
+  RowSums(int rows, std::ptrdiff_t stride);
 
   [[nodiscard]] std::ptrdiff_t stride() const { return stride_; }
   [[nodiscard]] T* sums(int row) { return sums_.data() + row * stride_; }
@@ -27,14 +26,13 @@ class RowSums {
   /// Returns the sum of a row's weights.
   [[nodiscard]] double total(int row) const { return totals_[static_cast<std::size_t>(row)]; }
   /// Returns the references of the rows from `row` on: no_reference until the row has seen a key.
-  /// They are 0 for a sigmoid.
   [[nodiscard]] const T* references(int row) const { return references_.data() + row; }
 
   /// Rescales the sums of the tile's rows to the references that the kernel has moved. `row` is the
   /// first of these rows. Calls weigh_again(r) before that for each row whose weights are lost.
   template <class Again>
   void settle(const WeightTile<T>& tile, int row, const Again& weigh_again) {
-    if (!refers_ || !any_moved(tile, row)) return;
+    if (!any_moved(tile, row)) return;
     for (int r = 0; r < tile.score.rows; ++r) {
       if (is_lost(tile.reference[r], tile.row_maximum[r])) weigh_again(r);
       if (tile.reference[r] != *references(row + r)) move_reference(row + r, tile.reference[r]);
@@ -49,7 +47,6 @@ class RowSums {
   void move_reference(int row, T reference);
 
   std::ptrdiff_t stride_;
-  bool refers_;     ///< Whether rows have references: false for a sigmoid.
   Buffer<T> sums_;  ///< [rows × stride]
   std::vector<double> totals_;
   std::vector<T> references_;

@@ -5,7 +5,7 @@
 //   softmax               exp(logit - m) / sum
 //   exp                   exp(logit - m) e^m
 //   softmax over queries  exp(logit' - m) e^m, logit' = logit - log sum_i exp(logit_ij) of its key
-//   sigmoid               sigmoid(logit)
+//   sigmoid               sigmoid(logit) e^-m e^m, m <= 0
 #pragma once
 
 #include <algorithm>
@@ -21,10 +21,10 @@ namespace conelab {
   return law == WeightLaw::sigmoid ? pair_sigmoid : referred_exponential;
 }
 
-/// Returns the factor that turns the exp(logit - m) of a row, whose sum is `sum`, into weights.
+/// Returns the factor that turns the numbers of a row relative to its reference m, whose sum is
+/// `sum`, into weights.
 template <class T>
 [[nodiscard]] T row_scale(WeightLaw law, T m, double sum) {
-  if (law == WeightLaw::sigmoid) return 1;
   if (law == WeightLaw::softmax) return sum == 0 ? T(0) : static_cast<T>(1 / sum);
   return std::exp(m);
 }
@@ -33,7 +33,7 @@ template <class T>
 /// depend on the scale of the weights. It uses that of a softmax, with which weights neither
 /// overflow nor underflow.
 [[nodiscard]] constexpr WeightLaw scale_law(WeightLaw law, Aggregate aggregate) {
-  return is_midpoint(aggregate) && law != WeightLaw::sigmoid ? WeightLaw::softmax : law;
+  return is_midpoint(aggregate) ? WeightLaw::softmax : law;
 }
 
 /// The law of one row: the weight is exp(logit - reference) times `scale`, or sigmoid(logit).

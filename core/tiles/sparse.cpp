@@ -205,8 +205,7 @@ void forward_row(const Plan& plan, const SparseHead<S>& head, SparseRow<S>& row,
     }
     positions.add(by_position, sums.data());
   }
-  const bool refers = plan.weights != WeightLaw::sigmoid;
-  const T m = refers && sum != 0 ? reference : T(0);
+  const T m = sum != 0 ? reference : T(0);
   const T scale = row_scale(scale_law(plan.weights, plan.aggregate), m, sum);
   finish_row(plan.aggregate, sums.data(), plan.extents.value, scale, result.output.row(b, h, i));
   *result.row_reference.row(b, h, i) = m;

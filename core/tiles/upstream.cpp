@@ -21,6 +21,7 @@ std::shared_ptr<const Plan> flowing_plan(const Plan& plan) {
 
 template <class S>
 Compute<S> Upstream<S>::delta(std::int64_t b, std::int64_t h, std::int64_t query) const {
+  if (plan_->weights == WeightLaw::sigmoid) return unit(b, h, query);
   if (is_midpoint(plan_->aggregate) || plan_->weights != WeightLaw::softmax) return 0;
   const S* upstream = row(b, h, query);
   const S* output = saved_->output.row(b, h, query);

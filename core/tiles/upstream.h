@@ -45,9 +45,9 @@ class Upstream {
 
   /// Returns the number that is subtracted from every dL/dw_ij of a row: sum_j w_ij dL/dw_ij = dO.o
   /// for a softmax over keys, otherwise 0. It is also 0 for the midpoint, which does not depend on
-  /// the scale of the weights.
+  /// the scale of the weights. For a sigmoid it is `unit` instead, which the kernels need there.
   [[nodiscard]] T delta(std::int64_t b, std::int64_t h, std::int64_t query) const;
-  /// Returns the factor of exp(logit - m) in the backward pass.
+  /// Returns the factor of exp(logit - m), or of sigmoid(logit) e^-m, in the backward pass.
   [[nodiscard]] T scale(std::int64_t b, std::int64_t h, std::int64_t query) const;
   /// Returns the ratio w / p of a weight w of a row to the number p that replaces it in the
   /// backward pass (scale_law in row_weights.h), so that dL/dp = unit * dL/dw.

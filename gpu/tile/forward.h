@@ -4,9 +4,10 @@
 //   output_i = sum_j w_ij v_j / sum_j w_ij,  w_ij = exp(logit_ij - m_i)
 //
 // The softmax is computed online (Milakov and Gimelshein 2018, algorithm 3): the output and its sum
-// are rescaled when a tile raises the row's maximum m_i. Sigmoid weights have m = 0 and are not
-// divided by their sum. Where weights are summed by class as well (gpu/tile/classes.h), the first
-// slice sweeps over the keys again once its maxima are known.
+// are rescaled when a tile raises the row's maximum m_i. For sigmoid weights m_i is at most 0, the
+// sums are those of sigmoid(logit_ij) e^-m_i, and they are multiplied by e^m_i instead. Where
+// weights are summed by class as well (gpu/tile/classes.h), the first slice sweeps over the keys
+// again once its maxima are known.
 //
 // For the softmax over queries a pass of blocks of keys comes first. It sweeps over the queries and
 // writes the log-sum-exp of each key, which the pass of queries subtracts from the logits.
@@ -139,25 +140,27 @@ class ForwardTile {
 #pragma unroll
     for (int i = 0; i < row_share; ++i) {
       const int r = row_of(thread, i);
-      const N reference = p.sigmoid ? N(0) : raise(r, i, shared, s);
+      const N reference = raise(r, i, p.sigmoid, shared, s);
 #pragma unroll
       for (int j = 0; j < column_share; ++j) {
         const N logit = s.tile.at[i][j];
-        const N weight = p.sigmoid ? sigmoid(logit) : exponential(logit - reference);
+        const N weight = p.sigmoid ? sigmoid(logit, reference) : exponential(logit - reference);
         s.sum[i] += weight;
         shared.weights[column_of(thread, j)][r] = weight;
       }
     }
   }
 
-  /// Updates the maximum of row i and rescales its sums. Returns the maximum, or 0 if the row has
-  /// seen no key.
-  CONELAB_TILE static N raise(int row, int i, const SharedTile<N>& shared, State& s) {
+  /// Updates the maximum of row i, at most 0 for a sigmoid, and rescales its sums. Returns the
+  /// maximum, or 0 if the row has seen no key.
+  CONELAB_TILE static N raise(int row, int i, bool of_sigmoid, const SharedTile<N>& shared,
+                              State& s) {
     N largest = s.maximum[i];
     for (int t = 0; t < row_threads; ++t) {
       largest = conelab::max(largest, shared.partial[t][row]);
     }
     if (largest == lowest) return N(0);
+    if (of_sigmoid && largest > N(0)) largest = N(0);
     const N scale = s.maximum[i] == lowest ? N(0) : exponential(s.maximum[i] - largest);
     s.maximum[i] = largest;
     s.sum[i] *= scale;
@@ -195,10 +198,9 @@ class ForwardTile {
     block.phase([&](int thread) { write(thread, p, result, place, shared, locals[thread]); });
   }
 
-  /// Returns the factor that turns the exp(logit - maximum) of a row, whose sum is `sum`, into
-  /// weights.
+  /// Returns the factor that turns the numbers of a row relative to its maximum, whose sum is
+  /// `sum`, into weights.
   CONELAB_TILE static N scale_of(const Problem<N>& p, N maximum, N sum) {
-    if (p.sigmoid) return N(1);
     if (sum == N(0)) return N(0);
     return p.normalised ? N(1) / sum : exponential(maximum);
   }

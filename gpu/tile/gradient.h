@@ -214,15 +214,16 @@ class GradientTile {
     const N logit = slope.logit + addend;
     const std::int64_t i = static_cast<std::int64_t>(tile.group) * p.query.count + at.query;
     const std::int64_t j = static_cast<std::int64_t>(tile.group) * p.key.count + at.key;
-    const N weight =
-        p.sigmoid ? sigmoid(logit) : exponential(logit - in.reference[i]) * in.inverse_sum[i];
+    const N m = in.reference[i];
+    const N weight = (p.sigmoid ? sigmoid(logit, m) : exponential(logit - m)) * in.inverse_sum[i];
     if (tile.of_weights) return {weight, N(0)};
     N by_weight = weight_slope + p.value_mark[j] - (p.sigmoid ? N(0) : in.delta[i]);
     if (p.over_queries) by_weight -= in.unit[i] * tile.column_delta[j];
     if (in.class_slope != nullptr) {
       by_weight += of_class(p, in.class_slope, tile.group, at.query, at.key);
     }
-    const N by_logit = p.sigmoid ? weight * (N(1) - weight) * by_weight : weight * by_weight;
+    const N by_logit =
+        p.sigmoid ? weight * (N(1) - weight * in.delta[i]) * by_weight : weight * by_weight;
     potential += by_logit * (owner == Owner::query ? slope.query : slope.key);
     if (tile.sums_parameters()) {
       for (int n = 0; n < S::constants; ++n) constants[n] += by_logit * slope.constant[n];

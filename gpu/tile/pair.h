@@ -251,10 +251,11 @@ CONELAB_TILE void measure_tile(const Block& block, SharedTile<N>& shared, const 
 CONELAB_TILE float exponential(float x) { return ::expf(x); }
 CONELAB_TILE double exponential(double x) { return ::exp(x); }
 
-/// Returns 1 / (1 + e^-logit).
+/// Returns e^-reference / (1 + e^-logit), which neither overflows nor underflows near the largest
+/// logit if the reference is that logit or 0, whichever is smaller.
 template <class N>
-CONELAB_TILE N sigmoid(N logit) {
-  return N(1) / (N(1) + exponential(-logit));
+CONELAB_TILE N sigmoid(N logit, N reference) {
+  return N(1) / (exponential(reference) + exponential(reference - logit));
 }
 
 }  // namespace conelab::gpu

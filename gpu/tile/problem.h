@@ -100,7 +100,7 @@ template <class N>
 struct ForwardResult {
   N* output = nullptr;        ///< [group × n_q × width]
   N* maximum = nullptr;       ///< [group × n_q] the row's reference m; 0 if it sees no key.
-  N* sum = nullptr;           ///< [group × n_q] the sum of exp(logit - m), or of sigmoid(logit).
+  N* sum = nullptr;           ///< [group × n_q] the sum of exp(logit - m), or sigmoid(logit) e^-m.
   N* column_lse = nullptr;    ///< [group × n_k] of over_queries: log-sum-exps, -inf if not seen.
   N* class_weight = nullptr;  ///< [group × n_q × classes] of sums_weights: sums of weights.
 };
@@ -109,10 +109,13 @@ struct ForwardResult {
 template <class N>
 struct Upstream {
   const N* output_grad = nullptr;  ///< [group × n_q × width]
-  const N* reference = nullptr;    ///< [group × n_q] weight = exp(logit - reference) * inverse_sum
+  /// [group × n_q] m: the weight is exp(logit - m), or sigmoid(logit) e^-m, times inverse_sum.
+  const N* reference = nullptr;
   const N* inverse_sum = nullptr;  ///< [group × n_q]
-  const N* delta = nullptr;        ///< [group × n_q] the sum of output * output_grad over the row.
-  const N* column_lse = nullptr;   ///< [group × n_k] of over_queries
+  /// [group × n_q] the sum of output * output_grad over the row; of a sigmoid the factor that turns
+  /// the weight into sigmoid(logit).
+  const N* delta = nullptr;
+  const N* column_lse = nullptr;  ///< [group × n_k] of over_queries
   /// [group × n_q] of over_queries: the ratio of weights to those of the backward pass.
   const N* unit = nullptr;
   const N* class_slope = nullptr;  ///< [group × n_q × classes] added to dL/d(weight), or null

@@ -89,6 +89,35 @@ TEST(PortablePairs, AgreeOnMidpointsOverQueries) {
   }
 }
 
+/// Sigmoids of logits below -50 are exponentials, and the midpoint does not depend on their scale.
+template <class T>
+void expect_midpoints_of_exponentials(const std::string& text, double tolerance) {
+  SCOPED_TRACE(text);
+  Call call = call_from_text(text + ":aggregate=einstein:weights=sigmoid");
+  conelab::tests::give_mask_parameters(call);
+  const auto input = convert<T>(random_input(call, {2, 1, 70, 135, 4, 3}, 19));
+  const Storage storage = sizeof(T) == 8 ? Storage::f64 : Storage::f32;
+  const Emulation<T> a = emulate(call, input, storage);
+  call.weights = "exp";
+  const Emulation<T> b = emulate(call, input, storage);
+  using conelab::tests::difference;
+  EXPECT_LE(difference(a.forward.output, b.forward.output), tolerance);
+  EXPECT_LE(difference(a.forward.lse, b.forward.lse), tolerance);
+  EXPECT_LE(difference(a.backward.query, b.backward.query), 100 * tolerance);
+  EXPECT_LE(difference(a.backward.key, b.backward.key), 100 * tolerance);
+  EXPECT_LE(difference(a.backward.value, b.backward.value), 100 * tolerance);
+}
+
+TEST(PortablePairs, AgreeOnMidpointsOfSigmoidsOfAnySize) {
+  for (const char* offset : {"50", "300", "4000"}) {
+    for (const char* parts : {"", ":masks=causal:bias=alibi", ":masks=strided"}) {
+      const std::string text = std::string("hyperbolic:offset=") + offset + parts;
+      expect_midpoints_of_exponentials<double>(text, 1e-12);
+      expect_midpoints_of_exponentials<float>(text, 5e-6);
+    }
+  }
+}
+
 TEST(PortablePairs, AgreeWithComposedSimilarities) {
   for (const ComposedSimilarity& composed : composed_similarities()) {
     for (const Parts& parts : {Parts{"none", {"full"}, "softmax", "mean", false},

@@ -297,7 +297,7 @@ TEST(MultiHead, NamesWhatItDoesNotTake) {
   const Extents one{1, 1, 4, 6, 8, 8}, two{1, 2, 4, 6, 8, 8};
   EXPECT_THAT(refusal(call_from_text("multi-head"), one), testing::HasSubstr("P_query [d' x d]"));
   const Call call = with_random_tensors(call_from_text("multi-head:heads=2"));
-  EXPECT_THAT(refusal(call, two), testing::HasSubstr("must have one (found 2)"));
+  EXPECT_THAT(refusal(call, two), testing::HasSubstr("must have one (found 2;"));
   EXPECT_EQ(resolve(call, one)->pairs, (Shape4{1, 2, 4, 6}));
   Extents given = one;
   given.tensors["P_query"] = {4, 2, 8};

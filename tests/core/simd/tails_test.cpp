@@ -41,7 +41,7 @@ void expect_roots(const Kernels<T>& k, T least, T most, double tolerance) {
         std::pow(static_cast<double>(most) / static_cast<double>(least), i / (columns - 3.0)));
   }
   x[columns - 2] = std::numeric_limits<T>::quiet_NaN();
-  const T constants[] = {1}, reference[] = {0}, one[] = {1}, none[] = {0};
+  const T constants[] = {1}, reference[] = {0}, one[] = {1};
   std::vector<T> logits = x, weights = x, slopes(columns, T(1));
   const Tail<T>& tail = tail_of(k, "laplacian");
   tail.score(tile_of(logits, 1, constants));
@@ -50,7 +50,7 @@ void expect_roots(const Kernels<T>& k, T least, T most, double tolerance) {
                             .slope = slopes.data(),
                             .reference = reference,
                             .inverse_sum = one,
-                            .delta = none,
+                            .delta = one,
                             .query_slope = nullptr,
                             .key_slope = nullptr,
                             .far_key_slope = nullptr,

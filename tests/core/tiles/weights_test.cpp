@@ -120,6 +120,75 @@ TEST(ExpWeights, OverflowToInfinityButNotInTheMidpoint) {
   EXPECT_TRUE(is_finite(slopes.query) && is_finite(slopes.value));
 }
 
+/// The answer for q = 1, one key and one value in each pair, and dL/dkey for L = output.
+struct SigmoidRow {
+  double output = 0, lse = 0;
+  std::vector<double> slopes;
+};
+SigmoidRow sigmoid_row(const std::vector<double>& keys, const std::vector<double>& values,
+                       bool midpoint) {
+  SigmoidRow row;
+  long double sum = 0, weighed = 0, gammas = 0;
+  for (std::size_t j = 0; j < keys.size(); ++j) {
+    const long double weight = 1 / (1 + std::exp(-static_cast<long double>(keys[j])));
+    const long double gamma = midpoint ? 1 / std::sqrt(1 - values[j] * values[j]) : 1;
+    sum += weight, gammas += weight * gamma, weighed += weight * gamma * values[j];
+  }
+  row.output = static_cast<double>(midpoint ? weighed / gammas : weighed);
+  row.lse = static_cast<double>(std::log(sum));
+  for (std::size_t j = 0; j < keys.size(); ++j) {
+    const long double x = keys[j], rate = 1 / (1 + std::exp(-x)) / (1 + std::exp(x));
+    const long double gamma = 1 / std::sqrt(1 - values[j] * values[j]);
+    row.slopes.push_back(static_cast<double>(
+        rate * (midpoint ? gamma * (values[j] - row.output) / gammas : values[j])));
+  }
+  return row;
+}
+
+template <class T>
+void expect_sigmoid_row(const std::vector<double>& keys, const char* text, double tolerance) {
+  SCOPED_TRACE(text);
+  const Call call = call_from_text(text);
+  AttentionInput<T> input;
+  const auto count = static_cast<std::int64_t>(keys.size());
+  input.query = Tensor4<T>({1, 1, 1, 1}, T(1));
+  input.key = input.value = Tensor4<T>({1, 1, count, 1});
+  std::vector<double> values;
+  for (std::size_t j = 0; j < keys.size(); ++j) {
+    input.key.data[j] = static_cast<T>(keys[j]);
+    input.value.data[j] = static_cast<T>(j % 7) / 8;
+    values.push_back(static_cast<double>(input.value.data[j]));
+  }
+  const SigmoidRow expected = sigmoid_row(keys, values, call.aggregate == "einstein");
+  const auto plan = resolve(call, check_extents(input));
+  const Forward<T> found = forward(*plan, input);
+  EXPECT_NEAR(found.output.data[0], expected.output, tolerance * (1 + expected.output));
+  EXPECT_NEAR(found.lse.data[0], expected.lse, tolerance * (1 + std::abs(expected.lse)));
+  const Backward<T> slopes = backward(*plan, input, found);
+  // 1 - sigmoid(logit) of a large logit is a difference of rounded numbers.
+  for (std::size_t j = 0; j < keys.size(); ++j) {
+    EXPECT_NEAR(slopes.key.data[j], expected.slopes[j],
+                tolerance * (5e-3 + std::abs(expected.slopes[j])))
+        << keys[j];
+  }
+}
+
+/// The logits of the last tile are small, moderate, close to those of the tiles before, or above
+/// them by more than a reference may rise without weighing again.
+TEST(SigmoidWeights, AreThoseOfLogitsOfAnySize) {
+  for (const double most : {-290.0, -230.0, -90.0, -30.0, -10.0, -1.0, 3.0, 20.0, 60.0}) {
+    std::vector<double> keys;
+    for (int j = 0; j < 1500; ++j) keys.push_back(-300 - j % 32);
+    for (int j = 0; j < 40; ++j) keys.push_back(most - j % 8);
+    for (const char* text :
+         {"dot:scale=1:weights=sigmoid", "dot:scale=1:weights=sigmoid:aggregate=einstein",
+          "dot:scale=1:weights=sigmoid:aggregate=einstein:masks=strided:stride=1"}) {
+      expect_sigmoid_row<double>(keys, text, 1e-11);
+      expect_sigmoid_row<float>(keys, text, 2e-5);
+    }
+  }
+}
+
 /// Points so far away that Klein coordinates round to the border stay inside.
 TEST(ValueMaps, KeepDistantPointsInsideTheBall) {
   for (const char* name : {"polar", "lift"}) {
