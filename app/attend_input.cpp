@@ -138,12 +138,11 @@ void keep_head(const Call& call, std::int64_t head, AttentionInput<T>& input) {
   const std::int64_t heads = check_extents(input).head;
   if (head >= heads)
     misuse("--head {}: there is none (the input has {}, counted from 0)", head, heads);
-  for (Tensor4<T>* all : {&input.query, &input.key, &input.value, &input.output_grad}) {
+  for (StridedTensor4<T>* all : {&input.query, &input.key, &input.value, &input.output_grad}) {
     if (all->shape.head != heads) continue;  // The output may have other heads.
     Tensor4<T> one({all->shape.batch, 1, all->shape.token, all->shape.feature});
-    const std::int64_t size = all->shape.token * all->shape.feature;
     for (std::int64_t b = 0; b < all->shape.batch; ++b) {
-      std::copy_n(all->row(b, head, 0), size, one.row(b, 0, 0));
+      copy_tokens(all->tokens(b, head), one.row(b, 0, 0));
     }
     *all = std::move(one);
   }
