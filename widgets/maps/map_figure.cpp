@@ -50,7 +50,8 @@ void set_maps(FigureChoice& figure, const MapChoice& maps, std::int64_t head) {
 
 void set_arrays(FigureChoice& figure, const ArrayNames& arrays) {
   if (arrays == ArrayNames()) return;
-  figure.parameters["arrays"] = arrays.query + "," + arrays.key + "," + arrays.value;
+  const auto name = [&](const std::string& own) { return own.empty() ? arrays.query : own; };
+  figure.parameters["arrays"] = arrays.query + "," + name(arrays.key) + "," + name(arrays.value);
 }
 
 /// Sets which heads are joined, and what the maps are compared with.

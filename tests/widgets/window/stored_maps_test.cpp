@@ -405,6 +405,9 @@ TEST(ArraysDialog, OfAnArchiveTheOtherLayersOpenToo) {
   ASSERT_TRUE(wait_for([&] { return opened.window.workspace().trace() != nullptr; }));
   EXPECT_EQ(opened.window.workspace().groups(), (std::vector<std::string>{"/layer0", "/layer1"}));
   EXPECT_EQ(opened.window.document().session().trace.arrays, (ArrayNames{"query", "", ""}));
+  const auto figure = opened.window.maps().figure();
+  ASSERT_TRUE(figure);
+  EXPECT_EQ(figure->parameters.at("arrays"), "query,query,query") << "none may be empty";
 }
 
 TEST(ArraysDialog, NamesWithDotsOpenTheOtherLayersToo) {
