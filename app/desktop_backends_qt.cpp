@@ -11,7 +11,6 @@
 #include "app/desktop_backends.h"
 #include "app/figure_request.h"
 #include "core/base/environment.h"
-#include "core/figure/style.h"
 #include "gpu/cuda_backend.h"
 
 namespace conelab {
@@ -32,31 +31,19 @@ std::string shipped_trace() {
   return "";
 }
 
-/// Returns the words of `conelab figure` without the output, which does not change the figure.
-std::vector<std::string> figure_words(const desktop::FigureChoice& choice) {
-  std::vector<std::string> words = {"conelab", "figure", choice.name};
-  for (const std::string& input : choice.inputs) words.insert(words.end(), {"--input", input});
-  for (const auto& [key, value] : choice.parameters) {
-    words.insert(words.end(), {"-p", key + "=" + value});
-  }
-  if (!choice.width.empty()) words.insert(words.end(), {"--width", choice.width});
-  return words;
+FigureRequest request_of(const desktop::FigureChoice& choice) {
+  return {choice.name, choice.inputs, choice.parameters, choice.width};
 }
 
 figure::DisplayList draw(const desktop::FigureChoice& choice,
                          const std::function<bool()>& cancelled) {
-  FigureRequest request;
-  request.name = choice.name;
-  request.inputs = choice.inputs;
-  request.parameters = choice.parameters;
-  if (!choice.width.empty()) request.width = figure::width_in_points(choice.width);
-  request.spec = shell_line(figure_words(choice));
+  FigureRequest request = request_of(choice);
   request.cancelled = cancelled;
   return draw_figure(request);
 }
 
 std::string figure_command(const desktop::FigureChoice& choice) {
-  std::vector<std::string> words = figure_words(choice);
+  std::vector<std::string> words = figure_words(request_of(choice));
   words.insert(words.end(), {"-o", choice.name + ".pdf"});
   return shell_line(words);
 }
