@@ -6,6 +6,7 @@
 #include "app/attend_input.h"
 #include "core/base/error.h"
 #include "core/operators/operator.h"
+#include "core/study/attention_input.h"
 
 namespace conelab {
 namespace {
