@@ -1,5 +1,3 @@
-#include "widgets/maps/map_figure.h"
-
 #include <fmt/format.h>
 
 #include <string_view>
@@ -8,6 +6,7 @@
 #include "core/base/names.h"
 #include "core/base/parse_number.h"
 #include "core/call/call_text.h"
+#include "widgets/maps/map_figure.h"
 
 namespace conelab::desktop {
 namespace {
@@ -19,9 +18,10 @@ std::string of_head(const std::string& value, std::int64_t head) {
   return at < numbers.size() ? std::string(numbers[at]) : value;
 }
 
-std::string text_of(Call call, std::int64_t head) {
-  for (auto& [key, value] : call.parameters) value = of_head(value, head);
-  return call_text(call);
+std::string text_of(const Call& call, const Trace& trace, std::int64_t head) {
+  Call one = with_drawn_tensors(call, trace);
+  for (auto& [key, value] : one.parameters) value = of_head(value, head);
+  return call_text(one);
 }
 
 /// Adds a parameter unless it equals the default of the figure.
@@ -29,12 +29,12 @@ void set(FigureChoice& figure, const char* key, const std::string& value, const 
   if (value != usual) figure.parameters[key] = value;
 }
 
-void set_maps(FigureChoice& figure, const MapChoice& maps, std::int64_t head) {
+void set_maps(FigureChoice& figure, const MapChoice& maps, const Trace& trace, std::int64_t head) {
   if (maps.special_tokens == "excluded") figure.parameters["special"] = maps.special_tokens;
   set(figure, "quantity", maps.quantity, "weights");
   const auto reference = static_cast<std::size_t>(maps.reference);
   const bool differs = maps.reference >= 0 && reference < maps.calls.size();
-  if (differs) figure.parameters["difference"] = text_of(maps.calls[reference], head);
+  if (differs) figure.parameters["difference"] = text_of(maps.calls[reference], trace, head);
   // Logits and differences have signs, which a logarithmic scale cannot show.
   const bool no_log = maps.quantity != "weights" || differs;
   set(figure, "scale", maps.scale == "log" && no_log ? "linear" : maps.scale, "linear");
@@ -83,7 +83,8 @@ std::optional<FigureChoice> stored_figure(const Session& session, const Trace& t
   set(figure, "batch", std::to_string(session.trace.batch), "0");
   set(figure, "limits", maps.shared_limits ? "shared" : "own", "shared");
   figure.name = arcs ? "arcs" : "heatmap";
-  arcs ? set_arcs(figure, maps, trace.extents()) : set_maps(figure, maps, session.trace.head);
+  arcs ? set_arcs(figure, maps, trace.extents())
+       : set_maps(figure, maps, trace, session.trace.head);
   figure.parameters.erase("special");  // Stored maps are drawn with all tokens.
   return figure;
 }
@@ -99,7 +100,7 @@ std::optional<FigureChoice> heads_figure(const Session& session, const Trace& tr
   for (std::size_t i = 0; i < maps.calls.size(); ++i) {
     const bool shown =
         maps.heads_rows == "operators" || i == std::min(chosen, maps.calls.size() - 1);
-    const std::string text = call_text(maps.calls[i]);
+    const std::string text = call_text(with_drawn_tensors(maps.calls[i], trace));
     if (text.find(',') != std::string::npos) return std::nullopt;
     if (shown) all += (all.empty() ? "" : ",") + text;
   }
@@ -112,7 +113,7 @@ std::optional<FigureChoice> heads_figure(const Session& session, const Trace& tr
   set_arrays(figure, trace.arrays);
   MapChoice without_limits = maps;  // Small maps do not have those that were set by hand.
   without_limits.limits.clear();
-  set_maps(figure, without_limits, session.trace.head);
+  set_maps(figure, without_limits, trace, session.trace.head);
   return figure;
 }
 
@@ -150,14 +151,14 @@ std::optional<FigureChoice> map_figure(const Session& session, const Trace& trac
   set_arrays(figure, trace.arrays);
   if (figure_of_one(maps.layout)) {
     figure.name = maps.layout;
-    set(figure, "similarity", text_of(maps.calls[operation], head), "penumbral");
+    set(figure, "similarity", text_of(maps.calls[operation], trace, head), "penumbral");
     set(figure, "tokens", maps.tree_tokens, "key");
     return figure;
   }
   std::string all;
   for (const Call& call : maps.calls) {
     if (!all.empty()) all += ',';
-    all += text_of(call, head);
+    all += text_of(call, trace, head);
   }
   set(figure, "similarities", all, "dot,penumbral,umbral");
   set(figure, "limits", maps.shared_limits ? "shared" : "own", "shared");
@@ -165,7 +166,7 @@ std::optional<FigureChoice> map_figure(const Session& session, const Trace& trac
   if (figure.name == "arcs") {
     set_arcs(figure, maps, trace.extents());
   } else {
-    set_maps(figure, maps, head);
+    set_maps(figure, maps, trace, head);
     set_subjects(figure, maps);
   }
   return figure;

@@ -1,3 +1,5 @@
+#include "widgets/trace/trace.h"
+
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -6,7 +8,6 @@
 #include "core/files/sandbox.h"
 #include "core/study/attention_input.h"
 #include "widgets/trace/array_choice.h"
-#include "widgets/trace/trace.h"
 
 namespace conelab::desktop {
 namespace {
@@ -150,30 +151,29 @@ std::shared_ptr<const HeadInput> head_input(const Trace& trace, std::int64_t bat
   return one;
 }
 
-std::string drawn_tensors(const Call& call, const Trace& trace) try {
+Call with_drawn_tensors(const Call& call, const Trace& trace) try {
+  if (trace.stored) return call;  // It is not computed.
+  Call drawn = with_random_tensors(call);
+  for (const auto& [name, extents] : trace.extents().tensors) {
+    if (!call.parameters.contains(name)) drawn.parameters.erase(name);
+  }
+  return drawn;
+} catch (const Error&) {
+  return call;
+}
+
+std::string drawn_tensors(const Call& call, const Trace& trace) {
   std::string names;
-  if (trace.stored) return names;
-  for (const auto& [name, value] : with_random_tensors(call).parameters) {
-    if (value != "random" || call.parameters.contains(name) ||
-        trace.extents().tensors.contains(name)) {
-      continue;
-    }
-    names += (names.empty() ? "" : ", ") + name;
+  for (const auto& [name, value] : with_drawn_tensors(call, trace).parameters) {
+    if (!call.parameters.contains(name)) names += (names.empty() ? "" : ", ") + name;
   }
   return names.empty() ? "" : ", random " + names;
-} catch (const Error&) {
-  return {};
 }
 
 Call call_on_head(Call call, const Trace& trace, std::int64_t head) {
   if (trace.stored) return call;  // It is not computed.
   if (!trace.allowed.empty()) call = call_with_own_mask(call);
-  Call drawn = with_random_tensors(call);
-  for (const auto& [name, extents] : trace.extents().tensors) {
-    if (!call.parameters.contains(name)) drawn.parameters.erase(name);
-  }
-  call = std::move(drawn);
-  return call_of_head(call, trace.extents(), head);
+  return call_of_head(with_drawn_tensors(call, trace), trace.extents(), head);
 }
 
 MapChoice shown_maps(const MapChoice& choice, const Trace* trace) {

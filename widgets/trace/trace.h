@@ -70,6 +70,11 @@ struct HeadInput {
                                                           std::int64_t head,
                                                           Backend* device = nullptr);
 
+/// Returns the call with "random" for every tensor that it needs and that neither it nor the trace
+/// has, so that commands draw what the views draw. Returns a call that is wrong, and any of a
+/// stored map, as it is.
+[[nodiscard]] Call with_drawn_tensors(const Call& call, const Trace& trace);
+
 /// Names the tensors that neither the call nor the trace has, so that they are drawn: ", random W".
 /// Empty if there are none, or if the call is wrong.
 [[nodiscard]] std::string drawn_tensors(const Call& call, const Trace& trace);

@@ -47,5 +47,17 @@ TEST(Trace, OfAGraphHasItsEdgesAsWholeNumbers) {
   }
 }
 
+TEST(Trace, LacksTheTensorsThatCommandsDraw) {
+  const QTemporaryDir folder;
+  const Call call = plain_call("multiplicative");
+  const auto with_w = load_trace(tokens_and(folder, "W", {1, 0, 0, 1}), "");
+  EXPECT_EQ(with_drawn_tensors(call, *with_w), call);
+  const auto without = load_trace(tokens_and(folder, "other", {1, 0, 0, 1}), "");
+  EXPECT_EQ(with_drawn_tensors(call, *without).parameters.at("W"), "random");
+  EXPECT_EQ(drawn_tensors(call, *without), ", random W");
+  const Call wrong = plain_call("no such operator");
+  EXPECT_EQ(with_drawn_tensors(wrong, *without), wrong);
+}
+
 }  // namespace
 }  // namespace conelab::desktop
