@@ -48,12 +48,17 @@ std::string figure_command(const desktop::FigureChoice& choice) {
   return shell_line(words);
 }
 
-std::string attend_line(const desktop::TraceChoice& trace, const Call& call) {
+AttendJob job_of(const desktop::TraceChoice& trace, const Call& call) {
   AttendJob job;
   job.input = trace.group.empty() ? trace.file : trace.file + ":" + trace.group;
   job.output = operator_name(call) + ".h5";
   job.call = call;
   job.query = trace.arrays.query, job.key = trace.arrays.key, job.value = trace.arrays.value;
+  return job;
+}
+
+std::string attend_line(const desktop::TraceChoice& trace, const Call& call) {
+  AttendJob job = job_of(trace, call);
   job.device = trace.device;
   job.keep = {"output", "lse", "weights"};
   return shell_line(attend_command(job));
@@ -61,10 +66,7 @@ std::string attend_line(const desktop::TraceChoice& trace, const Call& call) {
 
 std::string cell_line(const desktop::TraceChoice& trace, const Call& call,
                       const std::string& quantity) {
-  AttendJob job;
-  job.input = trace.group.empty() ? trace.file : trace.file + ":" + trace.group;
-  job.output = operator_name(call) + ".h5";
-  job.call = call;
+  AttendJob job = job_of(trace, call);
   job.dtype = Dtype::f64;
   job.device = "cpu";
   job.keep.push_back(quantity);

@@ -61,5 +61,21 @@ TEST(CopiedCommand, DrawsTheTensorsThatTheTraceLacks) {
   }
 }
 
+TEST(CopiedCommand, NamesTheDeviceAndTheArrays) {
+  const Backends backends = desktop_backends();
+  TraceChoice trace;
+  trace.file = "x.h5";
+  trace.arrays = {"query", "key", "value"};
+  for (const char* device : {"cpu", "cuda"}) {
+    trace.device = device;
+    const std::string line = backends.attend_command(trace, plain_call("dot"));
+    EXPECT_NE(line.find(std::string(" --device ") + device), std::string::npos) << line;
+  }
+  for (const std::string& line : {backends.attend_command(trace, plain_call("dot")),
+                                  backends.cell_command(trace, plain_call("dot"), "weights")}) {
+    EXPECT_NE(line.find(" --q query --k key --v value "), std::string::npos) << line;
+  }
+}
+
 }  // namespace
 }  // namespace conelab::desktop
