@@ -31,15 +31,14 @@ std::string shipped_trace() {
   return "";
 }
 
-FigureRequest request_of(const desktop::FigureChoice& choice) {
-  return {choice.name, choice.inputs, choice.parameters, choice.width};
+FigureRequest request_of(const desktop::FigureChoice& choice,
+                         const std::function<bool()>& cancelled = {}) {
+  return {choice.name, choice.inputs, choice.parameters, choice.width, cancelled};
 }
 
 figure::DisplayList draw(const desktop::FigureChoice& choice,
                          const std::function<bool()>& cancelled) {
-  FigureRequest request = request_of(choice);
-  request.cancelled = cancelled;
-  return draw_figure(request);
+  return draw_figure(request_of(choice, cancelled));
 }
 
 std::string figure_command(const desktop::FigureChoice& choice) {
