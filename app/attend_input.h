@@ -27,12 +27,6 @@ void claim_output(const AttendJob& job, const std::string& kind, const std::stri
 [[nodiscard]] Input read_attend_input(const AttendJob& job, const std::function<bool()>& cancelled,
                                       const std::vector<ParameterInfo>& also = {});
 
-/// Moves the tensors out of `file` and converts them to T [batch x head x n x d]. If `dtype` is
-/// narrower than T, the numbers are rounded to it. Each tensor of the file is freed before the next
-/// is converted, so that at most one is held twice.
-template <class T>
-[[nodiscard]] AttentionInput<T> attention_input(Input&& file, Dtype dtype);
-
 /// Leaves one head of an input, as if the file held no other. Tensors with an axis of heads lose
 /// it, unless the call makes heads itself. Throws misuse if the input does not have the head.
 template <class T>

@@ -19,6 +19,7 @@
 #include "core/operators/operator.h"
 #include "core/simd/kernels.h"
 #include "core/study/attention_file.h"
+#include "core/study/attention_input.h"
 
 namespace conelab {
 namespace {

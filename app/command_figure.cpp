@@ -14,28 +14,16 @@
 #include "core/base/names.h"
 #include "core/figure/figure_table.h"
 #include "core/figure/missing_glyphs.h"
-#include "core/figure/style.h"
 
 namespace conelab {
 namespace {
 
 struct TypedFigure {
-  std::string name, output, width;
-  std::vector<std::string> inputs, parameters;
+  FigureRequest request;
+  std::string output;
+  std::vector<std::string> parameters;
   bool json = false;
 };
-
-/// Returns the command that draws this figure again. The output is left out because it does not
-/// change the figure.
-std::string spec_of(const TypedFigure& typed) {
-  std::vector<std::string> words = {"conelab", "figure", typed.name};
-  for (const std::string& input : typed.inputs) words.insert(words.end(), {"--input", input});
-  for (const std::string& parameter : typed.parameters) {
-    words.insert(words.end(), {"-p", parameter});
-  }
-  if (!typed.width.empty()) words.insert(words.end(), {"--width", typed.width});
-  return shell_line(words);
-}
 
 std::string figure_names() {
   std::vector<std::string> names;
@@ -44,12 +32,8 @@ std::string figure_names() {
 }
 
 int run_figure(const TypedFigure& typed) {
-  FigureRequest request;
-  request.name = typed.name;
-  request.inputs = typed.inputs;
+  FigureRequest request = typed.request;
   request.parameters = parse_parameters(typed.parameters);
-  if (!typed.width.empty()) request.width = figure::width_in_points(typed.width);
-  request.spec = spec_of(typed);
   request.cancelled = interrupted;
   const std::string format = claim_figure(typed.output);
   const figure::DisplayList list = draw_figure(request);
@@ -57,7 +41,7 @@ int run_figure(const TypedFigure& typed) {
   if (const std::string note = figure::missing_note(list); !note.empty()) print_warning(note);
   if (typed.json) {
     print_json({{"output", typed.output},
-                {"figure", typed.name},
+                {"figure", request.name},
                 {"format", format},
                 {"width_pt", list.width},
                 {"height_pt", list.height},
@@ -73,13 +57,15 @@ int run_figure(const TypedFigure& typed) {
 
 Action declare_figure(CLI::App& options) {
   const auto typed = std::make_shared<TypedFigure>();
-  options.add_option("NAME", typed->name, figure_names() + " (`conelab list figures`)")->required();
+  options.add_option("NAME", typed->request.name, figure_names() + " (`conelab list figures`)")
+      ->required();
   options.add_option("-o,--output", typed->output, "FILE.svg, FILE.pdf or FILE.png")->required();
-  options.add_option("-i,--input", typed->inputs, "what to draw: FILE.h5 or FILE.h5:/group")
+  options
+      .add_option("-i,--input", typed->request.inputs, "what to draw: FILE.h5 or FILE.h5:/group")
       ->allow_extra_args(false);
   options.add_option("-p,--parameter", typed->parameters, "KEY=VALUE (`conelab list figures`)")
       ->allow_extra_args(false);
-  options.add_option("--width", typed->width, "86mm, 178mm, 7in, 504pt, single or double");
+  options.add_option("--width", typed->request.width, "86mm, 178mm, 7in, 504pt, single or double");
   options.add_flag("--json", typed->json, "print JSON");
   return [typed] { return run_figure(*typed); };
 }

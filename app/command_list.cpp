@@ -182,7 +182,7 @@ Json figures_json() {
               {"parameters", Json::array()}};
     for (const figure::FigureKey& key : figure.keys) {
       Json parameter{{"key", key.key}, {"about", key.about}, {"default", key.initial}};
-      if (*key.choices != '\0') parameter["choices"] = key.choices;
+      if (!key.choices.empty()) parameter["choices"] = key.choices;
       json["parameters"].push_back(parameter);
     }
     list.push_back(json);

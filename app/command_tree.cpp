@@ -14,6 +14,7 @@
 #include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/call/call_text.h"
+#include "core/study/attention_input.h"
 #include "core/tree/tree_file.h"
 
 namespace conelab {

@@ -11,7 +11,6 @@
 #include "app/desktop_backends.h"
 #include "app/figure_request.h"
 #include "core/base/environment.h"
-#include "core/figure/style.h"
 #include "gpu/cuda_backend.h"
 
 namespace conelab {
@@ -32,41 +31,33 @@ std::string shipped_trace() {
   return "";
 }
 
-/// Returns the words of `conelab figure` without the output, which does not change the figure.
-std::vector<std::string> figure_words(const desktop::FigureChoice& choice) {
-  std::vector<std::string> words = {"conelab", "figure", choice.name};
-  for (const std::string& input : choice.inputs) words.insert(words.end(), {"--input", input});
-  for (const auto& [key, value] : choice.parameters) {
-    words.insert(words.end(), {"-p", key + "=" + value});
-  }
-  if (!choice.width.empty()) words.insert(words.end(), {"--width", choice.width});
-  return words;
+FigureRequest request_of(const desktop::FigureChoice& choice,
+                         const std::function<bool()>& cancelled = {}) {
+  return {choice.name, choice.inputs, choice.parameters, choice.width, cancelled};
 }
 
 figure::DisplayList draw(const desktop::FigureChoice& choice,
                          const std::function<bool()>& cancelled) {
-  FigureRequest request;
-  request.name = choice.name;
-  request.inputs = choice.inputs;
-  request.parameters = choice.parameters;
-  if (!choice.width.empty()) request.width = figure::width_in_points(choice.width);
-  request.spec = shell_line(figure_words(choice));
-  request.cancelled = cancelled;
-  return draw_figure(request);
+  return draw_figure(request_of(choice, cancelled));
 }
 
 std::string figure_command(const desktop::FigureChoice& choice) {
-  std::vector<std::string> words = figure_words(choice);
+  std::vector<std::string> words = figure_words(request_of(choice));
   words.insert(words.end(), {"-o", choice.name + ".pdf"});
   return shell_line(words);
 }
 
-std::string attend_line(const desktop::TraceChoice& trace, const Call& call) {
+AttendJob job_of(const desktop::TraceChoice& trace, const Call& call) {
   AttendJob job;
   job.input = trace.group.empty() ? trace.file : trace.file + ":" + trace.group;
   job.output = operator_name(call) + ".h5";
   job.call = call;
   job.query = trace.arrays.query, job.key = trace.arrays.key, job.value = trace.arrays.value;
+  return job;
+}
+
+std::string attend_line(const desktop::TraceChoice& trace, const Call& call) {
+  AttendJob job = job_of(trace, call);
   job.device = trace.device;
   job.keep = {"output", "lse", "weights"};
   return shell_line(attend_command(job));
@@ -74,10 +65,7 @@ std::string attend_line(const desktop::TraceChoice& trace, const Call& call) {
 
 std::string cell_line(const desktop::TraceChoice& trace, const Call& call,
                       const std::string& quantity) {
-  AttendJob job;
-  job.input = trace.group.empty() ? trace.file : trace.file + ":" + trace.group;
-  job.output = operator_name(call) + ".h5";
-  job.call = call;
+  AttendJob job = job_of(trace, call);
   job.dtype = Dtype::f64;
   job.device = "cpu";
   job.keep.push_back(quantity);

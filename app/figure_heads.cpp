@@ -37,7 +37,8 @@ std::vector<HeadRow> rows_of(const FigureRequest& request, const InputSpec& spec
     return rows;
   }
   if (choice != "layers" && choice != "file") {
-    unknown_name("rows", choice, {"layers", "file", "operators"});
+    unknown_name("rows", choice,
+                 {std::begin(figure::head_row_choices), std::end(figure::head_row_choices)});
   }
   if (names.size() != 1) {
     misuse("figure heads shows one operator (found {}), or -p rows=operators", names.size());

@@ -1,10 +1,12 @@
 #include "app/figure_request.h"
 
+#include "app/call_json.h"
 #include "app/labelled_view.h"
 #include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/sha256.h"
 #include "core/bench/parts.h"
+#include "core/figure/style.h"
 #include "core/files/read_tensors.h"
 
 namespace conelab {
@@ -67,15 +69,25 @@ void read_bench(const FigureRequest& request, figure::FigureInput& input) {
   }
 }
 
+std::vector<std::string> figure_words(const FigureRequest& request) {
+  std::vector<std::string> words = {"conelab", "figure", request.name};
+  for (const std::string& input : request.inputs) words.insert(words.end(), {"--input", input});
+  for (const auto& [key, value] : request.parameters) {
+    words.insert(words.end(), {"-p", key + "=" + value});
+  }
+  if (!request.width.empty()) words.insert(words.end(), {"--width", request.width});
+  return words;
+}
+
 figure::DisplayList draw_figure(const FigureRequest& request) {
   const figure::FigureInfo& info = figure::figure_named(request.name);
   figure::check_keys(info, request.parameters);
   figure::FigureInput input;
   input.info = &info;
   input.parameters = request.parameters;
-  input.width = request.width;
+  if (!request.width.empty()) input.width = figure::width_in_points(request.width);
   input.metadata.version = version();
-  input.metadata.spec = request.spec;
+  input.metadata.spec = shell_line(figure_words(request));
   read_source(info.source, request, input);
   input.metadata.data_hash = digests_of(request);
   return info.make(input);

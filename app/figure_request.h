@@ -15,8 +15,7 @@ struct FigureRequest {
   std::string name;                 ///< A name of that table.
   std::vector<std::string> inputs;  ///< Each is FILE or FILE:/group.
   figure::Parameters parameters;    ///< The values of `-p KEY=VALUE`.
-  double width = 0;                 ///< In points; 0 takes the figure's preset.
-  std::string spec;                 ///< The command line, which the figure's metadata state.
+  std::string width;                ///< "86mm", "double", ...; empty takes the figure's preset.
   /// Is polled while the figure is made; once it returns true, Error(interrupted) is thrown. Empty:
   /// never.
   std::function<bool()> cancelled = {};
@@ -29,8 +28,13 @@ struct FigureRequest {
   [[nodiscard]] const std::string& single_input() const;
 };
 
-/// Checks the name and the keys, reads the input, and draws the figure. Throws misuse for unknown
-/// names, keys and values, and a failure for input that cannot be read.
+/// Returns the words of the command that draws the figure again, keys in alphabetical order. The
+/// output is left out because it does not change the figure.
+[[nodiscard]] std::vector<std::string> figure_words(const FigureRequest& request);
+
+/// Checks the name and the keys, reads the input, and draws the figure, whose metadata state that
+/// command. Throws misuse for unknown names, keys and values, and a failure for input that cannot
+/// be read.
 [[nodiscard]] figure::DisplayList draw_figure(const FigureRequest& request);
 
 // Read the sources of figures. Each sets the members of its source and the caption.

@@ -8,6 +8,7 @@
 #include "core/files/layers.h"
 #include "core/files/tensor_source.h"
 #include "core/operators/operator.h"
+#include "core/study/attention_input.h"
 
 namespace conelab {
 namespace {

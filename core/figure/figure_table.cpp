@@ -1,5 +1,7 @@
 #include "core/figure/figure_table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -39,6 +41,12 @@ namespace {
 
 using Keys = std::vector<FigureKey>;
 
+/// Returns the words as choices of a key: "weights|logits".
+template <class Words>
+std::string choices(const Words& words) {
+  return fmt::format("{}", fmt::join(words, "|"));
+}
+
 // ---- keys that several figures take -------------------------------------------------------------
 
 const FigureKey caption_key = {"caption", "", "text under the figure"};
@@ -60,9 +68,9 @@ const FigureKey special_key = {
     "special", "shown", "special tokens such as [CLS]: shown or excluded", true, "shown|excluded"};
 const FigureKey difference_key = {"difference", "",
                                   "operator whose values the others are subtracted from", true};
-const FigureKey scale_key = {"scale", "linear",
+const FigureKey scale_key = {"scale", heat_scale_names[0],
                              "linear, log, row (divided by the row's largest) or rank", false,
-                             "linear|log|row|rank"};
+                             choices(heat_scale_names)};
 const FigureKey low_key = {"low", "", "lower limit of the colours"};
 const FigureKey high_key = {"high", "", "upper limit of the colours"};
 const FigureKey colours_key = {"colours", "sequential",
@@ -85,9 +93,8 @@ const FigureKey model_key = {"model", "halfspace", "halfspace, ball, klein, hype
 
 /// Returns the keys that choose a family of cones and a scene of one or two points.
 Keys scene_keys(bool pair) {
-  static const std::string names = geometry::cone_family_names("|");
   Keys keys = {
-      {"cone", "penumbral", "family of the cones", false, names.c_str()},
+      {"cone", "penumbral", "family of the cones", false, geometry::cone_family_names("|")},
       {"u", "", "first point, x,height of the half-plane unless `points` says otherwise"},
       {"source", "", "finite families: where the light is; default: the models' origin"},
       {"points", "halfspace",
@@ -199,13 +206,13 @@ std::vector<FigureInfo> all_figures() {
        FigureSource::heads,
        "double",
        {{"similarities", "dot", "the operator; several where rows=operators", true},
-        {"rows", "layers",
+        {"rows", head_row_choices[0],
          "layers beside the one of --input, every layer of the file, or operators", true,
-         "layers|file|operators"},
-        {"score", "entropy", "the number of each map", false,
-         "entropy|distance|earlier|special|boundary|order"},
-        {"order", "rows", "in rows, or all heads by their score", false,
-         "rows|highest first|lowest first"},
+         choices(head_row_choices)},
+        {"score", tree::head_score_names[0], "the number of each map", false,
+         choices(tree::head_score_names)},
+        {"order", head_orders[0], "in rows, or all heads by their score", false,
+         choices(head_orders)},
         quantity_key,
         batch_key,
         arrays_key,

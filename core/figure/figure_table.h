@@ -34,7 +34,7 @@ struct FigureKey {
   const char* initial;  ///< The default as typed. Empty: it depends on the input.
   const char* about;
   bool data = false;         ///< Whether it selects what is read or drawn, not how that looks.
-  const char* choices = "";  ///< The only possible values: "weights|logits"; empty: any.
+  std::string choices = {};  ///< The only possible values: "weights|logits"; empty: any.
   bool whole = false;        ///< Whether the value is a whole number from 0.
 };
 

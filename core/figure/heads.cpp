@@ -25,12 +25,10 @@ constexpr double tallest =
 constexpr double bar_height = 1.3, line_height = 7, widest_title = 80;
 
 const tree::HeadScoreInfo& score_named(const std::string& name) {
-  std::vector<std::string> known;
   for (const tree::HeadScoreInfo& info : tree::head_score_table) {
     if (name == info.name) return info;
-    known.emplace_back(info.name);
   }
-  unknown_name("score", name, known);
+  unknown_name("score", name, {tree::head_score_names.begin(), tree::head_score_names.end()});
 }
 
 /// Lays out and draws the maps.

@@ -24,6 +24,9 @@ struct HeadPanel {
   tree::HeadScores scores;
 };
 
+/// What the rows are: the layers beside the one that is read, every layer of its file, or
+/// operators.
+inline constexpr const char* head_row_choices[] = {"layers", "file", "operators"};
 /// The orders of heads: in rows, or all by their score. Heads without the score are last.
 inline constexpr const char* head_orders[] = {"rows", "highest first", "lowest first"};
 
@@ -35,7 +38,7 @@ struct HeadsFigure {
   Limits limits;  ///< Fixed limits for all maps except differences; empty: from the data.
   ColourMap map = ColourMap::sequential;  ///< For all maps except differences.
   std::string value_name = "attention weight";
-  std::string score = "entropy";  ///< A name of tree::head_score_table.
+  std::string score = tree::head_score_names[0];
   std::string order = head_orders[0];
   std::string caption;
   double width = double_column;

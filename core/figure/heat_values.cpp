@@ -10,8 +10,6 @@
 namespace conelab::figure {
 namespace {
 
-constexpr const char* scale_names[] = {"linear", "log", "row", "rank"};
-
 bool masked_at(const HeatmapPanel& p, std::size_t i) {
   return !p.masked.empty() && p.masked[i] != 0;
 }
@@ -96,10 +94,10 @@ Pooled pool(const HeatmapPanel& p, std::size_t r0, std::size_t r1, std::size_t c
 }  // namespace
 
 HeatScale heat_scale_from_name(const std::string& name) {
-  for (std::size_t i = 0; i < std::size(scale_names); ++i) {
-    if (name == scale_names[i]) return static_cast<HeatScale>(i);
+  for (std::size_t i = 0; i < std::size(heat_scale_names); ++i) {
+    if (name == heat_scale_names[i]) return static_cast<HeatScale>(i);
   }
-  unknown_name("scale", name, {std::begin(scale_names), std::end(scale_names)});
+  unknown_name("scale", name, {std::begin(heat_scale_names), std::end(heat_scale_names)});
 }
 
 void check_panel(const HeatmapPanel& p) {

@@ -24,7 +24,9 @@ enum class HeatScale {
   rank  ///< By its rank in the panel, 0 to 1; equal values share their mean rank. In a difference,
         ///< by the rank of its magnitude with its sign.
 };
-/// Returns the scale of the name "linear", "log", "row" or "rank". Throws misuse for another name.
+/// The names of these scales, in their order.
+inline constexpr const char* heat_scale_names[] = {"linear", "log", "row", "rank"};
+/// Returns the scale of a name. Throws misuse for another name.
 [[nodiscard]] HeatScale heat_scale_from_name(const std::string& name);
 
 /// The matrix [rows x cols] of one operator, row-major; rows are queries, columns are keys.

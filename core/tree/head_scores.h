@@ -12,6 +12,7 @@
 // A share is that of all weights of the head, Σ w_ij.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -45,6 +46,13 @@ inline constexpr HeadScoreInfo head_score_table[] = {
      &HeadScores::boundary},
     {"order", "share of the weight on ancestors (cone families)", &HeadScores::order},
 };
+
+/// The names of that table.
+inline constexpr auto head_score_names = [] {
+  std::array<const char*, std::size(head_score_table)> names{};
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = head_score_table[i].name;
+  return names;
+}();
 
 /// Returns a score in at most five letters: "0.12", "2.31", "41.8"; "–" if there is none.
 [[nodiscard]] std::string score_text(double score);

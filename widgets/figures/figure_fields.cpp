@@ -14,8 +14,8 @@
 namespace conelab::desktop {
 namespace {
 
-QStringList words(const char* text, char between) {
-  return QString::fromUtf8(text).split(between, Qt::SkipEmptyParts);
+QStringList words(const std::string& text, char between) {
+  return QString::fromStdString(text).split(between, Qt::SkipEmptyParts);
 }
 
 QStringList operator_names() {
@@ -35,7 +35,7 @@ FigureFields::FigureFields(const figure::FigureInfo& info, QWidget* parent) : QW
   form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
   for (const figure::FigureKey& row : info.keys) {
     QWidget* field = nullptr;
-    if (*row.choices != '\0') {
+    if (!row.choices.empty()) {
       field = add_choice(form, row);
     } else {
       field = add_line(form, row);

@@ -246,7 +246,6 @@ void HeadsModel::compare(const HeadAt& at) {
 // ---- scores -------------------------------------------------------------------------------------
 
 const tree::HeadScoreInfo& HeadsModel::score_info() const {
-  static_assert(std::size(tree::head_score_table) == std::size(head_scores));
   const auto* const found =
       std::find_if(std::begin(tree::head_score_table), std::end(tree::head_score_table),
                    [&](const auto& info) { return choice_.head_score == info.name; });

@@ -59,7 +59,7 @@ class HeadsModel : public QObject {
   [[nodiscard]] std::pair<std::size_t, std::size_t> progress() const;
 
   /// Returns whether the heads are listed by their score instead of in rows.
-  [[nodiscard]] bool listed() const { return choice_.heads_order != heads_orders[0]; }
+  [[nodiscard]] bool listed() const { return choice_.heads_order != figure::head_orders[0]; }
   /// Returns all heads in the order of the session. Heads without the score are last.
   [[nodiscard]] std::vector<HeadAt> heads() const;
   /// Returns the score that the session chooses.

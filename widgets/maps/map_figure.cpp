@@ -8,6 +8,7 @@
 #include "core/base/names.h"
 #include "core/base/parse_number.h"
 #include "core/call/call_text.h"
+#include "core/figure/figure_table.h"
 
 namespace conelab::desktop {
 namespace {
@@ -19,26 +20,28 @@ std::string of_head(const std::string& value, std::int64_t head) {
   return at < numbers.size() ? std::string(numbers[at]) : value;
 }
 
-std::string text_of(Call call, std::int64_t head) {
-  for (auto& [key, value] : call.parameters) value = of_head(value, head);
-  return call_text(call);
+std::string text_of(const Call& call, const Trace& trace, std::int64_t head) {
+  Call one = with_drawn_tensors(call, trace);
+  for (auto& [key, value] : one.parameters) value = of_head(value, head);
+  return call_text(one);
 }
 
 /// Adds a parameter unless it equals the default of the figure.
-void set(FigureChoice& figure, const char* key, const std::string& value, const char* usual) {
+void set(FigureChoice& figure, const std::string& key, const std::string& value) {
+  const std::string usual = figure::value_of(figure::figure_named(figure.name), {}, key);
   if (value != usual) figure.parameters[key] = value;
 }
 
-void set_maps(FigureChoice& figure, const MapChoice& maps, std::int64_t head) {
+void set_maps(FigureChoice& figure, const MapChoice& maps, const Trace& trace, std::int64_t head) {
   if (maps.special_tokens == "excluded") figure.parameters["special"] = maps.special_tokens;
-  set(figure, "quantity", maps.quantity, "weights");
+  set(figure, "quantity", maps.quantity);
   const auto reference = static_cast<std::size_t>(maps.reference);
   const bool differs = maps.reference >= 0 && reference < maps.calls.size();
-  if (differs) figure.parameters["difference"] = text_of(maps.calls[reference], head);
+  if (differs) figure.parameters["difference"] = text_of(maps.calls[reference], trace, head);
   // Logits and differences have signs, which a logarithmic scale cannot show.
   const bool no_log = maps.quantity != "weights" || differs;
-  set(figure, "scale", maps.scale == "log" && no_log ? "linear" : maps.scale, "linear");
-  if (maps.colours != MapChoice().colours) set(figure, "colours", maps.colours, "sequential");
+  set(figure, "scale", maps.scale == "log" && no_log ? "linear" : maps.scale);
+  if (maps.colours != MapChoice().colours) set(figure, "colours", maps.colours);
   // By hand for all maps; those of one map have no key of the figure.
   const auto limits = maps.limits.find(maps.quantity);
   if (maps.scale != "linear" || differs || !maps.shared_limits || limits == maps.limits.end()) {
@@ -56,20 +59,20 @@ void set_arrays(FigureChoice& figure, const ArrayNames& arrays) {
 
 /// Sets which heads are joined, and what the maps are compared with.
 void set_subjects(FigureChoice& figure, const MapChoice& maps) {
-  set(figure, "join", maps.join, head_joins[0]);
+  set(figure, "join", maps.join);
   if (!maps.beside) return;
   const BesideChoice& beside = *maps.beside;
   figure.parameters["beside"] =
       beside.group.empty() ? beside.file : beside.file + ":" + beside.group;
-  set(figure, "beside_head", std::to_string(beside.head), "0");
-  set(figure, "beside_join", beside.join, head_joins[0]);
+  set(figure, "beside_head", std::to_string(beside.head));
+  set(figure, "beside_join", beside.join);
 }
 
 void set_arcs(FigureChoice& figure, const MapChoice& maps, const Extents& extents) {
-  set(figure, "top", std::to_string(maps.arc_top), "3");
-  set(figure, "threshold", fmt::format("{}", maps.arc_threshold), "0.01");
+  set(figure, "top", std::to_string(maps.arc_top));
+  set(figure, "threshold", fmt::format("{}", maps.arc_threshold));
   const bool square = extents.query == extents.key;
-  set(figure, "arrangement", square ? maps.arc_arrangement : "rows", "sides");
+  set(figure, "arrangement", square ? maps.arc_arrangement : "rows");
 }
 
 /// Returns the figure of stored weights or logits; other stored maps have none.
@@ -79,12 +82,13 @@ std::optional<FigureChoice> stored_figure(const Session& session, const Trace& t
   if (!trace.stored->of_pairs() || figure_of_one(maps.layout)) return std::nullopt;
   if (arcs && maps.quantity != "weights") return std::nullopt;
   FigureChoice figure;
+  figure.name = arcs ? "arcs" : "heatmap";
   figure.inputs = {trace.file};
   figure.parameters["head"] = std::to_string(session.trace.head);
-  set(figure, "batch", std::to_string(session.trace.batch), "0");
-  set(figure, "limits", maps.shared_limits ? "shared" : "own", "shared");
-  figure.name = arcs ? "arcs" : "heatmap";
-  arcs ? set_arcs(figure, maps, trace.extents()) : set_maps(figure, maps, session.trace.head);
+  set(figure, "batch", std::to_string(session.trace.batch));
+  set(figure, "limits", maps.shared_limits ? "shared" : "own");
+  arcs ? set_arcs(figure, maps, trace.extents())
+       : set_maps(figure, maps, trace, session.trace.head);
   figure.parameters.erase("special");  // Stored maps are drawn with all tokens.
   return figure;
 }
@@ -100,18 +104,20 @@ FigureChoice heads_figure(const Session& session, const Trace& trace) {
   for (std::size_t i = 0; i < maps.calls.size(); ++i) {
     const bool shown =
         maps.heads_rows == "operators" || i == std::min(chosen, maps.calls.size() - 1);
-    if (shown) all += (all.empty() ? "" : ",") + call_text(maps.calls[i]);
+    if (shown) {
+      all += (all.empty() ? "" : ",") + call_text(with_drawn_tensors(maps.calls[i], trace));
+    }
   }
-  set(figure, "similarities", all, "dot");
-  set(figure, "rows", maps.heads_rows, heads_rows_choices[0]);
-  set(figure, "score", maps.head_score, head_scores[0]);
-  set(figure, "order", maps.heads_order, heads_orders[0]);
-  set(figure, "batch", std::to_string(session.trace.batch), "0");
-  set(figure, "limits", maps.shared_limits ? "shared" : "own", "shared");
+  set(figure, "similarities", all);
+  set(figure, "rows", maps.heads_rows);
+  set(figure, "score", maps.head_score);
+  set(figure, "order", maps.heads_order);
+  set(figure, "batch", std::to_string(session.trace.batch));
+  set(figure, "limits", maps.shared_limits ? "shared" : "own");
   set_arrays(figure, trace.arrays);
   MapChoice without_limits = maps;  // Small maps do not have those that were set by hand.
   without_limits.limits.clear();
-  set_maps(figure, without_limits, session.trace.head);
+  set_maps(figure, without_limits, trace, session.trace.head);
   return figure;
 }
 
@@ -144,29 +150,28 @@ std::optional<FigureChoice> map_figure(const Session& session, const Trace& trac
   if (trace.stored) return operation == 0 ? stored_figure(session, trace) : std::nullopt;
   if (operation >= maps.calls.size()) return std::nullopt;
   FigureChoice figure;
+  if (maps.layout == "arcs" || figure_of_one(maps.layout)) figure.name = maps.layout;
   figure.inputs = {trace.spec()};
   const std::int64_t head = session.trace.head;
   figure.parameters["head"] = std::to_string(head);
-  set(figure, "batch", std::to_string(session.trace.batch), "0");
+  set(figure, "batch", std::to_string(session.trace.batch));
   set_arrays(figure, trace.arrays);
   if (figure_of_one(maps.layout)) {
-    figure.name = maps.layout;
-    set(figure, "similarity", text_of(maps.calls[operation], head), "penumbral");
-    set(figure, "tokens", maps.tree_tokens, "key");
+    set(figure, "similarity", text_of(maps.calls[operation], trace, head));
+    set(figure, "tokens", maps.tree_tokens);
     return figure;
   }
   std::string all;
   for (const Call& call : maps.calls) {
     if (!all.empty()) all += ',';
-    all += text_of(call, head);
+    all += text_of(call, trace, head);
   }
-  set(figure, "similarities", all, "dot,penumbral,umbral");
-  set(figure, "limits", maps.shared_limits ? "shared" : "own", "shared");
-  figure.name = maps.layout == "arcs" ? "arcs" : "heatmap";
+  set(figure, "similarities", all);
+  set(figure, "limits", maps.shared_limits ? "shared" : "own");
   if (figure.name == "arcs") {
     set_arcs(figure, maps, trace.extents());
   } else {
-    set_maps(figure, maps, head);
+    set_maps(figure, maps, trace, head);
     set_subjects(figure, maps);
   }
   return figure;

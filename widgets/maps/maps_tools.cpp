@@ -133,7 +133,7 @@ void MapsView::build_map_tools(QWidget* row) {
   only_in(add_choice(row, "scale",
                      tr("How values become colours: linear, logarithmic (weights), each row by its"
                         " largest, or by rank"),
-                     map_scales, &MapChoice::scale),
+                     figure::heat_scale_names, &MapChoice::scale),
           {"maps", "heads"});
   reference_ = add_numbered(row, "reference", tr("Difference"),
                             tr("Shows each operator minus this one; hold R over the maps to flip"));
@@ -150,7 +150,7 @@ void MapsView::build_heads_tools(QWidget* row) {
   only_in(add_choice(row, "heads-rows",
                      tr("layers: those beside the open one; file: all layers of the file;"
                         " operators: the open layer under each operator"),
-                     heads_rows_choices, &MapChoice::heads_rows),
+                     figure::head_row_choices, &MapChoice::heads_rows),
           {"heads"});
   heads_operator_ = add_numbered(row, "heads-operator", tr("Operator of all heads"),
                                  tr("The operator of all layers"));
@@ -159,14 +159,14 @@ void MapsView::build_heads_tools(QWidget* row) {
     workspace_.document().edit(tr("choose an operator"),
                                [&](Session& s) { s.maps.heads_operator = index; });
   });
-  QComboBox* score = add_choice(row, "head-score", tr("The number of each map"), head_scores,
-                                &MapChoice::head_score);
+  QComboBox* score = add_choice(row, "head-score", tr("The number of each map"),
+                                tree::head_score_names, &MapChoice::head_score);
   for (int i = 0; i < score->count(); ++i) {
     score->setItemData(i, QString::fromUtf8(tree::head_score_table[i].about), Qt::ToolTipRole);
   }
   only_in(score, {"heads"});
   only_in(add_choice(row, "heads-order", tr("In rows, or all heads in the order of the number"),
-                     heads_orders, &MapChoice::heads_order),
+                     figure::head_orders, &MapChoice::heads_order),
           {"heads"});
 }
 
@@ -392,7 +392,7 @@ std::optional<FigureChoice> MapsView::with_percentiles(std::optional<FigureChoic
   const MapChoice& maps = workspace_.document().session().maps;
   const bool small = maps.layout == "heads";
   if (!figure || maps.percentiles == map_percentiles[0] || !maps.shared_limits ||
-      maps.scale != map_scales[0] || figure->parameters.contains("low") ||
+      maps.scale != figure::heat_scale_names[0] || figure->parameters.contains("low") ||
       (small ? heads_.rows().empty() : maps.layout != "maps" || model_.panels().empty())) {
     return figure;
   }

@@ -296,9 +296,9 @@ QString MapsView::longest_readout() const {
             tr(": height of the LCA 0.000000, 000 is an ancestor of 000");
   }
   if (layout == "heads") {
-    text +=
-        tr("\npenumbral, head 00: entropy 0.0000, distance 00.00, earlier 0.0000, special"
-           " 0.0000, boundary 0.0000, order 0.0000, values from 0.0000 to 0.0000");
+    text += tr("\npenumbral, head 00:");
+    for (const char* name : tree::head_score_names) text += QString(" %1 0.0000,").arg(name);
+    text += tr(" values from 0.0000 to 0.0000");
   }
   return text;
 }

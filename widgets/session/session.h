@@ -15,26 +15,20 @@
 
 #include "core/bench/axes.h"
 #include "core/call/call.h"
+#include "core/figure/heads.h"
 
 namespace conelab::desktop {
 
 // The allowed values of a member, the default first. Views offer them; another value in a file is
-// replaced by the default (session_json.cpp).
+// replaced by the default (session_json.cpp). Those of figures and scores stand in
+// core/figure/heads.h, core/figure/heat_values.h and core/tree/head_scores.h.
 inline constexpr const char* trace_devices[] = {"cpu", "cuda"};
 inline constexpr const char* map_quantities[] = {"weights", "logits"};
-inline constexpr const char* map_scales[] = {"linear", "log", "row", "rank"};
 /// The percentiles of a map's values between which its colours lie; "all values" is from the least
 /// to the largest.
 inline constexpr const char* map_percentiles[] = {"all values", "0-99 %", "1-99 %", "5-95 %"};
 inline constexpr const char* special_token_choices[] = {"shown", "marked", "excluded"};
 inline constexpr const char* map_layouts[] = {"maps", "heads", "arcs", "tree", "hasse", "table"};
-/// The rows of the small maps of all heads: the layers beside the open one, every layer of the
-/// file, or the operators on the open layer.
-inline constexpr const char* heads_rows_choices[] = {"layers", "file", "operators"};
-/// As in core/tree/head_scores.h.
-inline constexpr const char* head_scores[] = {"entropy", "distance", "earlier",
-                                              "special", "boundary", "order"};
-inline constexpr const char* heads_orders[] = {"rows", "highest first", "lowest first"};
 /// The attention that is shown of a layer: that of one head, the mean or the maximum of all heads,
 /// or the rollout over the layers up to it.
 inline constexpr const char* head_joins[] = {"one", "mean", "maximum", "rollout"};
@@ -96,7 +90,7 @@ struct BesideChoice {
 struct MapChoice {
   std::vector<Call> calls = {plain_call("dot"), plain_call("penumbral"), plain_call("umbral")};
   std::string quantity = map_quantities[0];
-  std::string scale = map_scales[0];
+  std::string scale = figure::heat_scale_names[0];
   std::string colours = "theme";  ///< A name of figure::colour_maps, or that of the theme.
   bool shared_limits = true;
   std::string percentiles = map_percentiles[0];
@@ -117,10 +111,10 @@ struct MapChoice {
   std::optional<MapRegion> region;   ///< The region whose mass is shown.
   std::string join = head_joins[0];  ///< Of maps: which heads are shown.
   std::optional<BesideChoice> beside;  ///< Absent: maps are compared with nothing.
-  std::string heads_rows = heads_rows_choices[0];
+  std::string heads_rows = figure::head_row_choices[0];
   int heads_operator = 0;  ///< Index of the operator of the small maps, unless rows are operators.
-  std::string head_score = head_scores[0];  ///< The score that small maps show.
-  std::string heads_order = heads_orders[0];
+  std::string head_score = tree::head_score_names[0];  ///< The score that small maps show.
+  std::string heads_order = figure::head_orders[0];
   bool operator==(const MapChoice&) const = default;
 };
 

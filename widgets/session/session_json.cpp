@@ -6,6 +6,7 @@
 #include <QJsonObject>
 #include <algorithm>
 #include <iterator>
+#include <span>
 
 #include "core/base/error.h"
 #include "core/figure/colour_map.h"
@@ -111,9 +112,8 @@ void read(const QJsonValue& value, Part& part) {
   members(reader, part);
 }
 
-template <std::size_t n>
-void keep(std::string& word, const char* const (&known)[n]) {
-  if (std::find(std::begin(known), std::end(known), word) == std::end(known)) word = known[0];
+void keep(std::string& word, std::span<const char* const> known) {
+  if (std::find(known.begin(), known.end(), word) == known.end()) word = known[0];
 }
 
 template <class List, class NameOf>
@@ -124,15 +124,15 @@ bool names_one(const List& list, const std::string& word, NameOf name_of) {
 void keep_known_words(MapChoice& c) {
   const MapChoice plain;
   keep(c.quantity, map_quantities);
-  keep(c.scale, map_scales);
+  keep(c.scale, figure::heat_scale_names);
   keep(c.layout, map_layouts);
   keep(c.arc_arrangement, arc_arrangements);
   keep(c.tree_tokens, tree_sides);
   keep(c.percentiles, map_percentiles);
   keep(c.special_tokens, special_token_choices);
-  keep(c.heads_rows, heads_rows_choices);
-  keep(c.head_score, head_scores);
-  keep(c.heads_order, heads_orders);
+  keep(c.heads_rows, figure::head_row_choices);
+  keep(c.head_score, tree::head_score_names);
+  keep(c.heads_order, figure::head_orders);
   keep(c.join, head_joins);
   if (c.beside) keep(c.beside->join, head_joins);
   if (c.heads_operator < 0) c.heads_operator = 0;

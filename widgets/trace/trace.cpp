@@ -6,6 +6,7 @@
 #include "core/files/inspect.h"
 #include "core/files/layers.h"
 #include "core/files/sandbox.h"
+#include "core/study/attention_input.h"
 #include "widgets/trace/array_choice.h"
 
 namespace conelab::desktop {
@@ -36,6 +37,12 @@ void set_sizes(AttentionInput<T>& input, const StoredMap& map) {
   input.key.shape = input.value.shape = {1, 1, map.columns, 0};
 }
 
+StridedTensor4<double> view_of(const Tensor4<double>& tensor) {
+  const Shape4& s = tensor.shape;
+  const std::int64_t head = s.token * s.feature;
+  return {tensor.data.data(), s, {s.head * head, head, s.feature}};
+}
+
 /// A trace of a stored map. Its tensors have tokens and heads, and no features.
 std::shared_ptr<const Trace> trace_of(std::shared_ptr<const StoredMap> map, const std::string& file,
                                       const std::string& group) {
@@ -56,6 +63,7 @@ Extents Trace::extents() const {
   Extents e{query.shape.batch, query.shape.head,    query.shape.token,
             key.shape.token,   query.shape.feature, value.shape.feature};
   for (const auto& [name, tensor] : tensors) e.tensors[name] = tensor.extents;
+  for (const auto& [name, tensor] : indices) e.tensors[name] = tensor.extents;
   return e;
 }
 
@@ -90,25 +98,21 @@ std::shared_ptr<const Trace> load_trace(const std::string& file, const std::stri
   trace->sha256 = input.sha256;
   trace->query_token = std::move(input.query_token);
   trace->key_token = std::move(input.key_token);
-  trace->allowed = std::move(input.mask);
-  for (const auto& [name, tensor] : input.parameters) {
-    trace->tensors[name] = {tensor.extents, to_doubles(tensor)};
-  }
   const InputTensor* const read[] = {&input.query, &input.key_or_query(), &input.value_or_query()};
   for (const InputTensor* t : read) {
     trace->nan_count += t->nan_count;
     trace->infinite_count += t->infinite_count;
   }
-  trace->query = to_tensor<double>(input.query);
+  input.output_grad.reset();
+  auto tensors = attention_input<double>(std::move(input), Dtype::f64);
   stop_if(cancelled);
-  trace->key = input.key ? to_tensor<double>(std::move(*input.key)) : trace->query;
-  stop_if(cancelled);
-  trace->value = input.value ? to_tensor<double>(std::move(*input.value)) : trace->query;
-  AttentionInput<double> shapes;
-  shapes.query.shape = trace->query.shape;
-  shapes.key.shape = trace->key.shape;
-  shapes.value.shape = trace->value.shape;
-  (void)check_extents(shapes);
+  (void)check_extents(tensors);
+  trace->query = std::move(tensors.query.owned());
+  trace->key = std::move(tensors.key.owned());
+  trace->value = std::move(tensors.value.owned());
+  trace->allowed = std::move(tensors.allowed);
+  trace->tensors = std::move(tensors.tensors);
+  trace->indices = std::move(tensors.indices);
   return trace;
 }
 
@@ -125,33 +129,33 @@ std::shared_ptr<const HeadInput> head_input(const Trace& trace, std::int64_t bat
     set_sizes(one->fast, *trace.stored);
     return one;
   }
-  one->exact.query = head_of(trace.query, batch, head);
-  one->exact.key = head_of(trace.key, batch, head);
-  one->exact.value = head_of(trace.value, batch, head);
-  one->exact.allowed = trace.allowed;
-  // Of one head an operator may make others, whose tensors stay together.
-  one->exact.tensors = e.head == 1 ? trace.tensors : tensors_of_head(trace.tensors, head);
-  if (const auto edge = one->exact.tensors.find("edge"); edge != one->exact.tensors.end()) {
-    one->exact.indices["edge"] = convert<std::int64_t>(edge->second);
-    one->exact.tensors.erase(edge);
-  }
+  const AttentionInput<double> all{
+      view_of(trace.query), view_of(trace.key), view_of(trace.value), {}, trace.allowed, {},
+      trace.tensors,        trace.indices};
+  one->exact = input_of_head(all, batch, head);
   one->fast = convert<float>(one->exact);
   one->device = device;
   return one;
 }
 
-std::string drawn_tensors(const Call& call, const Trace& trace) try {
+Call with_drawn_tensors(const Call& call, const Trace& trace) try {
+  if (trace.stored) return call;  // It is not computed.
+  Call drawn = with_random_tensors(call);
+  for (const auto& [name, extents] : trace.extents().tensors) {
+    if (!call.parameters.contains(name)) drawn.parameters.erase(name);
+  }
+  return drawn;
+} catch (const Error&) {
+  return call;
+}
+
+std::string drawn_tensors(const Call& call, const Trace& trace) {
   std::string names;
   if (trace.stored || (makes_heads(call) && trace.query.shape.head > 1)) return names;
-  for (const auto& [name, value] : with_random_tensors(call).parameters) {
-    if (value != "random" || call.parameters.contains(name) || trace.tensors.contains(name)) {
-      continue;
-    }
-    names += (names.empty() ? "" : ", ") + name;
+  for (const auto& [name, value] : with_drawn_tensors(call, trace).parameters) {
+    if (!call.parameters.contains(name)) names += (names.empty() ? "" : ", ") + name;
   }
   return names.empty() ? "" : ", random " + names;
-} catch (const Error&) {
-  return {};
 }
 
 std::string made_head(const Call& call, const Trace& trace) try {
@@ -166,12 +170,7 @@ std::string made_head(const Call& call, const Trace& trace) try {
 Call call_on_head(Call call, const Trace& trace, std::int64_t head) {
   if (trace.stored) return call;  // It is not computed.
   if (!trace.allowed.empty()) call = call_with_own_mask(call);
-  Call drawn = with_random_tensors(call);
-  for (const auto& [name, tensor] : trace.tensors) {
-    if (!call.parameters.contains(name)) drawn.parameters.erase(name);
-  }
-  call = std::move(drawn);
-  return call_of_head(call, trace.extents(), head);
+  return call_of_head(with_drawn_tensors(call, trace), trace.extents(), head);
 }
 
 MapChoice shown_maps(const MapChoice& choice, const Trace* trace) {

@@ -25,9 +25,10 @@ struct Trace {
   std::string text;    ///< Attribute of the file, or empty.
   std::string sha256;  ///< Digest of the file.
   Tensor4<double> query, key, value;
-  std::vector<std::string> query_token, key_token;  ///< [n_q], [n_k], or empty.
-  std::vector<std::uint8_t> allowed;                ///< [n_q × n_k] or empty.
-  std::map<std::string, Array<double>> tensors;     ///< Parameters that lie beside q.
+  std::vector<std::string> query_token, key_token;     ///< [n_q], [n_k], or empty.
+  std::vector<std::uint8_t> allowed;                   ///< [n_q × n_k] or empty.
+  std::map<std::string, Array<double>> tensors;        ///< Parameters that lie beside q,
+  std::map<std::string, Array<std::int64_t>> indices;  ///< and those of whole numbers.
   std::int64_t nan_count = 0, infinite_count = 0;
   /// A map that the file holds instead of q, k and v, which have no features then; null for traces.
   std::shared_ptr<const StoredMap> stored;
@@ -68,6 +69,11 @@ struct HeadInput {
 [[nodiscard]] std::shared_ptr<const HeadInput> head_input(const Trace& trace, std::int64_t batch,
                                                           std::int64_t head,
                                                           Backend* device = nullptr);
+
+/// Returns the call with "random" for every tensor that it needs and that neither it nor the trace
+/// has, so that commands draw what the views draw. Returns a call that is wrong, and any of a
+/// stored map, as it is.
+[[nodiscard]] Call with_drawn_tensors(const Call& call, const Trace& trace);
 
 /// Names the tensors that neither the call nor the trace has, so that they are drawn: ", random W".
 /// Empty if there are none, or if the call is wrong.

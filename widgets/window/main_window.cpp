@@ -551,16 +551,19 @@ void MainWindow::copy_stored_command(const Trace& trace) {
 QString MainWindow::command_of(const Call& call) const {
   const TraceChoice& trace = document_.session().trace;
   if (!backends_.attend_command || trace.file.empty()) return {};
-  return QString::fromStdString(backends_.attend_command(trace, call));
+  const auto& open = workspace_->trace();
+  const Call whole = open ? with_drawn_tensors(call, *open) : call;
+  return QString::fromStdString(backends_.attend_command(trace, whole));
 }
 
 void MainWindow::copy_cell_commands(const std::vector<Call>& calls, const QString& note) {
   const Session& session = document_.session();
-  if (!backends_.cell_command || session.trace.file.empty()) return;
+  const auto& open = workspace_->trace();
+  if (!backends_.cell_command || !open) return;
   QStringList lines;
   for (const Call& call : calls) {
-    lines << QString::fromStdString(
-        backends_.cell_command(session.trace, call, session.maps.quantity));
+    lines << QString::fromStdString(backends_.cell_command(
+        session.trace, with_drawn_tensors(call, *open), session.maps.quantity));
   }
   copy_text(lines.join('\n') + "  # " + note, tr("Command"));
 }

@@ -355,16 +355,5 @@ TEST(FigureBytes, AWrongValueIsExplained) {
   EXPECT_EQ(shown.view.preview().list(), nullptr);
 }
 
-TEST(Command, OfAnOperatorNamesTheDevice) {
-  const Backends backends = desktop_backends();
-  TraceChoice trace;
-  trace.file = "x.h5";
-  for (const char* device : {"cpu", "cuda"}) {
-    trace.device = device;
-    const std::string line = backends.attend_command(trace, plain_call("dot"));
-    EXPECT_NE(line.find(std::string(" --device ") + device), std::string::npos) << line;
-  }
-}
-
 }  // namespace
 }  // namespace conelab::desktop

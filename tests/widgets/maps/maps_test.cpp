@@ -205,7 +205,7 @@ TEST(MapColours, AgreeWithFigures) {
     panel.values.push_back(is_masked(v) ? 0 : v);
     panel.masked.push_back(is_masked(v) ? 1 : 0);
   }
-  for (const char* name : map_scales) {
+  for (const char* name : figure::heat_scale_names) {
     const figure::HeatScale scale = figure::heat_scale_from_name(name);
     const figure::HeatmapPanel scaled = figure::scaled(panel, scale);
     const ColourChoice choice{scale, figure::ColourMap::sequential, false, true};
@@ -368,7 +368,7 @@ TEST(MapColours, MaskedZeroAndNanAreThreeColoursOfTheirOwn) {
   const std::uint32_t masked = packed(figure::masked_colour), zero = packed(figure::zero_colour),
                       none = packed(figure::nan_colour);
   EXPECT_EQ(std::set({masked, zero, none}).size(), 3U);
-  for (const char* name : map_scales) {
+  for (const char* name : figure::heat_scale_names) {
     const figure::HeatScale scale = figure::heat_scale_from_name(name);
     for (const bool values : {true, false}) {
       ColourChoice choice;

@@ -4,6 +4,7 @@
 #include <QFile>
 #include <QTemporaryDir>
 #include <map>
+#include <span>
 
 #include "core/base/error.h"
 #include "core/base/random.h"
@@ -61,9 +62,8 @@ TEST(Session, TellsEveryMemberOfEveryPart) {
   EXPECT_GE(member_count<MapChoice>(), 11U);
 }
 
-template <std::size_t n>
-std::vector<std::string> all(const char* const (&words)[n]) {
-  return {std::begin(words), std::end(words)};
+std::vector<std::string> all(std::span<const char* const> words) {
+  return {words.begin(), words.end()};
 }
 
 /// Words that are kept when a session is read; all other texts are free.
@@ -74,16 +74,16 @@ const std::map<std::string, std::vector<std::string>> known_words = {
     {"name", {"heatmap", "cones", "lub"}},
     {"device", all(trace_devices)},
     {"quantity", all(map_quantities)},
-    {"scale", all(map_scales)},
+    {"scale", all(figure::heat_scale_names)},
     {"layout", all(map_layouts)},
     {"arc_arrangement", all(arc_arrangements)},
     {"tree_tokens", all(tree_sides)},
     {"percentiles", all(map_percentiles)},
     {"special_tokens", all(special_token_choices)},
     {"join", all(head_joins)},
-    {"heads_rows", all(heads_rows_choices)},
-    {"head_score", all(head_scores)},
-    {"heads_order", all(heads_orders)},
+    {"heads_rows", all(figure::head_row_choices)},
+    {"head_score", all(tree::head_score_names)},
+    {"heads_order", all(figure::head_orders)},
     {"model", all(cone_models)},
     {"depth", all(cone_depths)},
     {"similarity", all(heat_similarities)},

@@ -117,7 +117,7 @@ TEST(SavedSession, KeepsTheWordsThatTheMapsOffer) {
   };
   EXPECT_EQ(offered("maps-layout"), every_word(map_layouts));
   EXPECT_EQ(offered("maps-quantity"), every_word(map_quantities));
-  EXPECT_EQ(offered("maps-scale"), every_word(map_scales));
+  EXPECT_EQ(offered("maps-scale"), every_word(figure::heat_scale_names));
   EXPECT_EQ(offered("maps-arrangement"), every_word(arc_arrangements));
   EXPECT_EQ(offered("maps-tokens"), every_word(tree_sides));
 }

@@ -1,0 +1,81 @@
+// Commands that the window copies compute the numbers that its maps show.
+#include <gtest/gtest.h>
+
+#include <QAction>
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QProcess>
+
+#include "tests/widgets/window/trace_window.h"
+#include "widgets/maps/map_figure.h"
+#include "widgets/maps/maps_view.h"
+#include "widgets/trace/stored_map.h"
+
+namespace conelab::desktop {
+namespace {
+
+/// Runs a copied line in a shell. Returns what it says of an error.
+std::string run_line(const QString& line, const QString& folder) {
+  QProcess shell;
+  QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+  environment.insert("PATH", CONELAB_BINARY_DIR "/bin:" + environment.value("PATH"));
+  shell.setProcessEnvironment(environment);
+  shell.setWorkingDirectory(folder);
+  shell.start("sh", {"-c", line});
+  EXPECT_TRUE(shell.waitForFinished(120000));
+  return shell.exitCode() == 0 ? "" : shell.readAllStandardError().toStdString();
+}
+
+/// `multiplicative` needs a tensor that the trace lacks: the maps and the commands draw the same.
+TEST(CopiedCommand, DrawsTheTensorsThatTheTraceLacks) {
+  REQUIRE_DISPLAY();
+  TraceWindow opened({1200, 800});
+  MainWindow& window = opened.window;
+  const Call call = plain_call("multiplicative");
+  window.document().edit("operators", [&](Session& s) {
+    s.trace.head = 5;
+    s.maps.calls = {call};
+  });
+  MapsModel& model = window.maps().model();
+  ASSERT_TRUE(wait_for([&] {
+    return opened.is_at_rest() && model.panels().size() == 1 && model.panels()[0]->pyramid &&
+           model.panels()[0]->pyramid->complete();
+  }));
+  const QString folder = opened.state.path();
+  const QClipboard& clipboard = *QGuiApplication::clipboard();
+  for (QAction* action : window.actions()) {
+    if (action->text() == "&Copy as command") action->trigger();
+  }
+  EXPECT_EQ(run_line(clipboard.text(), folder), "") << clipboard.text().toStdString();
+  emit window.maps().cell_commands_wanted({call}, "a note");
+  ASSERT_EQ(run_line(clipboard.text(), folder), "") << clipboard.text().toStdString();
+  const auto stored =
+      load_stored_map(folder.toStdString() + "/multiplicative.h5", "/attention/weights", {});
+  const double seen = model.panels()[0]->pyramid->source().exact(3, 8);
+  EXPECT_NEAR(std::get<std::vector<double>>(stored->numbers)[stored->index(0, 5, 3) + 8], seen,
+              1e-12);
+  for (const char* layout : {"maps", "heads"}) {
+    window.document().edit("layout", [&](Session& s) { s.maps.layout = layout; });
+    const auto figure = map_figure(window.document().session(), *window.workspace().trace());
+    EXPECT_FALSE(desktop_backends().draw_figure(*figure, {}).items.empty()) << layout;
+  }
+}
+
+TEST(CopiedCommand, NamesTheDeviceAndTheArrays) {
+  const Backends backends = desktop_backends();
+  TraceChoice trace;
+  trace.file = "x.h5";
+  trace.arrays = {"query", "key", "value"};
+  for (const char* device : {"cpu", "cuda"}) {
+    trace.device = device;
+    const std::string line = backends.attend_command(trace, plain_call("dot"));
+    EXPECT_NE(line.find(std::string(" --device ") + device), std::string::npos) << line;
+  }
+  for (const std::string& line : {backends.attend_command(trace, plain_call("dot")),
+                                  backends.cell_command(trace, plain_call("dot"), "weights")}) {
+    EXPECT_NE(line.find(" --q query --k key --v value "), std::string::npos) << line;
+  }
+}
+
+}  // namespace
+}  // namespace conelab::desktop
