@@ -155,9 +155,9 @@ void expect_sigmoid_row(const std::vector<double>& keys, const char* text, doubl
   input.key = input.value = Tensor4<T>({1, 1, count, 1});
   std::vector<double> values;
   for (std::size_t j = 0; j < keys.size(); ++j) {
-    input.key.data[j] = static_cast<T>(keys[j]);
-    input.value.data[j] = static_cast<T>(j % 7) / 8;
-    values.push_back(static_cast<double>(input.value.data[j]));
+    input.key.owned().data[j] = static_cast<T>(keys[j]);
+    input.value.owned().data[j] = static_cast<T>(j % 7) / 8;
+    values.push_back(static_cast<double>(input.value.owned().data[j]));
   }
   const SigmoidRow expected = sigmoid_row(keys, values, call.aggregate == "einstein");
   const auto plan = resolve(call, check_extents(input));
