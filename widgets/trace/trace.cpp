@@ -149,13 +149,15 @@ Call with_drawn_tensors(const Call& call, const Trace& trace) try {
   return call;
 }
 
-std::string drawn_tensors(const Call& call, const Trace& trace) {
+std::string drawn_tensors(const Call& call, const Trace& trace) try {
   std::string names;
   if (trace.stored || (makes_heads(call) && trace.query.shape.head > 1)) return names;
   for (const auto& [name, value] : with_drawn_tensors(call, trace).parameters) {
     if (!call.parameters.contains(name)) names += (names.empty() ? "" : ", ") + name;
   }
   return names.empty() ? "" : ", random " + names;
+} catch (const Error&) {
+  return {};
 }
 
 std::string made_head(const Call& call, const Trace& trace) try {

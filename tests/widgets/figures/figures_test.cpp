@@ -43,8 +43,12 @@ struct ShownFigures {
   QTemporaryDir folder;
   explicit ShownFigures(FiguresView::Draw draw = asked_for)
       : view(document, jobs, std::move(draw)) {}
-  void choose(const char* name) {
-    view.findChild<QComboBox*>("figure-name")->setCurrentText(name);
+  void name(const char* figure) {
+    view.findChild<QComboBox*>("figure-name")->setCurrentText(figure);
+  }
+  /// Chooses a figure that can be drawn, and waits for its picture.
+  void choose(const char* figure) {
+    name(figure);
     wait_for([this] { return view.preview().list() != nullptr; });
   }
 };
@@ -104,12 +108,12 @@ TEST(Figures, FieldsShowWhatIsDrawnOfTheOpenTrace) {
   shown.document.edit("trace", [](Session& s) {
     s.trace.file = "/a/trace.h5", s.trace.group = "/german/layer3", s.trace.head = 5;
   });
-  shown.choose("heatmap");
+  shown.name("heatmap");
   EXPECT_EQ(shown.view.findChild<QLineEdit*>("figure-head")->text(), "5");
   EXPECT_EQ(shown.view.findChild<QLineEdit*>("figure-input")->placeholderText(),
             "/a/trace.h5:/german/layer3");
   for (const figure::FigureInfo& info : figure::figure_table()) {
-    shown.choose(info.name);
+    shown.name(info.name);
     EXPECT_NO_THROW(figure::check_keys(info, shown.view.wanted().parameters)) << info.name;
   }
 }

@@ -487,7 +487,8 @@ TEST(MadeHeads, TheTitleSaysWhichOneIsShown) {
   // On several heads it is refused in one line, and nothing is drawn.
   EXPECT_EQ(titles(QString::fromStdString(shipped_trace()), nullptr), "multi-head");
   EXPECT_EQ(opened.window.maps().model().panels().front()->error,
-            "multi-head makes its own heads: q, k and v must have one (found 12)");
+            "multi-head makes its own heads: q, k and v must have one (found 12; choose one, as by "
+            "`conelab attend --head 0`)");
 }
 
 }  // namespace
