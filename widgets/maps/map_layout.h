@@ -46,11 +46,11 @@ struct MapLayout {
 [[nodiscard]] MapLayout arrange_panels(double width, double height, std::size_t count,
                                        double aspect, const LabelSpace& space);
 
-/// Maps may be so much smaller than is asked for where more of them are seen then.
+/// Maps may be so much smaller than is asked for where all of them are seen then.
 constexpr double nearly = 0.85;
 
 /// Returns the height of a canvas of this width whose maps are at least `least` pixels high, or as
-/// high as the width allows. Columns are added while maps are nearly as high.
+/// high as the width allows.
 [[nodiscard]] double least_height(double width, std::size_t count, double aspect,
                                   const LabelSpace& space, double least);
 

@@ -19,7 +19,7 @@ namespace {
 constexpr double label_part = 0.3, least_label_space = 34;
 /// Maps are at least so high where the view can scroll. Below the other heights, histograms and
 /// margins leave their space to the cells.
-constexpr double least_map = 200 / nearly, histogram_map = 220, margin_map = 220;
+constexpr double least_map = 200, histogram_map = 220, margin_map = 220;
 constexpr double margin = 30, profile_margin = 56, histogram_height = 26;
 constexpr double grasp = 6;      ///< Distance in pixels within which a handle is held.
 constexpr double bin_width = 4;  ///< Of a histogram.
