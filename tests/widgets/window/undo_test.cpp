@@ -6,6 +6,7 @@
 #include <QAction>
 #include <QCheckBox>
 #include <QComboBox>
+#include <QDeadlineTimer>
 #include <QDockWidget>
 #include <QDoubleSpinBox>
 #include <QLineEdit>
@@ -172,6 +173,10 @@ TEST(Undo, TakesBackWhateverControlsDoAndDoesItAgain) {
       done.push_back(monkey.act());
       used.insert(done.back());
       if (i % 10 == 0) QCoreApplication::processEvents();
+    }
+    // What controls enter with a delay is an edit of its own, not of the undoing.
+    for (const QDeadlineTimer rest(500); !rest.hasExpired();) {
+      QCoreApplication::processEvents(QEventLoop::AllEvents, 20);
     }
     const QByteArray end = opened.session();
     ASSERT_NE(start, end);
