@@ -38,7 +38,7 @@ struct Forward {
 /// The gradients of L = sum(output * output_grad), including derivatives through maps of tokens.
 template <class T>
 struct Backward {
-  /// In the shapes of the inputs, also where heads share the memory of their tokens. Empty if the
+  /// They have the shapes of the inputs, also where heads share memory. They are empty if the
   /// operator does not read them.
   Tensor4<T> query, key, value;
   /// By key, for every differentiable number: [1], summed over batch and heads, or [head] if it was

@@ -24,7 +24,7 @@ struct HeadPanel {
   tree::HeadScores scores;
 };
 
-/// What the rows are: the layers beside the one that is read, every layer of its file, or
+/// The rows are the layers beside the one that is read, every layer of its file, or
 /// operators.
 inline constexpr const char* head_row_choices[] = {"layers", "file", "operators"};
 /// The orders of heads: in rows, or all by their score. Heads without the score are last.

@@ -221,7 +221,7 @@ TextItem guide_label(const Guide& guide, Point from, Point to, double beside) {
   return std::get<TextItem>(one.items.front());
 }
 
-/// What the labels of guides should not cover.
+/// The labels of guides should not cover these points.
 struct Obstacles {
   std::vector<Point> curves;
   std::vector<std::vector<Point>> guides;  ///< [guide][point]

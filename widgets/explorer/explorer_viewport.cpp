@@ -198,7 +198,7 @@ void ExplorerViewport::fit() {
   wake();
 }
 
-/// Of tokens, a few that are far from the others may lie outside of the view, whose title counts
+/// A few tokens that are far from the others may lie outside of the view, whose title counts
 /// them. The models other than the half-plane show the whole plane. With tokens, their middle is in
 /// the middle of the model. An LCA far above the tokens is left out: they would be too small to
 /// see.
@@ -488,8 +488,8 @@ std::optional<std::string> ExplorerViewport::about_hidden_tokens() const {
   return fmt::format("{} of {} tokens are outside of the view", outside, places.size());
 }
 
-/// In a narrow pane, K has a line of its own, errors take several lines, and what stands in the
-/// readout too is shortened or left out.
+/// Returns the lines of a title. If the pane is narrow, K has a line of its own, errors take
+/// several lines, and what the readout shows too is shortened or left out.
 std::vector<std::string> ExplorerViewport::title_lines(std::size_t pane) const {
   constexpr double margins = 16;
   const Pane& p = panes_[pane];

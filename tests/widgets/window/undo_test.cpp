@@ -174,7 +174,7 @@ TEST(Undo, TakesBackWhateverControlsDoAndDoesItAgain) {
       used.insert(done.back());
       if (i % 10 == 0) QCoreApplication::processEvents();
     }
-    // What controls enter with a delay is an edit of its own, not of the undoing.
+    // Delayed entries of controls are edits of their own and must precede the undoing.
     for (const QDeadlineTimer rest(500); !rest.hasExpired();) {
       QCoreApplication::processEvents(QEventLoop::AllEvents, 20);
     }
