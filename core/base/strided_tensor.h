@@ -62,6 +62,8 @@ class StridedTensor4 : private Tensor4<T> {
     return static_cast<std::int64_t>(this->data.size()) == shape.size();
   }
 
+  /// Returns a view of the same memory, which is valid as long as this tensor.
+  [[nodiscard]] StridedTensor4 view() const { return {first(), shape, strides()}; }
   /// Returns a dense copy in another type.
   template <class To = T>
   [[nodiscard]] Tensor4<To> dense() const {

@@ -18,7 +18,7 @@ namespace {
 /// The tokens of one side after each map; the first entry are the given tokens. Given tokens with
 /// one head are shared by all heads.
 template <class T>
-using Stages = std::vector<Tensor4<T>>;
+using Stages = std::vector<StridedTensor4<T>>;
 
 enum class Side { query, key, value };
 
@@ -32,21 +32,20 @@ std::int64_t first_position(const Plan& plan, Side side) {
 
 /// Returns the tokens of one head as the input of one map.
 template <class T>
-TokenBlock<T> block_of(const Plan& plan, const Tensor4<T>& x, std::int64_t b, std::int64_t h,
+TokenBlock<T> block_of(const Plan& plan, const StridedTensor4<T>& x, std::int64_t b, std::int64_t h,
                        Side side, const PartValues& values) {
-  const std::int64_t own = x.shape.head == 1 ? 0 : h;
-  return {x.row(b, own, 0),           x.shape.token,       x.shape.feature,
-          first_position(plan, side), side == Side::query, values};
+  return {x.tokens(b, x.shape.head == 1 ? 0 : h), first_position(plan, side), side == Side::query,
+          values};
 }
 
 template <class T>
-Stages<T> mapped_stages(const Plan& plan, Tensor4<T> tokens, Side side,
+Stages<T> mapped_stages(const Plan& plan, StridedTensor4<T> tokens, Side side,
                         const std::map<std::string, Array<T>>& tensors) {
   Stages<T> stages;
   stages.push_back(std::move(tokens));
   for (const PlannedTokens& map : plan.token_maps) {
     if (!maps(*map.row, side)) continue;
-    const Tensor4<T>& x = stages.back();
+    const StridedTensor4<T>& x = stages.back();
     Tensor4<T> out({x.shape.batch, plan.extents.head, x.shape.token, map.columns});
     for (std::int64_t h = 0; h < out.shape.head; ++h) {
       const PartValues values = plan.values(map.parameters, h, tensors);
@@ -59,22 +58,23 @@ Stages<T> mapped_stages(const Plan& plan, Tensor4<T> tokens, Side side,
   return stages;
 }
 
-/// Returns tokens with one copy for each head.
+/// Returns tokens with as many heads as the plan: a single head is copied.
 template <class T>
-Tensor4<T> tokens_of_heads(const Plan& plan, Tensor4<T> x) {
-  if (x.shape.head == plan.extents.head) return x;
-  Tensor4<T> out({x.shape.batch, plan.extents.head, x.shape.token, x.shape.feature});
-  for (std::int64_t b = 0; b < out.shape.batch; ++b) {
-    for (std::int64_t h = 0; h < out.shape.head; ++h) {
-      std::copy_n(x.row(b, 0, 0), x.shape.token * x.shape.feature, out.row(b, h, 0));
-    }
+StridedTensor4<T> tokens_of_heads(const Plan& plan, StridedTensor4<T> x) {
+  const std::int64_t heads = plan.extents.head;
+  if (x.shape.head == heads) return x;
+  Shape4 shape = x.shape;
+  shape.head = heads;
+  Tensor4<T> out(shape);
+  for (std::int64_t b = 0; b < shape.batch; ++b) {
+    for (std::int64_t h = 0; h < heads; ++h) copy_tokens(x.tokens(b, 0), out.row(b, h, 0));
   }
   return out;
 }
 
 template <class T>
-Tensor4<T> mapped_tokens(const Plan& plan, Tensor4<T> tokens, Side side,
-                         const std::map<std::string, Array<T>>& tensors) {
+StridedTensor4<T> mapped_tokens(const Plan& plan, StridedTensor4<T> tokens, Side side,
+                                const std::map<std::string, Array<T>>& tensors) {
   return tokens_of_heads(plan,
                          std::move(mapped_stages(plan, std::move(tokens), side, tensors).back()));
 }
@@ -93,7 +93,7 @@ Tensor4<T> pulled_back(const Plan& plan, const Stages<T>& stages, Tensor4<T> gra
   std::size_t stage = stages.size() - 1;
   for (auto map = plan.token_maps.rbegin(); map != plan.token_maps.rend(); ++map) {
     if (!maps(*map->row, side)) continue;
-    const Tensor4<T>& x = stages[--stage];
+    const StridedTensor4<T>& x = stages[--stage];
     Tensor4<T> dx(x.shape);
     std::vector<T> own(static_cast<std::size_t>(x.shape.token * x.shape.feature));
     std::vector<PartValues> by_head;
@@ -118,6 +118,17 @@ template <>
 constexpr double largest<Float16> = 65504;
 template <>
 constexpr double largest<Bfloat16> = 0x1.fep127;
+
+/// Returns an input in the type of the computation. Tensors of this type are viewed, others copied.
+template <class S>
+AttentionInput<Compute<S>> in_compute_type(const AttentionInput<S>& input) {
+  if constexpr (std::is_same_v<S, Compute<S>>) {
+    return {input.query.view(), input.key.view(),  input.value.view(), input.output_grad.view(),
+            input.allowed,      input.key_lengths, input.tensors,      input.indices};
+  } else {
+    return convert<Compute<S>>(input);
+  }
+}
 
 /// Throws misuse if a mapped token overflows in type S.
 template <class S>
@@ -207,11 +218,13 @@ void check_has_pairs(const Plan& plan) {
 template <class S>
 AttentionInput<Compute<S>> map_tokens(const Plan& plan, const AttentionInput<S>& input) {
   check_maps(plan, input);
-  auto in = convert<Compute<S>>(input);
-  in.query = mapped_tokens(plan, std::move(in.query.owned()), Side::query, in.tensors);
-  in.key = mapped_tokens(plan, std::move(in.key.owned()), Side::key, in.tensors);
-  in.value = mapped_tokens(plan, std::move(in.value.owned()), Side::value, in.tensors);
-  in.output_grad = output_grad_of_heads(plan, in.tensors, std::move(in.output_grad.owned()));
+  AttentionInput<Compute<S>> in = in_compute_type(input);
+  in.query = mapped_tokens(plan, std::move(in.query), Side::query, in.tensors);
+  in.key = mapped_tokens(plan, std::move(in.key), Side::key, in.tensors);
+  in.value = mapped_tokens(plan, std::move(in.value), Side::value, in.tensors);
+  if (plan.joins_heads) {
+    in.output_grad = output_grad_of_heads(plan, in.tensors, std::move(in.output_grad.owned()));
+  }
   return in;
 }
 
@@ -220,7 +233,7 @@ Backward<T> pull_back(const Plan& plan, const AttentionInput<T>& input, const Fo
                       Backward<T> result) {
   const auto back = [&](const StridedTensor4<T>& tokens, Tensor4<T>& gradient, Side side) {
     if (gradient.empty() && !is_attention(plan.call)) return;  // The operator does not read k or v.
-    const Stages<T> stages = mapped_stages(plan, tokens.dense(), side, input.tensors);
+    const Stages<T> stages = mapped_stages(plan, tokens.view(), side, input.tensors);
     gradient = pulled_back(plan, stages, std::move(gradient), side, input.tensors, result);
   };
   back(input.query, result.query, Side::query);
@@ -266,7 +279,11 @@ double hype_columns_error(const Plan& plan, const AttentionInput<S>& input) {
 template <class T>
 PairCall<T> mapped_call(std::shared_ptr<const Plan> plan, AttentionInput<T> input) {
   if (!plan->inner) return {std::move(plan), std::move(input)};
-  return {plan->inner, map_tokens(*plan, input)};
+  AttentionInput<T> mapped = map_tokens(*plan, input);
+  for (auto* tensor : {&mapped.query, &mapped.key, &mapped.value, &mapped.output_grad}) {
+    (void)tensor->owned();  // `input` ends here.
+  }
+  return {plan->inner, std::move(mapped)};
 }
 
 template <class S>

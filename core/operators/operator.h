@@ -162,9 +162,9 @@ template <class T>
                                                 Map2d which, const Execution& run = {});
 
 /// For a device that runs `plan.inner` itself: map_tokens applies the maps of tokens to the input
-/// and returns it in the type of the computation; pull_back takes the gradients of that input back
-/// through the maps. `of_heads` is what forward computed for the mapped input. The plan must have
-/// an `inner`.
+/// and returns it in the type of the computation. Tensors without maps may view those of `input`,
+/// which must outlive the result. pull_back takes the gradients of that result back through the
+/// maps. `of_heads` is what forward computed for the mapped input. The plan must have an `inner`.
 template <class T>
 [[nodiscard]] AttentionInput<Compute<T>> map_tokens(const Plan& plan,
                                                     const AttentionInput<T>& input);

@@ -2,8 +2,7 @@
 // and maps of values, which precede the aggregation.
 //
 // A row maps a block of tokens, to which it may append columns, and takes the gradient of the
-// mapped tokens back to the tokens and to its parameters. Blocks are dense and row-major, in float
-// or double: tokens in other memory are copied when they are converted to this type.
+// mapped tokens back to the tokens and to its parameters, in float or double.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +10,14 @@
 #include <string>
 
 #include "core/base/parameter.h"
+#include "core/base/tensor.h"
 
 namespace conelab {
 
 /// Consecutive tokens of one head.
 template <class T>
 struct TokenBlock {
-  const T* x;
-  std::int64_t count, columns;
+  TokenRows<const T> x;
   /// Position of the first token. Keys are at j, queries at i + n_k - n_q, which is negative for
   /// the first queries if n_q > n_k.
   std::int64_t position;
@@ -28,10 +27,10 @@ struct TokenBlock {
 
 template <class T>
 struct TokenMapFunctions {
-  /// Sets out [count x mapped columns], row-major.
+  /// Sets out [count x mapped columns], row-major and dense.
   void (*value)(const TokenBlock<T>& block, T* out);
-  /// Sets dx [count x columns], given upstream = dL/d(out), and adds dL/d(parameters) to
-  /// `gradient`.
+  /// Sets dx [count x columns], given upstream = dL/d(out), both as `out`, and adds
+  /// dL/d(parameters) to `gradient`.
   void (*pullback)(const TokenBlock<T>& block, const T* upstream, T* dx, PartValues& gradient);
 };
 
