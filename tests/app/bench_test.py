@@ -78,11 +78,11 @@ class Bench(ProgramTest):
         self.ok("bench", "-o", whole, *QUICK)
         moments = random.Random(7)
         kept = 0
-        for attempt in range(10):
+        for attempt in range(6):
             out = self.folder / f"killed{attempt}.h5"
             process = start("bench", "-o", out, *QUICK)
             # From before the first sample to the merging of the last, at any moment after a sample.
-            while process.poll() is None and len(sealed_samples(out)) < 3 * attempt:
+            while process.poll() is None and len(sealed_samples(out)) < 5 * attempt:
                 time.sleep(0.002)
             time.sleep(moments.uniform(0, 0.02))
             process.kill()
