@@ -168,6 +168,16 @@ double exact_distance2(const T* a, const T* b, int size) {
   });
 }
 
+template <class T>
+void add_to_sums(const T* numbers, std::ptrdiff_t count, double* sums) {
+  const Tag<double> tag;
+  std::ptrdiff_t i = 0;
+  for (; i + lanes<double> <= count; i += lanes<double>) {
+    hn::StoreU(hn::Add(hn::LoadU(tag, sums + i), load_exact(numbers + i)), tag, sums + i);
+  }
+  for (; i < count; ++i) sums[i] += static_cast<double>(numbers[i]);
+}
+
 }  // namespace
 
 template <class T>
@@ -177,6 +187,7 @@ void add_operands(Kernels<T>& k) {
   k.split_panels = &split_panels<T>;
   k.exact_product = &exact_product<T>;
   k.exact_distance2 = &exact_distance2<T>;
+  k.add_to_sums = &add_to_sums<T>;
 }
 template void add_operands(Kernels<float>&);
 template void add_operands(Kernels<double>&);

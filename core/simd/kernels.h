@@ -165,6 +165,8 @@ struct Kernels {
   /// Return the product, and the squared distance, of two vectors, computed in double.
   double (*exact_product)(const T* a, const T* b, int size);
   double (*exact_distance2)(const T* a, const T* b, int size);
+  /// Adds the numbers [count] to sums [count].
+  void (*add_to_sums)(const T* numbers, std::ptrdiff_t count, double* sums);
   /// Runs independent multiply-adds on registers, `steps` × peak_flops operations, to measure the
   /// peak throughput of the machine. Returns a number that depends on all of them.
   T (*peak)(long steps);

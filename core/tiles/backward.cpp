@@ -379,10 +379,10 @@ class BackwardPass {
 
   /// Adds dL/dlogit of a tile to sums in the layout of the bias's table. They belong to the ticket,
   /// or to the head if each pair or query has its own number.
-  static void collect_by_offset(const HeadBias<T>& bias, const KeyWork<T>& w,
-                                const QueryGroup<T>& group, std::vector<double>& sums) {
+  void collect_by_offset(const HeadBias<T>& bias, const KeyWork<T>& w, const QueryGroup<T>& group,
+                         std::vector<double>& sums) const {
     for (int r = 0; r < group.rows; ++r) {
-      bias.add(group.first + r, w.keys().first, w.keys().count,
+      bias.add(kernels_, group.first + r, w.keys().first, w.keys().count,
                w.logit_slope.data() + r * w.keys().columns, sums.data());
     }
   }

@@ -131,15 +131,13 @@ std::size_t HeadBias<T>::sums() const {
 }
 
 template <class T>
-void HeadBias<T>::add(std::int64_t query, std::int64_t key, std::int64_t count,
-                      const T* logit_slope, double* by_offset) const {
+void HeadBias<T>::add(const Kernels<T>& kernels, std::int64_t query, std::int64_t key,
+                      std::int64_t count, const T* logit_slope, double* by_offset) const {
   if (of_queries()) {
     return run(query, key, count).gather(logit_slope, by_offset + query * positions());
   }
   if (is_one_table()) {
-    double* to = by_offset + index(query, key);
-    for (std::int64_t c = 0; c < count; ++c) to[c] += static_cast<double>(logit_slope[c]);
-    return;
+    return kernels.add_to_sums(logit_slope, count, by_offset + index(query, key));
   }
   for (std::size_t a = 0; a < axes_.size(); ++a) {
     double* to = by_offset + axes_[a].first + axes_[a].zero - point(position(query))[a];

@@ -58,8 +58,8 @@ class HeadBias {
   [[nodiscard]] std::size_t sums() const;
   /// Adds dL/dlogit [count] of a query with the keys from `key` on to sums in the layout of the
   /// table.
-  void add(std::int64_t query, std::int64_t key, std::int64_t count, const T* logit_slope,
-           double* by_offset) const;
+  void add(const Kernels<T>& kernels, std::int64_t query, std::int64_t key, std::int64_t count,
+           const T* logit_slope, double* by_offset) const;
   /// Applies the chain rule: adds dL/d(parameters), given dL/dlogit summed in the layout of the
   /// table. It does nothing for a bias that depends on queries.
   void collect(const double* by_offset, PartValues& gradient) const;

@@ -419,7 +419,7 @@ class SparseBackward {
     if (column_delta_.empty()) add_value(j, row_.tile()[c], upstream);
     by_key_.potential[static_cast<std::size_t>(j)] += key_slope_[c];
     if (!by_offset_.empty()) {
-      head_.head().bias().add(i, j, 1, &logit_slope_[c], by_offset_.data());
+      head_.head().bias().add(head_.kernels(), i, j, 1, &logit_slope_[c], by_offset_.data());
     }
     const T* q = head_.base(head_.queries(), i);
     const T* k = head_.base(head_.keys(), j);
