@@ -209,6 +209,25 @@ std::string text_of_head(const Parameter& p, std::int64_t head) {
   return text;
 }
 
+/// Returns the extents with the one head of tokens from which the call's operator makes its heads.
+/// Throws a failure if a tensor of the input has an axis of the input's heads.
+Extents with_one_head(const Call& call, Extents extents) {
+  for (const ParameterInfo& info : call_parameters(call)) {
+    const auto found = extents.tensors.find(info.key);
+    if (extents.head == 1 || info.domain != Domain::tensor || found == extents.tensors.end()) {
+      continue;
+    }
+    if (found->second.size() > tensor_rank(info)) {
+      fail(
+          "{} makes its heads from one of the input's {}, and tensor {} has an axis of heads (draw "
+          "the weights of a result of `conelab attend --head N`)",
+          operator_name(call), extents.head, info.key);
+    }
+  }
+  extents.head = 1;
+  return extents;
+}
+
 }  // namespace
 
 std::shared_ptr<Plan> resolve_chain(const Call& call, const Extents& extents) {
@@ -390,9 +409,9 @@ void draw_tensors(const Call& call, AttentionInput<T>& input, std::uint64_t seed
 }
 
 Call call_of_head(const Call& call, const Extents& extents, std::int64_t head) {
+  if (makes_heads(call)) return resolve(call, with_one_head(call, extents))->call;
   const auto plan = resolve(call, extents);
   Call one = plan->call;
-  if (makes_heads(call)) return one;
   one.parameters.clear();
   for (const Parameter& p : plan->parameters) {
     const auto given = call.parameters.find(p.info.key);

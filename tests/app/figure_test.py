@@ -265,6 +265,27 @@ class Heatmap(ProgramTest):
             self.fails(2, "figure", "heatmap", "-o", self.folder / "c.svg", "-i", GERMAN, "-p",
                        "similarities=" + wrong, says=says)
 
+    def test_operators_that_make_heads_take_tokens_of_one(self):
+        draw = "P_query=random:P_key=random:P_value=random"
+        trace = self.draw("-i", GERMAN, "-p", f"similarities=multi-head:heads=4:{draw}", "-p", "head=5")[1]
+        words = [word for each in draw.split(":") for word in ("-p", each)]
+        self.ok("attend", GERMAN, "--head", "5", "--operator", "multi-head", "-p", "heads=4", *words,
+                "-o", self.folder / "made.h5", "--keep", "weights", "--dtype", "f64")
+        result = self.draw("-i", self.folder / "made.h5", "-p", "head=0", out="result.svg")[1]
+        other = self.draw("-i", self.folder / "made.h5", "-p", "head=1", out="other.svg")[1]
+        matrices = [re.findall('image/png;base64,([^"]+)"', text)[0] for text in (trace, result, other)]
+        self.assertEqual(matrices[0], matrices[1])
+        self.assertNotEqual(matrices[0], matrices[2])
+        self.assertIn("head 0 of 4", trace)
+
+    def test_weights_with_signs_have_a_bar_of_their_own(self):
+        text = self.draw("-i", GERMAN, "-p", "similarities=dot,volume-preserving:A=random:form=cubic")[1]
+        self.assertIn("attention weights with signs", text)
+        heads = self.folder / "heads.svg"
+        self.ok("figure", "heads", "-o", heads, "-i", GERMAN, "-p",
+                "similarities=volume-preserving:A=random:form=cubic")
+        self.assertIn("attention weights with signs", heads.read_text())
+
     def test_lists_of_one_number_per_head_contain_commas(self):
         def drawn(gamma):
             text = self.draw("-i", GERMAN, "-p", "head=3", "-p",
