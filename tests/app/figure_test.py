@@ -363,6 +363,19 @@ class Tree(ProgramTest):
             self.assertGreater(len(drawn[0]), 50)
             self.assertEqual(drawn[0], drawn[1])
         self.fails(2, "figure", "tree", "-o", a, "-i", GERMAN, "-p", "tokens=keys", says="'key'")
+        self.fails(2, "figure", "tree", "-o", a, "-i", GERMAN, "-p", "similarity=star",
+                   says="figure tree takes a similarity, not the operator star")
+
+    def test_tensors_are_drawn_as_by_the_command(self):
+        stored = self.folder / "tree.h5"
+        self.ok("tree", GERMAN, "-o", stored, "-s", "multiplicative", "-p", "W=random")
+        a, b = self.folder / "a.svg", self.folder / "b.svg"
+        self.ok("figure", "tree", "-o", a, "-i", stored, "-p", "head=3", "-p", "caption=c")
+        self.ok("figure", "tree", "-o", b, "-i", GERMAN, "-p", "head=3", "-p", "caption=c", "-p",
+                "similarity=multiplicative:W=random")
+        paths = [[e.get("d") for e in xml.parse(path).iter() if e.tag.endswith("path")] for path in (a, b)]
+        self.assertGreater(len(paths[0]), 20)
+        self.assertEqual(paths[0], paths[1])
 
 
 class Scaling(ProgramTest):
