@@ -12,6 +12,7 @@
 #include "core/files/atomic_file.h"
 #include "core/files/replaceable.h"
 #include "core/files/sandbox.h"
+#include "core/operators/combines.h"
 #include "core/operators/operator.h"
 
 namespace conelab {
@@ -20,6 +21,15 @@ namespace {
 void add(NonFinite& sum, const InputTensor& tensor) {
   sum.nan += tensor.nan_count;
   sum.infinite += tensor.infinite_count;
+}
+
+/// Returns whether the call's operator combines with the mask that an input contains.
+bool takes_own_mask(const Call& call) {
+  for (const Combination& each : combinations(operator_name(call))) {
+    if (each.field != "masks") continue;
+    return std::find(each.parts.begin(), each.parts.end(), "explicit") != each.parts.end();
+  }
+  return true;
 }
 
 }  // namespace
@@ -62,6 +72,7 @@ Input read_attend_input(const AttendJob& job, const std::function<bool()>& cance
   options.value = job.value;
   options.allow_external = job.allow_external;
   options.query_only = !reads_keys(job.call);
+  options.with_mask = takes_own_mask(job.call);
   std::map<std::string, std::string> files;
   for (const ParameterInfo& info : call_parameters(job.call)) {
     if (info.domain != Domain::tensor) continue;
@@ -84,7 +95,7 @@ Input read_attend_input(const AttendJob& job, const std::function<bool()>& cance
 template <class T>
 void keep_head(const Call& call, std::int64_t head, AttentionInput<T>& input) {
   const std::int64_t heads = check_extents(input).head;
-  if (head >= heads)
+  if (head < 0 || head >= heads)
     misuse("--head {}: there is none (the input has {}, counted from 0)", head, heads);
   for (StridedTensor4<T>* all : {&input.query, &input.key, &input.value, &input.output_grad}) {
     if (all->shape.head != heads) continue;  // The output may have other heads.
@@ -105,6 +116,7 @@ template void keep_head(const Call&, std::int64_t, AttentionInput<Bfloat16>&);
 
 Call call_for_input(const AttendJob& job, const Input& input) {
   if (!input.mask.empty()) return call_with_own_mask(job.call);
+  if (!takes_own_mask(job.call)) return job.call;  // It is refused with the masks that combine.
   for (const std::string& mask : job.call.masks) {
     if (mask == "explicit") fail("{}: mask explicit needs a dataset 'mask' beside q", job.input);
   }
