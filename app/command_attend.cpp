@@ -148,8 +148,7 @@ Action declare_attend(CLI::App& options) {
   options.add_option("--q", job.query, "name of q in INPUT, or a .npy file");
   options.add_option("--k", job.key, "the same for k; default: q where absent");
   options.add_option("--v", job.value, "the same for v; default: q where absent");
-  options.add_option("--head", job.head, "the only head of q, k and v that is read; default: all")
-      ->check(CLI::NonNegativeNumber);
+  options.add_option("--head", job.head, "the only head of q, k and v that is read; default: all");
   options.add_option("--lengths", typed->lengths,
                      "for --mask padding: keys that are not padding, one per batch element");
   options

@@ -37,6 +37,11 @@ bool contains(std::span<const char* const> names, std::string_view name) {
                      [&](std::string_view known) { return known == name; });
 }
 
+/// Returns the field's option without its dashes: "value-map".
+std::string_view option_word(const CallField& field) {
+  return std::string_view(field.option).substr(2);
+}
+
 /// Throws misuse for parts that a structured operator does not combine with.
 void check_parts(const Call& call, const OperatorInfo& info) {
   std::vector<std::string> fitting(info.masks.begin(), info.masks.end());
@@ -53,10 +58,13 @@ void check_parts(const Call& call, const OperatorInfo& info) {
     if (field.word == &Call::position && call.position == "sinusoidal") continue;
     const std::string text = field_text(field, call, ',');
     if (is_default(field, call) || text == field_text(field, Call{}, ',')) continue;
-    std::vector<std::string> others(info.fields.begin(), info.fields.end());
+    std::vector<std::string> others;
+    for (const CallField& other : call_fields()) {
+      if (contains(info.fields, other.name)) others.emplace_back(option_word(other));
+    }
     if (!contains(info.fields, "position")) others.emplace_back("position sinusoidal");
     misuse("{} does not combine with {} {} (it takes masks {}, {}, and parameters)", info.name,
-           field.name, text, join(fitting), join(others));
+           option_word(field), text, join(fitting), join(others));
   }
 }
 

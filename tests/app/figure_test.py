@@ -401,6 +401,8 @@ class Scaling(ProgramTest):
         self.assertFalse(out.exists())
 
     def test_growth_joins_several_benches(self):
+        self.fails(2, "figure", "growth", "-o", self.folder / "none.svg",
+                   says="figure growth takes at least one --input")
         a, b, path = self.folder / "a.h5", self.folder / "b.h5", self.folder / "growth.svg"
         for file, operators, lengths in ((a, "dot", "16..64:x2"),
                                          (b, "agglomerative,dot:masks=strided", "16..256:x2")):

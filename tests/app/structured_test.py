@@ -93,8 +93,9 @@ class Structured(AttendTest):
             for name in ("output/output", "output/lse", "weights/weight"):
                 np.testing.assert_array_equal(a[name][()], b[name][()])
         self.assertEqual(json.loads(a.attrs["spec"])["head"], 1)
-        self.fails(2, "attend", both, "-s", "dot", "--head", "2", "-o", self.folder / "c.h5",
-                   says="--head 2: there is none (the input has 2, counted from 0)")
+        for head in ("2", "-1"):
+            self.fails(2, "attend", both, "-s", "dot", "--head", head, "-o", self.folder / "c.h5",
+                       says=f"--head {head}: there is none (the input has 2, counted from 0)")
         # The layers of the trace that ships have 12 heads.
         draw = [word for name in P for word in ("-p", f"{name}=random")]
         layer = ("attend", f"{TRACE}:/german/layer3", "--operator", "recursive", *draw, "-p", "heads=4",
