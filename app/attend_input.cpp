@@ -93,8 +93,9 @@ Input read_attend_input(const AttendJob& job, const std::function<bool()>& cance
 }
 
 template <class T>
-void keep_head(const Call& call, std::int64_t head, AttentionInput<T>& input) {
-  const std::int64_t heads = check_extents(input).head;
+Call keep_head(const Call& call, std::int64_t head, AttentionInput<T>& input) {
+  const Extents whole = check_extents(input);
+  const std::int64_t heads = whole.head;
   if (head < 0 || head >= heads)
     misuse("--head {}: there is none (the input has {}, counted from 0)", head, heads);
   for (StridedTensor4<T>* all : {&input.query, &input.key, &input.value, &input.output_grad}) {
@@ -105,14 +106,15 @@ void keep_head(const Call& call, std::int64_t head, AttentionInput<T>& input) {
     }
     *all = std::move(one);
   }
-  if (!makes_heads(call)) {
-    input.tensors = tensors_of_head(input.tensors, head, call_parameters(call));
-  }
+  if (makes_heads(call))
+    return call;  // Its tensors and lists are those of the heads that it makes.
+  input.tensors = tensors_of_head(input.tensors, head, call_parameters(call));
+  return call_of_head(call, whole, head);
 }
-template void keep_head(const Call&, std::int64_t, AttentionInput<float>&);
-template void keep_head(const Call&, std::int64_t, AttentionInput<double>&);
-template void keep_head(const Call&, std::int64_t, AttentionInput<Float16>&);
-template void keep_head(const Call&, std::int64_t, AttentionInput<Bfloat16>&);
+template Call keep_head(const Call&, std::int64_t, AttentionInput<float>&);
+template Call keep_head(const Call&, std::int64_t, AttentionInput<double>&);
+template Call keep_head(const Call&, std::int64_t, AttentionInput<Float16>&);
+template Call keep_head(const Call&, std::int64_t, AttentionInput<Bfloat16>&);
 
 Call call_for_input(const AttendJob& job, const Input& input) {
   if (!input.mask.empty()) return call_with_own_mask(job.call);

@@ -267,16 +267,18 @@ class Heatmap(ProgramTest):
 
     def test_operators_that_make_heads_take_tokens_of_one(self):
         draw = "P_query=random:P_key=random:P_value=random"
-        trace = self.draw("-i", GERMAN, "-p", f"similarities=multi-head:heads=4:{draw}", "-p", "head=5")[1]
+        trace = self.draw("-i", GERMAN, "-p", f"similarities=multi-head:heads=4:scale=.5,2,3,4:{draw}", "-p",
+                          "head=5")[1]
         words = [word for each in draw.split(":") for word in ("-p", each)]
-        self.ok("attend", GERMAN, "--head", "5", "--operator", "multi-head", "-p", "heads=4", *words,
+        self.ok("attend", GERMAN, "--head", "5", "--operator", "multi-head", "-p", "heads=4", "-p",
+                "scale=.5,2,3,4", *words,
                 "-o", self.folder / "made.h5", "--keep", "weights", "--dtype", "f64")
         result = self.draw("-i", self.folder / "made.h5", "-p", "head=0", out="result.svg")[1]
         other = self.draw("-i", self.folder / "made.h5", "-p", "head=1", out="other.svg")[1]
         matrices = [re.findall('image/png;base64,([^"]+)"', text)[0] for text in (trace, result, other)]
         self.assertEqual(matrices[0], matrices[1])
         self.assertNotEqual(matrices[0], matrices[2])
-        self.assertIn("head 0 of 4", trace)
+        self.assertIn("scale = .5, head 0 of 4", trace)
 
     def test_weights_with_signs_have_a_bar_of_their_own(self):
         text = self.draw("-i", GERMAN, "-p", "similarities=dot,volume-preserving:A=random:form=cubic")[1]

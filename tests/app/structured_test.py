@@ -103,6 +103,20 @@ class Structured(AttendTest):
         self.fails(1, *layer, says="must have one (found 12; choose one, as by `conelab attend --head 0`)")
         self.ok(*layer, "--head", "3")
 
+    def test_one_head_has_the_numbers_that_the_whole_input_gives_it(self):
+        q, k, v = random_tensors(heads=3)
+        source = self.write(q=q, k=k, v=v)
+        for i, words in enumerate((
+                ("-s", "dot", "--bias", "alibi"), ("-s", "penumbral", "-p", "gamma=1,2,4"),
+                ("-s", "multiplicative", "-p", "W=random", "-p", "seed=5", "--mask", "graph", "-p", "edge=random"),
+                ("--operator", "star", "-p", "scale=.3,.2,.1"))):
+            whole = self.attend(source, *words, out=f"whole{i}.h5")
+            for head in (0, 2):
+                one = self.attend(source, *words, "--head", str(head), out=f"one{i}{head}.h5")
+                np.testing.assert_array_equal(one["output/output"][0, 0], whole["output/output"][0, head])
+        self.fails(2, "attend", source, "-s", "dot", "-p", "scale=1,2", "--head", "1", "-o",
+                   self.folder / "no.h5", says="a list gives one value per head (expected 3, found 2)")
+
     def test_multi_head_makes_heads_of_tokens_with_one(self):
         q, k, v = random_tensors(heads=1)
         numbers = np.random.default_rng(9)
