@@ -41,13 +41,14 @@ QString shown_value(const CallField& field, const Call& call) {
 }
 
 /// Fills a box with the parts, unless it has them already.
-void offer(const CallField& field, const std::vector<PartInfo>& parts, QComboBox& box) {
+void offer(const CallField& field, const Call& call, const std::vector<PartInfo>& parts,
+           QComboBox& box) {
   QStringList names, help;
-  if (field.word == &Call::map) {
-    names << QObject::tr("default"), help << QObject::tr("the similarity's own map");
-  }
+  const std::string own = field.word == &Call::map ? own_map(call) : "";
+  if (field.word == &Call::map) names << QObject::tr("default"), help << "";
   for (const PartInfo& part : parts) {
     names << QString::fromStdString(part.name), help << help_of(part);
+    if (part.name == own) help[0] = QObject::tr("the similarity's own map, ") + help_of(part);
   }
   bool same = box.count() >= names.size();
   for (int i = 0; same && i < names.size(); ++i) {
@@ -133,7 +134,6 @@ void OperatorCard::add_part(QFormLayout* form, const CallField& field) {
   const bool of_heads = field.word == &Call::similarity;  // The operator's own box has that name.
   box->setObjectName(
       QStringLiteral("operator-%1-%2").arg(index_).arg(of_heads ? "of-heads" : label));
-  box->setToolTip(QString::fromUtf8(field.about));
   form->addRow(label, box);
   parts_.emplace_back(&field, box);
   connect(box, &QComboBox::currentTextChanged, this, [this, &field, label](const QString& name) {
@@ -149,11 +149,13 @@ void OperatorCard::show_parts() {
   for (const auto& [field, box] : parts_) {
     const QSignalBlocker silent(box);
     const std::vector<PartInfo> parts = fitting_parts(*field, call_);
-    offer(*field, parts, *box);
+    offer(*field, call_, parts, *box);
     // A file or a session may name what the card does not offer, or several masks.
     const QString value = shown_value(*field, call_);
     if (box->findText(value) < 0) box->addItem(value);
     box->setCurrentText(value);
+    const QString chosen = box->currentData(Qt::ToolTipRole).toString();
+    box->setToolTip(QString::fromUtf8(field->about) + (chosen.isEmpty() ? "" : "\n" + chosen));
     const bool fits = parts.size() > 1 || (!parts.empty() && !is_default(*field, call_));
     box->setVisible(fits);
     form_->labelForField(box)->setVisible(fits);

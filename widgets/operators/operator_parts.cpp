@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/error.h"
 #include "core/call/call_text.h"
 #include "core/call/composed.h"
 #include "core/operators/combines.h"
@@ -60,6 +61,16 @@ std::vector<PartInfo> fitting_parts(const CallField& field, const Call& call) {
     if (!of_file && contains(names, part.name)) fitting.push_back(part);
   }
   return fitting;
+}
+
+std::string own_map(const Call& call) try {
+  Call plain;
+  plain.similarity = call.similarity;
+  const auto model = call.parameters.find("model");  // The half-space has another map.
+  if (model != call.parameters.end()) plain.parameters.insert(*model);
+  return resolve(with_random_tensors(plain), {1, 1, 2, 2, 2, 2})->call.map;
+} catch (const Error&) {
+  return {};
 }
 
 void keep_known_parameters(Call& call) {

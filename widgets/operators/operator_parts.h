@@ -14,6 +14,9 @@ namespace conelab::desktop {
 /// not take the field. `explicit` and `padding` are left out: a file brings along what they read.
 [[nodiscard]] std::vector<PartInfo> fitting_parts(const CallField& field, const Call& call);
 
+/// Returns the name of the map that applies where the call names none: the similarity's own.
+[[nodiscard]] std::string own_map(const Call& call);
+
 /// Returns the call with another operator. Parts that fit it stay, with their parameters.
 [[nodiscard]] Call with_operator(const Call& call, const std::string& name);
 

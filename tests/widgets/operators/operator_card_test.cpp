@@ -57,6 +57,7 @@ TEST(OperatorCard, OffersEveryPartThatItsOperatorTakes) {
       const std::string other = parts.back().name == now ? parts.front().name : parts.back().name;
       part->setCurrentText(QString::fromStdString(other));
       EXPECT_EQ(field_text(field, call(), ','), other) << name;
+      EXPECT_NE(part->toolTip().indexOf(QString::fromStdString(other + ": ")), -1) << name;
       document.undo();
       EXPECT_EQ(call_text(call()), call_text(before));
     }
@@ -75,7 +76,15 @@ TEST(OperatorCard, TheMapOfTheSimilarityIsTheDefault) {
   EXPECT_EQ(map->currentText(), "default");
   EXPECT_EQ(choose("exp"), "penumbral:map=exp");
   EXPECT_NE(panel.findChild<QLineEdit*>("operator-0-base_height"), nullptr);
+  const auto tip = [&] { return map->toolTip().toStdString(); };
+  EXPECT_NE(tip().find("exp: (x_: S t, min(t, h))"), std::string::npos) << tip();
   EXPECT_EQ(choose("default"), "penumbral");
+  EXPECT_NE(tip().find("the similarity's own map, xi: "), std::string::npos) << tip();
+  document.edit("model",
+                [&](Session& s) { s.maps.calls = {call_from_text("hyperbolic:model=halfspace")}; });
+  EXPECT_NE(tip().find("the similarity's own map, psi: "), std::string::npos) << tip();
+  document.edit("model", [&](Session& s) { s.maps.calls = {call_from_text("hyperbolic")}; });
+  EXPECT_NE(tip().find("the similarity's own map, pi: "), std::string::npos) << tip();
 }
 
 TEST(OperatorCard, FieldsOfEveryOperatorBeginAtOnePlace) {
