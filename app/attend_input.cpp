@@ -12,15 +12,17 @@
 #include "core/files/atomic_file.h"
 #include "core/files/replaceable.h"
 #include "core/files/sandbox.h"
+#include "core/files/text.h"
 #include "core/operators/combines.h"
 #include "core/operators/operator.h"
 
 namespace conelab {
 namespace {
 
-void add(NonFinite& sum, const InputTensor& tensor) {
+void add(NonFinite& sum, const InputTensor& tensor, const std::string& name) {
   sum.nan += tensor.nan_count;
   sum.infinite += tensor.infinite_count;
+  if (tensor.nan_count + tensor.infinite_count > 0) sum.arrays.push_back(printable(name));
 }
 
 /// Returns whether the call's operator combines with the mask that an input contains.
@@ -127,11 +129,12 @@ Call call_for_input(const AttendJob& job, const Input& input) {
 
 NonFinite count_non_finite(const Input& input) {
   NonFinite sum;
-  add(sum, input.query);
-  if (input.key) add(sum, *input.key);
-  if (input.value) add(sum, *input.value);
-  if (input.output_grad) add(sum, *input.output_grad);
-  for (const auto& [name, tensor] : input.parameters) add(sum, tensor);
+  const auto add_array = [&](const InputTensor& tensor) { add(sum, tensor, tensor.name); };
+  add_array(input.query);
+  if (input.key) add_array(*input.key);
+  if (input.value) add_array(*input.value);
+  if (input.output_grad) add_array(*input.output_grad);
+  for (const auto& [name, tensor] : input.parameters) add(sum, tensor, name);
   return sum;
 }
 

@@ -37,9 +37,10 @@ template <class T>
 /// and "full" is dropped.
 [[nodiscard]] Call call_for_input(const AttendJob& job, const Input& input);
 
-/// How many numbers of all tensors of the input are not finite.
+/// How many numbers of all tensors of the input are not finite, and which arrays hold them.
 struct NonFinite {
   std::int64_t nan = 0, infinite = 0;
+  std::vector<std::string> arrays;
 };
 [[nodiscard]] NonFinite count_non_finite(const Input& input);
 

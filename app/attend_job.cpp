@@ -344,6 +344,7 @@ AttendSummary run_attend(const AttendJob& job, const std::function<bool()>& canc
   }
   summary.nan_count = non_finite.nan;
   summary.infinite_count = non_finite.infinite;
+  summary.non_finite_arrays = non_finite.arrays;
   summary.dtype = chosen_dtype(job, input);
   // A device takes floats that it rounds itself.
   const bool on_device = choose_device(job.device, summary.dtype) != nullptr;

@@ -45,8 +45,9 @@ AttendJob job_of(const TypedAttend& typed) {
 
 void warn_non_finite(const AttendJob& job, const AttendSummary& summary) {
   if (summary.nan_count + summary.infinite_count == 0) return;
-  warn("{}: the input has {} NaN and {} infinite numbers; they are kept",
-       job.input.empty() ? job.query : job.input, summary.nan_count, summary.infinite_count);
+  warn("{}: the input has {} NaN and {} infinite numbers in {}; they are kept",
+       job.input.empty() ? job.query : job.input, summary.nan_count, summary.infinite_count,
+       join(summary.non_finite_arrays));
 }
 
 /// Returns " (k and v are q) under the input's mask". Without this text, the result of a call with
