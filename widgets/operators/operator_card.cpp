@@ -80,6 +80,7 @@ OperatorCard::OperatorCard(int index, QWidget* parent) : QFrame(parent), index_(
   column->addLayout(build_parts());
   connect(operator_, &QComboBox::currentTextChanged, this, [this](const QString& chosen) {
     emit edited(index_, with_operator(call_, chosen.toStdString()), tr("operator"), false);
+    show_operator();  // Of a name for a similarity with a mask, the similarity.
   });
 }
 
@@ -242,13 +243,20 @@ void OperatorCard::add_parameter(const ParameterInfo& info) {
   values_.emplace_back(key, field);
 }
 
-void OperatorCard::show_call(const Call& call) {
-  call_ = call;
+void OperatorCard::show_operator() {
   const QSignalBlocker silent(operator_);
-  operator_->setCurrentText(QString::fromStdString(operator_name(call)));
-  show_parts();
-  build_parameters();
-  align_labels();
+  operator_->setCurrentText(QString::fromStdString(operator_name(call_)));
+}
+
+void OperatorCard::show_call(const Call& call) {
+  const bool is_new = built_for_.empty() || call != call_;
+  call_ = call;
+  show_operator();
+  if (is_new) {  // The session changes often in other respects.
+    show_parts();
+    build_parameters();
+    align_labels();
+  }
   const auto text = [&](const std::string& key) {
     const auto found = call.parameters.find(key);
     return found == call.parameters.end() ? QString() : QString::fromStdString(found->second);

@@ -64,6 +64,18 @@ TEST(OperatorCard, OffersEveryPartThatItsOperatorTakes) {
   }
 }
 
+TEST(OperatorCard, TransformerXlIsDotWithAMask) {
+  Document document;
+  OperatorsPanel panel(document);
+  auto* box = panel.findChild<QComboBox*>("operator-0-similarity");
+  for (int again = 0; again < 2; ++again) {  // The second time nothing changes.
+    box->setCurrentText("transformer-xl");
+    EXPECT_EQ(call_text(document.session().maps.calls[0]), "dot:masks=segment");
+    EXPECT_EQ(box->currentText(), "dot");
+  }
+  EXPECT_EQ(panel.findChild<QComboBox*>("operator-0-mask")->currentText(), "segment");
+}
+
 TEST(OperatorCard, TheMapOfTheSimilarityIsTheDefault) {
   Document document;
   OperatorsPanel panel(document);
