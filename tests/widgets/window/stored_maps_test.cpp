@@ -520,6 +520,16 @@ TEST(MadeHeads, AreMadeOfTheOpenHead) {
       EXPECT_NEAR(found[static_cast<std::size_t>(j)], map.row(0, 0, 7)[j], 1e-12);
     }
   }
+  const auto source =
+      attention_source(opened.window.workspace().head(),
+                       call_on_head(call, *opened.window.workspace().trace(), 5), Map2d::logits);
+  const std::vector<float> every_third = source->sample(3);
+  ASSERT_EQ(every_third.size(), 100U);
+  EXPECT_NEAR(every_third[12], source->exact(3, 6), 1e-4);
+  const Call given = call_from_text("random:R=random");
+  EXPECT_TRUE(
+      attention_source(opened.window.workspace().head(), given, Map2d::logits)->sample(3).empty())
+      << "no sample of tokens has these logits";
   const std::string command =
       desktop_backends().attend_command(document.session().trace, with_random_tensors(call));
   EXPECT_NE(command.find("--head 5 "), std::string::npos) << command;
