@@ -473,8 +473,7 @@ TEST(MadeHeads, TheTitleSaysWhichOneIsShown) {
   ASSERT_TRUE(wait_for([&] { return opened.window.workspace().head() != nullptr; }));
   const auto title = [&](const char* heads) {
     opened.window.document().edit("operators", [&](Session& s) {
-      Call call;
-      call.operation = "multi-head";
+      Call call = call_from_text("multi-head");
       if (heads != nullptr) call.parameters["heads"] = heads;
       s.maps.calls = {call};
     });
