@@ -12,14 +12,26 @@
 #include "core/files/atomic_file.h"
 #include "core/files/replaceable.h"
 #include "core/files/sandbox.h"
+#include "core/files/text.h"
+#include "core/operators/combines.h"
 #include "core/operators/operator.h"
 
 namespace conelab {
 namespace {
 
-void add(NonFinite& sum, const InputTensor& tensor) {
+void add(NonFinite& sum, const InputTensor& tensor, const std::string& name) {
   sum.nan += tensor.nan_count;
   sum.infinite += tensor.infinite_count;
+  if (tensor.nan_count + tensor.infinite_count > 0) sum.arrays.push_back(printable(name));
+}
+
+/// Returns whether the call's operator combines with the mask that an input contains.
+bool takes_own_mask(const Call& call) {
+  for (const Combination& each : combinations(operator_name(call))) {
+    if (each.field != "masks") continue;
+    return std::find(each.parts.begin(), each.parts.end(), "explicit") != each.parts.end();
+  }
+  return true;
 }
 
 }  // namespace
@@ -62,6 +74,7 @@ Input read_attend_input(const AttendJob& job, const std::function<bool()>& cance
   options.value = job.value;
   options.allow_external = job.allow_external;
   options.query_only = !reads_keys(job.call);
+  options.with_mask = takes_own_mask(job.call);
   std::map<std::string, std::string> files;
   for (const ParameterInfo& info : call_parameters(job.call)) {
     if (info.domain != Domain::tensor) continue;
@@ -82,9 +95,10 @@ Input read_attend_input(const AttendJob& job, const std::function<bool()>& cance
 }
 
 template <class T>
-void keep_head(const Call& call, std::int64_t head, AttentionInput<T>& input) {
-  const std::int64_t heads = check_extents(input).head;
-  if (head >= heads)
+Call keep_head(const Call& call, std::int64_t head, AttentionInput<T>& input) {
+  const Extents whole = check_extents(input);
+  const std::int64_t heads = whole.head;
+  if (head < 0 || head >= heads)
     misuse("--head {}: there is none (the input has {}, counted from 0)", head, heads);
   for (StridedTensor4<T>* all : {&input.query, &input.key, &input.value, &input.output_grad}) {
     if (all->shape.head != heads) continue;  // The output may have other heads.
@@ -94,17 +108,19 @@ void keep_head(const Call& call, std::int64_t head, AttentionInput<T>& input) {
     }
     *all = std::move(one);
   }
-  if (!makes_heads(call)) {
-    input.tensors = tensors_of_head(input.tensors, head, call_parameters(call));
-  }
+  if (makes_heads(call))
+    return call;  // Its tensors and lists are those of the heads that it makes.
+  input.tensors = tensors_of_head(input.tensors, head, call_parameters(call));
+  return call_of_head(call, whole, head);
 }
-template void keep_head(const Call&, std::int64_t, AttentionInput<float>&);
-template void keep_head(const Call&, std::int64_t, AttentionInput<double>&);
-template void keep_head(const Call&, std::int64_t, AttentionInput<Float16>&);
-template void keep_head(const Call&, std::int64_t, AttentionInput<Bfloat16>&);
+template Call keep_head(const Call&, std::int64_t, AttentionInput<float>&);
+template Call keep_head(const Call&, std::int64_t, AttentionInput<double>&);
+template Call keep_head(const Call&, std::int64_t, AttentionInput<Float16>&);
+template Call keep_head(const Call&, std::int64_t, AttentionInput<Bfloat16>&);
 
 Call call_for_input(const AttendJob& job, const Input& input) {
   if (!input.mask.empty()) return call_with_own_mask(job.call);
+  if (!takes_own_mask(job.call)) return job.call;  // It is refused with the masks that combine.
   for (const std::string& mask : job.call.masks) {
     if (mask == "explicit") fail("{}: mask explicit needs a dataset 'mask' beside q", job.input);
   }
@@ -113,11 +129,12 @@ Call call_for_input(const AttendJob& job, const Input& input) {
 
 NonFinite count_non_finite(const Input& input) {
   NonFinite sum;
-  add(sum, input.query);
-  if (input.key) add(sum, *input.key);
-  if (input.value) add(sum, *input.value);
-  if (input.output_grad) add(sum, *input.output_grad);
-  for (const auto& [name, tensor] : input.parameters) add(sum, tensor);
+  const auto add_array = [&](const InputTensor& tensor) { add(sum, tensor, tensor.name); };
+  add_array(input.query);
+  if (input.key) add_array(*input.key);
+  if (input.value) add_array(*input.value);
+  if (input.output_grad) add_array(*input.output_grad);
+  for (const auto& [name, tensor] : input.parameters) add(sum, tensor, name);
   return sum;
 }
 

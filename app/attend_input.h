@@ -27,18 +27,20 @@ void claim_output(const AttendJob& job, const std::string& kind, const std::stri
 [[nodiscard]] Input read_attend_input(const AttendJob& job, const std::function<bool()>& cancelled,
                                       const std::vector<ParameterInfo>& also = {});
 
-/// Leaves one head of an input, as if the file held no other. Tensors with an axis of heads lose
-/// it, unless the call makes heads itself. Throws misuse if the input does not have the head.
+/// Leaves one head of an input, and returns the call of this head alone: its results are those that
+/// the whole input gives it. A call that makes heads is returned as it is, and its tensors keep
+/// their axis of heads; others lose it. Throws misuse if the input does not have the head.
 template <class T>
-void keep_head(const Call& call, std::int64_t head, AttentionInput<T>& input);
+[[nodiscard]] Call keep_head(const Call& call, std::int64_t head, AttentionInput<T>& input);
 
 /// Returns the job's call for this input: if the file holds a mask, the mask "explicit" is added
 /// and "full" is dropped.
 [[nodiscard]] Call call_for_input(const AttendJob& job, const Input& input);
 
-/// How many numbers of all tensors of the input are not finite.
+/// How many numbers of all tensors of the input are not finite, and which arrays hold them.
 struct NonFinite {
   std::int64_t nan = 0, infinite = 0;
+  std::vector<std::string> arrays;
 };
 [[nodiscard]] NonFinite count_non_finite(const Input& input);
 

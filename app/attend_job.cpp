@@ -86,10 +86,10 @@ class Attend {
     result_.query_token = std::move(file.query_token);
     result_.key_token = std::move(file.key_token);
     result_.environment = environment_values(execution_, file, dtype);
-    const Call call = call_for_input(job, file);
+    Call call = call_for_input(job, file);
     tokens_ = {!file.key, !file.value};
     input_ = attention_input<T>(std::move(file), dtype);
-    if (job.head) keep_head(call, *job.head, input_);
+    if (job.head) call = keep_head(call, *job.head, input_);
     input_.key_lengths = job.key_lengths;
     draw_tensors(call, input_);
     result_.extents = check_extents(input_);
@@ -344,6 +344,7 @@ AttendSummary run_attend(const AttendJob& job, const std::function<bool()>& canc
   }
   summary.nan_count = non_finite.nan;
   summary.infinite_count = non_finite.infinite;
+  summary.non_finite_arrays = non_finite.arrays;
   summary.dtype = chosen_dtype(job, input);
   // A device takes floats that it rounds itself.
   const bool on_device = choose_device(job.device, summary.dtype) != nullptr;

@@ -50,9 +50,10 @@ struct AttendSummary {
   bool own_mask = false;       ///< Whether a mask that the input contains was applied.
   std::int64_t nan_count = 0;  ///< Numbers of the input that are NaN.
   std::int64_t infinite_count = 0;
-  std::int64_t rounded_to_infinity = 0;  ///< Finite numbers that were rounded.
-  std::int64_t outputs = 0;              ///< Numbers of the output.
-  std::int64_t bad_outputs = 0;          ///< Numbers of the output that are not finite.
+  std::vector<std::string> non_finite_arrays;  ///< The arrays that hold them.
+  std::int64_t rounded_to_infinity = 0;        ///< Finite numbers that were rounded.
+  std::int64_t outputs = 0;                    ///< Numbers of the output.
+  std::int64_t bad_outputs = 0;                ///< Numbers of the output that are not finite.
   /// Numbers of the gradients, parameters included, that are not finite.
   std::int64_t bad_gradients = 0;
 };

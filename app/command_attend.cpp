@@ -45,8 +45,9 @@ AttendJob job_of(const TypedAttend& typed) {
 
 void warn_non_finite(const AttendJob& job, const AttendSummary& summary) {
   if (summary.nan_count + summary.infinite_count == 0) return;
-  warn("{}: the input has {} NaN and {} infinite numbers; they are kept",
-       job.input.empty() ? job.query : job.input, summary.nan_count, summary.infinite_count);
+  warn("{}: the input has {} NaN and {} infinite numbers in {}; they are kept",
+       job.input.empty() ? job.query : job.input, summary.nan_count, summary.infinite_count,
+       join(summary.non_finite_arrays));
 }
 
 /// Returns " (k and v are q) under the input's mask". Without this text, the result of a call with
@@ -148,8 +149,7 @@ Action declare_attend(CLI::App& options) {
   options.add_option("--q", job.query, "name of q in INPUT, or a .npy file");
   options.add_option("--k", job.key, "the same for k; default: q where absent");
   options.add_option("--v", job.value, "the same for v; default: q where absent");
-  options.add_option("--head", job.head, "the only head of q, k and v that is read; default: all")
-      ->check(CLI::NonNegativeNumber);
+  options.add_option("--head", job.head, "the only head of q, k and v that is read; default: all");
   options.add_option("--lengths", typed->lengths,
                      "for --mask padding: keys that are not padding, one per batch element");
   options

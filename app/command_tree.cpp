@@ -13,6 +13,7 @@
 #include "app/progress.h"
 #include "core/base/environment.h"
 #include "core/base/error.h"
+#include "core/base/names.h"
 #include "core/call/call_text.h"
 #include "core/study/attention_input.h"
 #include "core/tree/tree_file.h"
@@ -44,9 +45,10 @@ void warn_non_finite(const AttendJob& job, const NonFinite& input,
   std::size_t unplaced = 0;
   for (const tree::HeadTree& head : trees) unplaced += head.undefined_count() - head.padding;
   warn(
-      "{}: the input has {} NaN and {} infinite numbers; they are kept; {} without a place "
+      "{}: the input has {} NaN and {} infinite numbers in {}; they are kept; {} without a place "
       "in their tree: {}",
-      job.input, input.nan, input.infinite, tokens == "key" ? "keys" : "queries", unplaced);
+      job.input, input.nan, input.infinite, join(input.arrays),
+      tokens == "key" ? "keys" : "queries", unplaced);
 }
 
 void print_trees(const std::vector<tree::HeadTree>& trees, const tree::TreeLabels& labels) {

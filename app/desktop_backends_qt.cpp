@@ -53,6 +53,7 @@ AttendJob job_of(const desktop::TraceChoice& trace, const Call& call) {
   job.output = operator_name(call) + ".h5";
   job.call = call;
   job.query = trace.arrays.query, job.key = trace.arrays.key, job.value = trace.arrays.value;
+  if (makes_heads(call)) job.head = trace.head;  // It takes tokens of one head.
   return job;
 }
 

@@ -51,8 +51,9 @@ std::size_t FigureRequest::index(const std::string& key) const {
 
 const std::string& FigureRequest::single_input() const {
   if (inputs.size() != 1) {
-    misuse("figure {} takes one --input: {} (found {})", name, figure::figure_named(name).input(),
-           inputs.size());
+    const figure::FigureInfo& info = figure::figure_named(name);
+    misuse("figure {} takes {} --input: {} (found {})", name, info.several ? "at least one" : "one",
+           info.input(), inputs.size());
   }
   return inputs.front();
 }

@@ -50,6 +50,7 @@ HeatmapPanel joined(const Subject& subject, const TraceLayer& layer, bool mean,
     if (!join) {
       join.emplace(one.values.size(), mean, quantity == Map2d::weights);
       all = one;
+      all.title = call_title(call_from_text(similarity));  // Without the numbers of one head.
     }
     if (one.values.size() != all.values.size()) {
       misuse("{}: the maps of the heads differ in size and cannot be joined", similarity);
@@ -107,10 +108,8 @@ HeatmapPanel map_of(const Subject& subject, const std::string& similarity, Map2d
   if (subject.join != "one") {
     return joined(subject, subject.layer, subject.join == "mean", similarity, quantity);
   }
-  HeatmapPanel map = map_of_head(head_of_layer(subject.layer, subject.batch, subject.head),
-                                 similarity, quantity, subject.request->cancelled);
-  map.title = title_of_head(call_from_text(similarity), subject.head);
-  return map;
+  return map_of_head(head_of_layer(subject.layer, subject.batch, subject.head), similarity,
+                     quantity, subject.request->cancelled);
 }
 
 /// Returns the subject that the keys `<prefix>head` and `<prefix>join` choose of an input.
@@ -145,6 +144,14 @@ std::string caption_of(const FigureRequest& request, const Subject& subject) {
   return caption + fmt::format("{} of {} heads", subject.join, subject.layer.extents.head);
 }
 
+/// Returns the title of a head's map, with the head that the operator made where it makes several.
+std::string title_on(const TraceHead& trace, const Call& call, const Plan& plan) {
+  const std::int64_t heads = plan.extents.head;
+  const bool made = makes_heads(call);
+  const std::string title = title_of_head(call, made ? 0 : static_cast<std::size_t>(trace.head));
+  return made && heads > 1 ? title + fmt::format(", head 0 of {}", heads) : title;
+}
+
 std::string file_name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 std::string folder_of(const std::string& group) { return group.substr(0, group.rfind('/')); }
 
@@ -157,10 +164,11 @@ HeatmapPanel map_of_head(const TraceHead& trace, const std::string& similarity, 
   const PairCall<double> pairs = pair_call(call_on(trace, similarity), trace.input);
   const Extents& extents = pairs.plan->extents;
   HeatmapPanel panel;
-  panel.title = call_title(call_from_text(similarity));
+  panel.title = title_on(trace, call_from_text(similarity), *pairs.plan);
   panel.rows = static_cast<std::size_t>(extents.query);
   panel.cols = static_cast<std::size_t>(extents.key);
   panel.values = attention_map(*pairs.plan, pairs.input, quantity, execution).data;
+  panel.values.resize(panel.rows * panel.cols);  // Of the heads that an operator makes, the first.
   panel.masked = masked_pairs(*pairs.plan, pairs.input);
   panel.row_tokens = trace.query_token;
   panel.column_tokens = trace.key_token;

@@ -110,13 +110,6 @@ TraceHead read_trace_head(const FigureRequest& request) {
 
 Call call_on(const TraceHead& trace, const std::string& typed) {
   Call call = call_from_text(typed);
-  if (makes_heads(call)) {
-    const std::string name = operator_name(call);
-    misuse(
-        "{} makes its own heads: keep the weights of `conelab attend --head N --operator {}`, and "
-        "draw a head of the result",
-        name, name);
-  }
   if (!trace.input.allowed.empty()) call = call_with_own_mask(call);
   return call_of_head(call, trace.extents, trace.head);
 }

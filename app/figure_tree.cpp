@@ -43,10 +43,15 @@ void from_result(const FigureRequest& request, const std::string& path,
 }
 
 void from_trace(const FigureRequest& request, figure::FigureInput& input) {
-  const TraceHead trace = read_trace_head(request);
+  TraceHead trace = read_trace_head(request);
   const tree::Tokens tokens = tree::tokens_from_name(request.value("tokens"));
   const std::string similarity = request.value("similarity");
-  const auto plan = resolve(call_on(trace, similarity), check_extents(trace.input));
+  const Call call = call_on(trace, similarity);
+  if (!is_attention(call)) {
+    misuse("figure {} takes a similarity, not the operator {}", request.name, call.operation);
+  }
+  draw_tensors(call, trace.input);
+  const auto plan = resolve(call, check_extents(trace.input));
   Execution execution;
   execution.cancelled = request.cancelled;
   input.tree = std::make_shared<tree::HeadTree>(

@@ -115,7 +115,8 @@ void check_shape(const ParameterInfo& info, const std::vector<std::int64_t>& ext
   const std::vector<std::string> axes = tensor_axes(info);
   if (!fits(axes, extents, heads, sizes)) {
     fail(
-        "tensor {} does not have its shape (expected {}, with or without {} heads before it, found "
+        "tensor {} does not have its shape (expected {}, with or without an axis of the {} head(s) "
+        "before it, found "
         "[{}])",
         info.key, shape_text(axes, sizes), heads, fmt::join(extents, " x "));
   }

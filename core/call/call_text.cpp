@@ -93,6 +93,8 @@ std::string call_text(const Call& call) {
 
 std::string call_title(const Call& call) {
   std::string title = operator_name(call);
+  const bool of_heads = !is_attention(call) && call.similarity != operator_similarity;
+  if (of_heads) title += ", " + call.similarity;
   if (!call.map.empty()) title += ", " + call.map;
   for (const auto& [key, value] : call.parameters) title += ", " + key + " = " + value;
   for (const CallField& field : call_fields()) {

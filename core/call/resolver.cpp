@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "core/base/error.h"
@@ -42,6 +43,7 @@ constexpr ParameterInfo seed_parameter{"seed", 0, Domain::count, false,
 std::int64_t drawn_size(const ParameterInfo& info, const Extents& e) {
   const std::string_view shape = info.shape;
   if (shape.starts_with("2clip+1")) return 2 * 16 + 1;
+  if (shape.ends_with("classes")) return std::gcd(std::int64_t{8}, e.feature);  // They share d.
   return shape == "buckets" ? 32 : shape == "m,2" ? 4 * std::max(e.query, e.key) : 8;
 }
 

@@ -49,7 +49,7 @@ double draw_heat_bar(DisplayList& list, const ConeScene& scene, const Box& panel
   const SimilarityRange range = field_of(scene).range(part_of(scene));
   std::string title = scene.system.family->name + std::string(" K(u, x)");
   if (other != nullptr) title = std::string(other->name) + " " + other->formula;
-  if (range.lower) title += "; smaller values as the first";
+  if (range.lower) title += "; lower values have the first colour";
   const double width = std::min(170.0, 0.8 * panel.width), top = panel.bottom() + 4;
   draw_colour_bar(list,
                   {ColourMap::sequential,

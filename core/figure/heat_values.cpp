@@ -33,10 +33,10 @@ void normalise_rows(HeatmapPanel& p) {
   }
 }
 
-/// Replaces values by their ranks; equal values share their mean rank. In differences, the rank is
+/// Replaces values by their ranks; equal values share their mean rank. Of both signs, the rank is
 /// that of the magnitude and keeps the sign, so that 0 stays 0.
 void rank_values(HeatmapPanel& p) {
-  const std::vector<double> differences = p.diverging ? p.values : std::vector<double>();
+  const std::vector<double> with_signs = p.diverging ? p.values : std::vector<double>();
   for (double& value : p.values) value = p.diverging ? std::abs(value) : value;
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < p.values.size(); ++i) {
@@ -52,8 +52,8 @@ void rank_values(HeatmapPanel& p) {
     for (std::size_t k = begin; k < end; ++k) ranks[order[k]] = mean;
   }
   p.values = std::move(ranks);
-  for (std::size_t i = 0; i < differences.size(); ++i) {
-    p.values[i] = differences[i] == 0 ? 0 : std::copysign(p.values[i], differences[i]);
+  for (std::size_t i = 0; i < with_signs.size(); ++i) {
+    p.values[i] = with_signs[i] == 0 ? 0 : std::copysign(p.values[i], with_signs[i]);
   }
 }
 
@@ -71,8 +71,8 @@ struct Pooled {
   bool masked = true;
 };
 
-/// Returns the number of the block [r0, r1) x [c0, c1): the largest one, NaN if it has one. In
-/// differences it is the one with the largest magnitude.
+/// Returns the number of the block [r0, r1) x [c0, c1): the largest one, NaN if it has one. In a
+/// diverging panel it is the one with the largest magnitude.
 Pooled pool(const HeatmapPanel& p, std::size_t r0, std::size_t r1, std::size_t c0, std::size_t c1) {
   Pooled out;
   bool first = true;
@@ -100,6 +100,11 @@ HeatScale heat_scale_from_name(const std::string& name) {
   unknown_name("scale", name, {std::begin(heat_scale_names), std::end(heat_scale_names)});
 }
 
+std::string signed_name(const HeatmapPanel& panel, const std::string& value_name) {
+  if (panel.difference) return "difference of " + value_name + "s";
+  return panel.diverging ? value_name + "s with signs" : value_name;
+}
+
 void check_panel(const HeatmapPanel& p) {
   const auto check = [&](const char* what, std::size_t found, std::size_t expected, bool optional) {
     if (found != expected && !(optional && found == 0)) {
@@ -113,18 +118,25 @@ void check_panel(const HeatmapPanel& p) {
   check("column tokens", p.column_tokens.size(), p.cols, true);
 }
 
+void find_signs(HeatmapPanel& weights) {
+  for (std::size_t i = 0; i < weights.values.size() && !weights.diverging; ++i) {
+    weights.diverging = counts(weights, i) && weights.values[i] < 0;
+  }
+}
+
 void subtract(HeatmapPanel& panel, const HeatmapPanel& other) {
   for (std::size_t i = 0; i < panel.values.size(); ++i) panel.values[i] -= other.values[i];
   if (panel.masked.empty()) panel.masked.assign(other.masked.size(), 0);
   for (std::size_t i = 0; i < other.masked.size(); ++i) panel.masked[i] |= other.masked[i];
-  panel.diverging = true;
+  panel.diverging = panel.difference = true;
 }
 
 HeatmapPanel pooled(const HeatmapPanel& panel, std::size_t down, std::size_t across) {
   if (down == 0 || across == 0)
     misuse("pooling by {} x {} cells (expected 1 or more)", down, across);
   HeatmapPanel out;
-  out.title = panel.title, out.diverging = panel.diverging;
+  out.title = panel.title;
+  out.diverging = panel.diverging, out.difference = panel.difference;
   out.rows = (panel.rows + down - 1) / down, out.cols = (panel.cols + across - 1) / across;
   for (std::size_t r = 0; r < out.rows; ++r) {
     for (std::size_t c = 0; c < out.cols; ++c) {

@@ -21,8 +21,8 @@ enum class HeatScale {
   linear,
   log,             ///< By its logarithm. Values must be ≥ 0; zeros have their own colour.
   row_normalised,  ///< Divided by the largest magnitude of its row.
-  rank  ///< By its rank in the panel, 0 to 1; equal values share their mean rank. In a difference,
-        ///< by the rank of its magnitude with its sign.
+  rank  ///< By its rank in the panel, 0 to 1; equal values share their mean rank. In a diverging
+        ///< panel, by the rank of its magnitude with its sign.
 };
 /// The names of these scales, in their order.
 inline constexpr const char* heat_scale_names[] = {"linear", "log", "row", "rank"};
@@ -37,20 +37,29 @@ struct HeatmapPanel {
   std::vector<std::uint8_t> masked;        ///< [rows x cols], 1 outside the mask; empty: no mask.
   std::vector<std::string> row_tokens;     ///< [rows]; empty: numbers are shown.
   std::vector<std::string> column_tokens;  ///< [cols]; empty: numbers are shown.
-  /// A difference: limits are symmetric about 0, with a diverging map and its own bar.
+  /// Values of both signs: limits are symmetric about 0, with a diverging map and its own bar.
   bool diverging = false;
+  bool difference = false;  ///< Whether they are differences of two panels. Implies `diverging`.
 };
+
+/// Returns what a panel's values are, given the name of one value: "attention weight", "attention
+/// weights with signs" or "difference of attention weights".
+[[nodiscard]] std::string signed_name(const HeatmapPanel& panel, const std::string& value_name);
 
 /// Throws misuse, naming the panel, if its vectors do not match rows x cols.
 void check_panel(const HeatmapPanel& panel);
+
+/// Makes a panel of weights diverging if one of them is negative, as those of volume-preserving
+/// attention are.
+void find_signs(HeatmapPanel& weights);
 
 /// Subtracts a panel from another one of its size, which becomes a difference. A pair is masked
 /// where one of them masks it.
 void subtract(HeatmapPanel& panel, const HeatmapPanel& other);
 
 /// Returns the panel with each block of `down` x `across` cells replaced by its largest value, or
-/// in a difference by the value of largest magnitude. A block is NaN if one of its cells is, and
-/// masked if all are. Tokens are dropped. Throws misuse if a block has no cells.
+/// in a diverging panel by the value of largest magnitude. A block is NaN if one of its cells is,
+/// and masked if all are. Tokens are dropped. Throws misuse if a block has no cells.
 [[nodiscard]] HeatmapPanel pooled(const HeatmapPanel& panel, std::size_t down, std::size_t across);
 
 /// Returns the panel with its values converted to the scale (for log they stay). Throws misuse for

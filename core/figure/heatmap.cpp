@@ -43,7 +43,7 @@ std::size_t cells_a_dot(std::size_t cells, double length) {
 }
 
 std::string bar_title(const HeatmapFigure& f, const HeatmapPanel& p) {
-  const std::string name = p.diverging ? "difference of " + f.value_name + "s" : f.value_name;
+  const std::string name = signed_name(p, f.value_name);
   if (f.scale == HeatScale::row_normalised) return name + " / largest in row";
   if (f.scale == HeatScale::log && p.diverging) return name + ", linear";
   if (f.scale != HeatScale::rank) return name;
@@ -58,10 +58,17 @@ HeatmapPanel dots_of(const HeatmapPanel& panel, const Drawn& d, HeatScale scale)
   return scaled(pooled(panel, d.down, d.across), scale);
 }
 
+/// Returns whether the limits that were given apply: not to differences, and to weights with signs
+/// only if 0 lies between them.
+bool has_fixed_limits(const HeatmapFigure& f, const HeatmapPanel& p) {
+  const bool around_zero = f.limits.low < 0 && f.limits.high > 0;
+  return !f.limits.empty() && !p.difference && (!p.diverging || around_zero);
+}
+
 /// Prepares a panel for a matrix of this width.
 void fill(const HeatmapFigure& f, Drawn& d, double width) {
   const HeatmapPanel& panel = *d.whole;
-  // A difference has both signs: it has no logarithm, so its scale stays linear.
+  // Values of both signs have no logarithm, so their scale stays linear.
   const HeatScale scale =
       panel.diverging && f.scale == HeatScale::log ? HeatScale::linear : f.scale;
   d.down = cells_a_dot(panel.rows, matrix_height(panel, width));
@@ -70,7 +77,7 @@ void fill(const HeatmapFigure& f, Drawn& d, double width) {
   d.specials = specials_of(d.panel, scale);
   d.bar = {panel.diverging ? ColourMap::diverging : f.map, scale, limits_of(d.panel, scale),
            bar_title(f, panel)};
-  if (!panel.diverging && !f.limits.empty()) d.bar.limits = f.limits;
+  if (has_fixed_limits(f, panel)) d.bar.limits = f.limits;
 }
 
 /// Sets the limits of all panels that share a bar to the union of their limits.
@@ -325,10 +332,14 @@ std::string dots_text(const std::vector<Drawn>& panels) {
   if (blocks.empty()) return "";
   const auto same = std::count(blocks.begin(), blocks.end(), blocks.front());
   const bool alike = static_cast<std::size_t>(same) == panels.size();
-  const bool differences =
-      std::any_of(panels.begin(), panels.end(), [](const Drawn& d) { return d.whole->diverging; });
-  return std::string("Each dot is the largest value") +
-         (differences ? ", of a difference that of largest magnitude," : "") + " of " +
+  const auto any = [&](bool HeatmapPanel::*is) {
+    return std::any_of(panels.begin(), panels.end(), [&](const Drawn& d) { return d.whole->*is; });
+  };
+  const char* which = any(&HeatmapPanel::difference)
+                          ? ", of a difference that of largest magnitude,"
+                      : any(&HeatmapPanel::diverging) ? ", with signs that of largest magnitude,"
+                                                      : "";
+  return std::string("Each dot is the largest value") + which + " of " +
          (alike ? blocks.front() : each);
 }
 
@@ -348,7 +359,7 @@ std::string beyond_text(const HeatmapFigure& f, const std::vector<Drawn>& panels
   if (f.limits.empty()) return "";
   Limits all;
   for (const Drawn& d : panels) {
-    if (!d.panel.diverging) all.include(extremes(d.panel, d.specials));
+    if (has_fixed_limits(f, d.panel)) all.include(extremes(d.panel, d.specials));
   }
   std::vector<std::string> sides;
   const auto add = [&](const char* side, double value, double limit) {

@@ -134,6 +134,10 @@ DisplayList make_heatmap(const FigureInput& input) {
   figure.panels = input.panels;
   figure.caption = input.caption;
   std::vector<HeatmapPanel> beside = input.beside;
+  if (input.value("quantity") == "weights") {
+    for (HeatmapPanel& panel : figure.panels) find_signs(panel);
+    for (HeatmapPanel& panel : beside) find_signs(panel);
+  }
   if (!input.value("difference").empty()) {
     subtract_reference(figure.panels, input);
     if (!beside.empty()) subtract_reference(beside, input);

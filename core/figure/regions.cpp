@@ -34,24 +34,27 @@ struct RegionLayout {
   }
 };
 
-/// Returns a letter for the middle of each region, and two letters for a region on both sides of u.
+/// Returns a letter for the middle of each region, and two letters for a region on both sides of u,
+/// as D is where it is not behind the light.
 std::vector<SceneLabel> letters(const RegionLayout& at, const ConeCurves& curves) {
   std::vector<SceneLabel> labels;
   const auto add = [&](const char* letter, double apart, double shadow) {
     for (const int side : {-1, 1}) {
       labels.push_back(
           {curves.at({at.u.axis + side * apart, shadow}), std::string("<b>") + letter + "</b>"});
-      if (apart == 0) break;
+      if (apart == 0 || apart == std::numbers::pi) break;  // These lie on the axis of u.
     }
   };
-  const double shadow = at.endless() ? 0.75 * at.u.shadow : 0.4 * at.largest;
+  const double shadow = at.endless() ? 0.75 * at.u.shadow
+                        : at.around  ? 0.7 * at.u.shadow  // Somewhat farther from the light than u.
+                                     : 0.4 * at.largest;
   const double near = std::abs(shadow - at.u.shadow);
   const double far = at.endless() ? near + 3 * at.u.shadow : at.border(shadow);
   add("A", 0, at.u.shadow / 5);  // The cone is wider at its lower end.
   add("B", 0, at.endless() ? 2 * at.u.shadow : (at.u.shadow + at.largest) / 2);
   add("C", near + 0.6 * (far - near), shadow);
-  const double most = at.around ? std::numbers::pi : far + 0.7 * at.largest;
-  if (at.has_unrelated()) add("D", (far + most) / 2, shadow);
+  const double beyond = at.around ? std::numbers::pi : far + 0.35 * at.largest;
+  if (at.has_unrelated()) add("D", beyond, shadow);
   return labels;
 }
 

@@ -351,7 +351,7 @@ void read_everything(TensorSource& source, const Declared& declared, const Input
   if (declared.output_grad) input.output_grad = read_array(source, *declared.output_grad, options);
   if (input.format == FileFormat::npy) return;
   read_all_tokens(source, input, options);
-  if (!options.query_only) read_mask(source, input);
+  if (options.with_mask) read_mask(source, input);
   read_parameters(source, input, options);
   read_attributes(source, input);
 }

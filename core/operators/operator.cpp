@@ -37,6 +37,11 @@ bool contains(std::span<const char* const> names, std::string_view name) {
                      [&](std::string_view known) { return known == name; });
 }
 
+/// Returns the field's option without its dashes: "value-map".
+std::string_view option_word(const CallField& field) {
+  return std::string_view(field.option).substr(2);
+}
+
 /// Throws misuse for parts that a structured operator does not combine with.
 void check_parts(const Call& call, const OperatorInfo& info) {
   std::vector<std::string> fitting(info.masks.begin(), info.masks.end());
@@ -53,10 +58,13 @@ void check_parts(const Call& call, const OperatorInfo& info) {
     if (field.word == &Call::position && call.position == "sinusoidal") continue;
     const std::string text = field_text(field, call, ',');
     if (is_default(field, call) || text == field_text(field, Call{}, ',')) continue;
-    std::vector<std::string> others(info.fields.begin(), info.fields.end());
+    std::vector<std::string> others;
+    for (const CallField& other : call_fields()) {
+      if (contains(info.fields, other.name)) others.emplace_back(option_word(other));
+    }
     if (!contains(info.fields, "position")) others.emplace_back("position sinusoidal");
     misuse("{} does not combine with {} {} (it takes masks {}, {}, and parameters)", info.name,
-           field.name, text, join(fitting), join(others));
+           option_word(field), text, join(fitting), join(others));
   }
 }
 
@@ -207,6 +215,25 @@ std::string text_of_head(const Parameter& p, std::int64_t head) {
     text += fmt::format("{}{:.17g}", before, p.values[first + a]);
   }
   return text;
+}
+
+/// Returns the extents with the one head of tokens from which the call's operator makes its heads.
+/// Throws a failure if a tensor of the input has an axis of the input's heads.
+Extents with_one_head(const Call& call, Extents extents) {
+  for (const ParameterInfo& info : call_parameters(call)) {
+    const auto found = extents.tensors.find(info.key);
+    if (extents.head == 1 || info.domain != Domain::tensor || found == extents.tensors.end()) {
+      continue;
+    }
+    if (found->second.size() > tensor_rank(info)) {
+      fail(
+          "{} makes its heads from one of the input's {}, and tensor {} has an axis of heads (draw "
+          "the weights of a result of `conelab attend --head N`)",
+          operator_name(call), extents.head, info.key);
+    }
+  }
+  extents.head = 1;
+  return extents;
 }
 
 }  // namespace
@@ -390,9 +417,9 @@ void draw_tensors(const Call& call, AttentionInput<T>& input, std::uint64_t seed
 }
 
 Call call_of_head(const Call& call, const Extents& extents, std::int64_t head) {
+  if (makes_heads(call)) return resolve(call, with_one_head(call, extents))->call;
   const auto plan = resolve(call, extents);
   Call one = plan->call;
-  if (makes_heads(call)) return one;
   one.parameters.clear();
   for (const Parameter& p : plan->parameters) {
     const auto given = call.parameters.find(p.info.key);

@@ -232,8 +232,8 @@ template <class T>
 void draw_tensors(const Call& call, AttentionInput<T>& input, std::uint64_t seed = 0);
 
 /// Returns the call for one head alone: lists become the number of that head, and defaults that
-/// depend on the head are written out. Lists for heads that the operator makes stay. Throws misuse
-/// as `resolve` does.
+/// depend on the head are written out. An operator that makes its heads makes them from this one,
+/// and lists for them stay. Throws misuse as `resolve` does.
 [[nodiscard]] Call call_of_head(const Call& call, const Extents& extents, std::int64_t head);
 
 }  // namespace conelab

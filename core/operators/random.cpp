@@ -92,6 +92,9 @@ struct RandomLogits : ChainOperator {
     if (has(plan, p_R) && (query || key)) {
       fail("random takes R, or R_query and R_key (found R and {})", query ? "R_query" : "R_key");
     }
+    if (has(plan, p_R) && plan.call.parameters.contains("rank")) {
+      misuse("random reads rank where it takes R_query and R_key (found R)");
+    }
     if (has(plan, p_R) || (query && key)) return;
     fail(
         "random needs tensor R [n_q x n_k], or R_query [n_q x rank] and R_key [n_k x rank]{}: "

@@ -175,7 +175,9 @@ constexpr std::array masks{
         "0 <= i' - j < stride, or i' >= j and i' - j a multiple of stride (Sparse Transformers)",
         strided_parameters, no_operand, &root_of_keys, &sees<&strided>, &up_to_own, false,
         &strided_keys},
-    MaskRow{"graph", "key j is a neighbour of query i in the dataset `edge` [m x 2], or i' itself",
+    MaskRow{"graph",
+            "key j is a neighbour of query i in the dataset `edge` [m x 2], or i' itself "
+            "(Velickovic et al.)",
             graph_parameters, MaskOperand::edges, nullptr, &sees<&graph>, nullptr, false,
             &graph_keys},
     MaskRow{"fixed",
@@ -183,9 +185,9 @@ constexpr std::array masks{
             "`stride` (Sparse Transformers)",
             fixed_parameters, no_operand, &root_of_keys, &sees<&fixed>, &up_to_own, false,
             &fixed_keys},
-    MaskRow{"directional", "j < i', or with direction = backward j > i'", directional_parameters,
-            no_operand, nullptr, &sees_range<&directional_range>, &directional_range, true,
-            nullptr},
+    MaskRow{"directional", "j < i', or with direction = backward j > i' (Shen et al.)",
+            directional_parameters, no_operand, nullptr, &sees_range<&directional_range>,
+            &directional_range, true, nullptr},
     MaskRow{"segment",
             "s - memory <= j <= i', s = segment floor(i'/segment); no gradient flows to keys and "
             "values before s (Transformer-XL)",

@@ -350,7 +350,7 @@ class File(AttendTest):
         W = np.eye(q.shape[-1])
         W[0, 1] = np.nan
         result = self.ok("attend", self.write(q=q, W=W), "-o", self.folder / "o.h5", "-s", "multiplicative")
-        self.assertIn("1 NaN and 0 infinite", result.err)
+        self.assertIn("1 NaN and 0 infinite numbers in W; ", result.err)
 
     def test_names_of_files_may_hold_any_bytes(self):
         folder = os.fsencode(self.folder)
@@ -368,7 +368,7 @@ class File(AttendTest):
         source = self.write(q=q, k=k, v=v)
         result = self.ok("attend", source, "-o", self.folder / "o.h5", "-s", "dot")
         self.assertEqual(len(result.err.splitlines()), 1, result)
-        self.assertIn("2 NaN and 1 infinite", result.err)
+        self.assertIn("2 NaN and 1 infinite numbers in q, k, v; ", result.err)
         with h5py.File(self.folder / "o.h5") as file:
             output = file["attention/output/output"][0]
         self.assertTrue(np.isnan(output[0, 3]).all())

@@ -265,6 +265,29 @@ class Heatmap(ProgramTest):
             self.fails(2, "figure", "heatmap", "-o", self.folder / "c.svg", "-i", GERMAN, "-p",
                        "similarities=" + wrong, says=says)
 
+    def test_operators_that_make_heads_take_tokens_of_one(self):
+        draw = "P_query=random:P_key=random:P_value=random"
+        trace = self.draw("-i", GERMAN, "-p", f"similarities=multi-head:heads=4:scale=.5,2,3,4:{draw}", "-p",
+                          "head=5")[1]
+        words = [word for each in draw.split(":") for word in ("-p", each)]
+        self.ok("attend", GERMAN, "--head", "5", "--operator", "multi-head", "-p", "heads=4", "-p",
+                "scale=.5,2,3,4", *words,
+                "-o", self.folder / "made.h5", "--keep", "weights", "--dtype", "f64")
+        result = self.draw("-i", self.folder / "made.h5", "-p", "head=0", out="result.svg")[1]
+        other = self.draw("-i", self.folder / "made.h5", "-p", "head=1", out="other.svg")[1]
+        matrices = [re.findall('image/png;base64,([^"]+)"', text)[0] for text in (trace, result, other)]
+        self.assertEqual(matrices[0], matrices[1])
+        self.assertNotEqual(matrices[0], matrices[2])
+        self.assertIn("scale = .5, head 0 of 4", trace)
+
+    def test_weights_with_signs_have_a_bar_of_their_own(self):
+        text = self.draw("-i", GERMAN, "-p", "similarities=dot,volume-preserving:A=random:form=cubic")[1]
+        self.assertIn("attention weights with signs", text)
+        heads = self.folder / "heads.svg"
+        self.ok("figure", "heads", "-o", heads, "-i", GERMAN, "-p",
+                "similarities=volume-preserving:A=random:form=cubic")
+        self.assertIn("attention weights with signs", heads.read_text())
+
     def test_lists_of_one_number_per_head_contain_commas(self):
         def drawn(gamma):
             text = self.draw("-i", GERMAN, "-p", "head=3", "-p",
@@ -342,6 +365,19 @@ class Tree(ProgramTest):
             self.assertGreater(len(drawn[0]), 50)
             self.assertEqual(drawn[0], drawn[1])
         self.fails(2, "figure", "tree", "-o", a, "-i", GERMAN, "-p", "tokens=keys", says="'key'")
+        self.fails(2, "figure", "tree", "-o", a, "-i", GERMAN, "-p", "similarity=star",
+                   says="figure tree takes a similarity, not the operator star")
+
+    def test_tensors_are_drawn_as_by_the_command(self):
+        stored = self.folder / "tree.h5"
+        self.ok("tree", GERMAN, "-o", stored, "-s", "multiplicative", "-p", "W=random")
+        a, b = self.folder / "a.svg", self.folder / "b.svg"
+        self.ok("figure", "tree", "-o", a, "-i", stored, "-p", "head=3", "-p", "caption=c")
+        self.ok("figure", "tree", "-o", b, "-i", GERMAN, "-p", "head=3", "-p", "caption=c", "-p",
+                "similarity=multiplicative:W=random")
+        paths = [[e.get("d") for e in xml.parse(path).iter() if e.tag.endswith("path")] for path in (a, b)]
+        self.assertGreater(len(paths[0]), 20)
+        self.assertEqual(paths[0], paths[1])
 
 
 class Scaling(ProgramTest):
@@ -367,6 +403,8 @@ class Scaling(ProgramTest):
         self.assertFalse(out.exists())
 
     def test_growth_joins_several_benches(self):
+        self.fails(2, "figure", "growth", "-o", self.folder / "none.svg",
+                   says="figure growth takes at least one --input")
         a, b, path = self.folder / "a.h5", self.folder / "b.h5", self.folder / "growth.svg"
         for file, operators, lengths in ((a, "dot", "16..64:x2"),
                                          (b, "agglomerative,dot:masks=strided", "16..256:x2")):

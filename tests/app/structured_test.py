@@ -93,14 +93,29 @@ class Structured(AttendTest):
             for name in ("output/output", "output/lse", "weights/weight"):
                 np.testing.assert_array_equal(a[name][()], b[name][()])
         self.assertEqual(json.loads(a.attrs["spec"])["head"], 1)
-        self.fails(2, "attend", both, "-s", "dot", "--head", "2", "-o", self.folder / "c.h5",
-                   says="--head 2: there is none (the input has 2, counted from 0)")
+        for head in ("2", "-1"):
+            self.fails(2, "attend", both, "-s", "dot", "--head", head, "-o", self.folder / "c.h5",
+                       says=f"--head {head}: there is none (the input has 2, counted from 0)")
         # The layers of the trace that ships have 12 heads.
         draw = [word for name in P for word in ("-p", f"{name}=random")]
         layer = ("attend", f"{TRACE}:/german/layer3", "--operator", "recursive", *draw, "-p", "heads=4",
                  "-o", self.folder / "d.h5")
         self.fails(1, *layer, says="must have one (found 12; choose one, as by `conelab attend --head 0`)")
         self.ok(*layer, "--head", "3")
+
+    def test_one_head_has_the_numbers_that_the_whole_input_gives_it(self):
+        q, k, v = random_tensors(heads=3)
+        source = self.write(q=q, k=k, v=v)
+        for i, words in enumerate((
+                ("-s", "dot", "--bias", "alibi"), ("-s", "penumbral", "-p", "gamma=1,2,4"),
+                ("-s", "multiplicative", "-p", "W=random", "-p", "seed=5", "--mask", "graph", "-p", "edge=random"),
+                ("--operator", "star", "-p", "scale=.3,.2,.1"))):
+            whole = self.attend(source, *words, out=f"whole{i}.h5")
+            for head in (0, 2):
+                one = self.attend(source, *words, "--head", str(head), out=f"one{i}{head}.h5")
+                np.testing.assert_array_equal(one["output/output"][0, 0], whole["output/output"][0, head])
+        self.fails(2, "attend", source, "-s", "dot", "-p", "scale=1,2", "--head", "1", "-o",
+                   self.folder / "no.h5", says="a list gives one value per head (expected 3, found 2)")
 
     def test_multi_head_makes_heads_of_tokens_with_one(self):
         q, k, v = random_tensors(heads=1)
@@ -128,6 +143,40 @@ class Structured(AttendTest):
         two = random_tensors()[0]
         self.fails(1, "attend", self.write("two.h5", q=two, **P), "--operator", "multi-head", "-o",
                    self.folder / "no.h5", says="q, k and v must have one (found 2;")
+
+    def test_classes_that_are_drawn_divide_the_columns(self):
+        draw = [word for name in ("P", "Q", "W_reference", "W_query") for word in ("-p", f"{name}=random")]
+        for d, classes in ((6, 2), (7, 1), (32, 8)):
+            source = self.write("drawn.h5", q=random_tensors(d=d)[0])
+            found = self.attend(source, "--operator", "agglomerative", *draw, out="classes.h5")
+            self.assertEqual(found["parameters/W_query"].shape, (d, classes))
+
+    def test_refusals_name_options(self):
+        source = self.write(q=random_tensors()[0])
+        out = ("-o", self.folder / "no.h5")
+        self.fails(2, "attend", source, "--operator", "star", "--value-map", "lift", *out,
+                   says="star does not combine with value-map lift")
+        self.fails(2, "attend", source, "--operator", "random", "-p", "R=random", "--bias", "alibi", *out,
+                   says="weights, value-map, aggregate, position sinusoidal, and parameters")
+        self.fails(2, "attend", source, "--operator", "random", "-p", "R=random", "-p", "rank=3", *out,
+                   says="random reads rank where it takes R_query and R_key (found R)")
+
+    def test_a_mask_beside_q_applies_to_operators_that_combine_with_it(self):
+        q, k, _ = random_tensors(heads=1)
+        mask = np.tril(np.ones((40, 40), dtype="u1"))
+        draw = [word for name in ("P_query", "P_key", "P_value") for word in ("-p", f"{name}=random")]
+        own, plain = self.write("own.h5", q=q, mask=mask), self.write("plain.h5", q=q)
+        recursive = ("--operator", "recursive", *draw)
+        causal = self.attend(plain, *recursive, "--mask", "causal", out="causal.h5")
+        for words in ((), ("--mask", "explicit")):
+            found = self.attend(own, *recursive, *words, out="found.h5")
+            np.testing.assert_array_equal(found["output/output"][()], causal["output/output"][()])
+            self.assertEqual(json.loads(found.attrs["spec"])["call"]["masks"], ["explicit"])
+        star = self.attend(own, "--operator", "star", out="star.h5")  # It reads no mask.
+        np.testing.assert_array_equal(star["output/output"][()], self.attend(
+            plain, "--operator", "star", out="plain-star.h5")["output/output"][()])
+        self.fails(2, "attend", own, "--operator", "star", "--mask", "explicit", "-o",
+                   self.folder / "no.h5", says="star does not combine with mask explicit (it takes: full)")
 
     def test_random_logits_come_from_tensors_that_are_drawn(self):
         q, k, v = random_tensors()

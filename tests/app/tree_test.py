@@ -40,7 +40,7 @@ class Tree(ProgramTest):
         k[0, 0, 3, 2] = np.nan
         np.savez(path, q=q, k=k, v=q)
         found = self.ok("tree", path, "-o", out, "-s", "umbral")
-        self.assertIn("the input has 1 NaN and 0 infinite numbers", found.err)
+        self.assertIn("the input has 1 NaN and 0 infinite numbers in k; ", found.err)
         self.assertIn("keys without a place in their tree: 1", found.err)
         first, second = found.out.splitlines()[1:]
         self.assertIn("6 tokens, 1 of them not finite", first)

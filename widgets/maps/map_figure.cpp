@@ -22,6 +22,7 @@ std::string of_head(const std::string& value, std::int64_t head) {
 
 std::string text_of(const Call& call, const Trace& trace, std::int64_t head) {
   Call one = with_drawn_tensors(call, trace);
+  if (makes_heads(one)) return call_text(one);  // Lists are for the heads that it makes.
   for (auto& [key, value] : one.parameters) value = of_head(value, head);
   return call_text(one);
 }

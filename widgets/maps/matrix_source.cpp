@@ -69,7 +69,8 @@ class AttentionSource : public MatrixSource {
   }
 
   [[nodiscard]] std::vector<float> sample(std::int64_t stride) const override {
-    if (plan_->call.bias != "none") return {};  // A bias depends on the original positions.
+    // A bias depends on the original positions, and so do logits that are given.
+    if (plan_->bias != nullptr && std::string_view(plan_->bias->name) != "none") return {};
     if (plan_->weights == WeightLaw::softmax_over_queries) return {};
     for (const PlannedMask& mask : plan_->masks) {
       const std::string_view name = mask.row->name;
@@ -79,7 +80,7 @@ class AttentionSource : public MatrixSource {
     thin.query = thinned(input_->fast.query, stride);
     thin.key = thinned(input_->fast.key, stride);
     thin.value = thinned(input_->fast.value, stride);
-    const auto plan = resolve(plan_->call, check_extents(thin));
+    const auto plan = resolve(call_of_head(plan_->call, plan_->extents, 0), check_extents(thin));
     std::vector<float> out = attention_map(*plan, thin, Map2d::logits).data;
     const std::int64_t count = thin.key.shape.token;
     for (std::int64_t r = 0; holds_weights() && r < thin.query.shape.token; ++r) {

@@ -11,8 +11,8 @@
 #include <cmath>
 #include <utility>
 
-#include "core/call/composed.h"
 #include "widgets/operators/number_field.h"
+#include "widgets/operators/operator_parts.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
@@ -34,11 +34,32 @@ QString initial_text(const ParameterInfo& info) {
 /// The name of a part as objects and labels have it: "mask" for the field "masks".
 QString part_label(const CallField& field) { return QString::fromUtf8(field.option).mid(2); }
 
-/// Whether the card has a box for a field. The operator's name is its title; a map and an aggregate
-/// are chosen on the command line.
-bool is_shown(const CallField& field) {
-  return field.word != &Call::similarity && field.word != &Call::map &&
-         field.word != &Call::aggregate;
+/// What a box shows for a map that is not named: the similarity's own.
+QString shown_value(const CallField& field, const Call& call) {
+  const QString value = QString::fromStdString(field_text(field, call, ','));
+  return field.word == &Call::map && value.isEmpty() ? QObject::tr("default") : value;
+}
+
+/// Fills a box with the parts, unless it has them already.
+void offer(const CallField& field, const Call& call, const std::vector<PartInfo>& parts,
+           QComboBox& box) {
+  QStringList names, help;
+  const std::string own = field.word == &Call::map ? own_map(call) : "";
+  if (field.word == &Call::map) names << QObject::tr("default"), help << "";
+  for (const PartInfo& part : parts) {
+    names << QString::fromStdString(part.name), help << help_of(part);
+    if (part.name == own) help[0] = QObject::tr("the similarity's own map, ") + help_of(part);
+  }
+  bool same = box.count() >= names.size();
+  for (int i = 0; same && i < names.size(); ++i) {
+    same = box.itemText(i) == names[i] && box.itemData(i, Qt::ToolTipRole) == help[i];
+  }
+  if (same) return;
+  box.clear();
+  for (int i = 0; i < names.size(); ++i) {
+    box.addItem(names[i]);
+    box.setItemData(i, help[i], Qt::ToolTipRole);
+  }
 }
 
 /// A box that may be narrower than its longest word, as the panel is.
@@ -47,16 +68,6 @@ QComboBox* narrow_box() {
   box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   box->setMinimumContentsLength(6);
   return box;
-}
-
-/// Removes the parameters that no part of the call takes any more.
-void keep_known_parameters(Call& call) {
-  const std::vector<ParameterInfo> known = call_parameters(call);
-  std::erase_if(call.parameters, [&](const auto& entry) {
-    return entry.first != "seed" &&
-           std::none_of(known.begin(), known.end(),
-                        [&](const ParameterInfo& info) { return entry.first == info.key; });
-  });
 }
 
 }  // namespace
@@ -68,15 +79,8 @@ OperatorCard::OperatorCard(int index, QWidget* parent) : QFrame(parent), index_(
   column->addLayout(build_title());
   column->addLayout(build_parts());
   connect(operator_, &QComboBox::currentTextChanged, this, [this](const QString& chosen) {
-    const std::string name = chosen.toStdString();
-    Call next;
-    set_operator(next, name);
-    if (is_attention(next)) {
-      for (const auto& [field, box] : parts_) {
-        set_field(*field, next, field_text(*field, call_, ','), ',');
-      }
-    }
-    emit edited(index_, next, tr("similarity"), false);
+    emit edited(index_, with_operator(call_, chosen.toStdString()), tr("operator"), false);
+    show_operator();  // Of a name for a similarity with a mask, the similarity.
   });
 }
 
@@ -95,10 +99,9 @@ QHBoxLayout* OperatorCard::build_title() {
   operator_->setObjectName(QStringLiteral("operator-%1-similarity").arg(index_));
   operator_->setAccessibleName(tr("Similarity of operator %1").arg(index_ + 1));
   for (const OperatorListing& listing : list_operators()) {
-    // The card offers similarity and mask by themselves.
-    if (find_named_operator(listing.part.name) != nullptr) continue;
     operator_->addItem(QString::fromStdString(listing.part.name));
-    operator_->setItemData(operator_->count() - 1, help_of(listing.part), Qt::ToolTipRole);
+    operator_->setItemData(operator_->count() - 1, QString::fromStdString(operator_help(listing)),
+                           Qt::ToolTipRole);
   }
   title->addWidget(operator_, 1);
   const auto add = [&](const QString& sign, const QString& about, const QString& name,
@@ -121,9 +124,7 @@ QHBoxLayout* OperatorCard::build_title() {
 QFormLayout* OperatorCard::build_parts() {
   form_ = new QFormLayout;
   form_->setHorizontalSpacing(10);
-  for (const CallField& field : call_fields()) {
-    if (is_shown(field)) add_part(form_, field);
-  }
+  for (const CallField& field : call_fields()) add_part(form_, field);
   return form_;
 }
 
@@ -131,19 +132,15 @@ void OperatorCard::add_part(QFormLayout* form, const CallField& field) {
   auto* box = narrow_box();
   const QString label = part_label(field);
   box->setAccessibleName(label);
-  box->setObjectName(QStringLiteral("operator-%1-%2").arg(index_).arg(label));
-  box->setToolTip(QString::fromUtf8(field.about));
-  for (const PartInfo& part : field.parts()) {
-    // What a file must bring along is offered by the file alone.
-    if (part.name == "explicit" || part.name == "padding") continue;
-    box->addItem(QString::fromStdString(part.name));
-    box->setItemData(box->count() - 1, help_of(part), Qt::ToolTipRole);
-  }
+  const bool of_heads = field.word == &Call::similarity;  // The operator's own box has that name.
+  box->setObjectName(
+      QStringLiteral("operator-%1-%2").arg(index_).arg(of_heads ? "of-heads" : label));
   form->addRow(label, box);
   parts_.emplace_back(&field, box);
   connect(box, &QComboBox::currentTextChanged, this, [this, &field, label](const QString& name) {
     Call next = call_;
-    set_field(field, next, name.toStdString(), ',');
+    const bool own = field.word == &Call::map && name == tr("default");
+    set_field(field, next, own ? std::string() : name.toStdString(), ',');
     keep_known_parameters(next);
     emit edited(index_, next, label, false);
   });
@@ -151,7 +148,16 @@ void OperatorCard::add_part(QFormLayout* form, const CallField& field) {
 
 void OperatorCard::show_parts() {
   for (const auto& [field, box] : parts_) {
-    const bool fits = is_attention(call_) || field->list == &Call::masks;
+    const QSignalBlocker silent(box);
+    const std::vector<PartInfo> parts = fitting_parts(*field, call_);
+    offer(*field, call_, parts, *box);
+    // A file or a session may name what the card does not offer, or several masks.
+    const QString value = shown_value(*field, call_);
+    if (box->findText(value) < 0) box->addItem(value);
+    box->setCurrentText(value);
+    const QString chosen = box->currentData(Qt::ToolTipRole).toString();
+    box->setToolTip(QString::fromUtf8(field->about) + (chosen.isEmpty() ? "" : "\n" + chosen));
+    const bool fits = parts.size() > 1 || (!parts.empty() && !is_default(*field, call_));
     box->setVisible(fits);
     form_->labelForField(box)->setVisible(fits);
   }
@@ -192,7 +198,8 @@ void OperatorCard::build_parameters() {
   }
   static_cast<QVBoxLayout*>(layout())->insertWidget(1, fields_);
   for (const OperatorListing& listing : list_operators()) {
-    if (listing.part.name == operator_name(call_)) operator_->setToolTip(help_of(listing.part));
+    if (listing.part.name != operator_name(call_)) continue;
+    operator_->setToolTip(QString::fromStdString(operator_help(listing)));
   }
 }
 
@@ -236,20 +243,20 @@ void OperatorCard::add_parameter(const ParameterInfo& info) {
   values_.emplace_back(key, field);
 }
 
-void OperatorCard::show_call(const Call& call) {
-  call_ = call;
+void OperatorCard::show_operator() {
   const QSignalBlocker silent(operator_);
-  operator_->setCurrentText(QString::fromStdString(operator_name(call)));
-  for (const auto& [field, box] : parts_) {
-    const QSignalBlocker also_silent(box);
-    // A file or a session may name what the card does not offer, or several masks.
-    const QString value = QString::fromStdString(field_text(*field, call, ','));
-    if (box->findText(value) < 0) box->addItem(value);
-    box->setCurrentText(value);
+  operator_->setCurrentText(QString::fromStdString(operator_name(call_)));
+}
+
+void OperatorCard::show_call(const Call& call) {
+  const bool is_new = built_for_.empty() || call != call_;
+  call_ = call;
+  show_operator();
+  if (is_new) {  // The session changes often in other respects.
+    show_parts();
+    build_parameters();
+    align_labels();
   }
-  show_parts();
-  build_parameters();
-  align_labels();
   const auto text = [&](const std::string& key) {
     const auto found = call.parameters.find(key);
     return found == call.parameters.end() ? QString() : QString::fromStdString(found->second);

@@ -42,6 +42,7 @@ class OperatorCard : public QFrame {
   [[nodiscard]] QHBoxLayout* build_title();
   [[nodiscard]] QFormLayout* build_parts();
   void add_part(QFormLayout* form, const CallField& field);
+  void show_operator();
   /// Shows the parts that the operator combines with, and hides the others.
   void show_parts();
   void build_parameters();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/names.h"
 #include "core/files/inspect.h"
 #include "core/files/layers.h"
 #include "core/files/sandbox.h"
@@ -150,19 +151,23 @@ Call with_drawn_tensors(const Call& call, const Trace& trace) try {
 }
 
 std::string drawn_tensors(const Call& call, const Trace& trace) try {
-  std::string names;
-  if (trace.stored || (makes_heads(call) && trace.query.shape.head > 1)) return names;
+  if (trace.stored) return {};
+  constexpr std::size_t most_named = 3;
+  std::vector<std::string> names;
   for (const auto& [name, value] : with_drawn_tensors(call, trace).parameters) {
-    if (!call.parameters.contains(name)) names += (names.empty() ? "" : ", ") + name;
+    if (!call.parameters.contains(name)) names.push_back(name);
   }
-  return names.empty() ? "" : ", random " + names;
+  if (names.empty()) return {};
+  return ", random " + (names.size() > most_named ? "tensors" : join(names));
 } catch (const Error&) {
   return {};
 }
 
 std::string made_head(const Call& call, const Trace& trace) try {
   if (trace.stored || !makes_heads(call)) return {};
-  const auto plan = resolve(call_on_head(call, trace, 0), trace.extents());
+  Extents one = trace.extents();
+  one.head = 1;
+  const auto plan = resolve(call_on_head(call, trace, 0), one);
   const std::int64_t heads = plan->chain ? plan->chain->extents.head : 1;
   return heads > 1 ? fmt::format(", head 0 of {}", heads) : "";
 } catch (const Error&) {

@@ -75,8 +75,8 @@ struct HeadInput {
 /// stored map, as it is.
 [[nodiscard]] Call with_drawn_tensors(const Call& call, const Trace& trace);
 
-/// Names the tensors that neither the call nor the trace has, so that they are drawn: ", random W".
-/// Empty if there are none, or if the call is wrong.
+/// Names the tensors that neither the call nor the trace has, so that they are drawn: ", random W",
+/// or of more than three ", random tensors". Empty if there are none, or if the call is wrong.
 [[nodiscard]] std::string drawn_tensors(const Call& call, const Trace& trace);
 
 /// Of an operator that makes several heads from tokens with one, a map shows the first: ", head 0

@@ -39,6 +39,9 @@ TEST(CallText, MasksAreAlsoNamedAsTheOptionIs) {
 
 TEST(CallText, TitlesTellWhatDiffers) {
   EXPECT_EQ(call_title(call_from_text("dot")), "dot");
+  EXPECT_EQ(call_title(call_from_text("multi-head:heads=4")), "multi-head, heads = 4");
+  EXPECT_EQ(call_title(call_from_text("multi-head:similarity=umbral:heads=4")),
+            "multi-head, umbral, heads = 4");
   EXPECT_EQ(call_title(call_from_text("penumbral:gamma=2:masks=causal:bias=alibi")),
             "penumbral, gamma = 2, alibi, causal");
   EXPECT_EQ(call_title(call_from_text("penumbral:map=exp:aggregate=einstein")),

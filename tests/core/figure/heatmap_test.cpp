@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/figure/figure_table.h"
 #include "tests/core/figure/figure_checks.h"
 
 namespace conelab::figure {
@@ -141,6 +143,51 @@ TEST(Heatmap, ZeroIsInTheMiddleOfADivergingMap) {
   EXPECT_FALSE(has_minus_two());
 }
 
+/// The pixels of the first matrix, four bytes each.
+std::vector<std::uint8_t> pixels_of(const DisplayList& list) {
+  for (const Item& item : list.items) {
+    const auto* image = std::get_if<ImageItem>(&item);
+    if (image != nullptr && image->rows > 1) return image->rgba;
+  }
+  return {};
+}
+
+TEST(Heatmap, WeightsWithSignsDivergeFromZero) {
+  FigureInput input;
+  input.info = &figure_named("heatmap");
+  HeatmapPanel with_signs = panel(2, 2, "volume-preserving");
+  with_signs.values = {-0.5, 0, 0.5, 0.25};
+  input.panels = {with_signs, panel(2, 2)};
+  const DisplayList list = input.info->make(input);
+  expect_good_figure(list);
+  const std::vector<std::uint8_t> pixels = pixels_of(list);
+  ASSERT_EQ(pixels.size(), 16u);
+  EXPECT_GT(pixels[2], pixels[0]) << "negative is blue";
+  for (const std::size_t channel : {4, 5, 6}) EXPECT_GT(pixels[channel], 230) << "zero is pale";
+  EXPECT_GT(pixels[8], pixels[10]) << "positive is brown";
+  std::vector<std::string> bars;
+  for (const TextItem& item : texts(list)) bars.push_back(plain(item.runs));
+  const auto has = [&](const char* text) { return std::count(bars.begin(), bars.end(), text); };
+  EXPECT_EQ(has("attention weights with signs"), 1);
+  EXPECT_EQ(has("attention weight"), 1) << "the other panel has its own bar";
+  EXPECT_EQ(has("difference of attention weights"), 0);
+}
+
+TEST(Heatmap, LimitsOfWeightsWithSignsHaveZeroBetweenThem) {
+  FigureInput input;
+  input.info = &figure_named("heatmap");
+  HeatmapPanel with_signs = panel(2, 2, "volume-preserving");
+  with_signs.values = {-0.5, 0, 0.5, 0.25};
+  input.panels = {with_signs};
+  const std::vector<std::uint8_t> own = pixels_of(input.info->make(input));
+  input.parameters = {{"low", "0"}, {"high", "0.5"}};
+  EXPECT_EQ(pixels_of(input.info->make(input)), own);
+  input.parameters = {{"low", "-0.25"}, {"high", "0.25"}};
+  const std::vector<std::uint8_t> narrow = pixels_of(input.info->make(input));
+  EXPECT_TRUE(std::equal(narrow.begin() + 8, narrow.begin() + 12, narrow.begin() + 12));
+  EXPECT_FALSE(std::equal(own.begin() + 8, own.begin() + 12, own.begin() + 12));
+}
+
 TEST(Heatmap, RanksShareTies) {
   HeatmapPanel p = panel(1, 5);
   p.values = {3, 1, 1, NAN, 2};
@@ -262,6 +309,10 @@ TEST(Heatmap, PanelsThatDifferInTheirDotsAreNamed) {
             std::string::npos)
       << list.metadata.description;
   f.panels[0].diverging = true;
+  EXPECT_NE(draw_heatmap(f).metadata.description.find(
+                "the largest value, with signs that of largest magnitude, of 2 × 2"),
+            std::string::npos);
+  f.panels[0].difference = true;
   EXPECT_NE(draw_heatmap(f).metadata.description.find(
                 "the largest value, of a difference that of largest magnitude, of 2 × 2"),
             std::string::npos);

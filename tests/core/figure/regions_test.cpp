@@ -36,15 +36,19 @@ std::vector<Letter> letters(const DisplayList& list) {
 }
 
 /// The region of v by the law of cone_law.h, which the figure's outlines do not use.
-std::string region(const geometry::ConeSystem& system, const geometry::Vector& u,
-                   const geometry::Vector& v) {
-  const auto element = [&](const geometry::Vector& x) {
-    return geometry::element(system, geometry::point(Model::halfspace, x));
-  };
-  const geometry::Lca lca = geometry::lca(system, element(u), element(v));
+std::string region_of(const geometry::ConeSystem& system, const geometry::ModelPoint& u,
+                      const geometry::ModelPoint& v) {
+  const geometry::Lca lca =
+      geometry::lca(system, geometry::element(system, u), geometry::element(system, v));
   if (lca.relation == geometry::Relation::u_is_ancestor) return "A";
   if (lca.relation == geometry::Relation::v_is_ancestor) return "B";
   return lca.place ? "C" : "D";
+}
+
+std::string region(const geometry::ConeSystem& system, const geometry::Vector& u,
+                   const geometry::Vector& v) {
+  return region_of(system, geometry::point(Model::halfspace, u),
+                   geometry::point(Model::halfspace, v));
 }
 
 /// The page of the half-plane: u and the boundary give scale and origin.
@@ -79,6 +83,45 @@ TEST(Regions, LettersStandInTheirRegions) {
       }
       EXPECT_EQ(seen, cone == std::string("umbral") ? "ABCC" : "ABCCDD");
     }
+  }
+}
+
+/// The circle of the Poincaré ball on the page.
+ArcTo boundary(const DisplayList& list) {
+  for (const Item& item : list.items) {
+    const auto* path = std::get_if<PathItem>(&item);
+    if (path == nullptr || path->paint.stroke.colour != ink) continue;
+    for (const auto& segment : path->path.segments) {
+      if (const auto* arc = std::get_if<ArcTo>(&segment)) return *arc;
+    }
+  }
+  return {};
+}
+
+TEST(Regions, LettersOfTheBallStandApartInTheirRegions) {
+  for (const char* cone : {"penumbral-finite", "umbral-finite", "ganea"}) {
+    SCOPED_TRACE(cone);
+    const DisplayList list = regions({{"cone", cone}, {"model", "ball"}});
+    const ArcTo circle = boundary(list);
+    ASSERT_GT(circle.rx, 50);
+    const bool umbral = cone == std::string("umbral-finite");
+    const geometry::ConeSystem system =
+        geometry::cone_system(cone, umbral ? std::map<std::string, double>{{"object_radius", 0.3}}
+                                           : std::map<std::string, double>{});
+    const geometry::ModelPoint u = geometry::point(Model::halfspace, Eigen::Vector2d(0, 0.4));
+    std::string seen;
+    for (const Letter& letter : letters(list)) {
+      const geometry::ModelPoint v = geometry::point(
+          Model::ball, Eigen::Vector2d((letter.at.x - circle.centre.x) / circle.rx,
+                                       (circle.centre.y - letter.at.y) / circle.rx));
+      EXPECT_EQ(region_of(system, u, v), letter.name);
+      for (const Letter& other : letters(list)) {
+        const double apart = std::hypot(letter.at.x - other.at.x, letter.at.y - other.at.y);
+        EXPECT_TRUE(apart == 0 || apart > 0.3 * circle.rx) << letter.name << other.name;
+      }
+      seen += letter.name;
+    }
+    EXPECT_EQ(seen, "ABCCD");
   }
 }
 

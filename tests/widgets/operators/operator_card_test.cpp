@@ -7,7 +7,9 @@
 #include <QLineEdit>
 #include <set>
 
+#include "core/call/call_text.h"
 #include "tests/widgets/driving.h"
+#include "widgets/operators/operator_parts.h"
 #include "widgets/operators/operators_panel.h"
 
 namespace conelab::desktop {
@@ -25,6 +27,76 @@ TEST(OperatorCard, ShowsMasksThatItDoesNotOffer) {
     EXPECT_EQ(mask->currentText().toStdString(), fmt::format("{}", fmt::join(masks, ",")));
     EXPECT_EQ(document.session().maps.calls[0].masks, masks);
   }
+}
+
+TEST(OperatorCard, OffersEveryPartThatItsOperatorTakes) {
+  REQUIRE_DISPLAY();
+  Document document;
+  OperatorsPanel panel(document);
+  panel.resize(260, 900);
+  show_active(panel);
+  const auto box = [&](const char* name) {
+    return panel.findChild<QComboBox*>(QStringLiteral("operator-0-") + name);
+  };
+  const auto call = [&]() -> const Call& { return document.session().maps.calls[0]; };
+  document.edit("operator", [&](Session& s) { s.maps.calls = {call_from_text("dot")}; });
+  for (const std::string& name : operator_names()) {
+    box("similarity")->setCurrentText(QString::fromStdString(name));
+    EXPECT_EQ(call_text(call()), call_text(call_from_text(name)));
+    const std::string about = box("similarity")->toolTip().toStdString();
+    EXPECT_TRUE(about.starts_with(operator_name(call()) + ": ")) << about;
+    for (const CallField& field : call_fields()) {
+      const bool of_heads = field.word == &Call::similarity;
+      QComboBox* part = box(of_heads ? "of-heads" : std::string(field.option).substr(2).c_str());
+      ASSERT_NE(part, nullptr) << field.name;
+      const std::vector<PartInfo> parts = fitting_parts(field, call());
+      EXPECT_EQ(part->isVisibleTo(&panel), parts.size() > 1) << name << " " << field.name;
+      if (parts.size() < 2) continue;
+      const Call before = call();
+      const std::string now = field_text(field, before, ',');
+      const std::string other = parts.back().name == now ? parts.front().name : parts.back().name;
+      part->setCurrentText(QString::fromStdString(other));
+      EXPECT_EQ(field_text(field, call(), ','), other) << name;
+      EXPECT_NE(part->toolTip().indexOf(QString::fromStdString(other + ": ")), -1) << name;
+      document.undo();
+      EXPECT_EQ(call_text(call()), call_text(before));
+    }
+  }
+}
+
+TEST(OperatorCard, TransformerXlIsDotWithAMask) {
+  Document document;
+  OperatorsPanel panel(document);
+  auto* box = panel.findChild<QComboBox*>("operator-0-similarity");
+  for (int again = 0; again < 2; ++again) {  // The second time nothing changes.
+    box->setCurrentText("transformer-xl");
+    EXPECT_EQ(call_text(document.session().maps.calls[0]), "dot:masks=segment");
+    EXPECT_EQ(box->currentText(), "dot");
+  }
+  EXPECT_EQ(panel.findChild<QComboBox*>("operator-0-mask")->currentText(), "segment");
+}
+
+TEST(OperatorCard, TheMapOfTheSimilarityIsTheDefault) {
+  Document document;
+  OperatorsPanel panel(document);
+  auto* map = panel.findChild<QComboBox*>("operator-0-map");
+  const auto choose = [&](const char* name) {
+    map->setCurrentText(name);
+    return call_text(document.session().maps.calls[0]);
+  };
+  document.edit("operator", [&](Session& s) { s.maps.calls = {call_from_text("penumbral")}; });
+  EXPECT_EQ(map->currentText(), "default");
+  EXPECT_EQ(choose("exp"), "penumbral:map=exp");
+  EXPECT_NE(panel.findChild<QLineEdit*>("operator-0-base_height"), nullptr);
+  const auto tip = [&] { return map->toolTip().toStdString(); };
+  EXPECT_NE(tip().find("exp: (x_: S t, min(t, h))"), std::string::npos) << tip();
+  EXPECT_EQ(choose("default"), "penumbral");
+  EXPECT_NE(tip().find("the similarity's own map, xi: "), std::string::npos) << tip();
+  document.edit("model",
+                [&](Session& s) { s.maps.calls = {call_from_text("hyperbolic:model=halfspace")}; });
+  EXPECT_NE(tip().find("the similarity's own map, psi: "), std::string::npos) << tip();
+  document.edit("model", [&](Session& s) { s.maps.calls = {call_from_text("hyperbolic")}; });
+  EXPECT_NE(tip().find("the similarity's own map, pi: "), std::string::npos) << tip();
 }
 
 TEST(OperatorCard, FieldsOfEveryOperatorBeginAtOnePlace) {

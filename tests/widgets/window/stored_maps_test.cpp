@@ -11,9 +11,11 @@
 #include <algorithm>
 
 #include "app/desktop_backends.h"
+#include "core/call/call_text.h"
 #include "core/files/hdf5.h"
 #include "core/files/sandbox.h"
 #include "tests/widgets/driving.h"
+#include "tests/widgets/window/trace_window.h"
 #include "tests/widgets/window/written_files.h"
 #include "widgets/maps/maps_view.h"
 #include "widgets/window/command_palette.h"
@@ -469,26 +471,67 @@ TEST(MadeHeads, TheTitleSaysWhichOneIsShown) {
   write_arrays(file, {{"q", {1, 6, 8}}, {"k", {1, 6, 8}}, {"v", {1, 6, 8}}});
   opened.window.open({file});
   ASSERT_TRUE(wait_for([&] { return opened.window.workspace().head() != nullptr; }));
-  const auto titles = [&](const QString& trace, const char* heads) {
+  const auto title = [&](const char* heads) {
     opened.window.document().edit("operators", [&](Session& s) {
-      Call call;
-      call.operation = "multi-head";
+      Call call = call_from_text("multi-head");
       if (heads != nullptr) call.parameters["heads"] = heads;
       s.maps.calls = {call};
     });
-    if (!trace.isEmpty()) opened.window.open({trace});
-    const auto& open = opened.window.workspace().trace();
-    EXPECT_TRUE(wait_for([&] { return trace.isEmpty() || open->file == trace.toStdString(); }));
     EXPECT_TRUE(wait_for([&] { return opened.window.maps().model().panels().size() == 1; }));
     return opened.window.maps().model().panels().front()->title;
   };
-  EXPECT_EQ(titles({}, "4"), "multi-head, heads = 4, random P_key, P_query, P_value, head 0 of 4");
-  EXPECT_EQ(titles({}, nullptr), "multi-head, random P_key, P_query, P_value");
-  // On several heads it is refused in one line, and nothing is drawn.
-  EXPECT_EQ(titles(QString::fromStdString(shipped_trace()), nullptr), "multi-head");
-  EXPECT_EQ(opened.window.maps().model().panels().front()->error,
-            "multi-head makes its own heads: q, k and v must have one (found 12; choose one, as by "
-            "`conelab attend --head 0`)");
+  EXPECT_EQ(title("4"), "multi-head, heads = 4, random P_key, P_query, P_value, head 0 of 4");
+  EXPECT_EQ(title(nullptr), "multi-head, random P_key, P_query, P_value");
+}
+
+TEST(MadeHeads, AreMadeOfTheOpenHead) {
+  REQUIRE_DISPLAY();
+  TraceWindow opened({1200, 800});
+  Document& document = opened.window.document();
+  Call call = call_from_text("multi-head:heads=4:scale=1,2,3,4");
+  const auto drawn = [&](std::int64_t head) {
+    document.edit("heads", [&](Session& s) {
+      s.trace.head = head;
+      s.maps.calls = {call};
+    });
+    const auto& panels = opened.window.maps().model().panels();
+    EXPECT_TRUE(wait_for([&] {
+      return opened.window.workspace().head()->head_index == head && panels.size() == 1 &&
+             panels.front()->pyramid != nullptr;
+    }));
+    EXPECT_EQ(panels.front()->error, "");
+    EXPECT_TRUE(panels.front()->title.ends_with(", head 0 of 4")) << panels.front()->title;
+    std::vector<double> row(30);
+    for (std::int64_t j = 0; j < 30; ++j) {
+      row[static_cast<std::size_t>(j)] = panels.front()->pyramid->source().exact(7, j);
+    }
+    return row;
+  };
+  for (const std::int64_t head : {3, 5}) {
+    const Trace& trace = *opened.window.workspace().trace();
+    AttentionInput<double> one = head_input(trace, 0, head)->exact;
+    Call all = with_random_tensors(call);
+    draw_tensors(all, one);
+    const auto plan = resolve(all, check_extents(one));
+    const Tensor4<double> map = attention_map(*plan, one, Map2d::weights);
+    const std::vector<double> found = drawn(head);
+    for (std::int64_t j = 0; j < 30; ++j) {
+      EXPECT_NEAR(found[static_cast<std::size_t>(j)], map.row(0, 0, 7)[j], 1e-12);
+    }
+  }
+  const auto source =
+      attention_source(opened.window.workspace().head(),
+                       call_on_head(call, *opened.window.workspace().trace(), 5), Map2d::logits);
+  const std::vector<float> every_third = source->sample(3);
+  ASSERT_EQ(every_third.size(), 100U);
+  EXPECT_NEAR(every_third[12], source->exact(3, 6), 1e-4);
+  const Call given = call_from_text("random:R=random");
+  EXPECT_TRUE(
+      attention_source(opened.window.workspace().head(), given, Map2d::logits)->sample(3).empty())
+      << "no sample of tokens has these logits";
+  const std::string command =
+      desktop_backends().attend_command(document.session().trace, with_random_tensors(call));
+  EXPECT_NE(command.find("--head 5 "), std::string::npos) << command;
 }
 
 }  // namespace
