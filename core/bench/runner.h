@@ -1,8 +1,9 @@
 // The benchmark's runner: interleaved rounds, sealed samples, one result file. The steps are:
 //
-//   1. A sweep (sweep.h) lists labels on every axis (axes.h). Its cases are their product, in
-//      row-major order. Some shorter ones are measured twice (the A/A control). Each of these is a
-//      series of samples, one in each round (schedule.h).
+//   1. parse_labels (axes.h) turns the texts of the command's options into the labels of a sweep
+//      (sweep.h) on every axis. Its cases are their product, in row-major order. Some shorter ones
+//      are measured twice (the A/A control). Each of these is a series of samples, one in each
+//      round (schedule.h).
 //   2. In each round every series is visited once. Over the rounds each series is at each
 //      position equally often (core/statistics/order.h). Before its first visit `Admission`
 //      decides whether the case fits into memory and will end in time; otherwise it is recorded
@@ -15,8 +16,8 @@
 //      OUT.h5.parts/ (parts.h). A kill at any moment loses at most the current sample. A resumed
 //      run reads these files first and measures only what is missing or damaged.
 //   5. After the last round all samples, [case][round] in `BenchResult`, are merged into the
-//      result file (bench_file.h): medians with their intervals, fits, the A/A control, the
-//      environment (result.h). The files of samples are removed.
+//      result file (core/files/bench_file.h): medians with their intervals, fits, the A/A control,
+//      the environment (result.h). The files of samples are removed.
 //   6. Readers of the file get `MeasuredCase`s (measured.h). `summary.h` makes tables of them,
 //      `compare.h` verdicts, and core/figure/bench_figures.h figures.
 //
