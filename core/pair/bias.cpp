@@ -109,17 +109,29 @@ constexpr std::array shaw_parameters{
                   "tensor"}};
 
 constexpr std::array biases{
-    BiasRow{"none", "0", {}, nullptr, &no_bias, &no_slope},
-    BiasRow{"alibi", "-m |j - i'|, i' = i + n_k - n_q (Press et al.)", alibi_parameters,
-            &alibi_initial, &alibi, &alibi_slope},
-    BiasRow{"hype", "-tau sinh(mu (j - i')), i' = i + n_k - n_q (HyPE eq. 5)", hype_parameters,
-            &hype_initial, &hype, &hype_slope},
-    BiasRow{"t5", "t5_bias[bucket(j - i')], i' = i + n_k - n_q (Raffel et al.)", t5_parameters,
-            nullptr, &t5, &t5_slope},
-    BiasRow{"shaw",
-            "scale q_i . shaw_k[c], and values + shaw_v[c]; c = clip(j - i', -clip, clip) + clip "
-            "(Shaw et al.)",
-            shaw_parameters, nullptr, nullptr, nullptr, false, true}};
+    BiasRow{.name = "none", .about = "0", .value = &no_bias, .slope = &no_slope},
+    BiasRow{.name = "alibi",
+            .about = "-m |j - i'|, i' = i + n_k - n_q (Press et al.)",
+            .parameters = alibi_parameters,
+            .initial = &alibi_initial,
+            .value = &alibi,
+            .slope = &alibi_slope},
+    BiasRow{.name = "hype",
+            .about = "-tau sinh(mu (j - i')), i' = i + n_k - n_q (HyPE eq. 5)",
+            .parameters = hype_parameters,
+            .initial = &hype_initial,
+            .value = &hype,
+            .slope = &hype_slope},
+    BiasRow{.name = "t5",
+            .about = "t5_bias[bucket(j - i')], i' = i + n_k - n_q (Raffel et al.)",
+            .parameters = t5_parameters,
+            .value = &t5,
+            .slope = &t5_slope},
+    BiasRow{.name = "shaw",
+            .about = "scale q_i . shaw_k[c], and values + shaw_v[c]; c = clip(j - i', -clip, clip) "
+                     "+ clip (Shaw et al.)",
+            .parameters = shaw_parameters,
+            .of_queries = true}};
 
 }  // namespace
 
@@ -128,15 +140,16 @@ const BiasRow& given_numbers() {
       ParameterInfo{"R", std::numeric_limits<double>::quiet_NaN(), Domain::tensor, true,
                     "the numbers", "", "n_q,n_k"}};
   static constexpr BiasRow row{
-      "given",
-      "R_ij",
-      parameters,
-      nullptr,
-      [](const PartValues& v, double pair) { return v.tensor[0][static_cast<std::size_t>(pair)]; },
-      [](const PartValues&, double pair, double upstream, PartValues& gradient) {
-        gradient.tensor[0][static_cast<std::size_t>(pair)] += upstream;
-      },
-      true};
+      .name = "given",
+      .about = "R_ij",
+      .parameters = parameters,
+      .value = [](const PartValues& v,
+                  double pair) { return v.tensor[0][static_cast<std::size_t>(pair)]; },
+      .slope =
+          [](const PartValues&, double pair, double upstream, PartValues& gradient) {
+            gradient.tensor[0][static_cast<std::size_t>(pair)] += upstream;
+          },
+      .of_pairs = true};
   return row;
 }
 std::span<const BiasRow> bias_table() { return biases; }

@@ -22,12 +22,13 @@ namespace conelab {
 struct BiasRow {
   const char* name;
   const char* about;
-  std::span<const ParameterInfo> parameters;
-  DefaultOf initial;  ///< Null if `parameters` contains every default.
+  std::span<const ParameterInfo> parameters = {};
+  DefaultOf initial = nullptr;  ///< Null if `parameters` contains every default.
   /// Returns the bias at an offset j - i', along one axis of a grid.
-  double (*value)(const PartValues& values, double offset);
+  double (*value)(const PartValues& values, double offset) = nullptr;
   /// Adds upstream * d(bias at this offset)/d(parameters) to `gradient`.
-  void (*slope)(const PartValues& values, double offset, double upstream, PartValues& gradient);
+  void (*slope)(const PartValues& values, double offset, double upstream,
+                PartValues& gradient) = nullptr;
   /// Whether each pair has its own number; `offset` is then query * n_k + key.
   bool of_pairs = false;
   /// Whether the bias depends on the query as well. `value` and `slope` are null then, and the

@@ -156,16 +156,6 @@ bool Mask::has_holes() const {
                      [](const Part& part) { return !part.mask.row->whole_range; });
 }
 
-void Mask::holes(std::int64_t query, std::uint8_t* sees) const {
-  std::fill_n(sees, input_.key, std::uint8_t{1});
-  std::vector<std::uint8_t> own(static_cast<std::size_t>(input_.key));
-  for (const Part& part : parts_) {
-    if (part.mask.row->whole_range) continue;
-    part.mask.row->sees(context(part), 0, query, 0, input_.key, own.data());
-    for (std::int64_t c = 0; c < input_.key; ++c) sees[c] &= own[static_cast<std::size_t>(c)];
-  }
-}
-
 void Mask::row(std::int64_t batch, std::int64_t query, std::int64_t key_begin, std::int64_t count,
                std::uint8_t* sees) const {
   std::fill_n(sees, count, std::uint8_t{1});

@@ -67,19 +67,20 @@ struct KeyRange {
 struct MaskRow {
   const char* name;
   const char* about;
-  std::span<const ParameterInfo> parameters;
-  MaskOperand operand;
-  DefaultOf initial;  ///< Null if `parameters` contains every default.
+  std::span<const ParameterInfo> parameters = {};
+  MaskOperand operand = MaskOperand::none;
+  DefaultOf initial = nullptr;  ///< Null if `parameters` contains every default.
   /// Sets sees[c] to 1 if the query sees key key_begin + c, otherwise to 0, for all c < count.
   void (*sees)(const MaskContext& context, std::int64_t batch, std::int64_t query,
-               std::int64_t key_begin, std::int64_t count, std::uint8_t* sees);
+               std::int64_t key_begin, std::int64_t count, std::uint8_t* sees) = nullptr;
   /// Returns the keys outside which a query sees none. Neither end may decrease from a query to the
   /// next. Null: all keys.
-  KeyRange (*range)(const MaskContext& context, std::int64_t batch, std::int64_t query);
-  bool whole_range;  ///< Whether a query sees every key of its range.
+  KeyRange (*range)(const MaskContext& context, std::int64_t batch, std::int64_t query) = nullptr;
+  bool whole_range = false;  ///< Whether a query sees every key of its range.
   /// Appends the keys that a query sees, in ascending order. Null unless they are few: the drivers
   /// then compute only these pairs, so that the time is proportional to their number.
-  void (*list)(const MaskContext& context, std::int64_t query, std::vector<std::int64_t>& keys);
+  void (*list)(const MaskContext& context, std::int64_t query,
+               std::vector<std::int64_t>& keys) = nullptr;
   /// Index of the parameter that counts the keys of stopped pairs, through which no gradient flows
   /// to k and v. If it is 0, a query sees all other keys and none of these. -1: no pair is stopped.
   int stopped = -1;
@@ -113,9 +114,6 @@ class Mask {
   [[nodiscard]] double share() const;
   /// Returns whether a query may not see some key within its range.
   [[nodiscard]] bool has_holes() const;
-  /// Sets sees[c], for all n_k keys, to 0 if a mask with holes hides the key from the query,
-  /// otherwise to 1. Such masks must not depend on the batch element.
-  void holes(std::int64_t query, std::uint8_t* sees) const;
   /// Sets sees[c] to 1 if the query sees key key_begin + c, otherwise to 0, for all c < count.
   void row(std::int64_t batch, std::int64_t query, std::int64_t key_begin, std::int64_t count,
            std::uint8_t* sees) const;
