@@ -29,22 +29,22 @@ Colour darker(Colour c) {
 
 /// Returns the part of the half-plane that shows the scene, whose values determine the colours and
 /// the level lines in every model.
-PlanePart part_of(const ConeScene& scene) {
+PlanePart part_of(const PanelScene& scene) {
   const Window part = fitted_window(scene, Model::halfspace);
   return {part.left, part.right, part.high};
 }
 
-SimilarityField field_of(const ConeScene& scene) {
+SimilarityField field_of(const PanelScene& scene) {
   return {scene.system, scene.u.head<2>(), scene.measure, plane_similarity(scene.similarity)};
 }
 
 /// On the hyperboloid, parts of which hide others, there is no heat.
-bool has_heat(const ConeScene& scene, Model model) {
+bool has_heat(const PanelScene& scene, Model model) {
   return scene.heat && model != Model::hyperboloid;
 }
 
 /// Draws the colours of the heat with their values below a panel and returns the lower end.
-double draw_heat_bar(DisplayList& list, const ConeScene& scene, const Box& panel) {
+double draw_heat_bar(DisplayList& list, const PanelScene& scene, const Box& panel) {
   const PlaneSimilarityInfo* other = plane_similarity(scene.similarity);
   const SimilarityRange range = field_of(scene).range(part_of(scene));
   std::string title = scene.system.family->name + std::string(" K(u, x)");
@@ -64,7 +64,7 @@ double draw_heat_bar(DisplayList& list, const ConeScene& scene, const Box& panel
 /// Draws one scene. Derived quantities are computed once.
 class PanelPainter {
  public:
-  PanelPainter(DisplayList& list, const ConeScene& scene, const ModelView& view, std::string id)
+  PanelPainter(DisplayList& list, const PanelScene& scene, const ModelView& view, std::string id)
       : list_(list),
         scene_(scene),
         view_(view),
@@ -443,7 +443,7 @@ class PanelPainter {
   }
 
   DisplayList& list_;
-  const ConeScene& scene_;
+  const PanelScene& scene_;
   const ModelView& view_;
   std::string id_;
   LabelPlacer labels_;
@@ -454,7 +454,7 @@ class PanelPainter {
 };
 
 /// Returns the curves that must be on the page.
-Curve essential(const ConeScene& scene) {
+Curve essential(const PanelScene& scene) {
   const ConeCurves curves(scene.system);
   Curve out;
   const auto add = [&](const Curve& part) { out.insert(out.end(), part.begin(), part.end()); };
@@ -486,14 +486,14 @@ Curve essential(const ConeScene& scene) {
 
 }  // namespace
 
-geometry::Lca scene_lca(const ConeScene& scene) {
+geometry::Lca scene_lca(const PanelScene& scene) {
   const auto element = [&](const Vector& x, const char* name) {
     return geometry::element(scene.system, geometry::point(Model::halfspace, x, name), name);
   };
   return geometry::lca(scene.system, element(scene.u, "u"), element(*scene.v, "v"));
 }
 
-Window fitted_window(const ConeScene& scene, Model model) {
+Window fitted_window(const PanelScene& scene, Model model) {
   if (model != Model::halfspace && model != Model::band) return ModelView::usual_window(model);
   Window w{1e300, -1e300, model == Model::band ? 1e300 : 0, -1e300};
   const auto include = [&](const HemispherePoint& p) {

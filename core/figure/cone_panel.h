@@ -40,7 +40,7 @@ struct SceneToken {
   std::string name;
 };
 
-struct ConeScene {
+struct PanelScene {
   geometry::ConeSystem system;
   geometry::Vector u;  ///< Half-plane coordinates.
   std::optional<geometry::Vector> v;
@@ -61,10 +61,10 @@ struct ConeScene {
 };
 
 /// Returns the LCA of u and v, both of which the scene must have.
-[[nodiscard]] geometry::Lca scene_lca(const ConeScene& scene);
+[[nodiscard]] geometry::Lca scene_lca(const PanelScene& scene);
 
 struct ScenePanel {
-  ConeScene scene;
+  PanelScene scene;
   geometry::Model model = geometry::Model::halfspace;
   std::optional<Window> window;  ///< The visible part; absent: `fitted_window`.
   std::string title;             ///< Text with markup (text.h) above the panel.
@@ -82,7 +82,7 @@ struct PanelFigure {
 [[nodiscard]] DisplayList draw_panels(const PanelFigure& figure);
 
 /// Returns the window of a model that shows the whole scene.
-[[nodiscard]] Window fitted_window(const ConeScene& scene, geometry::Model model);
+[[nodiscard]] Window fitted_window(const PanelScene& scene, geometry::Model model);
 
 /// Draws one panel with its top left at `corner` and returns its box, title included. `id`
 /// distinguishes its groups from those of other panels.

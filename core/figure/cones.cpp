@@ -26,7 +26,7 @@ std::string coordinates(const Vector& half_plane, Model model) {
   return text + ")";
 }
 
-std::string meeting_text(const ConeScene& scene, Model model) {
+std::string meeting_text(const PanelScene& scene, Model model) {
   const geometry::Lca lca = scene_lca(scene);
   const double depth = geometry::depth_of(scene.system, lca.radial, scene.measure);
   const char* measure = scene.measure == geometry::DepthMeasure::distance ? "distance" : "depth";
@@ -37,7 +37,7 @@ std::string meeting_text(const ConeScene& scene, Model model) {
 
 /// Returns the part of the caption about level lines, if they are those of another similarity than
 /// the family's.
-std::string levels_text(const ConeScene& scene) {
+std::string levels_text(const PanelScene& scene) {
   const PlaneSimilarityInfo* other = plane_similarity(scene.similarity);
   if (other == nullptr || scene.levels == 0) return "";
   const Eigen::Vector2d u = scene.u, v = *scene.v;
@@ -45,7 +45,7 @@ std::string levels_text(const ConeScene& scene) {
                      short_number(similarity_of(other->similarity, u, v)));
 }
 
-std::string readout(const ConesFigure& f, const ConeScene& scene, Model model) {
+std::string readout(const ConesFigure& f, const PanelScene& scene, Model model) {
   return (f.caption.empty() ? "" : f.caption + ". ") + scene_text(scene, model) + "; " +
          meeting_text(scene, model) + levels_text(scene);
 }
@@ -85,7 +85,7 @@ DisplayList draw_side_by_side(const ConesFigure& f) {
   std::vector<std::string> families = {f.cone};
   families.insert(families.end(), f.beside.begin(), f.beside.end());
   for (const std::string& family : families) {
-    const ConeScene scene = cone_scene(of_family(f, family));
+    const PanelScene scene = panel_scene(of_family(f, family));
     caption += (panels.empty() ? "" : "; ") + scene_text(scene, f.model) + "; " +
                meeting_text(scene, f.model);
     panels.push_back({scene, f.model, std::nullopt, "<b>" + family + "</b>"});
@@ -97,8 +97,8 @@ DisplayList draw_side_by_side(const ConesFigure& f) {
 
 }  // namespace
 
-ConeScene cone_scene(const ConesFigure& f) {
-  ConeScene scene;
+PanelScene panel_scene(const ConesFigure& f) {
+  PanelScene scene;
   std::map<std::string, double> parameters = f.parameters;
   const bool infinite = geometry::cone_family(f.cone).base == geometry::Base::plane;
   // With the defaults of attention, objects would be too small to be seen.
@@ -121,7 +121,7 @@ ConeScene cone_scene(const ConesFigure& f) {
   return scene;
 }
 
-std::string scene_text(const ConeScene& scene, Model model) {
+std::string scene_text(const PanelScene& scene, Model model) {
   const geometry::ConeFamily& family = *scene.system.family;
   std::string text = fmt::format("{} cones", family.name);
   for (std::size_t i = 0; i < family.parameters.size(); ++i) {
@@ -135,14 +135,14 @@ std::string scene_text(const ConeScene& scene, Model model) {
 
 DisplayList draw_cones(const ConesFigure& f) {
   if (!f.beside.empty()) return draw_side_by_side(f);
-  ConeScene scene = cone_scene(f);
+  PanelScene scene = panel_scene(f);
   scene.annotate = true;
   return draw_panels_of(f, {{scene, f.model, std::nullopt, model_title(f.model)}}, 1, cones_title,
                         readout(f, scene, f.model));
 }
 
 DisplayList draw_models(const ConesFigure& f) {
-  const ConeScene scene = cone_scene(f);
+  const PanelScene scene = panel_scene(f);
   std::vector<ScenePanel> panels;
   for (const Model model : geometry::all_models) {
     panels.push_back({scene, model, std::nullopt, model_title(model)});

@@ -40,10 +40,10 @@ struct ConesFigure {
 
 /// Returns the scene of the figure: its system, its points or those that show the family well.
 /// Throws misuse as the functions below do.
-[[nodiscard]] ConeScene cone_scene(const ConesFigure& figure);
+[[nodiscard]] PanelScene panel_scene(const ConesFigure& figure);
 /// Describes the scene in words: the family with its parameters, and the named points in the
 /// coordinates of a model.
-[[nodiscard]] std::string scene_text(const ConeScene& scene, geometry::Model model);
+[[nodiscard]] std::string scene_text(const PanelScene& scene, geometry::Model model);
 
 // Both functions throw misuse for an unknown family, for parameters that it does not have, and for
 // points outside its domain; the message names the bound.

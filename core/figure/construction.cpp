@@ -10,7 +10,7 @@ namespace conelab::figure {
 namespace {
 
 /// Returns the caption: which curves are drawn, and what their crossing is.
-std::string explanation(const ConeScene& scene) {
+std::string explanation(const PanelScene& scene) {
   const bool penumbral = scene.system.family->penumbral;
   const std::string curves =
       penumbral ? "geodesics that touch the light" : "curves of constant distance from a geodesic";
@@ -35,7 +35,7 @@ std::string explanation(const ConeScene& scene) {
 }
 
 /// Returns the cone of the LCA and its two edges, continued up to the light.
-std::vector<SceneCurve> construction_of(const ConeScene& scene) {
+std::vector<SceneCurve> construction_of(const PanelScene& scene) {
   const ConeCurves curves(scene.system);
   const AxisShadow u = curves.locate(scene.u, "u"), v = curves.locate(*scene.v, "v");
   const geometry::Lca lca = scene_lca(scene);
@@ -57,7 +57,7 @@ DisplayList make_construction(const FigureInput& input) {
   set_parameters(input.parameters, cones);
   ScenePanel panel;
   panel.model = cones.model;
-  panel.scene = cone_scene(cones);
+  panel.scene = panel_scene(cones);
   panel.scene.curves = construction_of(panel.scene);
   panel.scene.annotate = true;
   panel.scene.ancestors = panel.scene.objects = false;

@@ -26,7 +26,7 @@ DisplayList start(const ExplanationFigure& f, const char* title) {
 ScenePanel convexity_panel(const std::string& family, double parameter, const Vector& u,
                            const Vector& a, const Vector& b) {
   ScenePanel panel;
-  ConeScene& scene = panel.scene;
+  PanelScene& scene = panel.scene;
   scene.system =
       geometry::cone_system(family, {{family == "umbral" ? "radius" : "height", parameter}});
   scene.u = u;

@@ -28,7 +28,7 @@ ScenePanel family_panel(const ConeFamily& family) {
   ConesFigure cones;
   cones.cone = family.name;
   ScenePanel panel;
-  panel.scene = cone_scene(cones);
+  panel.scene = panel_scene(cones);
   const bool infinite = panel.scene.system.infinite();
   panel.model = infinite ? Model::halfspace : Model::ball;
   if (infinite) panel.window = Window{-1, 1, 0, 1.5};

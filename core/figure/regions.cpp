@@ -74,7 +74,7 @@ std::vector<SceneCurve> areas(const RegionLayout& at, const ConeCurves& curves) 
 }
 
 /// Returns a window of the half-plane that shows all regions.
-std::optional<Window> window_of(const RegionLayout& at, const ConeScene& scene, Model model) {
+std::optional<Window> window_of(const RegionLayout& at, const PanelScene& scene, Model model) {
   if (model != Model::halfspace) return std::nullopt;
   if (!at.around) {
     const double half = at.endless() ? 4.5 * at.u.shadow : at.border(0) + 0.5 * at.largest;
@@ -98,7 +98,7 @@ DisplayList make_regions(const FigureInput& input) {
   ConesFigure cones;
   set_parameters(input.parameters, cones);
   ScenePanel panel;
-  ConeScene& scene = panel.scene = cone_scene(cones);
+  PanelScene& scene = panel.scene = panel_scene(cones);
   panel.model = cones.model;
   if (!cones.u) scene.u = Eigen::Vector2d(0, scene.system.infinite() ? 0.55 : 0.4);
   scene.v.reset();

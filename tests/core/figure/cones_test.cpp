@@ -107,7 +107,7 @@ TEST(Cones, FarPointsShowTheWholeGeodesicBetweenThem) {
                              {at(-30, 0.5), at(30, 0.4)},
                              {at(0, 0.5), at(1.9, 0.4)},
                              {at(5, 0.01), at(9, 0.9)}}) {
-    ConeScene scene;
+    PanelScene scene;
     scene.system = geometry::cone_system("penumbral", {});
     scene.u = u, scene.v = v;
     const Window w = fitted_window(scene, Model::halfspace);
@@ -346,7 +346,7 @@ TEST(ConesFigure, HeatHasTheColourOfTheSimilarity) {
       f.heat = true;
       const DisplayList list = draw_cones(f);
       expect_good_figure(list);
-      const ConeScene scene = cone_scene(f);
+      const PanelScene scene = panel_scene(f);
       const Eigen::Vector2d u = scene.u, v = *scene.v;
       const PlaneSimilarityInfo* info = plane_similarity(other);
       const double value =
