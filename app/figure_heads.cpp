@@ -3,7 +3,6 @@
 
 #include "app/figure_subject.h"
 #include "core/base/error.h"
-#include "core/base/names.h"
 #include "core/call/call_text.h"
 #include "core/figure/heads.h"
 #include "core/files/layers.h"
@@ -35,10 +34,6 @@ std::vector<HeadRow> rows_of(const FigureRequest& request, const InputSpec& spec
       rows.push_back({spec.group, name, title_of(name, request.value("difference"))});
     }
     return rows;
-  }
-  if (choice != "layers" && choice != "file") {
-    unknown_name("rows", choice,
-                 {std::begin(figure::head_row_choices), std::end(figure::head_row_choices)});
   }
   if (names.size() != 1) {
     misuse("figure heads shows one operator (found {}), or -p rows=operators", names.size());

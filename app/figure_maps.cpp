@@ -15,7 +15,6 @@
 #include "app/figure_trace.h"
 #include "app/labelled_view.h"
 #include "core/base/error.h"
-#include "core/base/names.h"
 #include "core/call/call_text.h"
 #include "core/files/sandbox.h"
 #include "core/operators/operator.h"
@@ -26,13 +25,6 @@ namespace {
 using figure::HeatmapPanel;
 
 std::string stem_of(const std::string& path) { return std::filesystem::path(path).stem().string(); }
-
-Map2d quantity_of(const FigureRequest& request) {
-  const std::string name = request.value("quantity");
-  if (name == "weights" || name.empty()) return Map2d::weights;
-  if (name == "logits") return Map2d::logits;
-  unknown_name("quantity", name, {"weights", "logits"});
-}
 
 // ---- from results of `attend` -------------------------------------------------------------------
 
@@ -135,7 +127,7 @@ void read_maps(const FigureRequest& request, figure::FigureInput& input) {
   if (request.inputs.empty()) {
     misuse("figure {} needs --input: {}", request.name, figure::figure_named(request.name).input());
   }
-  const Map2d quantity = quantity_of(request);
+  const Map2d quantity = request.value("quantity") == "logits" ? Map2d::logits : Map2d::weights;
   if (!read_results(request, quantity, input)) read_trace_maps(request, quantity, input);
   if (input.panels.size() != request.inputs.size()) return;
   for (const std::string& path : request.inputs) input.files.push_back(stem_of(path));

@@ -36,7 +36,9 @@ void pick_arcs(const double* row, std::size_t keys, std::size_t query, const Arc
                std::vector<Arc>& arcs);
 
 enum class ArcArrangement { sides, above, rows };
-/// Returns the arrangement of the name "sides", "above" or "rows". Throws misuse for another name.
+/// The names of these arrangements, in their order.
+inline constexpr const char* arc_arrangements[] = {"sides", "above", "rows"};
+/// Returns the arrangement of a name. Throws misuse for another name.
 [[nodiscard]] ArcArrangement arc_arrangement_from_name(const std::string& name);
 
 struct ArcsPanel {

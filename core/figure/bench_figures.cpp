@@ -240,12 +240,7 @@ BenchSelection selected_cases(const figure::FigureInput& input) {
 namespace figure {
 
 void set_parameters(const Parameters& p, ScalingFigure& figure) {
-  if (const auto ratio = p.find("ratio"); ratio != p.end()) {
-    if (ratio->second != "yes" && ratio->second != "no") {
-      misuse("-p ratio={}: expected yes or no", ratio->second);
-    }
-    figure.ratio_panel = ratio->second == "yes";
-  }
+  figure.ratio_panel = conelab::value_of(p, "ratio") == "yes";
   if (const auto guide = p.find("guide"); guide != p.end()) {
     figure.guides.clear();
     if (guide->second != "none") {

@@ -10,6 +10,7 @@
 #include "core/base/names.h"
 #include "core/base/parse_number.h"
 #include "core/figure/bias.h"
+#include "core/figure/plane_similarity.h"
 #include "core/geometry/cone_family.h"
 #include "core/pair/mask.h"
 
@@ -63,7 +64,8 @@ const FigureKey similarities_key = {
 const FigureKey limits_key = {"limits", "shared", "shared by the panels, or own", false,
                               "shared|own"};
 
-const FigureKey quantity_key = {"quantity", "weights", "weights or logits", true, "weights|logits"};
+const FigureKey quantity_key = {"quantity", map_quantities[0], "weights or logits", true,
+                                choices(map_quantities)};
 const FigureKey special_key = {
     "special", "shown", "special tokens such as [CLS]: shown or excluded", true, "shown|excluded"};
 const FigureKey difference_key = {"difference", "",
@@ -76,6 +78,13 @@ const FigureKey high_key = {"high", "", "upper limit of the colours"};
 const FigureKey colours_key = {"colours", "sequential",
                                "sequential, dark, diverging or dark_diverging", false,
                                "sequential|dark|diverging|dark_diverging"};
+
+/// Returns the keys of a figure of maps: `first`, then those of its values and colours.
+Keys map_keys(Keys first) {
+  first.insert(first.end(), {special_key, difference_key, scale_key, limits_key, low_key, high_key,
+                             colours_key, caption_key});
+  return first;
+}
 
 /// Returns the keys of a figure of a benchmark: those that choose the cases, then the further ones.
 Keys bench_keys(const char* operators, const Keys& more = {}) {
@@ -111,6 +120,12 @@ Keys scene_keys(bool pair) {
   return keys;
 }
 
+std::string similarity_choices() {
+  std::string words = "cone";
+  for (const PlaneSimilarityInfo& row : plane_similarities()) words += std::string("|") + row.name;
+  return words;
+}
+
 /// Returns the keys that `cones` and `models` share.
 Keys cone_keys() {
   Keys keys = scene_keys(true);
@@ -119,7 +134,7 @@ Keys cone_keys() {
                {"heat", "no", "yes or no: the similarity with u in colours", false, "yes|no"},
                {"similarity", "cone",
                 "which similarity: that of the cones, or another of the half-plane's points", false,
-                "cone|dot|laplacian|hyperbolic"},
+                similarity_choices()},
                {"depth", "height",
                 "penumbral, umbral: the height of the LCA, or its distance from the light", false,
                 "height|distance"},
@@ -176,54 +191,35 @@ Keys tree_keys() {
 std::vector<FigureInfo> all_figures() {
   const char* chosen = "which of the file's operators";
   return {
-      {"heatmap",
-       "attention of several operators side by side on one trace, with token labels",
-       FigureSource::maps,
-       "double",
-       {similarities_key,
-        quantity_key,
-        batch_key,
-        head_key,
-        arrays_key,
-        {"join", "one",
-         "which heads: one, the mean or the maximum of all, or attention rollout up to the layer",
-         true, "one|mean|maximum|rollout"},
-        {"beside", "", "what the maps are compared with, FILE or FILE:/group: three panels each",
-         true},
-        {"beside_head", "0", "which head of that", true, "", true},
-        {"beside_join", "one", "the same for that", true, "one|mean|maximum|rollout"},
-        special_key,
-        difference_key,
-        scale_key,
-        limits_key,
-        low_key,
-        high_key,
-        colours_key,
-        caption_key},
+      {"heatmap", "attention of several operators side by side on one trace, with token labels",
+       FigureSource::maps, "double",
+       map_keys({similarities_key,
+                 quantity_key,
+                 batch_key,
+                 head_key,
+                 arrays_key,
+                 {"join", head_joins[0],
+                  "which heads: one, the mean or the maximum of all, or attention rollout up to "
+                  "the layer",
+                  true, choices(head_joins)},
+                 {"beside", "",
+                  "what the maps are compared with, FILE or FILE:/group: three panels each", true},
+                 {"beside_head", "0", "which head of that", true, "", true},
+                 {"beside_join", head_joins[0], "the same for that", true, choices(head_joins)}}),
        make_heatmap},
-      {"heads",
-       "attention of all heads of the layers of a trace as small maps with a score",
-       FigureSource::heads,
-       "double",
-       {{"similarities", "dot", "the operator; several where rows=operators", true},
-        {"rows", head_row_choices[0],
-         "layers beside the one of --input, every layer of the file, or operators", true,
-         choices(head_row_choices)},
-        {"score", tree::head_score_names[0], "the number of each map", false,
-         choices(tree::head_score_names)},
-        {"order", head_orders[0], "in rows, or all heads by their score", false,
-         choices(head_orders)},
-        quantity_key,
-        batch_key,
-        arrays_key,
-        special_key,
-        difference_key,
-        scale_key,
-        limits_key,
-        low_key,
-        high_key,
-        colours_key,
-        caption_key},
+      {"heads", "attention of all heads of the layers of a trace as small maps with a score",
+       FigureSource::heads, "double",
+       map_keys({{"similarities", "dot", "the operator; several where rows=operators", true},
+                 {"rows", head_row_choices[0],
+                  "layers beside the one of --input, every layer of the file, or operators", true,
+                  choices(head_row_choices)},
+                 {"score", tree::head_score_names[0], "the number of each map", false,
+                  choices(tree::head_score_names)},
+                 {"order", head_orders[0], "in rows, or all heads by their score", false,
+                  choices(head_orders)},
+                 quantity_key,
+                 batch_key,
+                 arrays_key}),
        make_heads},
       {"arcs",
        "attention of several operators on one trace as arcs between tokens",
@@ -235,9 +231,9 @@ std::vector<FigureInfo> all_figures() {
         arrays_key,
         {"top", "3", "how many arcs a query has at most, its strongest", true, "", true},
         {"threshold", "0.01", "the weakest weight that is drawn", true},
-        {"arrangement", "sides",
+        {"arrangement", arc_arrangements[0],
          "sides (above: to earlier tokens, below: to later ones), above, or rows", false,
-         "sides|above|rows"},
+         choices(arc_arrangements)},
         limits_key,
         caption_key},
        make_arcs},
@@ -324,6 +320,15 @@ std::vector<FigureInfo> all_figures() {
   };
 }
 
+/// Throws misuse if the value is not one of the key's choices.
+void check_choice(const FigureKey& row, const std::string& value) {
+  const std::vector<std::string> words =
+      choice_words({row.key, 0, Domain::choice, false, row.about, row.choices.c_str()});
+  if (std::find(words.begin(), words.end(), value) == words.end()) {
+    unknown_name(row.key, value, words);
+  }
+}
+
 }  // namespace
 
 const char* source_text(FigureSource source) {
@@ -388,6 +393,7 @@ void check_keys(const FigureInfo& info, const Parameters& parameters) {
     }
     const FigureKey& row = info.keys[static_cast<std::size_t>(found - known.begin())];
     if (row.whole) (void)whole_number(key, value);
+    if (!row.choices.empty() && value != row.initial) check_choice(row, value);
   }
 }
 

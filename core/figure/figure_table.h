@@ -110,7 +110,7 @@ struct FigureInput {
 [[nodiscard]] const FigureInfo& figure_named(const std::string& name);
 
 /// Throws misuse for a key that the figure does not have (the message lists its keys), and for a
-/// value that is not a whole number although the key needs one.
+/// value that is not a whole number or one of the choices although the key needs one.
 void check_keys(const FigureInfo& info, const Parameters& parameters);
 
 /// Returns the value given for a key, or its default.
@@ -126,8 +126,9 @@ void check_keys(const FigureInfo& info, const Parameters& parameters);
 [[nodiscard]] double typed_value(const ParameterInfo& info, const FigureInput& input,
                                  double initial);
 
-// These set how a figure looks. Keys that select data are ignored. They throw misuse for values
-// that cannot be parsed, and for parameters that the cone family does not have.
+// These set how a figure looks, from parameters that `check_keys` has checked. Keys that select
+// data are ignored. They throw misuse for values that cannot be parsed, and for parameters that the
+// cone family does not have.
 void set_parameters(const Parameters& parameters, HeatmapFigure& figure);
 void set_parameters(const Parameters& parameters, HeadsFigure& figure);
 void set_parameters(const Parameters& parameters, ArcsFigure& figure);

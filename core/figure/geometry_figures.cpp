@@ -2,10 +2,8 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/base/names.h"
 #include "core/base/parse_number.h"
 #include "core/figure/figure_table.h"
-#include "core/figure/plane_similarity.h"
 #include "core/geometry/cone_family.h"
 #include "core/geometry/lca_query.h"
 
@@ -23,11 +21,6 @@ double number_of(const std::string& key, const std::string& text) {
   const double value = number(key, text);
   if (!std::isfinite(value)) misuse("-p {}={}: not a number", key, text);
   return value;
-}
-
-bool yes_or_no(const std::string& key, const std::string& text) {
-  if (text != "yes" && text != "no") misuse("-p {}={}: expected yes or no", key, text);
-  return text == "yes";
 }
 
 void read_point(const Parameters& p, const std::string& key, std::optional<Vector>& point) {
@@ -71,13 +64,6 @@ void check_parameters(const ConesFigure& f) {
     if (i + 1 == families.size()) own.insert(left.begin(), left.end());
     (void)geometry::family_values(family, own);
   }
-}
-
-std::string similarity_named(const std::string& name) {
-  if (name == "cone" || plane_similarity(name) != nullptr) return name;
-  std::vector<std::string> known = {"cone"};
-  for (const PlaneSimilarityInfo& row : plane_similarities()) known.emplace_back(row.name);
-  unknown_name("similarity", name, known);
 }
 
 /// Returns the tokens of "x,height=name;x,height=name"; a name may be absent.
@@ -134,11 +120,11 @@ void set_parameters(const Parameters& p, ConesFigure& f) {
     }
     f.levels = static_cast<int>(levels);
   }
-  if (const auto* text = text_of(p, "heat")) f.heat = yes_or_no("heat", *text);
-  if (const auto* text = text_of(p, "ancestors")) f.ancestors = yes_or_no("ancestors", *text);
-  if (const auto* text = text_of(p, "geodesic")) f.geodesic = yes_or_no("geodesic", *text);
+  if (const auto* text = text_of(p, "heat")) f.heat = *text == "yes";
+  if (const auto* text = text_of(p, "ancestors")) f.ancestors = *text == "yes";
+  if (const auto* text = text_of(p, "geodesic")) f.geodesic = *text == "yes";
   if (const auto* text = text_of(p, "depth")) f.depth = geometry::depth_measure(*text);
-  if (const auto* text = text_of(p, "similarity")) f.similarity = similarity_named(*text);
+  if (const auto* text = text_of(p, "similarity")) f.similarity = *text;
   if (const auto* text = text_of(p, "tokens")) f.tokens = tokens_of(*text);
   if (const auto* text = text_of(p, "caption")) f.caption = *text;
 }
@@ -149,8 +135,7 @@ void set_parameters(const Parameters& p, ExplanationFigure& f) {
 }
 
 void set_parameters(const Parameters& p, TreeFigure& f) {
-  if (const auto* text = text_of(p, "segmentation"))
-    f.segmentation = yes_or_no("segmentation", *text);
+  if (const auto* text = text_of(p, "segmentation")) f.segmentation = *text == "yes";
   if (const auto* text = text_of(p, "caption")) f.caption = *text;
 }
 

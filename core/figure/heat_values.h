@@ -29,6 +29,12 @@ inline constexpr const char* heat_scale_names[] = {"linear", "log", "row", "rank
 /// Returns the scale of a name. Throws misuse for another name.
 [[nodiscard]] HeatScale heat_scale_from_name(const std::string& name);
 
+/// What a map shows.
+inline constexpr const char* map_quantities[] = {"weights", "logits"};
+/// The attention that is shown of a layer: that of one head, the mean or the maximum of all heads,
+/// or the rollout over the layers up to it.
+inline constexpr const char* head_joins[] = {"one", "mean", "maximum", "rollout"};
+
 /// The matrix [rows x cols] of one operator, row-major; rows are queries, columns are keys.
 struct HeatmapPanel {
   std::string title;

@@ -26,15 +26,6 @@ void read(const Parameters& p, const std::string& key, std::string& value) {
   if (const auto text = value_of(p, key)) value = *text;
 }
 
-/// Reads a key whose value is one of two words. `yes` means true.
-void read(const Parameters& p, const std::string& key, const std::string& yes,
-          const std::string& no, bool& value) {
-  const auto text = value_of(p, key);
-  if (!text) return;
-  if (*text != yes && *text != no) misuse("-p {}={}: expected {} or {}", key, *text, yes, no);
-  value = *text == yes;
-}
-
 /// Returns the panel that a reference names by its file, its title or its operator.
 std::size_t reference_panel(const FigureInput& input, const std::vector<HeatmapPanel>& panels,
                             const std::string& reference) {
@@ -107,7 +98,7 @@ template <class Figure>
 void set_colours(const Parameters& p, Figure& figure) {
   if (const auto scale = value_of(p, "scale")) figure.scale = heat_scale_from_name(*scale);
   if (const auto map = value_of(p, "colours")) figure.map = colour_map_from_name(*map);
-  read(p, "limits", "shared", "own", figure.shared_limits);
+  figure.shared_limits = value_of(p, "limits") != "own";
   const bool low = p.contains("low"), high = p.contains("high");
   if (low != high) misuse("low and high are given together (found one of them)");
   if (low) {
@@ -124,7 +115,7 @@ void set_parameters(const Parameters& p, ArcsFigure& figure) {
   if (const auto name = value_of(p, "arrangement")) {
     figure.arrangement = arc_arrangement_from_name(*name);
   }
-  read(p, "limits", "shared", "own", figure.shared_limits);
+  figure.shared_limits = value_of(p, "limits") != "own";
   read(p, "caption", figure.caption);
 }
 

@@ -15,24 +15,21 @@
 
 #include "core/bench/axes.h"
 #include "core/call/call.h"
+#include "core/figure/arcs.h"
 #include "core/figure/heads.h"
 
 namespace conelab::desktop {
 
 // The allowed values of a member, the default first. Views offer them; another value in a file is
 // replaced by the default (session_json.cpp). Those of figures and scores stand in
-// core/figure/heads.h, core/figure/heat_values.h and core/tree/head_scores.h.
+// core/figure/arcs.h, heads.h and heat_values.h and core/tree/head_scores.h.
+using figure::arc_arrangements, figure::head_joins, figure::map_quantities;
 inline constexpr const char* trace_devices[] = {"cpu", "cuda"};
-inline constexpr const char* map_quantities[] = {"weights", "logits"};
 /// The percentiles of a map's values between which its colours lie; "all values" is from the least
 /// to the largest.
 inline constexpr const char* map_percentiles[] = {"all values", "0-99 %", "1-99 %", "5-95 %"};
 inline constexpr const char* special_token_choices[] = {"shown", "marked", "excluded"};
 inline constexpr const char* map_layouts[] = {"maps", "heads", "arcs", "tree", "hasse", "table"};
-/// The attention that is shown of a layer: that of one head, the mean or the maximum of all heads,
-/// or the rollout over the layers up to it.
-inline constexpr const char* head_joins[] = {"one", "mean", "maximum", "rollout"};
-inline constexpr const char* arc_arrangements[] = {"sides", "above", "rows"};
 inline constexpr const char* tree_sides[] = {"key", "query"};
 /// "space" is H³; the others are models of the plane.
 inline constexpr const char* cone_models[] = {"halfspace", "ball",        "klein",

@@ -159,6 +159,21 @@ TEST(FigureTable, ValuesOfWholeNumbersAreChecked) {
   }
 }
 
+TEST(FigureTable, OnlyTheChoicesOfAKeyAreTaken) {
+  for (const FigureInfo& info : figure_table()) {
+    for (const FigureKey& key : info.keys) {
+      if (key.choices.empty()) continue;
+      for (const std::string& wrong : {std::string("maybe"), key.choices, std::string()}) {
+        if (wrong == key.initial) continue;
+        EXPECT_THROW(check_keys(info, {{key.key, wrong}}), Error) << info.name << " " << key.key;
+      }
+      EXPECT_NO_THROW(check_keys(info, {{key.key, key.initial}})) << info.name << " " << key.key;
+      const std::string last = key.choices.substr(key.choices.rfind('|') + 1);
+      EXPECT_NO_THROW(check_keys(info, {{key.key, last}})) << info.name << " " << key.key;
+    }
+  }
+}
+
 TEST(FigureTable, ValuesAreRead) {
   ConesFigure cones;
   set_parameters({{"cone", "umbral"}, {"u", "-0.3,0.2"}, {"radius", "0.25"}, {"ancestors", "no"}},
@@ -210,8 +225,7 @@ TEST(FigureTable, ValuesThatDoNotReadAreMisuse) {
                                                        {{"model", "disk"}},
                                                        {{"radius", "1"}},
                                                        {{"u", "1,2,3"}},
-                                                       {{"height", "1x"}},
-                                                       {{"ancestors", "maybe"}}}) {
+                                                       {{"height", "1x"}}}) {
     EXPECT_THROW(set_parameters(bad, cones), Error) << bad.begin()->second;
   }
   HeatmapFigure heat;
