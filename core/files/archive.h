@@ -1,7 +1,8 @@
 // Sends plain structs through a pipe, in frames of tag, length and bytes.
 //
 // One function `visit(archive, value)` for each struct serves both directions: a writer sends the
-// value and a reader fills it. Both ends are the same program, so that the byte order is the
+// value and a reader fills it. It stands in the namespace of the struct, where those below find it.
+// Both ends are the same program, so that the byte order is the
 // machine's.
 #pragma once
 
@@ -133,6 +134,12 @@ void visit(Archive& archive, std::variant<Alternatives...>& variant) {
   visit(archive, index);
   if constexpr (Archive::reads) detail::activate(variant, index);
   std::visit([&](auto& value) { visit(archive, value); }, variant);
+}
+
+/// Visits several values in their order.
+template <class Archive, class... Values>
+void visit_all(Archive& archive, Values&... values) {
+  (visit(archive, values), ...);
 }
 
 }  // namespace conelab

@@ -8,36 +8,20 @@
 #include "core/files/read_tensors.h"
 
 namespace conelab {
-namespace {
 
 template <class Archive>
 void visit(Archive& archive, InspectedItem& item) {
-  conelab::visit(archive, item.path);
-  conelab::visit(archive, item.depth);
-  conelab::visit(archive, item.kind);
-  conelab::visit(archive, item.attributes);
-  conelab::visit(archive, item.type);
-  conelab::visit(archive, item.extents);
-  conelab::visit(archive, item.chunk);
-  conelab::visit(archive, item.filters);
-  for (std::int64_t* number : {&item.stored_bytes, &item.nan_count, &item.infinite_count}) {
-    conelab::visit(archive, *number);
-  }
-  conelab::visit(archive, item.value);
-  conelab::visit(archive, item.checksummed);
-  conelab::visit(archive, item.problem);
+  visit_all(archive, item.path, item.depth, item.kind, item.attributes, item.type, item.extents,
+            item.chunk, item.filters, item.stored_bytes, item.nan_count, item.infinite_count,
+            item.value, item.checksummed, item.problem);
 }
 
 template <class Archive>
 void visit(Archive& archive, Inspection& inspection) {
-  conelab::visit(archive, inspection.creator);
-  conelab::visit(archive, inspection.sealed);
-  conelab::visit(archive, inspection.problems);
-  std::uint64_t count = inspection.items.size();
-  conelab::visit(archive, count);
-  if constexpr (Archive::reads) inspection.items.resize(count);
-  for (InspectedItem& item : inspection.items) visit(archive, item);
+  visit_all(archive, inspection.creator, inspection.sealed, inspection.problems, inspection.items);
 }
+
+namespace {
 
 std::unique_ptr<TensorSource> open_source(const Inspection& inspection, const SourceRules& rules) {
   switch (inspection.format) {
