@@ -188,7 +188,7 @@ class Builder {
     place(g, input_.key.tokens(b, h), "k", out_.key_base, out_.key_values, out_.key_offset);
     std::vector<N> lifted(size_of(static_cast<std::int64_t>(p.key.count) * p.width));
     std::vector<std::int64_t>& bad = out_.non_finite_values[size_of(g)];
-    lift_values(plan_.aggregate, input_.value.tokens(b, h), 0, p.width, lifted.data(), bad);
+    lift_values(plan_, g, input_.value.tokens(b, h), 0, p.width, lifted.data(), bad);
     const auto size = static_cast<std::int64_t>(lifted.size());
     store(lifted.data(), size, p.storage, out_.value.data() + g * size * storage_size(p.storage));
     for (const std::int64_t key : bad) {

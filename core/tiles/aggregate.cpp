@@ -6,29 +6,30 @@
 #include "core/base/error.h"
 #include "core/base/finite.h"
 #include "core/base/squared_norm.h"
+#include "core/tiles/head.h"
 
 namespace conelab {
 namespace {
 
-/// Sets row [size + 1] to (g v, g).
+/// Sets row [size + 1] to (g v, g). Returns false if v lies outside the ball.
 template <class S>
-void lift_midpoint(const S* v, std::int64_t size, std::int64_t token, Compute<S>* row) {
+bool lift_midpoint(const S* v, std::int64_t size, Compute<S>* row) {
   const double norm2 = squared_norm(v, size);
-  if (norm2 >= 1) {
-    fail("token {} of v lies outside the Klein ball of the Einstein midpoint (|v|^2 = {:.6g})",
-         token, norm2);
-  }
+  if (norm2 >= 1) return false;
   const double gamma = 1 / std::sqrt(1 - norm2);
   for (std::int64_t c = 0; c < size; ++c) row[c] = static_cast<Compute<S>>(gamma * v[c]);
   row[size] = static_cast<Compute<S>>(gamma);
+  return true;
 }
 
 }  // namespace
 
 template <class S>
-void lift_values(Aggregate aggregate, const TokenRows<const S>& values, std::int64_t first,
-                 std::ptrdiff_t stride, Compute<S>* out, std::vector<std::int64_t>& non_finite) {
+void lift_values(const Plan& plan, std::int64_t head, const TokenRows<const S>& values,
+                 std::int64_t first, std::ptrdiff_t stride, Compute<S>* out,
+                 std::vector<std::int64_t>& non_finite) {
   const std::int64_t value_size = values.columns;
+  const bool midpoint = is_midpoint(plan.aggregate);
   for (std::int64_t i = 0; i < values.count; ++i) {
     const S* v = values.row(i);
     Compute<S>* row = out + i * stride;
@@ -37,12 +38,13 @@ void lift_values(Aggregate aggregate, const TokenRows<const S>& values, std::int
       non_finite.push_back(first + i);
       for (std::int64_t c = 0; c < value_size; ++c) {
         const Compute<S> x = v[c];
-        row[c] = is_midpoint(aggregate) || !std::isfinite(x) ? 0 : x;
+        row[c] = midpoint || !std::isfinite(x) ? 0 : x;
       }
-    } else if (is_midpoint(aggregate)) {
-      lift_midpoint(v, value_size, first + i, row);
-    } else {
+    } else if (!midpoint) {
       for (std::int64_t c = 0; c < value_size; ++c) row[c] = v[c];
+    } else if (!lift_midpoint(v, value_size, row)) {
+      fail("{} lies outside the Klein ball of the Einstein midpoint (|v|^2 = {:.6g})",
+           token_name(plan, head, "v", first + i), squared_norm(v, value_size));
     }
   }
 }
@@ -86,8 +88,8 @@ void lower_value_grad(Aggregate aggregate, const Compute<S>* lifted_grad, const 
 }
 
 #define CONELAB_AGGREGATE(S)                                                                    \
-  template void lift_values(Aggregate, const TokenRows<const S>&, std::int64_t, std::ptrdiff_t, \
-                            Compute<S>*, std::vector<std::int64_t>&);                           \
+  template void lift_values(const Plan&, std::int64_t, const TokenRows<const S>&, std::int64_t, \
+                            std::ptrdiff_t, Compute<S>*, std::vector<std::int64_t>&);           \
   template void finish_row(Aggregate, const Compute<S>*, std::int64_t, Compute<S>, S*);         \
   template void lift_output_grad(Aggregate, const S*, const S*, std::int64_t, Compute<S>,       \
                                  Compute<S>*);                                                  \

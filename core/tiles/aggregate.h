@@ -36,10 +36,11 @@ namespace conelab {
 /// that is not finite, its number as a token (first, first + 1, ...) is appended to `non_finite`,
 /// and the numbers that are not finite (for the midpoint all) become 0: a weight of 0 times NaN
 /// must not reach rows that do not see the value. Throws a failure that names the token if |v| >= 1
-/// for the midpoint.
+/// for the midpoint; `head`, batch * heads + head, is for that message.
 template <class S>
-void lift_values(Aggregate aggregate, const TokenRows<const S>& values, std::int64_t first,
-                 std::ptrdiff_t stride, Compute<S>* out, std::vector<std::int64_t>& non_finite);
+void lift_values(const Plan& plan, std::int64_t head, const TokenRows<const S>& values,
+                 std::int64_t first, std::ptrdiff_t stride, Compute<S>* out,
+                 std::vector<std::int64_t>& non_finite);
 
 /// Sets an output row [value_size] from lifted sums and the `scale` of the weights. A row without
 /// weight gives zeros.

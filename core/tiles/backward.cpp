@@ -296,8 +296,8 @@ class BackwardPass {
     Buffer<T> values(w.value_grad.size(), T(0));
     std::vector<std::int64_t> non_finite;  // The slopes of their pairs are NaN.
     const auto given = input_.value.tokens(batch_of(index), head_of(index));
-    lift_values(plan_.aggregate, given.part(w.keys().first, w.keys().count), 0, stride,
-                values.data(), non_finite);
+    lift_values(plan_, index, given.part(w.keys().first, w.keys().count), 0, stride, values.data(),
+                non_finite);
     w.column_delta.assign(static_cast<std::size_t>(w.keys().columns), T(0));
     for (int c = 0; c < w.keys().count; ++c) {
       w.column_delta[static_cast<std::size_t>(c)] = static_cast<T>(kernels_.exact_product(

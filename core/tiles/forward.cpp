@@ -108,10 +108,9 @@ class ForwardPass {
   }
 
   void prepare_head(std::int64_t index) {
-    const Extents& e = plan_.extents;
     Head<T> head(plan_, kernels_, input_, index);
-    PackedKeys<T> keys(plan_, kernels_, head, e.key);
-    PackedValues<S> values(plan_, kernels_, input_.value.tokens(index / e.head, index % e.head));
+    PackedKeys<T> keys(plan_, kernels_, head, plan_.extents.key);
+    PackedValues<S> values(plan_, kernels_, input_, index);
     heads_[static_cast<std::size_t>(index)] = std::make_unique<ForwardHead<S>>(
         ForwardHead<S>{std::move(head), std::move(keys), std::move(values), {}});
   }

@@ -120,8 +120,8 @@ void Head<T>::place(const TokenRows<const S>& tokens, std::int64_t capacity, con
       skip_token(i, out);
     } else if (const char* wrong = store_token(x, i, place, out)) {
       if (all_finite(x, d)) {
-        fail("{} lies outside the model under map {}: {}", token_name(tensor, first + i),
-             plan_->map->name, wrong);
+        fail("{} lies outside the model under map {}: {}",
+             token_name(*plan_, index_, tensor, first + i), plan_->map->name, wrong);
       }
       skip_token(i, out);
     } else if (!plan_->map->inside_domain && place.gap <= 0 && all_finite(x, d)) {
@@ -130,17 +130,18 @@ void Head<T>::place(const TokenRows<const S>& tokens, std::int64_t capacity, con
   }
 }
 
-template <class T>
-std::string Head<T>::token_name(const char* tensor, std::int64_t index) const {
-  return fmt::format("token {} of {} (batch {}, head {})", index, tensor,
-                     index_ / plan_->extents.head, index_ % plan_->extents.head);
+std::string token_name(const Plan& plan, std::int64_t head, const char* tensor,
+                       std::int64_t token) {
+  return fmt::format("token {} of {} (batch {}, head {})", token, tensor, head / plan.extents.head,
+                     head % plan.extents.head);
 }
 
 template <class T>
-void Head<T>::fail_outside(const Place& place, const char* tensor, std::int64_t index) const {
+void Head<T>::fail_outside(const Place& place, const char* tensor, std::int64_t token) const {
   const bool ball = plan_->map->space == Space::ball;
   fail("{} lies outside the model under map {}: its {} must be {} {} (found {})",
-       token_name(tensor, index), plan_->map->name, ball ? "distance from the origin" : "height",
+       token_name(*plan_, index_, tensor, token), plan_->map->name,
+       ball ? "distance from the origin" : "height",
        ball ? "above the source's radius" : "below the light's, parameter height =", context_.light,
        place.height);
 }

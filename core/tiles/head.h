@@ -32,6 +32,10 @@ struct OperandGradient {
 template <class T>
 inline constexpr double reach = std::is_same_v<T, float> ? 2.78e9 : 6.7e153;
 
+/// Returns "token 3 of k (batch 0, head 2)". `head` is batch * heads + head.
+[[nodiscard]] std::string token_name(const Plan& plan, std::int64_t head, const char* tensor,
+                                     std::int64_t token);
+
 /// Tokens may have any stored type S whose Compute<S> is T.
 template <class T>
 class Head {
@@ -44,6 +48,7 @@ class Head {
   Head(const Plan& plan, const Kernels<T>& kernels, const AttentionInput<S>& input,
        std::int64_t index);
 
+  [[nodiscard]] std::int64_t index() const { return index_; }
   [[nodiscard]] int feature() const { return context_.feature; }
   [[nodiscard]] int base_size() const { return base_size_; }
   [[nodiscard]] const T* constants() const { return constants_; }
@@ -104,9 +109,7 @@ class Head {
   [[nodiscard]] bool is_within_reach(double norm2, double height) const;
   /// Marks token i of `out` as not finite, or as beyond reach.
   void skip_token(std::int64_t i, Operand<T>& out) const;
-  /// Returns "token 3 of k (batch 0, head 2)".
-  [[nodiscard]] std::string token_name(const char* tensor, std::int64_t index) const;
-  [[noreturn]] void fail_outside(const Place& place, const char* tensor, std::int64_t index) const;
+  [[noreturn]] void fail_outside(const Place& place, const char* tensor, std::int64_t token) const;
 };
 
 }  // namespace conelab

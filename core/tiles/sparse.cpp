@@ -40,7 +40,7 @@ class SparseHead {
     values_.resize(static_cast<std::size_t>(e.key * stride_));
     const TokenRows<const S> values = input.value.tokens(batch, head);
     std::vector<std::int64_t> not_finite;
-    lift_values(plan.aggregate, values, 0, stride_, values_.data(), not_finite);
+    lift_values(plan, head_.index(), values, 0, stride_, values_.data(), not_finite);
     // Only rows that see a value read it, so that it may stay NaN or infinite.
     for (const std::int64_t key : not_finite) {
       for (std::int64_t c = 0; c < e.value; ++c) {

@@ -19,10 +19,11 @@ constexpr int chunk = 32;
 
 template <class S>
 PackedValues<S>::PackedValues(const Plan& plan, const Kernels<T>& kernels,
-                              const TokenRows<const S>& values)
+                              const AttentionInput<S>& input, std::int64_t head)
     : plan_(&plan),
       kernels_(&kernels),
-      values_(values),
+      head_(head),
+      values_(input.value.tokens(head / plan.extents.head, head % plan.extents.head)),
       stride_(value_stride(plan.aggregate, plan.extents.value, kernels.panel)),
       non_finite_(
           static_cast<std::size_t>((plan.extents.key + forward_keys<T> - 1) / forward_keys<T>)) {
@@ -58,7 +59,7 @@ void PackedValues<S>::load(int tile, T* panels, std::vector<std::int64_t>& non_f
       if (as_is && kernels_->split_panels(rows.data, stride_, count, out, panel_stride)) continue;
     }
     lifted.resize(static_cast<std::size_t>(chunk * stride_));
-    lift_values(plan_->aggregate, rows, first, stride_, lifted.data(), non_finite);
+    lift_values(*plan_, head_, rows, first, stride_, lifted.data(), non_finite);
     (void)kernels_->split_panels(lifted.data(), stride_, count, out, panel_stride);
   }
 }

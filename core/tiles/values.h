@@ -20,8 +20,9 @@ class PackedValues {
   using T = Compute<S>;
 
  public:
-  /// `values` are those of the head.
-  PackedValues(const Plan& plan, const Kernels<T>& kernels, const TokenRows<const S>& values);
+  /// `head` is batch * heads + head.
+  PackedValues(const Plan& plan, const Kernels<T>& kernels, const AttentionInput<S>& input,
+               std::int64_t head);
 
   /// Returns the leading dimension of lifted values (aggregate.h).
   [[nodiscard]] std::ptrdiff_t stride() const { return stride_; }
@@ -41,6 +42,7 @@ class PackedValues {
  private:
   const Plan* plan_;
   const Kernels<T>* kernels_;
+  std::int64_t head_;
   TokenRows<const S> values_;
   std::ptrdiff_t stride_;
   Buffer<T> kept_;  ///< The panels of all tiles, or empty.

@@ -490,6 +490,8 @@ class WrongInput(AttendTest):
         twice = np.stack([np.concatenate([inside, inside]), np.concatenate([inside, outside])])
         self.refuse(1, self.write(q=twice, k=np.full_like(twice, 0.5)), "-s", "penumbral", "--map", "none",
                     says="token 3 of q (batch 1, head 1) lies outside")
+        self.refuse(1, self.write(q=twice, k=twice, v=twice), "-s", "dot", "--aggregate", "einstein",
+                    says="token 3 of v (batch 1, head 1) lies outside the Klein ball")
 
     def test_no_gpu_is_said_and_not_a_crash(self):
         self.refuse(1, GERMAN, "-s", "dot", "--device", "cuda", says="device cuda: no")
