@@ -213,6 +213,6 @@ std::string describe(const Case& c) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-std::string operator_name(const std::string& label) { return label.substr(0, label.find(':')); }
+std::string operator_of_label(const std::string& label) { return label.substr(0, label.find(':')); }
 
 }  // namespace conelab

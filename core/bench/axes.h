@@ -101,6 +101,6 @@ class Case {
 [[nodiscard]] std::string describe(const Case& c);
 
 /// Returns an operator without its parameters: "penumbral" for "penumbral:gamma=2:bias=alibi".
-[[nodiscard]] std::string operator_name(const std::string& label);
+[[nodiscard]] std::string operator_of_label(const std::string& label);
 
 }  // namespace conelab

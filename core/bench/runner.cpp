@@ -54,7 +54,7 @@ void check_parameters(const Sweep& sweep, const Workload& workload) {
   const auto& own = workload.operations;
   for (const Case& c : sweep.cases()) {
     const std::string& operation = c["operator"];
-    const std::string name = operator_name(operation);
+    const std::string name = operator_of_label(operation);
     if (name == operation) continue;
     if (workload.check == nullptr || std::find(own.begin(), own.end(), name) == own.end()) {
       misuse("operator '{}': {} takes no parameters here", operation, name);

@@ -23,7 +23,7 @@ void check_names(const Axis& axis, const Labels& labels, const Labels& known) {
     if (std::count(labels.begin(), labels.end(), label) > 1) {
       misuse("{} '{}' is given twice", axis.name, label);
     }
-    const std::string name = operator_name(label);
+    const std::string name = operator_of_label(label);
     if (!known.empty() && !holds(known, name)) unknown_name(axis.name, name, known);
     if (label.find_first_of(" \t\r\n") != std::string::npos) {
       misuse("{} '{}' holds a blank", axis.name, label);
