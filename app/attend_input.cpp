@@ -102,11 +102,8 @@ Call keep_head(const Call& call, std::int64_t head, AttentionInput<T>& input) {
     misuse("--head {}: there is none (the input has {}, counted from 0)", head, heads);
   for (StridedTensor4<T>* all : {&input.query, &input.key, &input.value, &input.output_grad}) {
     if (all->shape.head != heads) continue;  // The output may have other heads.
-    Tensor4<T> one({all->shape.batch, 1, all->shape.token, all->shape.feature});
-    for (std::int64_t b = 0; b < all->shape.batch; ++b) {
-      copy_tokens(all->tokens(b, head), one.row(b, 0, 0));
-    }
-    *all = std::move(one);
+    const Shape4 one{all->shape.batch, 1, all->shape.token, all->shape.feature};
+    *all = StridedTensor4<T>(all->row(0, head, 0), one, all->strides()).dense();
   }
   if (makes_heads(call))
     return call;  // Its tensors and lists are those of the heads that it makes.
