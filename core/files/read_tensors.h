@@ -88,7 +88,6 @@ struct Input {
   std::string sha256;
 
   [[nodiscard]] const InputTensor& key_or_query() const { return key ? *key : query; }
-  [[nodiscard]] const InputTensor& value_or_query() const { return value ? *value : query; }
 };
 
 /// A file and a group: "trace.h5:/layer3". If a file with the whole name exists, it is that file.

@@ -41,11 +41,7 @@ void digest_row(const float* row, std::int64_t columns, const MatrixSource& sour
   if (least <= high) block.positive_limits.include({least, high});
   block.row_largest.push_back(largest);
   if (!weights) return;
-  const double entropy = entropy_of(sum, terms, source.excluded() > 0);
-  block.row_entropy.push_back(static_cast<float>(entropy));
-  if (sum <= 0) return;
-  block.entropy_sum += entropy;
-  ++block.entropy_rows;
+  block.row_entropy.push_back(static_cast<float>(entropy_of(sum, terms, source.excluded() > 0)));
 }
 
 void sample_row(const float* row, std::int64_t r, std::int64_t columns, std::int64_t step,
@@ -110,7 +106,6 @@ void MapSummary::add(const MapBlock& block) {
   sorted_sample.insert(sorted_sample.end(), block.sample.begin(), block.sample.end());
   sorted_row_sample.insert(sorted_row_sample.end(), block.row_sample.begin(),
                            block.row_sample.end());
-  entropy_sum += block.entropy_sum, entropy_rows += block.entropy_rows;
 }
 
 }  // namespace conelab::desktop

@@ -23,8 +23,6 @@ struct MapBlock {
   std::vector<double> column_sum;               ///< [columns]
   std::vector<float> sample;                    ///< Evenly spaced cells, in their order.
   std::vector<float> row_sample;  ///< The same cells, divided by the largest of their row.
-  double entropy_sum = 0;
-  std::int64_t entropy_rows = 0;  ///< Rows with a weight above zero.
 };
 
 /// Computes and summarises rows. Cells are pooled by 2^level, of which row_begin must be a
@@ -49,16 +47,10 @@ struct MapSummary {
   /// About 65,536 cells for ranks, percentiles and histograms, and the same divided by the largest
   /// magnitude of their row; sorted when complete.
   std::vector<float> sorted_sample, sorted_row_sample;
-  double entropy_sum = 0;
-  std::int64_t entropy_rows = 0;
   std::int64_t excluded = 0;  ///< Cells of special tokens; they count as masked.
 
   /// Returns whether weights have signs, so that they are no shares and have no entropy.
   [[nodiscard]] bool is_signed() const { return !row_entropy.empty() && limits.low < 0; }
-  /// Returns the mean entropy of the rows that have weights, in nats; NaN if there are none.
-  [[nodiscard]] double mean_entropy() const {
-    return entropy_sum / static_cast<double>(entropy_rows);
-  }
 };
 
 }  // namespace conelab::desktop

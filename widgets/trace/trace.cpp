@@ -94,16 +94,9 @@ std::shared_ptr<const Trace> load_trace(const std::string& file, const std::stri
   trace->file = file;
   trace->group = group;
   trace->arrays = arrays;
-  trace->model = input.model;
-  trace->text = input.text;
   trace->sha256 = input.sha256;
   trace->query_token = std::move(input.query_token);
   trace->key_token = std::move(input.key_token);
-  const InputTensor* const read[] = {&input.query, &input.key_or_query(), &input.value_or_query()};
-  for (const InputTensor* t : read) {
-    trace->nan_count += t->nan_count;
-    trace->infinite_count += t->infinite_count;
-  }
   input.output_grad.reset();
   auto tensors = attention_input<double>(std::move(input), Dtype::f64);
   stop_if(cancelled);

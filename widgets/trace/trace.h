@@ -21,15 +21,12 @@ namespace conelab::desktop {
 struct Trace {
   std::string file, group;
   ArrayNames arrays;   ///< Names of the file's arrays that were read as q, k and v.
-  std::string model;   ///< Attribute of the file, or empty.
-  std::string text;    ///< Attribute of the file, or empty.
   std::string sha256;  ///< Digest of the file.
   Tensor4<double> query, key, value;
   std::vector<std::string> query_token, key_token;     ///< [n_q], [n_k], or empty.
   std::vector<std::uint8_t> allowed;                   ///< [n_q × n_k] or empty.
   std::map<std::string, Array<double>> tensors;        ///< Parameters that lie beside q,
   std::map<std::string, Array<std::int64_t>> indices;  ///< and those of whole numbers.
-  std::int64_t nan_count = 0, infinite_count = 0;
   /// A map that the file holds instead of q, k and v, which have no features then; null for traces.
   std::shared_ptr<const StoredMap> stored;
 

@@ -108,7 +108,7 @@ TEST_F(ReadTensors, KeyAndValueDefaultToQuery) {
   make_h5(path("q.h5"), [](hid_t root) { add_tensor(root, "q", {3, 4}); });
   const Input input = read_input(path("q.h5"));
   EXPECT_FALSE(input.key);
-  EXPECT_EQ(&input.value_or_query(), &input.query);
+  EXPECT_FALSE(input.value);
   EXPECT_EQ(input.query.shape(), (Shape4{1, 1, 3, 4}));
 }
 
@@ -185,7 +185,7 @@ TEST_F(ReadTensors, ArchivesHaveGroupsByTheNamesOfTheirArrays) {
   EXPECT_EQ(read_input(path("t.npz") + ":/layer0").query.shape(), (Shape4{1, 1, 2, 3}));
   const Input input = read_input(path("t.npz") + ":/layer1");
   EXPECT_EQ(input.query.shape(), (Shape4{1, 1, 4, 3}));
-  EXPECT_EQ(input.value_or_query().shape(), (Shape4{1, 1, 4, 5}));
+  EXPECT_EQ(input.value->shape(), (Shape4{1, 1, 4, 5}));
   EXPECT_EQ(input.group, "/layer1");
   EXPECT_THROW((void)read_input(path("t.npz") + ":/layer"), Error) << "no part of a name";
   EXPECT_THROW((void)read_input(path("t.npz") + ":/layer2"), Error);

@@ -112,7 +112,6 @@ TEST(MapTokens, ExcludedOnesHaveNoPartInLimitsAndSummaries) {
   EXPECT_EQ(summary.zero, 0);
   EXPECT_NEAR(summary.row_entropy[1], -(0.8 * std::log(0.8) + 0.2 * std::log(0.2)), 1e-5);
   EXPECT_NEAR(summary.row_entropy[2], std::log(2), 1e-5);
-  EXPECT_NEAR(summary.mean_entropy(), (summary.row_entropy[1] + summary.row_entropy[2]) / 2, 1e-6);
   EXPECT_NEAR(summary.column_sum[1], 0.18, 1e-6);
   EXPECT_NEAR(pyramid.source().exact(1, 0), 0.9, 1e-6);  // The readout stays exact.
 }
