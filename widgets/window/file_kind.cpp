@@ -94,7 +94,7 @@ bool FoundFile::has_stored_maps() const {
   return kind == FileKind::result && content && !stored_maps(*content).empty();
 }
 
-FoundFile find_out(const QString& named, const Cancelled& cancelled) {
+FoundFile identify_file(const QString& named, const Cancelled& cancelled) {
   const InputSpec spec = QFileInfo::exists(named) ? InputSpec{named.toStdString(), ""}
                                                   : parse_input_spec(named.toStdString());
   const QString path =

@@ -41,6 +41,6 @@ struct FoundFile {
 
 /// Determines the kind of a file. `named` is a path, or "FILE.h5:/group" for one trace of a file.
 /// Throws a failure if the file cannot be read, and interrupted if `cancelled` returns true.
-[[nodiscard]] FoundFile find_out(const QString& named, const Cancelled& cancelled = {});
+[[nodiscard]] FoundFile identify_file(const QString& named, const Cancelled& cancelled = {});
 
 }  // namespace conelab::desktop

@@ -141,7 +141,7 @@ FileOpener::Found FileOpener::find_all(const QStringList& files, const JobContex
   for (const QString& file : files) {
     context.stop_if_cancelled();
     try {
-      const FoundFile one = find_out(file, context.cancel_check());
+      const FoundFile one = identify_file(file, context.cancel_check());
       // Of several traces one is shown, so that errors of the others would go unnoticed.
       const bool unread = one.kind == FileKind::trace && !one.content;
       if (files.size() > 1 && unread) try_reading(one, context);

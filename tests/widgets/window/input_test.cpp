@@ -148,7 +148,7 @@ TEST(Input, ASessionOpensUnderAnyName) {
   Session session;
   session.theme = "dark";
   save_session({session, {}}, file);
-  const FoundFile found = find_out(file);
+  const FoundFile found = identify_file(file);
   ASSERT_EQ(found.kind, FileKind::session);
   EXPECT_EQ(found.session->session, session);
 }
