@@ -155,7 +155,7 @@ TEST(Speed, AllHeadsAreThereAtOnce) {
   MapsModel maps(workspace);
   HeadsModel heads(maps);
   const double computed = milliseconds([&] {
-    heads.look(true);
+    heads.set_visible(true);
     wait_for([&] { return heads.complete(); });
   });
   HeadsCanvas canvas(heads);

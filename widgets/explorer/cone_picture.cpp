@@ -149,7 +149,7 @@ class Builder {
     stroke_line(ink, width, flattened(curve, project_, box_), dashes, opacity);
   }
   void stroke_line(Ink ink, double width, const Line& line, bool dashes, double opacity) {
-    Stroke out{ink, opacity, width, dashes, clipped_line(line, box_.grown(4))};
+    InkStroke out{ink, opacity, width, dashes, clipped_line(line, box_.grown(4))};
     if (!out.pieces.empty()) picture.strokes.push_back(std::move(out));
   }
 
@@ -196,7 +196,7 @@ class Builder {
   /// Draws a line, except where it is too close to earlier lines: many lines at the border would
   /// make a moiré pattern.
   void level_line(const Curve& curve, bool dashes) {
-    Stroke out{Ink::level, 0.55, 1, dashes, {}};
+    InkStroke out{Ink::level, 0.55, 1, dashes, {}};
     for (const Line& piece : clipped_line(flattened(curve, project_, box_), box_.grown(4))) {
       for (Line& part : apart_.kept(piece)) out.pieces.push_back(std::move(part));
     }
@@ -242,9 +242,9 @@ class Builder {
 };
 
 /// Draws the border of the model.
-Stroke boundary(const PlaneFrame& frame, const Box& box) {
+InkStroke boundary(const PlaneFrame& frame, const Box& box) {
   const PlanePoint o = frame.origin();
-  Stroke border{Ink::boundary, 1, 1.2, false, {}};
+  InkStroke border{Ink::boundary, 1, 1.2, false, {}};
   if (frame.model() == Model::halfspace) {
     border.pieces = {{{box.x, o.y}, {box.right(), o.y}}};
   } else if (frame.model() == Model::band) {
@@ -284,8 +284,8 @@ std::vector<Fill> cone_fills(const ConeChoice& choice, const ConeScene& scene,
   return std::move(builder.picture.fills);
 }
 
-std::vector<Stroke> cone_strokes(const ConeChoice& choice, const ConeScene& scene,
-                                 const Projection& project, const Box& box) {
+std::vector<InkStroke> cone_strokes(const ConeChoice& choice, const ConeScene& scene,
+                                    const Projection& project, const Box& box) {
   Builder builder(choice, scene, project, box);
   builder.draw_lines();
   return std::move(builder.picture.strokes);

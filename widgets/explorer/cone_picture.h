@@ -32,7 +32,7 @@ struct Fill {
   bool plain = false;          ///< True if contours are convex and do not overlap.
 };
 
-struct Stroke {
+struct InkStroke {
   Ink ink;
   double opacity, width;  ///< The width is in pixels.
   bool dashed = false;
@@ -42,7 +42,7 @@ struct Stroke {
 struct ConePicture {
   Line ground;  ///< The closed, convex border of the model; opaque fills cover all outside it.
   std::vector<Fill> fills;
-  std::vector<Stroke> strokes;
+  std::vector<InkStroke> strokes;
 };
 
 /// Returns the picture in a flat model.
@@ -52,7 +52,8 @@ struct ConePicture {
 /// projection.
 [[nodiscard]] std::vector<Fill> cone_fills(const ConeChoice& choice, const ConeScene& scene,
                                            const Projection& project, const figure::Box& box);
-[[nodiscard]] std::vector<Stroke> cone_strokes(const ConeChoice& choice, const ConeScene& scene,
-                                               const Projection& project, const figure::Box& box);
+[[nodiscard]] std::vector<InkStroke> cone_strokes(const ConeChoice& choice, const ConeScene& scene,
+                                                  const Projection& project,
+                                                  const figure::Box& box);
 
 }  // namespace conelab::desktop

@@ -63,8 +63,8 @@ void keep_in_domain(ConeChoice& c) {
 
 }  // namespace
 
-void ExplorerViewport::look(const std::optional<ConeCamera>& camera) {
-  look_from(camera);
+void ExplorerViewport::move_camera(const std::optional<ConeCamera>& camera) {
+  use_camera(camera);
   if (shows_tokens()) return;
   document_.edit(
       tr("move the view"), [&](Session& s) { s.cones.camera = camera; }, "explorer view");
@@ -80,7 +80,7 @@ void ExplorerViewport::edit(const QString& label, Change change, const QString& 
         // point follows the pointer.
         if (shows_tokens()) {
           s.cones.follow_tokens = false;
-          s.cones.camera = looking(dragged_.isEmpty() ? 0 : dragged_pane_);
+          s.cones.camera = current_camera(dragged_.isEmpty() ? 0 : dragged_pane_);
         }
         change(s.cones);
       },
@@ -263,7 +263,7 @@ void ExplorerViewport::handle_pointer() {
   const std::size_t pane = pane_at(pointer);
   const QString under = handle_at(pointer, pane);
   const bool at_arrow = dragged_.isEmpty() && arrow_under(pointer) && !io.WantCaptureMouse;
-  if (at_arrow && ImGui::IsMouseClicked(0)) return look({});
+  if (at_arrow && ImGui::IsMouseClicked(0)) return move_camera({});
   if ((at_arrow || !under.isEmpty()) && !io.WantCaptureMouse) {
     ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
   }
@@ -282,35 +282,35 @@ void ExplorerViewport::handle_pointer() {
     dragged_ == "ground" ? move_ground(pointer) : move_handle(pointer);
   }
   if (io.MouseWheel != 0 && !io.WantCaptureMouse) zoom(io.MouseWheel, pointer);
-  if (ImGui::IsMouseDoubleClicked(0) && !io.WantCaptureMouse && under.isEmpty()) look({});
+  if (ImGui::IsMouseDoubleClicked(0) && !io.WantCaptureMouse && under.isEmpty()) move_camera({});
 }
 
 /// Moves the camera by an isometry so that the grabbed point stays under the pointer.
 void ExplorerViewport::move_ground(const QPointF& pointer) {
-  ConeCamera next = looking(dragged_pane_);
+  ConeCamera next = current_camera(dragged_pane_);
   if (in_space()) {
     constexpr double turn = 0.008;  // Radians per pixel.
     const ImVec2 by = ImGui::GetIO().MouseDelta;
     const SpaceCamera turned =
         SpaceCamera{view_.yaw + turn * by.x, view_.pitch + turn * by.y, view_.zoom}.bounded();
     next.yaw = turned.yaw, next.pitch = turned.pitch;
-    return look(next);
+    return move_camera(next);
   }
   if (!grabbed_) return;
   const auto moved = frame(dragged_pane_).with_point_at(*grabbed_, pointer.x(), pointer.y());
   if (!moved) return;
   next.x0 = moved->x0, next.log_scale = moved->log_scale;
-  look(next);
+  move_camera(next);
 }
 
 /// Zooms. On the half-plane this is a dilation about the boundary point under the pointer; in the
 /// other models the point under the pointer moves towards the middle or away from it.
 void ExplorerViewport::zoom(double notches, const QPointF& pointer) {
   const std::size_t pane = pane_at(pointer);
-  ConeCamera next = looking(pane);
+  ConeCamera next = current_camera(pane);
   if (in_space()) {
     next.zoom = SpaceCamera{0, 0, view_.zoom * std::exp(0.15 * notches)}.bounded().zoom;
-    return look(next);
+    return move_camera(next);
   }
   const PlaneFrame f = frame(pane);
   const auto before = f.plane(pointer.x(), pointer.y());
@@ -328,7 +328,7 @@ void ExplorerViewport::zoom(double notches, const QPointF& pointer) {
     if (!moved) return;
     next.x0 = moved->x0, next.log_scale = moved->log_scale;
   }
-  look(next);
+  move_camera(next);
 }
 
 std::optional<PlanePoint> ExplorerViewport::dragged_to(const QPointF& to) const {

@@ -99,7 +99,7 @@ void ExplorerViewport::show_half_space(Pane& pane, const SpaceFrame& frame,
   };
   ConeChoice lines = pane.choice;
   lines.level_lines = false;  // The heat layer is not shown in space.
-  for (Stroke& stroke : cone_strokes(lines, pane.scene, project, pane.box)) {
+  for (InkStroke& stroke : cone_strokes(lines, pane.scene, project, pane.box)) {
     pane.picture.strokes.push_back(std::move(stroke));
   }
 }
@@ -116,7 +116,7 @@ void ExplorerViewport::show_hyperboloid(Pane& pane, const SpaceFrame& frame,
   };
   if (unhidden) pane.picture.fills = cone_fills(pane.choice, pane.scene, project, pane.box);
   const Rim rim(frame);
-  for (Stroke& stroke : cone_strokes(pane.choice, pane.scene, project, pane.box)) {
+  for (InkStroke& stroke : cone_strokes(pane.choice, pane.scene, project, pane.box)) {
     std::vector<Line> pieces;
     for (const Line& piece : stroke.pieces) {
       for (Line& part : rim.without(piece)) pieces.push_back(std::move(part));

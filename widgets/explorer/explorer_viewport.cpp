@@ -70,7 +70,7 @@ ExplorerViewport::ExplorerViewport(Document& document, QWidget* parent)
   connect(&resting_, &QTimer::timeout, this, &ExplorerViewport::refine);
   shown_ = framed_ = document_.session().cones;
   make_panes();
-  look_from(shown_.camera);
+  use_camera(shown_.camera);
 }
 
 ExplorerViewport::~ExplorerViewport() { release(); }
@@ -94,7 +94,7 @@ void ExplorerViewport::show_scene(ConeChoice choice, TokenMarks tokens) {
   measure_tokens();
   if (other_choice) emit scene_changed();
   if (other_panes || (other_choice && wanted != shown_.camera)) framed_ = shown_;
-  if (other_panes || other_pair || wanted != shown_.camera) look_from(wanted);
+  if (other_panes || other_pair || wanted != shown_.camera) use_camera(wanted);
 }
 
 void ExplorerViewport::make_panes() {
@@ -171,12 +171,12 @@ QPointF ExplorerViewport::handle(const char* name, std::size_t pane) const {
   return pixel_of(pane, plane_point(p));
 }
 
-ConeCamera ExplorerViewport::looking(std::size_t pane) const {
+ConeCamera ExplorerViewport::current_camera(std::size_t pane) const {
   const PlaneCamera& camera = panes_[pane].camera;
   return {camera.x0, camera.log_scale, view_.yaw, view_.pitch, view_.zoom};
 }
 
-void ExplorerViewport::look_from(const std::optional<ConeCamera>& camera) {
+void ExplorerViewport::use_camera(const std::optional<ConeCamera>& camera) {
   if (!camera) return fit();
   shown_.camera = camera;
   for (Pane& pane : panes_) {
@@ -365,10 +365,10 @@ void ExplorerViewport::draw_panes() {
   });
 }
 
-void ExplorerViewport::draw_strokes(const std::vector<Stroke>& strokes) {
+void ExplorerViewport::draw_strokes(const std::vector<InkStroke>& strokes) {
   ImDrawList* list = ImGui::GetBackgroundDrawList();
   std::vector<ImVec2> points;
-  for (const Stroke& stroke : strokes) {
+  for (const InkStroke& stroke : strokes) {
     const ImU32 colour = packed(line_colour(stroke.ink, palette()), stroke.opacity);
     for (const Line& piece : stroke.pieces) {
       for (const Line& part : stroke.dashed ? dashed(piece, 5, 4) : std::vector<Line>{piece}) {

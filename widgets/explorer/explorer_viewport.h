@@ -50,7 +50,7 @@ class ExplorerViewport : public Viewport {
   [[nodiscard]] QPointF handle(const char* name, std::size_t pane = 0) const;
   /// Fits the camera of each pane to its scene and to the window, and keeps doing so until the user
   /// moves it. This is an edit of the session.
-  void fit_view() { look({}); }
+  void fit_view() { move_camera({}); }
   [[nodiscard]] const TokenMarks& tokens() const { return tokens_; }
   /// A name next to its point, as it was last placed; absent if there was no space.
   struct PlacedName {
@@ -122,11 +122,11 @@ class ExplorerViewport : public Viewport {
   void lay_out();
   void fit();
   [[nodiscard]] PlaneCamera fitted(const Pane& pane, bool with_tokens) const;
-  void look_from(const std::optional<ConeCamera>& camera);
+  void use_camera(const std::optional<ConeCamera>& camera);
   /// Records that the user has moved the camera (or, if absent, has fitted it). Several moves in a
   /// row are one edit.
-  void look(const std::optional<ConeCamera>& camera);
-  [[nodiscard]] ConeCamera looking(std::size_t pane) const;
+  void move_camera(const std::optional<ConeCamera>& camera);
+  [[nodiscard]] ConeCamera current_camera(std::size_t pane) const;
   /// Updates pictures that have changed, and refines the heat layers of the others.
   void update_pictures();
   [[nodiscard]] std::shared_ptr<HeatRaster> raster(std::size_t pane, int step) const;
@@ -139,7 +139,7 @@ class ExplorerViewport : public Viewport {
   [[nodiscard]] std::optional<PlanePoint> dragged_to(const QPointF& to) const;
   [[nodiscard]] QPointF pixel_of(std::size_t pane, const PlanePoint& p) const;
   void draw_panes();
-  void draw_strokes(const std::vector<Stroke>& strokes);
+  void draw_strokes(const std::vector<InkStroke>& strokes);
   void draw_marks(std::size_t pane);
   void draw_title(std::size_t pane);
   void draw_arrow(std::size_t pane, const QString& name, const QPointF& to, const QColor& colour);

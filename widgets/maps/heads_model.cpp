@@ -61,10 +61,10 @@ std::pair<std::size_t, std::size_t> HeadsModel::progress() const {
   return {done, all};
 }
 
-void HeadsModel::look(bool looked_at) {
-  if (looked_at_ == looked_at) return;
-  looked_at_ = looked_at;
-  if (!looked_at) {
+void HeadsModel::set_visible(bool visible) {
+  if (visible_ == visible) return;
+  visible_ = visible;
+  if (!visible) {
     for (const auto& row : rows_) row->preview.cancel(), row->job.cancel();
     poll_.stop();
   } else if (!cancelled_) {
@@ -128,7 +128,7 @@ std::vector<std::shared_ptr<HeadRow>> HeadsModel::wanted_rows() const {
 }
 
 void HeadsModel::rebuild() {
-  if (!looked_at_) return;
+  if (!visible_) return;
   choice_ =
       shown_maps(maps_.workspace().document().session().maps, maps_.workspace().trace().get());
   const auto same = [](const auto& a, const auto& b) { return a->key == b->key; };

@@ -50,7 +50,7 @@ class HeadsModel : public QObject {
 
   [[nodiscard]] MapsModel& maps() { return maps_; }
   /// Starts or stops the jobs when the view becomes visible or hidden.
-  void look(bool looked_at);
+  void set_visible(bool visible);
   [[nodiscard]] const std::vector<std::shared_ptr<HeadRow>>& rows() const { return rows_; }
   [[nodiscard]] bool busy() const;
   /// Returns whether every head of every row is complete.
@@ -107,7 +107,7 @@ class HeadsModel : public QObject {
   MapChoice choice_;
   /// Shared limits of maps without signs, and of maps with them.
   figure::Limits shared_limits_[2];
-  bool looked_at_ = false, cancelled_ = false;
+  bool visible_ = false, cancelled_ = false;
   QTimer poll_;
 };
 

@@ -55,7 +55,7 @@ MapNotice::MapNotice(MapsModel& maps, EntropyMatcher& matcher, QWidget* parent)
   hide();
 }
 
-void MapNotice::look(bool wanted) {
+void MapNotice::set_wanted(bool wanted) {
   wanted_ = wanted;
   refresh();
 }

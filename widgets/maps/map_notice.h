@@ -20,7 +20,7 @@ class MapNotice : public QWidget {
  public:
   MapNotice(MapsModel& maps, EntropyMatcher& matcher, QWidget* parent = nullptr);
   /// Shows the line where several maps share limits, if `wanted` is true.
-  void look(bool wanted);
+  void set_wanted(bool wanted);
 
  protected:
   void resizeEvent(QResizeEvent* event) override;

@@ -119,7 +119,7 @@ void MapsView::build_tools(QWidget* row) {
   build_arc_tools(row);
   build_range_tools(row);
   build_export_tools(row);
-  build_look_tools(row);
+  build_colour_tools(row);
   build_token_tools(row);
   build_numbers(row);
 }
@@ -305,7 +305,7 @@ void MapsView::build_export_tools(QWidget* row) {
 }
 
 /// Builds the tools that determine the colours of maps, and what stands at their margins.
-void MapsView::build_look_tools(QWidget* row) {
+void MapsView::build_colour_tools(QWidget* row) {
   QLayout* line = row->layout();
   shared_ = new QToolButton;
   shared_->setText(tr("shared limits"));

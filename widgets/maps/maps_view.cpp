@@ -152,8 +152,8 @@ void MapsView::show_layout() {
                            : layout == "heads"                       ? heads_page_
                            : layout == "table"                       ? table_page_
                                                                      : maps_page_);
-  heads_.look(layout == "heads");
-  notice_->look(layout == "maps");
+  heads_.set_visible(layout == "heads");
+  notice_->set_wanted(layout == "maps");
   for (const auto& [control, layouts] : shown_in_) {
     control->setVisible(layouts.contains(QString::fromStdString(layout)));
   }

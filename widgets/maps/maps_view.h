@@ -64,7 +64,7 @@ class MapsView : public QWidget {
   void build_arc_tools(QWidget* row);
   void build_range_tools(QWidget* row);
   void build_export_tools(QWidget* row);
-  void build_look_tools(QWidget* row);
+  void build_colour_tools(QWidget* row);
   void build_numbers(QWidget* row);
   void build_cancel(ToolRow* row);
   void fill_figure_menu();

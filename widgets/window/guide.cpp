@@ -64,9 +64,9 @@ Guide::Guide(Document& document, MapsModel& maps, QWidget* parent)
   row->addWidget(close);
   row->addStretch(1);
   column->addLayout(row);
-  connect(&document_, &Document::changed, this, &Guide::look);
-  connect(&document_, &Document::focus_changed, this, &Guide::look);
-  connect(&maps_, &MapsModel::progressed, this, &Guide::look);
+  connect(&document_, &Document::changed, this, &Guide::check_steps);
+  connect(&document_, &Document::focus_changed, this, &Guide::check_steps);
+  connect(&maps_, &MapsModel::progressed, this, &Guide::check_steps);
   follow_palette(this, [this] { show_steps(); });
 }
 
@@ -86,7 +86,7 @@ void Guide::start(const Example& example) {
 }
 
 /// Steps are done in their order; one event may finish several of them.
-void Guide::look() {
+void Guide::check_steps() {
   const std::size_t before = done_;
   const GuideView view{document_, maps_.flipped()};
   while (done_ < example_.steps.size() && example_.steps[done_].done(view)) ++done_;

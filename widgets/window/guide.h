@@ -34,7 +34,7 @@ class Guide : public QWidget {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  void look();
+  void check_steps();
   void show_steps();
   void show_current();
 

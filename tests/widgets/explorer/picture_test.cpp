@@ -72,7 +72,7 @@ TEST(HeatField, ColoursOfAFiniteFamilyEndAtTheLargestValueThereIs) {
 /// Every line of an ink, in pixels.
 std::vector<figure::Point> points_of(const ConePicture& picture, Ink ink, double width) {
   std::vector<figure::Point> out;
-  for (const Stroke& s : picture.strokes) {
+  for (const InkStroke& s : picture.strokes) {
     if (s.ink != ink || s.width != width) continue;
     for (const Line& piece : s.pieces) out.insert(out.end(), piece.begin(), piece.end());
   }
@@ -110,7 +110,7 @@ TEST(ConePicture, LinesAreAsFineAsTheEyeNeeds) {
   const ConePicture picture = cone_picture(choice, cone_scene(choice), frame);
   const double radius = 1 / frame.unit();
   std::size_t points = 0;
-  for (const Stroke& stroke : picture.strokes) {
+  for (const InkStroke& stroke : picture.strokes) {
     if (stroke.ink != Ink::u || stroke.width != 1.6) continue;
     for (const Line& edge : stroke.pieces) {
       points += edge.size();
@@ -185,8 +185,8 @@ TEST(ConePicture, LevelLinesKeepApart) {
       choice.u = {-0.35, height};
       const PlaneFrame frame(model, {0, 0}, 800, 600);
       const ConePicture picture = cone_picture(choice, cone_scene(choice), frame);
-      std::vector<const Stroke*> levels;
-      for (const Stroke& s : picture.strokes) {
+      std::vector<const InkStroke*> levels;
+      for (const InkStroke& s : picture.strokes) {
         if (s.ink == Ink::level) levels.push_back(&s);
       }
       EXPECT_EQ(levels.size(), 6U) << choice.model << " " << height;
@@ -227,7 +227,7 @@ TEST(ConePicture, UmbralLevelLinesSpanTheWindow) {
       const PlaneFrame frame(Model::halfspace, {0, scale}, 800, 600);
       const ConePicture picture = cone_picture(choice, cone_scene(choice), frame);
       double all = 0, highest = 600;
-      for (const Stroke& s : picture.strokes) {
+      for (const InkStroke& s : picture.strokes) {
         if (s.ink != Ink::level) continue;
         for (const Line& piece : s.pieces) {
           all += length(piece);

@@ -97,7 +97,7 @@ TEST(ConePicture, LevelLinesOfOtherSimilaritiesAreAtRoundValues) {
       const double step = figure::round_level_step(range.low, range.high, most_level_lines);
       const auto field = heat_field(choice, scene);
       int lines = 0;
-      for (const Stroke& stroke : cone_picture(choice, scene, frame).strokes) {
+      for (const InkStroke& stroke : cone_picture(choice, scene, frame).strokes) {
         if (stroke.ink != Ink::level) continue;
         ++lines;
         for (const Line& piece : stroke.pieces) {

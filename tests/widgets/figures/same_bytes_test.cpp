@@ -305,7 +305,7 @@ TEST(FigureBytes, OfAllHeadsAreWhatTheViewShows) {
     s.maps.heads_order = "highest first";
   });
   ASSERT_TRUE(wait_for([&] { return workspace.head() != nullptr; }));
-  heads.look(true);
+  heads.set_visible(true);
   ASSERT_TRUE(wait_for([&] { return heads.complete(); }));
   const FigureChoice choice = *map_figure(shown.document.session(), *workspace.trace());
   FigureRequest request;

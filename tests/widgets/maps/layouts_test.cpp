@@ -229,7 +229,7 @@ TEST(Heads, EveryHeadOfEveryOperatorIsItsOwnMatrix) {
   MapsModel maps(opened.workspace);
   HeadsModel heads(maps);
   EXPECT_TRUE(heads.rows().empty());  // Nothing is computed that nobody looks at.
-  heads.look(true);
+  heads.set_visible(true);
   ASSERT_TRUE(wait_for([&] { return heads.complete(); }));
   ASSERT_EQ(heads.rows().size(), 3U);
   const char* const names[] = {"dot", "penumbral", "umbral"};
@@ -252,7 +252,7 @@ TEST(Heads, LimitsAreSharedOrOwn) {
   OpenedTrace opened("heads");
   MapsModel maps(opened.workspace);
   HeadsModel heads(maps);
-  heads.look(true);
+  heads.set_visible(true);
   ASSERT_TRUE(wait_for([&] { return heads.complete(); }));
   const HeadRow &dot = *heads.rows()[0], &umbral = *heads.rows()[2];
   EXPECT_TRUE(heads.limits(dot, 0) == heads.limits(umbral, 7));
@@ -265,16 +265,16 @@ TEST(Heads, CanBeCancelledAndComputedAgain) {
   OpenedTrace opened("heads");
   MapsModel maps(opened.workspace);
   HeadsModel heads(maps);
-  heads.look(true);
+  heads.set_visible(true);
   heads.cancel();
   EXPECT_FALSE(heads.busy());
   EXPECT_TRUE(heads.cancelled());
   heads.resume();
   EXPECT_TRUE(wait_for([&] { return heads.complete(); }));
-  heads.look(false);
+  heads.set_visible(false);
   opened.document.edit("logits", [](Session& s) { s.maps.quantity = "logits"; });
   EXPECT_FALSE(heads.busy());
-  heads.look(true);
+  heads.set_visible(true);
   EXPECT_TRUE(heads.busy());
   EXPECT_TRUE(wait_for([&] { return heads.complete(); }));
   // Scores are those of the weights, whatever is shown.
