@@ -189,15 +189,26 @@ std::set<double> sealed_times(const std::string& output) {
   return times;
 }
 
-TEST(BenchModel, ResumeGoesOnFromWhatIsKept) {
+/// A sweep of 40 rounds.
+BenchChoice slow_sweep() {
   BenchChoice choice = quick_sweep();
   choice.rounds = "40";
   choice.names("operator") = {"slow"};
-  Bench bench(choice);
-  bench.model.run();
-  ASSERT_TRUE(wait_for([&] { return bench.model.progress().done > 12; }));
-  bench.model.cancel();
-  ASSERT_TRUE(wait_for([&] { return !bench.model.running(); }));
+  return choice;
+}
+
+/// A run that was stopped in the middle.
+struct StoppedBench : Bench {
+  StoppedBench() : Bench(slow_sweep()) {
+    model.run();
+    EXPECT_TRUE(wait_for([&] { return model.progress().done > 12; }));
+    model.cancel();
+    EXPECT_TRUE(wait_for([&] { return !model.running(); }));
+  }
+};
+
+TEST(BenchModel, ResumeGoesOnFromWhatIsKept) {
+  StoppedBench bench;
   const std::set<double> kept = sealed_times(bench.model.output());
   EXPECT_GT(kept.size(), 12U);
   bench.document.edit("rounds", [](Session& s) { s.bench.rounds = "41"; });
@@ -220,14 +231,7 @@ TEST(BenchModel, ResumeGoesOnFromWhatIsKept) {
 
 // As `conelab bench --resume` warns of it.
 TEST(BenchModel, TellsOfDamagedSamplesThatAreMeasuredAgain) {
-  BenchChoice choice = quick_sweep();
-  choice.rounds = "40";
-  choice.names("operator") = {"slow"};
-  Bench bench(choice);
-  bench.model.run();
-  ASSERT_TRUE(wait_for([&] { return bench.model.progress().done > 12; }));
-  bench.model.cancel();
-  ASSERT_TRUE(wait_for([&] { return !bench.model.running(); }));
+  StoppedBench bench;
   EXPECT_TRUE(bench.model.warnings().empty());
   const QDir parts(QString::fromStdString(bench.model.output() + ".parts"));
   const QStringList sealed = parts.entryList({"case-*.h5"}, QDir::Files, QDir::Name);

@@ -71,16 +71,10 @@ TEST(TokenPlane, OnlyConeFamiliesHaveOne) {
 
 TEST(TokenPlane, APointUnderThePointerIsTheKeyOfAllViewsAndAClickLocksIt) {
   REQUIRE_DISPLAY();
-  Document document;
-  JobPool jobs([](std::function<void()> call) {
-    QMetaObject::invokeMethod(qApp, std::move(call), Qt::QueuedConnection);
-  });
-  Workspace workspace(document, jobs);
-  ExplorerView view(workspace);
-  view.resize(700, 640);
-  show_active(view);
-  workspace.open(QString::fromStdString(shipped_trace()), "/german/layer3");
-  ASSERT_TRUE(wait_for([&] { return workspace.head() != nullptr; }));
+  ShownExplorer opened;
+  opened.open();
+  Document& document = opened.document;
+  ExplorerView& view = opened.view;
   document.edit("follow", [](Session& s) {
     s.trace.head = 5;
     s.cones.follow_tokens = true;
@@ -128,16 +122,10 @@ TEST(TokenPlane, APointUnderThePointerIsTheKeyOfAllViewsAndAClickLocksIt) {
 TEST(TokenPlane, TokensThatAreNotFiniteHaveNoPlaceAndItIsTold) {
   REQUIRE_DISPLAY();
   const QTemporaryDir folder;
-  Document document;
-  JobPool jobs([](std::function<void()> call) {
-    QMetaObject::invokeMethod(qApp, std::move(call), Qt::QueuedConnection);
-  });
-  Workspace workspace(document, jobs);
-  ExplorerView view(workspace);
-  view.resize(700, 640);
-  show_active(view);
-  workspace.open(trace_with_unplaced_tokens(folder), "/german/layer3");
-  ASSERT_TRUE(wait_for([&] { return workspace.head() != nullptr; }));
+  ShownExplorer opened;
+  opened.open(trace_with_unplaced_tokens(folder).toStdString());
+  Document& document = opened.document;
+  ExplorerView& view = opened.view;
   const auto choose = [&](const Focus& pair) {
     document.edit("follow", [&](Session& s) {
       s.trace.head = 5;

@@ -230,17 +230,23 @@ TEST(Explorer, ItsFigureHasTheTokensAndTheFamiliesBeside) {
   EXPECT_NE(tokens.find("=[CLS]"), std::string::npos);
 }
 
+/// A pair whose LCA lies far above the tokens, where a view of the two points alone looks.
+struct PairWithAFarAncestor : ShownExplorer {
+  ExplorerViewport& viewport = view.viewport();
+  PairWithAFarAncestor() {
+    open_trace();
+    document.edit("pair", [](Session& s) {
+      s.cones.family = "umbral";
+      s.locked = Focus{2, 6};
+    });
+    settle(viewport);
+  }
+};
+
 TEST(Explorer, APointThatIsDraggedFromTheTokensFollowsThePointer) {
   REQUIRE_DISPLAY();
-  ShownExplorer shown;
-  shown.open_trace();
-  ExplorerViewport& viewport = shown.view.viewport();
-  // The LCA of this pair lies far above the tokens, where a view of the two points alone looks.
-  shown.document.edit("pair", [](Session& s) {
-    s.cones.family = "umbral";
-    s.locked = Focus{2, 6};
-  });
-  settle(viewport);
+  PairWithAFarAncestor shown;
+  ExplorerViewport& viewport = shown.viewport;
   const PlaneCamera before = viewport.camera();
   const double x = viewport.choice().u[0];
   const QPointF from = viewport.handle("u"), to = from + QPointF(24, -8);
@@ -258,14 +264,8 @@ TEST(Explorer, APointThatIsDraggedFromTheTokensFollowsThePointer) {
 
 TEST(Explorer, SaysWhereAnAncestorIsThatTheViewDoesNotShow) {
   REQUIRE_DISPLAY();
-  ShownExplorer shown;
-  shown.open_trace();
-  ExplorerViewport& viewport = shown.view.viewport();
-  shown.document.edit("pair", [](Session& s) {
-    s.cones.family = "umbral";
-    s.locked = Focus{2, 6};
-  });
-  settle(viewport);
+  PairWithAFarAncestor shown;
+  ExplorerViewport& viewport = shown.viewport;
   ASSERT_TRUE(viewport.scene().lca_place);
   const PlanePoint lca = *viewport.scene().lca_place;
   ASSERT_LT(viewport.frame().page(lca).y, 0) << "above the view";

@@ -280,6 +280,16 @@ QPushButton* open_button(QDialog& dialog) {
   return nullptr;
 }
 
+/// Opens a file and takes the arrays that the dialog proposes.
+void open_with_proposed_arrays(ResultWindow& opened, const QString& file) {
+  opened.window.open({file});
+  QDialog* dialog = arrays_dialog(opened);
+  ASSERT_NE(dialog, nullptr);
+  QPushButton* open = open_button(*dialog);
+  click(*open, QRectF(open->rect()).center());
+  ASSERT_TRUE(wait_for([&] { return opened.window.workspace().trace() != nullptr; }));
+}
+
 TEST(ArraysDialog, AssignsArraysAndTheCommandNamesThem) {
   REQUIRE_DISPLAY();
   ResultWindow opened;
@@ -343,12 +353,7 @@ TEST(ArraysDialog, OfAnHdf5FileTheOtherLayersOpenToo) {
       }
     }
   }
-  opened.window.open({file});
-  QDialog* dialog = arrays_dialog(opened);
-  ASSERT_NE(dialog, nullptr);
-  QPushButton* open = open_button(*dialog);
-  click(*open, QRectF(open->rect()).center());
-  ASSERT_TRUE(wait_for([&] { return opened.window.workspace().trace() != nullptr; }));
+  open_with_proposed_arrays(opened, file);
   EXPECT_EQ(opened.window.workspace().trace()->group, "/layer0");
   EXPECT_EQ(opened.window.workspace().groups(), (std::vector<std::string>{"/layer0", "/layer1"}));
   opened.choose("maps-layer", "layer1");
@@ -399,12 +404,7 @@ TEST(ArraysDialog, OfAnArchiveTheOtherLayersOpenToo) {
   ResultWindow opened;
   const QString file = opened.state.filePath("model.safetensors");
   write_arrays(file, {{"layer0/query", {2, 5, 4}}, {"layer1/query", {2, 5, 4}}});
-  opened.window.open({file});
-  QDialog* dialog = arrays_dialog(opened);
-  ASSERT_NE(dialog, nullptr);
-  QPushButton* open = open_button(*dialog);
-  click(*open, QRectF(open->rect()).center());
-  ASSERT_TRUE(wait_for([&] { return opened.window.workspace().trace() != nullptr; }));
+  open_with_proposed_arrays(opened, file);
   EXPECT_EQ(opened.window.workspace().groups(), (std::vector<std::string>{"/layer0", "/layer1"}));
   EXPECT_EQ(opened.window.document().session().trace.arrays, (ArrayNames{"query", "", ""}));
   const auto figure = opened.window.maps().figure();
@@ -425,12 +425,7 @@ TEST(ArraysDialog, NamesWithDotsOpenTheOtherLayersToo) {
                       {"model.layers.2.attn.q_proj", {2, 5, 4}},
                       {"model.layers.2.attn.k_proj", {2, 6, 4}},
                       {"model.layers.2.attn.v_proj", {2, 6, 3}}});
-  opened.window.open({file});
-  QDialog* dialog = arrays_dialog(opened);
-  ASSERT_NE(dialog, nullptr);
-  QPushButton* open = open_button(*dialog);
-  click(*open, QRectF(open->rect()).center());
-  ASSERT_TRUE(wait_for([&] { return opened.window.workspace().trace() != nullptr; }));
+  open_with_proposed_arrays(opened, file);
   EXPECT_EQ(opened.window.workspace().groups(),
             (std::vector<std::string>{"/model.layers.0.attn", "/model.layers.2.attn",
                                       "/model.layers.10.attn"}));

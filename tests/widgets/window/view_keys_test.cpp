@@ -117,16 +117,21 @@ TEST(ViewKeys, StandInTheListOfShortcuts) {
   }
 }
 
-/// Opens the palette by its keys, types and presses Enter.
-void run_from_palette(KeyWindow& opened, const QString& typed) {
+/// Opens the palette by its keys and types.
+QDialog* type_in_palette(KeyWindow& opened, const QString& typed) {
   opened.window.maps().canvas().setFocus();
   QTest::keyClick(&opened.window.maps().canvas(), Qt::Key_P,
                   Qt::ControlModifier | Qt::ShiftModifier);
   QDialog* palette = nullptr;
-  ASSERT_TRUE(wait_for(
+  EXPECT_TRUE(wait_for(
       [&] { return (palette = opened.window.findChild<QDialog*>("command-palette")) != nullptr; }));
-  auto* field = palette->findChild<QLineEdit*>();
-  type_text(*field, typed);
+  type_text(*palette->findChild<QLineEdit*>(), typed);
+  return palette;
+}
+
+/// The same, and presses Enter.
+void run_from_palette(KeyWindow& opened, const QString& typed) {
+  auto* field = type_in_palette(opened, typed)->findChild<QLineEdit*>();
   QTest::keyClick(field, Qt::Key_Return);
   pump(50);
   EXPECT_EQ(opened.window.findChild<QDialog*>("command-palette"), nullptr);
@@ -174,13 +179,7 @@ TEST(ViewKeys, ThePaletteFindsTheToolsOfTheViews) {
   run_from_palette(opened, "layout: arcs");
   EXPECT_EQ(opened.session().maps.layout, "arcs");
   // Tools without a meaning in a layout are not offered there.
-  opened.window.maps().canvas().setFocus();
-  QTest::keyClick(&opened.window.maps().canvas(), Qt::Key_P,
-                  Qt::ControlModifier | Qt::ShiftModifier);
-  QDialog* palette = nullptr;
-  ASSERT_TRUE(wait_for(
-      [&] { return (palette = opened.window.findChild<QDialog*>("command-palette")) != nullptr; }));
-  type_text(*palette->findChild<QLineEdit*>(), "percentiles: 1-99 %");
+  QDialog* palette = type_in_palette(opened, "percentiles: 1-99 %");
   auto* list = palette->findChild<QListWidget*>();
   ASSERT_EQ(list->count(), 1);
   EXPECT_EQ(list->item(0)->text(), "No command here has these letters.");
