@@ -241,17 +241,10 @@ namespace figure {
 
 void set_parameters(const Parameters& p, ScalingFigure& figure) {
   figure.ratio_panel = conelab::value_of(p, "ratio") == "yes";
-  if (const auto guide = p.find("guide"); guide != p.end()) {
+  if (const auto* guide = text_of(p, "guide")) {
     figure.guides.clear();
-    if (guide->second != "none") {
-      figure.guides = {power_guide(number("guide", guide->second))};
-    }
+    if (*guide != "none") figure.guides = {power_guide(number("guide", *guide))};
   }
-  if (const auto caption = p.find("caption"); caption != p.end()) figure.caption = caption->second;
-}
-
-void set_parameters(const Parameters& p, RooflineFigure& figure) {
-  if (const auto caption = p.find("caption"); caption != p.end()) figure.caption = caption->second;
 }
 
 DisplayList make_scaling(const FigureInput& input) {

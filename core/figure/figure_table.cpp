@@ -383,6 +383,11 @@ std::string value_of(const FigureInfo& info, const Parameters& parameters, const
   return "";
 }
 
+const std::string* text_of(const Parameters& parameters, const std::string& key) {
+  const auto found = parameters.find(key);
+  return found == parameters.end() || found->second.empty() ? nullptr : &found->second;
+}
+
 void check_keys(const FigureInfo& info, const Parameters& parameters) {
   std::vector<std::string> known;
   for (const FigureKey& row : info.keys) known.emplace_back(row.key);

@@ -116,6 +116,8 @@ void check_keys(const FigureInfo& info, const Parameters& parameters);
 /// Returns the value given for a key, or its default.
 [[nodiscard]] std::string value_of(const FigureInfo& info, const Parameters& parameters,
                                    const std::string& key);
+/// Returns the text given for a key; null if there is none or it is empty.
+[[nodiscard]] const std::string* text_of(const Parameters& parameters, const std::string& key);
 /// Returns the number of a text. Throws misuse, which names the key, if the text is not a number.
 [[nodiscard]] double number(const std::string& key, std::string_view text);
 /// Does the same for a whole number from 0.
@@ -127,22 +129,24 @@ void check_keys(const FigureInfo& info, const Parameters& parameters);
                                  double initial);
 
 // These set how a figure looks, from parameters that `check_keys` has checked. Keys that select
-// data are ignored. They throw misuse for values that cannot be parsed, and for parameters that the
-// cone family does not have.
+// data, and the caption, are ignored. They throw misuse for values that cannot be parsed, and for
+// parameters that the cone family does not have.
 void set_parameters(const Parameters& parameters, HeatmapFigure& figure);
 void set_parameters(const Parameters& parameters, HeadsFigure& figure);
 void set_parameters(const Parameters& parameters, ArcsFigure& figure);
 void set_parameters(const Parameters& parameters, ScalingFigure& figure);
-void set_parameters(const Parameters& parameters, RooflineFigure& figure);
+inline void set_parameters(const Parameters&, RooflineFigure&) {}
 void set_parameters(const Parameters& parameters, ConesFigure& figure);
 void set_parameters(const Parameters& parameters, ExplanationFigure& figure);
 void set_parameters(const Parameters& parameters, TreeFigure& figure);
 
-/// Draws a figure with the input's parameters, width and metadata, as the last step of each maker.
+/// Draws a figure with the input's parameters, caption, width and metadata, as the last step of
+/// each maker.
 template <class Figure>
 [[nodiscard]] DisplayList finished(Figure figure, const FigureInput& input,
                                    DisplayList (*draw)(const Figure&)) {
   set_parameters(input.parameters, figure);
+  if (const auto* caption = text_of(input.parameters, "caption")) figure.caption = *caption;
   if (input.width > 0) figure.width = input.width;
   figure.metadata = input.metadata;
   return draw(figure);

@@ -12,11 +12,6 @@ namespace {
 
 using geometry::Vector;
 
-const std::string* text_of(const Parameters& p, const std::string& key) {
-  const auto found = p.find(key);
-  return found == p.end() || found->second.empty() ? nullptr : &found->second;
-}
-
 double number_of(const std::string& key, const std::string& text) {
   const double value = number(key, text);
   if (!std::isfinite(value)) misuse("-p {}={}: not a number", key, text);
@@ -126,17 +121,14 @@ void set_parameters(const Parameters& p, ConesFigure& f) {
   if (const auto* text = text_of(p, "depth")) f.depth = geometry::depth_measure(*text);
   if (const auto* text = text_of(p, "similarity")) f.similarity = *text;
   if (const auto* text = text_of(p, "tokens")) f.tokens = tokens_of(*text);
-  if (const auto* text = text_of(p, "caption")) f.caption = *text;
 }
 
 void set_parameters(const Parameters& p, ExplanationFigure& f) {
   if (const auto* cone = text_of(p, "cone")) f.cone = *cone;
-  if (const auto* text = text_of(p, "caption")) f.caption = *text;
 }
 
 void set_parameters(const Parameters& p, TreeFigure& f) {
   if (const auto* text = text_of(p, "segmentation")) f.segmentation = *text == "yes";
-  if (const auto* text = text_of(p, "caption")) f.caption = *text;
 }
 
 DisplayList make_cones(const FigureInput& input) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "core/base/error.h"
 #include "core/base/names.h"
@@ -13,17 +12,10 @@
 namespace conelab::figure {
 namespace {
 
-std::optional<std::string> value_of(const Parameters& parameters, const std::string& key) {
-  const auto found = parameters.find(key);
-  return found == parameters.end() ? std::nullopt : std::optional(found->second);
-}
-
-void read(const Parameters& p, const std::string& key, double& value) {
-  if (const auto text = value_of(p, key)) value = number(key, *text);
-}
-
-void read(const Parameters& p, const std::string& key, std::string& value) {
-  if (const auto text = value_of(p, key)) value = *text;
+/// Returns whether all panels share their limits.
+bool shares_limits(const Parameters& p) {
+  const std::string* limits = text_of(p, "limits");
+  return limits == nullptr || *limits == "shared";
 }
 
 /// Returns the panel that a reference names by its file, its title or its operator.
@@ -96,27 +88,24 @@ ArcsPanel arcs_of(const HeatmapPanel& map, const ArcChoice& choice) {
 /// Sets the colours of a figure of maps.
 template <class Figure>
 void set_colours(const Parameters& p, Figure& figure) {
-  if (const auto scale = value_of(p, "scale")) figure.scale = heat_scale_from_name(*scale);
-  if (const auto map = value_of(p, "colours")) figure.map = colour_map_from_name(*map);
-  figure.shared_limits = value_of(p, "limits") != "own";
-  const bool low = p.contains("low"), high = p.contains("high");
-  if (low != high) misuse("low and high are given together (found one of them)");
-  if (low) {
-    read(p, "low", figure.limits.low), read(p, "high", figure.limits.high);
-    if (!(figure.limits.low < figure.limits.high)) misuse("low must be below high");
-  }
-  read(p, "caption", figure.caption);
+  if (const auto* scale = text_of(p, "scale")) figure.scale = heat_scale_from_name(*scale);
+  if (const auto* map = text_of(p, "colours")) figure.map = colour_map_from_name(*map);
+  figure.shared_limits = shares_limits(p);
+  const auto *low = text_of(p, "low"), *high = text_of(p, "high");
+  if (!low != !high) misuse("low and high are given together (found one of them)");
+  if (low == nullptr) return;
+  figure.limits = {number("low", *low), number("high", *high)};
+  if (!(figure.limits.low < figure.limits.high)) misuse("low must be below high");
 }
 
 void set_parameters(const Parameters& p, HeatmapFigure& figure) { set_colours(p, figure); }
 void set_parameters(const Parameters& p, HeadsFigure& figure) { set_colours(p, figure); }
 
 void set_parameters(const Parameters& p, ArcsFigure& figure) {
-  if (const auto name = value_of(p, "arrangement")) {
+  if (const auto* name = text_of(p, "arrangement")) {
     figure.arrangement = arc_arrangement_from_name(*name);
   }
-  figure.shared_limits = value_of(p, "limits") != "own";
-  read(p, "caption", figure.caption);
+  figure.shared_limits = shares_limits(p);
 }
 
 DisplayList make_heatmap(const FigureInput& input) {
