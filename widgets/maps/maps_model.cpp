@@ -572,12 +572,7 @@ std::string MapsModel::readout(const std::optional<Focus>& pair) const {
   const auto cell = tokens_->cell_of(pair);
   if (!cell) return "";
   const MapAxis &query = tokens_->query, &key = tokens_->key;
-  std::string text =
-      fmt::format("query {} “{}”, key {} “{}”", query.numbers_of(cell->query),
-                  query.label_of(cell->query), key.numbers_of(cell->key), key.label_of(cell->key));
-  if (const auto& trace = workspace_.trace(); trace && trace->stored) {
-    text = trace->row_text(pair->query) + ", " + trace->column_text(pair->key);
-  }
+  std::string text = query.text_of(cell->query) + ", " + key.text_of(cell->key);
   for (const auto& panel : panels_) {
     text += fmt::format("\n{}: {}", panel->title, value_text(*panel, *cell));
     const MapAxis &q = panel->tokens->query, &k = panel->tokens->key;
