@@ -106,8 +106,12 @@ bool HeadsCanvas::is_open(const HeadAt& at) const {
 }
 
 QString HeadsCanvas::pointed() const {
-  if (!under_ || heads_[*under_].head >= model_.rows()[heads_[*under_].row]->maps.size()) return {};
-  return text_of(model_.about(heads_[*under_]));
+  if (!under_) return {};
+  const HeadAt& at = heads_[*under_];
+  if (at.head >= model_.rows()[at.row]->maps.size()) return {};
+  const auto pair = model_.maps().workspace().document().focused();
+  const std::string value = pair ? model_.value_text(at, *pair) : "";
+  return text_of(model_.about(at) + (value.empty() ? "" : "\n" + value));
 }
 
 // ---- painting -----------------------------------------------------------------------------------

@@ -257,6 +257,9 @@ void MapsView::show_readout() {
   if (layout == "heads") text = heads_canvas_->pointed();
   if (related) text = relations_canvas_->pointed();
   QString pair = QString::fromStdString(model_.readout(focus));
+  if (layout == "heads" && !pair.isEmpty()) {  // Its values are those of the open head.
+    pair = text.isEmpty() ? QString::fromStdString(heads_.open_name()) + "\n" + pair : QString();
+  }
   if (focus && related) {
     const QString relation = QString::fromStdString(relations_.about(*focus));
     if (!relation.isEmpty()) pair += "\n" + relation;

@@ -252,6 +252,38 @@ TEST(AllHeads, AClickOpensTheLayerAndTheHead) {
   EXPECT_TRUE(opened.heads().complete());
 }
 
+// The value of the cell under the pointer is that of the map under it, not that of the open head.
+TEST(AllHeads, TheReadoutTellsTheValueOfTheMapUnderThePointer) {
+  REQUIRE_DISPLAY();
+  AllHeads opened(shipped_trace());
+  opened.show();
+  ASSERT_TRUE(opened.complete());
+  HeadsCanvas& canvas = opened.view.heads_canvas();
+  const auto trace = load_trace(shipped_trace(), "/german/layer1");
+  const auto source =
+      map_source(head_input(*trace, 0, 8), *trace, 8, plain_call("dot"), nullptr, Map2d::weights);
+  move_to(canvas, opened.middle_of({1, 8}));
+  pump(60);
+  const auto pair = opened.document.focused();
+  ASSERT_TRUE(pair);
+  const QString told = opened.view.readout();
+  const QString expected = QString::fromStdString(fmt::format(
+      "key {} “{}”: {:.4g}", pair->key, trace->key_token[static_cast<std::size_t>(pair->key)],
+      source->exact(pair->query, pair->key)));
+  EXPECT_TRUE(told.contains("layer1, head 8: entropy")) << told.toStdString();
+  EXPECT_TRUE(told.contains(expected))
+      << told.toStdString() << " without " << expected.toStdString();
+  EXPECT_FALSE(told.contains("penumbral")) << told.toStdString();
+  // Away from the maps, the kept pair has the values of the open head, which is named.
+  opened.document.edit("lock", [&](Session& s) { s.locked = *pair; });
+  QEvent leave(QEvent::Leave);
+  QApplication::sendEvent(&canvas, &leave);
+  pump(60);
+  EXPECT_TRUE(opened.view.readout().contains("layer3, head 0"))
+      << opened.view.readout().toStdString();
+  EXPECT_TRUE(opened.view.readout().contains("penumbral: "));
+}
+
 TEST(AllHeads, TheMenuOfAHeadComparesItWithTheOpenOne) {
   REQUIRE_DISPLAY();
   AllHeads opened(shipped_trace());
