@@ -117,7 +117,7 @@ void MapsCanvas::keep_readable() {
 }
 
 void MapsCanvas::fit() {
-  model_.camera_fits = true;
+  model_.fit();
   update();
 }
 
@@ -128,7 +128,7 @@ void MapsCanvas::reveal(const Focus& cell) {
   if (box.contains({at.x(), at.y()})) return update();
   model_.camera.row = static_cast<double>(cell.query) + 0.5;
   model_.camera.column = static_cast<double>(cell.key) + 0.5;
-  model_.camera_fits = false;
+  model_.keep_camera(tr("select a pair of tokens"), "locked");
   update();
 }
 
@@ -363,7 +363,7 @@ void MapsCanvas::mouseMoveEvent(QMouseEvent* event) {
       model_.camera.pan(at.x() - last_.x(), at.y() - last_.y());
       const auto [columns, rows] = model_.largest_size();
       model_.camera.clamp(rows, columns);
-      model_.camera_fits = false;
+      model_.keep_camera(tr("move the maps"), "maps camera");
       setCursor(Qt::ClosedHandCursor);
       update();
     }
@@ -428,7 +428,7 @@ void MapsCanvas::wheelEvent(QWheelEvent* event) {
   model_.camera.zoom(std::exp2(event->angleDelta().y() / 240.0), event->position().x() - box.x,
                      event->position().y() - box.y, box.width, box.height, least);
   model_.camera.clamp(rows, columns);
-  model_.camera_fits = false;
+  model_.keep_camera(tr("zoom the maps"), "maps camera");
   const auto cell = cell_at(event->position());
   model_.workspace().document().hover(cell ? std::optional(model_.tokens().pair_of(*cell))
                                            : std::nullopt);

@@ -123,8 +123,10 @@ void MapsModel::rebuild() {
   const bool same_look = same_panels && wanted == choice_;
   choice_ = wanted;
   if (same_look) return;
-  if (same_panels) return emit progressed();
-  const std::int64_t old_rows = rows(), old_columns = columns();
+  if (same_panels) {
+    follow_zoom();
+    return emit progressed();
+  }
   if (new_head) made_.clear();
   head_ = workspace_.head();
   const auto& trace = workspace_.trace();
@@ -142,8 +144,32 @@ void MapsModel::rebuild() {
     }
     compare_with(second_.trace());
   }
-  if (rows() != old_rows || columns() != old_columns) camera_fits = true;
+  follow_zoom();
   emit panels_changed();
+}
+
+/// Takes the camera of the session, if it is one of maps of this size.
+void MapsModel::follow_zoom() {
+  const auto& zoom = choice_.zoom;
+  const bool suits = zoom && zoom->rows == rows() && zoom->columns == columns() &&
+                     std::isfinite(zoom->row + zoom->column) && zoom->scale > 0;
+  camera_fits = !suits;
+  if (!suits) return;
+  camera = {zoom->row, zoom->column, std::min(zoom->scale, MapCamera::largest_scale)};
+  const auto [most_columns, most_rows] = largest_size();
+  camera.clamp(most_rows, most_columns);
+}
+
+void MapsModel::keep_camera(const QString& label, const QString& merge) {
+  const MapZoom zoom{camera.row, camera.column, camera.scale, rows(), columns()};
+  workspace_.document().edit(
+      label, [&](Session& s) { s.maps.zoom = zoom; }, merge);
+}
+
+void MapsModel::fit() {
+  camera_fits = true;
+  if (!workspace_.document().session().maps.zoom) return;
+  workspace_.document().edit(tr("fit the maps"), [](Session& s) { s.maps.zoom.reset(); });
 }
 
 void MapsModel::compare_with(const std::shared_ptr<const Trace>& trace) {
