@@ -64,12 +64,13 @@ QWidget* scrolled(QWidget* view) {
 
 constexpr int guide_height = 420;  ///< Space for the steps of an example.
 
-/// Returns the size of the window when it is first shown: it fits on the screen with its frame.
+/// Returns the size of the window when it is first shown: it fits on the screen with its frame,
+/// whose title is above the window.
 QSize first_size(const QWidget& window) {
   constexpr QSize usual(1440, 900), frame(16, 48);
   const QSize screen = window.screen()->availableSize();
-  if (screen.width() >= usual.width() && screen.height() >= usual.height()) return usual;
-  return usual.boundedTo(screen - frame);
+  const QSize inside = usual.boundedTo(screen - frame);
+  return screen.width() >= usual.width() ? QSize(usual.width(), inside.height()) : inside;
 }
 
 }  // namespace
