@@ -103,7 +103,12 @@ MainWindow::MainWindow(Backends backends, const QString& state_directory)
   connect(workspace_.get(), &Workspace::failed, this, &MainWindow::show_error);
   connect(workspace_.get(), &Workspace::trace_changed, this, [this] {
     show_session();
-    if (workspace_->trace()) remember(QString::fromStdString(workspace_->trace()->file));
+    const auto& trace = workspace_->trace();
+    if (!trace) return;
+    remember(QString::fromStdString(trace->file));
+    // What a notice says of a stored result is not true of another file, for instance after undo.
+    const bool of_another = !trace->stored && !stored_notice_.isEmpty();
+    if (of_another && notice_shown() == stored_notice_) banner_->hide();
   });
   connect(&session_file_, &SessionFile::saved, this, [this](const QString& file) {
     remember(file);
@@ -228,6 +233,7 @@ void MainWindow::connect_opener() {
   connect(
       opener_.get(), &FileOpener::notice, this, [this](const QString& text, const QString& trace) {
         if (trace.isEmpty()) return banner_->show_notice(text);
+        stored_notice_ = text;
         const InputSpec spec = parse_input_spec(trace.toStdString());
         const QString file = QFileInfo(QString::fromStdString(spec.path)).fileName();
         const QString group = QString::fromStdString((spec.group.empty() ? "" : ":") + spec.group);

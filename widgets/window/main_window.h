@@ -117,6 +117,7 @@ class MainWindow : public QMainWindow {
   QAction *undo_ = nullptr, *redo_ = nullptr, *earlier_ = nullptr;
   QList<QAction*> actions_;
   QString theme_shown_;
+  QString stored_notice_;  ///< The last notice about a result that is shown as it is stored.
 };
 
 }  // namespace conelab::desktop

@@ -107,6 +107,37 @@ TEST(StoredMaps, AResultOpensAsItIsStored) {
   EXPECT_TRUE(opened.window.error_shown().contains("not those that were written"));
 }
 
+TEST(StoredMaps, AMergedWordIsNamedAsAWhole) {
+  REQUIRE_DISPLAY();
+  ResultWindow opened;
+  opened.window.open({Written::files()["all.h5"]});
+  ASSERT_TRUE(opened.shows("/attention/weights"));
+  opened.window.document().edit("merge", [](Session& s) { s.maps.merge_words = true; });
+  ASSERT_TRUE(opened.shows("/attention/weights"));
+  const QString told = opened.point_at_cell({2, 3});
+  EXPECT_TRUE(told.contains("query 2 “ich”, key 3–4 “meine”")) << told.toStdString();
+}
+
+// What is said of a stored result is not said of the trace that undo brings back.
+TEST(StoredMaps, TheNoticeGoesWithTheResult) {
+  REQUIRE_DISPLAY();
+  ResultWindow opened;
+  opened.window.open({QString::fromStdString(shipped_trace()) + ":/german/layer3"});
+  ASSERT_TRUE(wait_for([&] { return opened.window.workspace().head() != nullptr; }));
+  opened.window.open({Written::files()["all.h5"]});
+  ASSERT_TRUE(opened.shows("/attention/weights"));
+  EXPECT_TRUE(opened.window.notice_shown().contains("as it is stored"));
+  while (opened.window.document().session().trace.group != "/german/layer3") {
+    ASSERT_TRUE(opened.window.document().history().can_undo());
+    opened.window.document().undo();
+  }
+  EXPECT_TRUE(wait_for([&] {
+    const auto& trace = opened.window.workspace().trace();
+    return trace && !trace->stored;
+  }));
+  EXPECT_EQ(opened.window.notice_shown(), "");
+}
+
 TEST(StoredMaps, EachArrayIsChosenLikeALayer) {
   REQUIRE_DISPLAY();
   ResultWindow opened;
