@@ -5,7 +5,6 @@
 #include <QComboBox>
 #include <QDesktopServices>
 #include <QDir>
-#include <QFileDialog>
 #include <QFileInfo>
 #include <QFormLayout>
 #include <QGuiApplication>
@@ -26,6 +25,7 @@
 #include "core/figure/missing_glyphs.h"
 #include "core/figure/svg.h"
 #include "core/files/replaceable.h"
+#include "widgets/dialogs/file_dialogs.h"
 #include "widgets/figures/figure_fields.h"
 #include "widgets/painter/painter.h"
 #include "widgets/theme/flow_layout.h"
@@ -357,8 +357,8 @@ QString FiguresView::message() const { return message_->text(); }
 // ---- files and clipboard ------------------------------------------------------------------------
 
 void FiguresView::choose_input() {
-  const QStringList files = QFileDialog::getOpenFileNames(
-      this, tr("Input of the figure"), {},
+  const QStringList files = ask_for_files(
+      this, tr("Input of the figure"),
       tr("Traces and results (*.h5 *.hdf5 *.npz *.npy *.safetensors);;All files (*)"));
   if (files.isEmpty()) return;
   edit(tr("change the figure's input"), [&](FigureChoice& c) {
@@ -376,8 +376,8 @@ QString FiguresView::output() const {
 }
 
 void FiguresView::choose_output() {
-  const QString file = QFileDialog::getSaveFileName(this, tr("Export the figure"), output(),
-                                                    tr("Figures (*.pdf *.svg *.png)"));
+  const QString file = ask_where_to_write(this, tr("Export the figure"), output(),
+                                          tr("Figures (*.pdf *.svg *.png)"));
   if (file.isEmpty()) return;
   written_ = file;  // The dialog has asked about overwriting.
   document_.edit(tr("choose the figure's file"),

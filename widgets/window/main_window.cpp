@@ -6,7 +6,6 @@
 #include <QCloseEvent>
 #include <QDir>
 #include <QDockWidget>
-#include <QFileDialog>
 #include <QFileInfo>
 #include <QMenuBar>
 #include <QMimeData>
@@ -19,6 +18,7 @@
 #include "core/figure/figure_table.h"
 #include "widgets/benchmarks/benchmarks_view.h"
 #include "widgets/data/data_view.h"
+#include "widgets/dialogs/file_dialogs.h"
 #include "widgets/explorer/explorer_view.h"
 #include "widgets/figures/figures_view.h"
 #include "widgets/maps/map_figure.h"
@@ -326,7 +326,8 @@ void MainWindow::build_file_menu() {
   file->addSeparator();
   add_action(file, tr("&Save session"), QKeySequence::Save,
              [this] { session_file_.path().isEmpty() ? save_dialog() : session_file_.save(); });
-  add_action(file, tr("Save session &as …"), QKeySequence::SaveAs, [this] { save_dialog(); });
+  add_action(file, tr("Save session &as …"), QKeySequence(tr("Ctrl+Shift+S")),
+             [this] { save_dialog(); });
   add_action(file, tr("&New session"), QKeySequence::New, [this] {
     begin_session(tr("begin a new session"), Session());
     layout_.raise("dock-welcome");
@@ -374,7 +375,7 @@ void MainWindow::build_view_menu() {
   add_action(view, tr("Only the view in front"), QKeySequence(tr("Ctrl+M")),
              [this] { layout_.toggle_single(); });
   add_action(view, tr("Usual layout"), QKeySequence(), [this] { layout_.restore_usual(); });
-  add_action(view, tr("Full screen"), QKeySequence::FullScreen,
+  add_action(view, tr("Full screen"), QKeySequence(tr("F11")),
              [this] { setWindowState(windowState() ^ Qt::WindowFullScreen); });
 }
 
@@ -479,14 +480,14 @@ void MainWindow::open(const QStringList& files) {
 }
 
 void MainWindow::open_dialog() {
-  open(QFileDialog::getOpenFileNames(this, tr("Open"), {},
-                                     tr("Traces, results, sessions (*.h5 *.hdf5 *.npz *.npy "
-                                        "*.safetensors *.json);;All files (*)")));
+  open(ask_for_files(this, tr("Open"),
+                     tr("Traces, results, sessions (*.h5 *.hdf5 *.npz *.npy "
+                        "*.safetensors *.json);;All files (*)")));
 }
 
 void MainWindow::save_dialog() {
-  const QString file = QFileDialog::getSaveFileName(this, tr("Save session"), "session.json",
-                                                    tr("Sessions (*.json)"));
+  const QString file =
+      ask_where_to_write(this, tr("Save session"), "session.json", tr("Sessions (*.json)"));
   if (!file.isEmpty()) session_file_.save_as(file);
 }
 
@@ -501,6 +502,7 @@ void MainWindow::remember(const QString& file) {
 
 void MainWindow::show_recent() {
   const QStringList files = recent_.all();
+  if (!files.isEmpty()) begin_dialogs_beside(files.front());
   recent_menu_->clear();
   recent_menu_->setEnabled(!files.isEmpty());
   for (const QString& file : files) {
