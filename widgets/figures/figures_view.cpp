@@ -414,8 +414,8 @@ void FiguresView::export_to(const QString& file) {
       },
       [this, file](bool) {
         export_job_.finished();
-        written_ = file;
-        say_written(file);
+        const bool again = std::exchange(written_, file) == file;
+        say_written(file, again);
       },
       [this](const std::string& message) {
         export_job_.finished();
@@ -423,13 +423,15 @@ void FiguresView::export_to(const QString& file) {
       });
 }
 
-void FiguresView::say_written(const QString& file) {
+void FiguresView::say_written(const QString& file, bool again) {
   const QFileInfo info(file);
   const auto link = [](const QString& path, const QString& text) {
     return QStringLiteral("<a href='%1'>%2</a>")
         .arg(QUrl::fromLocalFile(path).toString(QUrl::FullyEncoded), text);
   };
-  say(tr("%1 is written. %2 · %3")
+  // The file of another figure may have been wanted.
+  say((again ? tr("%1 is written again and replaces the one before. %2 · %3")
+             : tr("%1 is written. %2 · %3"))
           .arg(info.fileName().toHtmlEscaped(), link(info.absoluteFilePath(), tr("Open")),
                link(info.absolutePath(), tr("Show the folder"))));
   message_->setTextFormat(Qt::RichText);
