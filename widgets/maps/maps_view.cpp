@@ -18,6 +18,7 @@
 #include "widgets/maps/layout_table.h"
 #include "widgets/maps/map_figure.h"
 #include "widgets/maps/map_table.h"
+#include "widgets/maps/pair_keys.h"
 #include "widgets/theme/flow_layout.h"
 #include "widgets/theme/theme.h"
 
@@ -135,6 +136,13 @@ void MapsView::find_token() {
     workspace_.document().edit(tr("show the maps"), [](Session& s) { s.maps.layout = "maps"; });
   }
   search_->begin();
+}
+
+bool MapsView::deselect() {
+  Document& document = workspace_.document();
+  if (document.session().locked) return lock_pair(document, std::nullopt), true;
+  if (!region_.region()) return false;
+  return region_.choose(std::nullopt), true;
 }
 
 QString MapsView::readout() const { return readout_->text().replace(QChar::Nbsp, ' '); }
