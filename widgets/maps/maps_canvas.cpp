@@ -363,7 +363,7 @@ void MapsCanvas::mouseMoveEvent(QMouseEvent* event) {
       model_.camera.pan(at.x() - last_.x(), at.y() - last_.y());
       const auto [columns, rows] = model_.largest_size();
       model_.camera.clamp(rows, columns);
-      model_.keep_camera(tr("move the maps"), "maps camera");
+      model_.camera_fits = false;
       setCursor(Qt::ClosedHandCursor);
       update();
     }
@@ -400,7 +400,7 @@ void MapsCanvas::mouseReleaseEvent(QMouseEvent* event) {
   const auto region = std::exchange(selecting_, std::nullopt);
   corner_.reset();
   if (selects) return region_.choose(region);  // A click with Shift removes the region.
-  if (dragged_) return;
+  if (dragged_) return model_.keep_camera(tr("move the maps"), "maps camera");
   if (const auto cell = cell_at(event->position())) {
     lock_pair(model_.workspace().document(), model_.tokens().pair_of(*cell));
   }
