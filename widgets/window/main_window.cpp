@@ -100,7 +100,11 @@ MainWindow::MainWindow(Backends backends, const QString& state_directory)
   statusBar()->setSizeGripEnabled(false);
   statusBar()->addPermanentWidget(new JobBar(*jobs_));
   connect(&document_, &Document::changed, this, &MainWindow::show_session);
-  connect(workspace_.get(), &Workspace::failed, this, &MainWindow::show_error);
+  connect(workspace_.get(), &Workspace::failed, this, [this](const QString& message) {
+    const bool stays = workspace_->trace() && !arrays_file_.isEmpty();
+    const bool chosen = stays && message.startsWith(arrays_file_);
+    show_error(chosen ? message + " · " + shown_in_data_only(arrays_file_) : message);
+  });
   connect(workspace_.get(), &Workspace::trace_changed, this, [this] {
     show_session();
     const auto& trace = workspace_->trace();
@@ -218,15 +222,12 @@ void MainWindow::connect_opener() {
     auto* dialog = new ArraysDialog(file, this);
     connect(dialog, &ArraysDialog::chosen, this,
             [this](const QString& path, const QString& group, const ArrayNames& arrays) {
+              arrays_file_ = path;
               workspace_->open(path, group, arrays);
               layout_.raise("dock-maps");
             });
     connect(dialog, &QDialog::rejected, this, [this, path = file.path] {
-      const auto& trace = workspace_->trace();
-      if (!trace) return;
-      banner_->show_notice(tr("%1 is shown in Data only; the maps still show %2.")
-                               .arg(QFileInfo(path).fileName(),
-                                    QFileInfo(QString::fromStdString(trace->file)).fileName()));
+      if (workspace_->trace()) banner_->show_notice(shown_in_data_only(path));
     });
     dialog->open();
   });
@@ -248,6 +249,12 @@ void MainWindow::connect_opener() {
             if (!layout_.restore(saved.layout)) layout_.raise("dock-maps");
             session_file_.came_from(file);
           });
+}
+
+QString MainWindow::shown_in_data_only(const QString& path) const {
+  const QString open = QString::fromStdString(workspace_->trace()->file);
+  return tr("%1 is shown in Data only; the maps still show %2.")
+      .arg(QFileInfo(path).fileName(), QFileInfo(open).fileName());
 }
 
 void MainWindow::show_figure(const QString& label, const FigureChoice& figure) {

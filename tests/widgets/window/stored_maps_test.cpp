@@ -404,6 +404,23 @@ TEST(ArraysDialog, CancelledSaysWhatTheMapsStillShow) {
   EXPECT_EQ(tree->findItems("layer1/query", Qt::MatchRecursive | Qt::MatchExactly).size(), 1);
 }
 
+TEST(ArraysDialog, AFileThatCannotBeOpenedSaysWhatTheMapsStillShow) {
+  REQUIRE_DISPLAY();
+  ResultWindow opened;
+  opened.window.open({QString::fromStdString(shipped_trace())});
+  ASSERT_TRUE(wait_for([&] { return opened.window.workspace().head() != nullptr; }));
+  const QString file = opened.state.filePath("masked.safetensors");
+  write_arrays(file, {{"my query", {5, 4}}, {"mask", {5, 5}}});  // A mask holds whole numbers.
+  opened.window.open({file});
+  QDialog* dialog = arrays_dialog(opened);
+  ASSERT_NE(dialog, nullptr);
+  click(*open_button(*dialog), QRectF(open_button(*dialog)->rect()).center());
+  EXPECT_TRUE(wait_for([&] { return opened.window.error_shown().contains("mask"); }));
+  EXPECT_TRUE(opened.window.error_shown().endsWith(
+      "masked.safetensors is shown in Data only; the maps still show minilm_trace.h5."))
+      << opened.window.error_shown().toStdString();
+}
+
 TEST(Archives, HaveLayersByTheNamesOfTheirArrays) {
   REQUIRE_DISPLAY();
   ResultWindow opened;
