@@ -66,7 +66,7 @@ tree::HeadScores plain_scores(const Trace& trace, std::int64_t head, const char*
   const auto source =
       map_source(input, trace, head, plain_call(similarity), nullptr, Map2d::weights);
   const std::int64_t n = source->rows();
-  tree::HeadScores s{0, 0, 0, 0, tree::HeadScores::none, tree::HeadScores::none};
+  tree::HeadScores s{0, 0, 0, 0, 0, tree::HeadScores::none, tree::HeadScores::none};
   for (std::int64_t i = 0; i < n; ++i) {
     for (std::int64_t j = 0; j < n; ++j) {
       const double w = source->exact(i, j), part = w / static_cast<double>(n);
@@ -75,6 +75,7 @@ tree::HeadScores plain_scores(const Trace& trace, std::int64_t head, const char*
       s.earlier += j < i ? part : 0;
       const std::string& token = trace.key_token[static_cast<std::size_t>(j)];
       s.special += token == "[CLS]" || token == "[SEP]" ? part : 0;
+      s.separator += token == "[SEP]" ? part : 0;
     }
   }
   return s;
