@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "widgets/maps/colour_scale.h"
 #include "widgets/maps/maps_paint.h"
@@ -76,7 +77,6 @@ HeadGrid HeadsCanvas::arranged(double height) const {
 }
 
 void HeadsCanvas::arrange() {
-  const int needed = minimumSizeHint().height();
   heads_ = model_.heads();
   scores_ = model_.score_limits();
   grid_ = arranged(height());
@@ -85,7 +85,8 @@ void HeadsCanvas::arrange() {
     for (const HeadPlace& place : grid_.maps) heads_.push_back({place.row, place.head});
   }
   if (under_ && *under_ >= grid_.maps.size()) under_.reset();
-  if (minimumSizeHint().height() != needed) updateGeometry();
+  const int needed = minimumSizeHint().height();
+  if (std::exchange(needed_height_, needed) != needed) updateGeometry();
 }
 
 QSize HeadsCanvas::minimumSizeHint() const {

@@ -149,6 +149,8 @@ TEST(AllHeads, ScoresAreThoseOfTheWeights) {
     EXPECT_NEAR(found.distance, expected.distance, 1e-4);
     EXPECT_NEAR(found.earlier, expected.earlier, 1e-5);
     EXPECT_NEAR(found.special, expected.special, 1e-5);
+    EXPECT_NEAR(found.separator, expected.separator, 1e-5);
+    EXPECT_LT(found.separator, found.special) << "[CLS] has weight too";
     // As `conelab tree` computes them.
     const auto input = head_input(*trace, 0, head);
     const auto plan =
@@ -305,6 +307,21 @@ TEST(AllHeads, TheMenuOfAHeadComparesItWithTheOpenOne) {
   EXPECT_EQ(session.maps.beside->group, "/german/layer5");
   EXPECT_EQ(session.maps.beside->head, 2);
   EXPECT_TRUE(wait_for([&] { return opened.view.model().panels().size() == 9; }));
+}
+
+// A list needs another height than rows of layers: what does not fit is scrolled to.
+TEST(AllHeads, AListIsSeenToItsEnd) {
+  REQUIRE_DISPLAY();
+  AllHeads opened(shipped_trace());
+  opened.view.resize(620, 420);
+  opened.show();
+  ASSERT_TRUE(opened.complete());
+  const HeadsCanvas& canvas = opened.view.heads_canvas();
+  for (const char* order : {"highest first", "rows", "lowest first"}) {
+    opened.named<QComboBox>("maps-heads-order")->setCurrentText(order);
+    pump(100);
+    EXPECT_LE(canvas.grid().bottom, canvas.height() - 30) << order << ": with room for the legend";
+  }
 }
 
 TEST(AllHeads, TextsKeepApartAtEverySize) {
