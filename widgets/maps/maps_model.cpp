@@ -63,37 +63,6 @@ const Call* reference_call(const MapChoice& choice) {
   return choice.reference >= 0 && index < choice.calls.size() ? &choice.calls[index] : nullptr;
 }
 
-namespace {
-
-using SourceOfCall = std::function<std::shared_ptr<MatrixSource>(const Call&)>;
-
-/// Returns the matrix of a call, minus that of the reference if there is one, minus the same of
-/// `subtracted` if that is given.
-std::shared_ptr<MatrixSource> shown_source(const SourceOfCall& of, const SourceOfCall& subtracted,
-                                           const Call& call, const Call* reference,
-                                           const MapTokens* tokens) {
-  const auto of_tokens = [&](const SourceOfCall& source_of, const Call& c) {
-    auto source = source_of(c);
-    // An operator may have other pairs than those of the tokens.
-    const bool fits = tokens != nullptr && source->rows() == tokens->query.tokens() &&
-                      source->columns() == tokens->key.tokens();
-    return fits ? merged_source(std::move(source), *tokens) : source;
-  };
-  const auto with_reference = [&](const SourceOfCall& source_of) {
-    auto source = of_tokens(source_of, call);
-    if (reference == nullptr) return source;
-    return difference_source(std::move(source), of_tokens(source_of, *reference));
-  };
-  auto source = with_reference(of);
-  if (subtracted) source = difference_source(std::move(source), with_reference(subtracted));
-  const bool excludes = tokens != nullptr && tokens->excludes &&
-                        source->rows() == tokens->query.size() &&
-                        source->columns() == tokens->key.size();
-  return excludes ? excluding_source(std::move(source), *tokens) : source;
-}
-
-}  // namespace
-
 std::shared_ptr<MatrixSource> map_source(const std::shared_ptr<const HeadInput>& input,
                                          const Trace& trace, std::int64_t head, const Call& call,
                                          const Call* reference, Map2d quantity,
