@@ -203,15 +203,33 @@ std::vector<MeasuredExponent> measured_exponents(const LabelledFile& file,
   return exponents;
 }
 
+namespace {
+
+/// Returns how many rounds measured every copy. The samples are [copy, round].
+int rounds_of(const LabelledArray& control, std::size_t copies) {
+  const LabelledVariable* variable = control.variable("time_samples");
+  const auto* samples =
+      variable == nullptr ? nullptr : std::get_if<std::vector<double>>(&variable->data);
+  if (samples == nullptr || samples->size() % copies != 0) return 0;
+  const auto rounds = static_cast<std::ptrdiff_t>(samples->size() / copies);
+  std::ptrdiff_t least = rounds;
+  for (auto copy = samples->begin(); copy != samples->end(); copy += rounds) {
+    const auto missing =
+        std::count_if(copy, copy + rounds, [](double time) { return std::isnan(time); });
+    least = std::min(least, rounds - missing);
+  }
+  return static_cast<int>(least);
+}
+
+}  // namespace
+
 MeasuredControl measured_control(const LabelledFile& file) {
   const LabelledArray* control = file.group("bench/control");
   const LabelledAxis* copies = control == nullptr ? nullptr : control->axis("control");
-  if (copies == nullptr) return {0, unknown, unknown, unknown, 0};
-  const LabelledArray* runtime = file.group("bench/runtime");
-  const LabelledAxis* rounds = runtime == nullptr ? nullptr : runtime->axis("round");
+  if (copies == nullptr || copies->size() == 0) return {0, unknown, unknown, unknown, 0};
   return {static_cast<int>(copies->size()), real(*control, "false_positive_rate"),
           real(*control, "false_positive_rate_low"), real(*control, "false_positive_rate_high"),
-          rounds == nullptr ? 0 : static_cast<int>(rounds->size())};
+          rounds_of(*control, copies->size())};
 }
 
 }  // namespace conelab

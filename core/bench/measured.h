@@ -72,7 +72,7 @@ struct MeasuredExponent {
 struct MeasuredControl {
   int comparisons = 0;
   double rate = 0, rate_low = 0, rate_high = 1;  ///< NaN without comparisons.
-  int rounds = 0;                                ///< Rounds of the run; 0 if the file does not say.
+  int rounds = 0;                                ///< Rounds that measured every copy.
 };
 
 /// Returns /bench/control. If the file has no such group, there are 0 comparisons.

@@ -65,12 +65,15 @@ Numbers field_of(const CaseResult& c, double Sample::*field) {
   return values;
 }
 
-/// Returns the same without missing ones. It is empty for a case that did not end well, because a
-/// median over some of its rounds could be mistaken for one over all rounds.
+/// Returns the same of the rounds that have been measured, without missing ones. It is empty for a
+/// case that did not end well, because a median over some of its rounds could be mistaken for one
+/// over all rounds.
 Numbers complete_field_of(const CaseResult& c, double Sample::*field) {
   Numbers values;
-  if (c.status == CaseStatus::ok) values = field_of(c, field);
-  std::erase_if(values, [](double x) { return std::isnan(x); });
+  if (c.status != CaseStatus::ok) return values;
+  for (const Sample& s : c.samples) {
+    if (!std::isnan(s.warm) && !std::isnan(s.*field)) values.push_back(s.*field);
+  }
   return values;
 }
 
@@ -227,7 +230,7 @@ void add_facts(RuntimeGroup& g) {
   const auto fact = [&](const char* name, const char* units, const char* about,
                         double CaseFacts::*field) {
     g.per_case(name, units, about, [field](const CaseResult& c) {
-      return c.status == CaseStatus::ok ? c.facts.*field : unknown;
+      return complete_field_of(c, &Sample::warm).empty() ? unknown : c.facts.*field;
     });
   };
   fact("flops", "", "operations of the products of one run", &CaseFacts::flops);

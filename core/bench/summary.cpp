@@ -194,7 +194,7 @@ std::string control_note(const MeasuredControl& control) {
   if (control.comparisons == 0) return "A/A control: no case was measured twice";
   const int enough = samples_to_cover();
   const char* plural = control.comparisons == 1 ? "" : "s";
-  if (control.rounds > 0 && control.rounds < enough) {
+  if (control.rounds < enough) {
     return fmt::format(
         "A/A control: no verdict is possible below {} rounds, also of the {} case{} measured twice",
         enough, control.comparisons, plural);

@@ -29,8 +29,12 @@ std::string coordinates(const Vector& half_plane, Model model) {
 std::string meeting_text(const PanelScene& scene, Model model) {
   const geometry::Lca lca = scene_lca(scene);
   const double depth = geometry::depth_of(scene.system, lca.radial, scene.measure);
-  const char* measure = scene.measure == geometry::DepthMeasure::distance ? "distance" : "depth";
-  if (!lca.place) return fmt::format("no common ancestor, {} {}", measure, short_number(depth));
+  const bool distance = scene.measure == geometry::DepthMeasure::distance;
+  const char* measure = distance ? "distance" : "depth";
+  if (!lca.place) {  // What has no place has no depth either; K continues beyond the light.
+    return fmt::format("no common ancestor, K(u, v){} = {}", distance ? " by distance" : "",
+                       short_number(depth));
+  }
   const Vector x = geometry::place(scene.system, *lca.place, Model::halfspace).x;
   return fmt::format("LCA = {}, {} {}", coordinates(x, model), measure, short_number(depth));
 }

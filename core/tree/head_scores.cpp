@@ -47,7 +47,8 @@ void HeadScorer::add_row(const float* weights) {
     logarithms += w * std::log(w);
     distance_ += w * std::abs(away);
     if (away < 0) earlier_ += w;
-    if (special_[j]) on_special_ += w;
+    if (special_[j] != 0) on_special_ += w;
+    if (special_[j] == separator_mark) on_separators_ += w;
     if (!ancestor_.empty() && ancestor_[j * keys_ + done_]) on_ancestors_ += w;
   }
   if (segmentation_) segmentation_->add_row(row_.data(), allowed_.data());
@@ -66,6 +67,9 @@ HeadScores HeadScorer::scores() const {
   out.distance = distance_ / total_;
   out.earlier = earlier_ / total_;
   out.special = on_special_ / total_;
+  const bool separates =
+      std::find(special_.begin(), special_.end(), separator_mark) != special_.end();
+  if (separates) out.separator = on_separators_ / total_;
   if (!ancestor_.empty()) out.order = on_ancestors_ / total_;
   if (!segmentation_) return out;
   const Segmentation found = segmentation_->result();

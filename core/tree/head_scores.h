@@ -6,6 +6,9 @@
 //   distance  Σ w_ij |position(i) − j| / Σ w_ij, in tokens
 //   earlier   the share of the weight on keys before the position of their query
 //   special   the share of the weight on special tokens, such as [CLS]
+//   separator the share of the weight on separators of texts, such as [SEP], where heads attend
+//   that
+//             have nothing to add (K. Clark et al., What Does BERT Look At?, 2019)
 //   boundary  the least relative crossing of a boundary (segmentation.h): 1 for uniform attention,
 //             0 if two parts of the text do not attend to each other
 //   order     the share of the weight on ancestors of the query's token (order.h)
@@ -27,7 +30,7 @@ namespace conelab::tree {
 struct HeadScores {
   static constexpr double none = std::numeric_limits<double>::quiet_NaN();
   double entropy = none, distance = none, earlier = none;
-  double special = none, boundary = none, order = none;
+  double special = none, separator = none, boundary = none, order = none;
 };
 
 /// A score as it is named, explained and found.
@@ -42,6 +45,7 @@ inline constexpr HeadScoreInfo head_score_table[] = {
     {"earlier", "share of the weight on earlier tokens", &HeadScores::earlier},
     {"special", "share of the weight on special tokens; without any, on the first and the last",
      &HeadScores::special},
+    {"separator", "share of the weight on separators such as [SEP]", &HeadScores::separator},
     {"boundary", "least crossing of a boundary, relative to uniform attention",
      &HeadScores::boundary},
     {"order", "share of the weight on ancestors (cone families)", &HeadScores::order},
@@ -57,10 +61,14 @@ inline constexpr auto head_score_names = [] {
 /// Returns a score in at most five letters: "0.12", "2.31", "41.8"; "–" if there is none.
 [[nodiscard]] std::string score_text(double score);
 
+/// The marks of special tokens; others have 0.
+inline constexpr std::uint8_t special_mark = 1, separator_mark = 2;
+
 /// Computes the scores of a head whose rows arrive one after the other.
 class HeadScorer {
  public:
-  /// `special` [keys] marks special tokens. `ancestor` [keys × keys] is the relation of order.h;
+  /// `special` [keys] marks special tokens, and separators among them. Without separators there is
+  /// no `separator`. `ancestor` [keys × keys] is the relation of order.h;
   /// if it is empty, there is no `order`. If there are not as many queries as keys, there are
   /// neither `boundary` nor `order`.
   HeadScorer(std::size_t queries, std::size_t keys, std::vector<std::uint8_t> special,
@@ -80,6 +88,7 @@ class HeadScorer {
   std::size_t done_ = 0, rows_with_weight_ = 0;
   bool known_ = true;
   double total_ = 0, entropy_ = 0, distance_ = 0, earlier_ = 0, on_special_ = 0, on_ancestors_ = 0;
+  double on_separators_ = 0;
   std::optional<SegmentationSums> segmentation_;
 };
 

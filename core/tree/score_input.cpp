@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/tree/head_scores.h"
 #include "core/tree/head_tree.h"
 #include "core/tree/order.h"
 
@@ -43,15 +44,20 @@ bool is_special_token(const std::string& token) {
   return t.front() == '<' && t.back() == '>' && is_tag_name(name);
 }
 
+bool is_separator(const std::string& token) {
+  return token == "[SEP]" || token == "<sep>" || token == "</s>" || token == "<eos>";
+}
+
 std::vector<std::uint8_t> special_tokens(const std::vector<std::string>& tokens,
                                          std::size_t count) {
   std::vector<std::uint8_t> special(count);
   bool any = false;
   for (std::size_t i = 0; i < std::min(count, tokens.size()); ++i) {
-    special[i] = is_special_token(tokens[i]);
-    any = any || special[i] != 0;
+    if (!is_special_token(tokens[i])) continue;
+    special[i] = is_separator(tokens[i]) ? separator_mark : special_mark;
+    any = true;
   }
-  if (!any && count > 0) special.front() = special.back() = 1;
+  if (!any && count > 0) special.front() = special.back() = special_mark;
   return special;
 }
 

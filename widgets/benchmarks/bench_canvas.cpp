@@ -81,6 +81,7 @@ void BenchCanvas::paintEvent(QPaintEvent*) {
   if (picture_.list.items.empty()) {
     painter.setPen(quiet_ink(palette()));
     const QString text = model_.running() ? tr("The first curves appear with the first samples …")
+                         : model_.data()  ? tr("No case that is chosen has been measured.")
                                           : tr("Run a sweep, or open a result of `conelab bench`.");
     painter.drawText(rect(), Qt::AlignCenter | Qt::TextWordWrap, text);
     return;

@@ -3,7 +3,6 @@
 #include <QAction>
 #include <QBoxLayout>
 #include <QCheckBox>
-#include <QFileDialog>
 #include <QFormLayout>
 #include <QLabel>
 #include <QLineEdit>
@@ -18,6 +17,7 @@
 #include <cmath>
 
 #include "core/call/call.h"
+#include "widgets/dialogs/file_dialogs.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
@@ -339,9 +339,8 @@ void BenchFormView::show_progress() {
 }
 
 void BenchFormView::choose_output() {
-  const QString file = QFileDialog::getSaveFileName(this, tr("Result file"),
-                                                    text_of(model_.output()), tr("Results (*.h5)"),
-                                                    nullptr, QFileDialog::DontConfirmOverwrite);
+  const QString file = ask_where_to_write(this, tr("Result file"), text_of(model_.output()),
+                                          tr("Results (*.h5)"), QFileDialog::DontConfirmOverwrite);
   if (file.isEmpty()) return;
   model_.document().edit(tr("choose the result file"),
                          [&](Session& s) { s.bench.output = file.toStdString(); });

@@ -177,6 +177,11 @@ void BenchModel::follow() {
   emit changed();
 }
 
+bool BenchModel::unfinished() const {
+  std::error_code error;
+  return !fs::exists(choice().shown, error) && Parts::exist(choice().shown);
+}
+
 bool BenchModel::live() const { return running() && choice().shown == run_.output(); }
 
 void BenchModel::open(const std::string& file) {
@@ -217,10 +222,9 @@ void BenchModel::show_file() {
   std::error_code error;
   if (!fs::exists(file, error)) {
     opened_.clear();
-    const bool unfinished = Parts::exist(file);
-    return say(unfinished ? name_of(file) + " is not finished; Resume goes on with it."
-                          : file + ": there is no such file",
-               !unfinished);
+    return say(unfinished() ? name_of(file) + " is not finished; Resume goes on with it."
+                            : file + ": there is no such file",
+               !unfinished());
   }
   loading_ = jobs_.start<std::shared_ptr<const BenchData>>(
       "reading " + name_of(file),
@@ -251,7 +255,7 @@ void BenchModel::compare() {
   compared_ = wanted;
   comparison_.reset();
   comparing_.cancel();
-  if (wanted.first.empty() || wanted.second.empty() || live() || !data_) {
+  if (wanted.first.empty() || wanted.second.empty() || live() || !data_ || unfinished()) {
     compared_ = {};
     return;
   }
@@ -315,7 +319,9 @@ FigureChoice BenchModel::figure(double width) const {
 BenchPicture BenchModel::picture(double width) const {
   if (!data_ || visible().empty() || !is_picture(choice().page)) return {};
   const BenchSelection selection = select_cases(data_->cases, data_->exponents, keys());
-  return choice().page == "roofline" ? roofline(selection, width) : curves(selection, width);
+  BenchPicture drawn =
+      choice().page == "roofline" ? roofline(selection, width) : curves(selection, width);
+  return drawn.spots.empty() ? BenchPicture() : drawn;  // Axes without a case would be invented.
 }
 
 BenchPicture BenchModel::curves(const BenchSelection& selection, double width) const {
@@ -361,6 +367,10 @@ TextTable BenchModel::table(bool exported) const {
 std::string BenchModel::comparison_text() const {
   if (choice().compared.empty()) return "Choose an older result to compare with.";
   if (live()) return "The running sweep can be compared once it is finished.";
+  if (unfinished()) {
+    return name_of(choice().shown) +
+           " is not finished: it can be compared once Resume has measured the rest.";
+  }
   if (!comparison_) return comparing_.active() ? "comparing …" : "";
   if (comparison_->cases.empty()) {
     const std::string labels = fmt::format("{}", fmt::join(differing_labels(*comparison_), ", "));

@@ -68,6 +68,8 @@ class BenchModel : public QObject {
   [[nodiscard]] const std::shared_ptr<const BenchData>& data() const { return data_; }
   /// Returns whether it is the result of the running sweep.
   [[nodiscard]] bool live() const;
+  /// Returns whether what is shown is a sweep that was stopped before its end.
+  [[nodiscard]] bool unfinished() const;
   /// Returns the message below the result, which is an error if `failed`.
   [[nodiscard]] const std::string& message() const { return message_; }
   [[nodiscard]] bool failed() const { return failed_; }

@@ -2,7 +2,6 @@
 
 #include <QBoxLayout>
 #include <QComboBox>
-#include <QFileDialog>
 #include <QLabel>
 #include <QListWidget>
 #include <QPainter>
@@ -18,6 +17,7 @@
 #include "core/bench/axes.h"
 #include "core/figure/style.h"
 #include "widgets/benchmarks/bench_form_view.h"
+#include "widgets/dialogs/file_dialogs.h"
 #include "widgets/painter/painter.h"
 #include "widgets/tables/text_table_model.h"
 #include "widgets/theme/flow_layout.h"
@@ -314,14 +314,14 @@ void BenchmarksView::show_message() {
 }
 
 void BenchmarksView::open_dialog() {
-  const QString file = QFileDialog::getOpenFileName(this, tr("Open a result"), {},
-                                                    tr("Results of bench (*.h5);;All files (*)"));
+  const QString file =
+      ask_for_file(this, tr("Open a result"), tr("Results of bench (*.h5);;All files (*)"));
   if (!file.isEmpty()) model_.open(file.toStdString());
 }
 
 void BenchmarksView::compare_dialog() {
-  const QString file = QFileDialog::getOpenFileName(this, tr("Compare with an older result"), {},
-                                                    tr("Results of bench (*.h5);;All files (*)"));
+  const QString file = ask_for_file(this, tr("Compare with an older result"),
+                                    tr("Results of bench (*.h5);;All files (*)"));
   if (!file.isEmpty()) model_.compare_with(file.toStdString());
 }
 

@@ -242,7 +242,9 @@ void ExplorerViewport::draw_recession(Overlay& overlay) {
 
 std::size_t ExplorerViewport::pane_at(const QPointF& p) const {
   for (std::size_t i = 0; i < panes_.size(); ++i) {
-    if (panes_[i].box.contains({p.x(), p.y()})) return i;
+    figure::Box with_title = panes_[i].box;
+    with_title.y -= head_, with_title.height += head_;
+    if (with_title.contains({p.x(), p.y()})) return i;
   }
   return 0;
 }

@@ -308,7 +308,7 @@ QLineEdit* ExplorerView::add_field(QLayout* line, const QString& name,
       if (p.size() != 2) misuse("{}: two numbers are needed", name.toStdString());
       const std::array<double, 2> typed = {p[0], p[1]};
       const auto& now = viewport_->choice().*member;
-      if (field->text() == field_text(now)) return;
+      if (field->text() == field_text(now)) return show_readout();
       workspace_.document().edit(tr("type %1").arg(name), [&](Session& s) {
         s.cones = viewport_->choice();
         if (viewport_->shows_tokens()) s.cones.follow_tokens = false;
@@ -316,6 +316,9 @@ QLineEdit* ExplorerView::add_field(QLayout* line, const QString& name,
       });
     } catch (const Error& error) {
       readout_->show_text(QString::fromStdString(error.what()).toHtmlEscaped());
+      // The text has been refused, so that Escape still takes it back.
+      QMetaObject::invokeMethod(
+          field, [field] { field->setModified(true); }, Qt::QueuedConnection);
     }
   });
   return field;

@@ -22,6 +22,8 @@ constexpr int fine_step = 2;  ///< Pixels between nodes of the refined heat laye
 constexpr double slice = 8;   ///< Milliseconds of refinement per frame.
 constexpr int rest = 120;     ///< Milliseconds without movement before the refinement starts.
 constexpr double gap = 6;     ///< Pixels between panes.
+constexpr double head_line = 20, title_margins = 16;
+constexpr double lowest_text = 84;  ///< Height of a pane with room for a line above its points.
 
 /// Returns whether two choices show the same scene, whatever is drawn of it.
 bool same_scene(const ConeChoice& a, const ConeChoice& b) {
@@ -127,10 +129,22 @@ void ExplorerViewport::lay_out() {
   const int rows = (count + columns - 1) / columns;
   const double w = (width() - gap * (columns - 1)) / columns;
   const double h = (height() - gap * (rows - 1)) / rows;
+  head_ = head_line * head_lines(w);
   for (int i = 0; i < count; ++i) {
-    panes_[static_cast<std::size_t>(i)].box = {(i % columns) * (w + gap), (i / columns) * (h + gap),
-                                               w, h};
+    panes_[static_cast<std::size_t>(i)].box = {
+        (i % columns) * (w + gap), (i / columns) * (h + gap) + head_, w, std::max(1.0, h - head_)};
   }
+}
+
+/// Returns how many lines above a pane of this width the families and K need: none for one pane.
+int ExplorerViewport::head_lines(double width) const {
+  if (panes_.size() == 1) return 0;
+  const bool one_each = std::all_of(panes_.begin(), panes_.end(), [&](const Pane& pane) {
+    const std::string longest = pane.choice.family + "   K = -0.000000";
+    return fontMetrics().horizontalAdvance(QString::fromStdString(longest)) + title_margins <=
+           width;
+  });
+  return one_each ? 1 : 2;
 }
 
 PlaneFrame ExplorerViewport::frame(std::size_t pane) const {
@@ -341,20 +355,18 @@ void ExplorerViewport::draw_controls() {
 void ExplorerViewport::draw_panes() {
   ImDrawList* list = ImGui::GetBackgroundDrawList();
   titles_.clear();
-  const auto each = [&](const auto& draw) {
+  const auto each = [&](const auto& draw, double above = 0) {
     for (std::size_t i = 0; i < panes_.size(); ++i) {
       const figure::Box& b = panes_[i].box;
-      list->PushClipRect(ImVec2(static_cast<float>(b.x), static_cast<float>(b.y)),
+      list->PushClipRect(ImVec2(static_cast<float>(b.x), static_cast<float>(b.y - above)),
                          ImVec2(static_cast<float>(b.right()), static_cast<float>(b.bottom())),
                          true);
       draw(i);
       list->PopClipRect();
     }
   };
-  each([&](std::size_t i) {
-    draw_strokes(panes_[i].picture.strokes);
-    draw_title(i);
-  });
+  each([&](std::size_t i) { draw_strokes(panes_[i].picture.strokes); });
+  each([&](std::size_t i) { draw_title(i); }, head_);
   legends_.clear();
   each([&](std::size_t i) { draw_legend(i); });
   names_.clear();
@@ -488,21 +500,21 @@ std::optional<std::string> ExplorerViewport::about_hidden_tokens() const {
   return fmt::format("{} of {} tokens are outside of the view", outside, places.size());
 }
 
-/// Returns the lines of a title. If the pane is narrow, K has a line of its own, errors take
-/// several lines, and what the readout shows too is shortened or left out.
+/// Returns the lines of a title. If panes are narrow, K has a line of its own, errors take several
+/// lines, and what the readout shows too is shortened or left out.
 std::vector<std::string> ExplorerViewport::title_lines(std::size_t pane) const {
-  constexpr double margins = 16;
   const Pane& p = panes_[pane];
   const auto fits = [&](const std::string& text) {
-    return fontMetrics().horizontalAdvance(QString::fromStdString(text)) + margins <= p.box.width;
+    return fontMetrics().horizontalAdvance(QString::fromStdString(text)) + title_margins <=
+           p.box.width;
   };
   std::vector<std::string> lines;
   const std::string k = fmt::format("K = {:.6g}", p.scene.similarity);
   const bool wrong = !p.scene.error.empty();
   if (panes_.size() > 1) {
-    const bool one = wrong || fits(p.choice.family + "   " + k);
+    const bool one = head_lines(p.box.width) == 1;
     lines.push_back(p.choice.family + (one && !wrong ? "   " + k : ""));
-    if (!one) lines.push_back(k);
+    if (!one && !wrong) lines.push_back(k);
   }
   std::string line;
   for (const QString& word : QString::fromStdString(p.scene.error).split(' ')) {
@@ -513,7 +525,8 @@ std::vector<std::string> ExplorerViewport::title_lines(std::size_t pane) const {
       line = longer;
   }
   if (!line.empty()) lines.push_back(line);
-  if (!wrong && !p.scene.lca_place) lines.emplace_back("no common ancestor");
+  const bool low = panes_.size() > 1 && p.box.height < lowest_text;  // It would lie over points.
+  if (!wrong && !p.scene.lca_place && !low) lines.emplace_back("no common ancestor");
   if (const auto text = about_hidden_ancestor(pane)) {
     lines.push_back(fits(*text) ? *text : "LCA outside");
   }
@@ -522,19 +535,24 @@ std::vector<std::string> ExplorerViewport::title_lines(std::size_t pane) const {
   return lines;
 }
 
+/// Draws the family and K above a pane, where no point can cover them, and the rest inside of it.
+/// Lines begin beside the settings where these are in the corner.
 void ExplorerViewport::draw_title(std::size_t pane) {
   const Pane& p = panes_[pane];
-  const QRectF head(p.box.x, p.box.y, p.box.width, 50);
-  const bool beside = settings_place_.left() < p.box.x + 20 &&
-                      settings_place_.right() < p.box.right() - 120 &&
-                      settings_place_.intersects(head);
-  const double x = (beside ? settings_place_.right() : p.box.x) + 10;
-  double y = p.box.y + 6;
+  const bool in_corner =
+      settings_place_.left() < p.box.x + 20 && settings_place_.right() < p.box.right() - 120;
+  const bool wrong = !p.scene.error.empty();
+  int above = panes_.size() == 1 ? 0 : wrong ? 1 : head_lines(p.box.width);
+  double y = above > 0 ? p.box.y - head_ + 2 : p.box.y + 6;
   for (const std::string& line : title_lines(pane)) {
+    const bool beside =
+        in_corner && settings_place_.intersects({p.box.x, y, p.box.width, head_line});
+    const double x = (beside ? settings_place_.right() : p.box.x) + 10;
     const double width = ImGui::CalcTextSize(line.c_str()).x;
     draw_text(*ImGui::GetBackgroundDrawList(), x, y, line.c_str(), palette());
     titles_.push_back({x - 3, y, width + 6, ImGui::GetTextLineHeight()});
-    y += 22;
+    y += above > 0 ? head_line : 22;
+    if (--above == 0) y = p.box.y + 6;
   }
 }
 

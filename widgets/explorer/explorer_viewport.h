@@ -73,6 +73,8 @@ class ExplorerViewport : public Viewport {
   [[nodiscard]] bool settings_cover_points() const { return covered_points_ > 0; }
   /// Returns the lines at the top of a pane: its family, an error, or what is missing.
   [[nodiscard]] std::vector<std::string> title_lines(std::size_t pane) const;
+  /// Returns where the lines of all titles were in the last frame.
+  [[nodiscard]] const std::vector<figure::Box>& titles() const { return titles_; }
   /// Returns where the legends of the heat layers were in the last frame; a pane that is too small
   /// has none.
   [[nodiscard]] const std::vector<figure::Box>& legends() const { return legends_; }
@@ -120,6 +122,7 @@ class ExplorerViewport : public Viewport {
   };
   void make_panes();
   void lay_out();
+  [[nodiscard]] int head_lines(double width) const;
   void fit();
   [[nodiscard]] PlaneCamera fitted(const Pane& pane, bool with_tokens) const;
   void use_camera(const std::optional<ConeCamera>& camera);
@@ -217,6 +220,7 @@ class ExplorerViewport : public Viewport {
   bool settings_settled_ = false;     ///< Whether their size equals that of the previous frame.
   bool settings_crowded_ = false;     ///< Whether they would cover a point in every corner.
   int covered_points_ = 0;            ///< The number of points that the settings cover.
+  double head_ = 0;                   ///< Height of the titles above each of several panes.
   std::vector<figure::Box> titles_;   ///< Titles of the panes in the last frame.
   std::vector<figure::Box> legends_;  ///< Legends in the last frame.
   double recede_time_ = 0;            ///< Duration of the last step, in seconds.

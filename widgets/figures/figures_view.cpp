@@ -5,7 +5,6 @@
 #include <QComboBox>
 #include <QDesktopServices>
 #include <QDir>
-#include <QFileDialog>
 #include <QFileInfo>
 #include <QFormLayout>
 #include <QGuiApplication>
@@ -26,6 +25,7 @@
 #include "core/figure/missing_glyphs.h"
 #include "core/figure/svg.h"
 #include "core/files/replaceable.h"
+#include "widgets/dialogs/file_dialogs.h"
 #include "widgets/figures/figure_fields.h"
 #include "widgets/painter/painter.h"
 #include "widgets/theme/flow_layout.h"
@@ -357,8 +357,8 @@ QString FiguresView::message() const { return message_->text(); }
 // ---- files and clipboard ------------------------------------------------------------------------
 
 void FiguresView::choose_input() {
-  const QStringList files = QFileDialog::getOpenFileNames(
-      this, tr("Input of the figure"), {},
+  const QStringList files = ask_for_files(
+      this, tr("Input of the figure"),
       tr("Traces and results (*.h5 *.hdf5 *.npz *.npy *.safetensors);;All files (*)"));
   if (files.isEmpty()) return;
   edit(tr("change the figure's input"), [&](FigureChoice& c) {
@@ -376,8 +376,8 @@ QString FiguresView::output() const {
 }
 
 void FiguresView::choose_output() {
-  const QString file = QFileDialog::getSaveFileName(this, tr("Export the figure"), output(),
-                                                    tr("Figures (*.pdf *.svg *.png)"));
+  const QString file = ask_where_to_write(this, tr("Export the figure"), output(),
+                                          tr("Figures (*.pdf *.svg *.png)"));
   if (file.isEmpty()) return;
   written_ = file;  // The dialog has asked about overwriting.
   document_.edit(tr("choose the figure's file"),
@@ -414,8 +414,8 @@ void FiguresView::export_to(const QString& file) {
       },
       [this, file](bool) {
         export_job_.finished();
-        written_ = file;
-        say_written(file);
+        const bool again = std::exchange(written_, file) == file;
+        say_written(file, again);
       },
       [this](const std::string& message) {
         export_job_.finished();
@@ -423,13 +423,15 @@ void FiguresView::export_to(const QString& file) {
       });
 }
 
-void FiguresView::say_written(const QString& file) {
+void FiguresView::say_written(const QString& file, bool again) {
   const QFileInfo info(file);
   const auto link = [](const QString& path, const QString& text) {
     return QStringLiteral("<a href='%1'>%2</a>")
         .arg(QUrl::fromLocalFile(path).toString(QUrl::FullyEncoded), text);
   };
-  say(tr("%1 is written. %2 · %3")
+  // The file of another figure may have been wanted.
+  say((again ? tr("%1 is written again and replaces the one before. %2 · %3")
+             : tr("%1 is written. %2 · %3"))
           .arg(info.fileName().toHtmlEscaped(), link(info.absoluteFilePath(), tr("Open")),
                link(info.absolutePath(), tr("Show the folder"))));
   message_->setTextFormat(Qt::RichText);

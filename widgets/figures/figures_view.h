@@ -66,7 +66,7 @@ class FiguresView : public QWidget {
   void choose_input();
   void choose_output();
   void export_asking();
-  void say_written(const QString& file);
+  void say_written(const QString& file, bool again);
   void copy(const char* kind);
   void take_copy(const std::vector<std::uint8_t>& bytes, bool svg);
   void edit(const QString& what, const std::function<void(FigureChoice&)>& change);

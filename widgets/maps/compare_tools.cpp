@@ -2,10 +2,11 @@
 
 #include <QAbstractItemView>
 #include <QBoxLayout>
-#include <QFileDialog>
 #include <QFileInfo>
 #include <QSignalBlocker>
 #include <algorithm>
+
+#include "widgets/dialogs/file_dialogs.h"
 
 namespace conelab::desktop {
 namespace {
@@ -161,9 +162,9 @@ void CompareTools::choose_head(int entry) {
 
 void CompareTools::open_file() {
   refill();  // The entry is no choice that stays.
-  const QString file = QFileDialog::getOpenFileName(
-      this, tr("Compare with"), {},
-      tr("Traces (*.h5 *.hdf5 *.npz *.npy *.safetensors);;All files (*)"));
+  const QString file =
+      ask_for_file(this, tr("Compare with"),
+                   tr("Traces (*.h5 *.hdf5 *.npz *.npy *.safetensors);;All files (*)"));
   if (!file.isEmpty()) second_.choose_file(file);
 }
 

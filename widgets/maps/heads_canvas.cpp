@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "widgets/maps/colour_scale.h"
 #include "widgets/maps/maps_paint.h"
@@ -76,7 +77,6 @@ HeadGrid HeadsCanvas::arranged(double height) const {
 }
 
 void HeadsCanvas::arrange() {
-  const int needed = minimumSizeHint().height();
   heads_ = model_.heads();
   scores_ = model_.score_limits();
   grid_ = arranged(height());
@@ -85,7 +85,8 @@ void HeadsCanvas::arrange() {
     for (const HeadPlace& place : grid_.maps) heads_.push_back({place.row, place.head});
   }
   if (under_ && *under_ >= grid_.maps.size()) under_.reset();
-  if (minimumSizeHint().height() != needed) updateGeometry();
+  const int needed = minimumSizeHint().height();
+  if (std::exchange(needed_height_, needed) != needed) updateGeometry();
 }
 
 QSize HeadsCanvas::minimumSizeHint() const {
@@ -106,8 +107,12 @@ bool HeadsCanvas::is_open(const HeadAt& at) const {
 }
 
 QString HeadsCanvas::pointed() const {
-  if (!under_ || heads_[*under_].head >= model_.rows()[heads_[*under_].row]->maps.size()) return {};
-  return text_of(model_.about(heads_[*under_]));
+  if (!under_) return {};
+  const HeadAt& at = heads_[*under_];
+  if (at.head >= model_.rows()[at.row]->maps.size()) return {};
+  const auto pair = model_.maps().workspace().document().focused();
+  const std::string value = pair ? model_.value_text(at, *pair) : "";
+  return text_of(model_.about(at) + (value.empty() ? "" : "\n" + value));
 }
 
 // ---- painting -----------------------------------------------------------------------------------

@@ -57,6 +57,7 @@ class HeadsCanvas : public QWidget {
   HeadGrid grid_;
   std::vector<HeadAt> heads_;  ///< [map of the grid]
   figure::Limits scores_;      ///< Limits of the chosen score, for its bars.
+  int needed_height_ = 0;      ///< The height that the layout was last told to be the least.
   /// A picture and its map, which is kept so that no other map takes its address.
   struct Picture {
     std::shared_ptr<const SmallMap> of;

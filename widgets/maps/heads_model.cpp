@@ -306,6 +306,28 @@ std::string HeadsModel::about(const HeadAt& at) const {
   return text + fmt::format("values from {:.4g} to {:.4g}", s.limits.low, s.limits.high);
 }
 
+std::string HeadsModel::value_text(const HeadAt& at, const Focus& pair) const {
+  const HeadRow& row = *rows_[at.row];
+  const auto& map = row.maps[at.head];
+  if (!map || !shares_pairs(row)) return "";
+  const auto same_text =
+      layers_beside(maps_.workspace().groups(), maps_.workspace().trace()->group);
+  const bool named =
+      std::find(same_text.begin(), same_text.end(), row.work.group) != same_text.end();
+  std::string text =
+      named ? maps_.tokens().query.text_of(pair.query) + ", " + maps_.tokens().key.text_of(pair.key)
+            : fmt::format("query {}, key {}", pair.query, pair.key);
+  if (!map->complete() || map->pyramid->base_level() > 0) return text;
+  float value = 0;
+  map->pyramid->read_row(0, pair.query, pair.key, 1, &value);
+  return text + (is_masked(value) ? ": masked" : fmt::format(": {:.4g}", value));
+}
+
+std::string HeadsModel::open_name() const {
+  const TraceChoice& open = maps_.workspace().document().session().trace;
+  return fmt::format("{}, head {}", layer_name(open.group), open.head);
+}
+
 // ---- colours ------------------------------------------------------------------------------------
 
 ColourChoice HeadsModel::colour_choice(const HeadRow& row) const {

@@ -78,6 +78,12 @@ class HeadsModel : public QObject {
   [[nodiscard]] figure::Specials specials() const;
   /// Returns for instance "layer3, head 5: entropy 2.31, …, values from 0 to 0.92".
   [[nodiscard]] std::string about(const HeadAt& at) const;
+  /// Returns a pair of tokens and its value in the small map of a head: "query 3 “dog”, key 8
+  /// “cat”: 0.0123". The value is left out where cells of the map stand for several pairs, the
+  /// tokens if they may be those of another text. Empty if the map has no such pair.
+  [[nodiscard]] std::string value_text(const HeadAt& at, const Focus& pair) const;
+  /// Returns the name of the open head: "layer3, head 5".
+  [[nodiscard]] std::string open_name() const;
 
   /// Makes a head the one of all views. `layout` is the layout that shows it; empty: the present.
   void open(const HeadAt& at, const std::string& layout);

@@ -10,10 +10,10 @@ namespace {
 
 constexpr std::int64_t cells_at_once = 1 << 20;
 
-std::string tokens_of(const MapAxis& axis, std::int64_t begin, std::int64_t end) {
-  if (end - begin == 1) return fmt::format("{} “{}”", begin, axis.label_of(begin));
-  return fmt::format("{} “{}” to {} “{}”", begin, axis.label_of(begin), end - 1,
-                     axis.label_of(end - 1));
+/// Returns the first and the last cell: "key 2 “ich” to key 10–11 “sie”".
+std::string cells_text(const MapAxis& axis, std::int64_t begin, std::int64_t end) {
+  const std::string first = axis.text_of(begin);
+  return end - begin == 1 ? first : first + " to " + axis.text_of(end - 1);
 }
 
 std::string text_of_mass(const RegionMass& mass, const MapPanel& panel) {
@@ -113,9 +113,9 @@ void MapRegionModel::follow() {
 std::string MapRegionModel::text() const {
   if (!region_) return "";
   const MapTokens& tokens = maps_.tokens();
-  std::string text = fmt::format("region: queries {}, keys {}",
-                                 tokens_of(tokens.query, region_->query_begin, region_->query_end),
-                                 tokens_of(tokens.key, region_->key_begin, region_->key_end));
+  std::string text = fmt::format("region: {}, {}",
+                                 cells_text(tokens.query, region_->query_begin, region_->query_end),
+                                 cells_text(tokens.key, region_->key_begin, region_->key_end));
   for (const auto& panel : maps_.panels()) {
     if (!panel->pyramid || !has_region(*panel)) continue;
     const auto found = masses_.find(panel->pyramid.get());

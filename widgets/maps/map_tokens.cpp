@@ -77,14 +77,18 @@ std::string MapAxis::label_of(std::int64_t cell) const {
   return index < label.size() ? label[index] : std::to_string(cell);
 }
 
-std::string MapAxis::numbers_of(std::int64_t cell) const {
+std::string MapAxis::text_of(std::int64_t cell) const {
   const auto index = static_cast<std::size_t>(cell);
   const std::int64_t begin = first[index], last = first[index + 1] - 1;
-  return begin == last ? std::to_string(begin) : fmt::format("{}–{}", begin, last);
+  std::string text = fmt::format("{} {}", name, begin);
+  if (last > begin) text += fmt::format("–{}", last);
+  return index < label.size() ? text + fmt::format(" “{}”", label[index]) : text;
 }
 
-MapAxis map_axis(const std::vector<std::string>& tokens, std::int64_t count, bool merge) {
+MapAxis map_axis(const char* name, const std::vector<std::string>& tokens, std::int64_t count,
+                 bool merge) {
   MapAxis axis;
+  axis.name = name;
   const bool named = static_cast<std::int64_t>(tokens.size()) == count;
   const std::vector<bool> begin = named && merge ? begins_word(tokens) : std::vector<bool>();
   for (std::int64_t i = 0; i < count; ++i) {
@@ -130,8 +134,12 @@ bool excludes_special(const MapChoice& choice) {
 
 MapTokens map_tokens(const Trace& trace, const MapChoice& choice) {
   const bool merge = merges_words(choice);
-  return {map_axis(trace.query_token, trace.query.shape.token, merge),
-          map_axis(trace.key_token, trace.key.shape.token, merge), excludes_special(choice)};
+  const auto& stored = trace.stored;
+  const std::string rows = stored ? stored->row_axis : "query";
+  const std::string columns = stored && !stored->of_pairs() ? stored->column_axis : "key";
+  return {map_axis(rows.c_str(), trace.query_token, trace.query.shape.token, merge),
+          map_axis(columns.c_str(), trace.key_token, trace.key.shape.token, merge),
+          excludes_special(choice)};
 }
 
 }  // namespace conelab::desktop

@@ -26,6 +26,7 @@ namespace conelab::desktop {
 
 /// The rows or the columns of a map.
 struct MapAxis {
+  std::string name;                 ///< What a token of it is: "query"; of gradients "feature".
   std::vector<std::string> label;   ///< [cells] Empty: cells have their numbers.
   std::vector<std::int64_t> first;  ///< [cells + 1] The first token of each; at last their number.
   std::vector<std::uint8_t> special;  ///< [cells] 1 for special tokens.
@@ -36,12 +37,13 @@ struct MapAxis {
   /// Returns the cell of a token, which must exist.
   [[nodiscard]] std::int64_t cell_of(std::int64_t token) const;
   [[nodiscard]] std::string label_of(std::int64_t cell) const;
-  /// Returns the tokens of a cell: "4", or "4–6" of a word of three pieces.
-  [[nodiscard]] std::string numbers_of(std::int64_t cell) const;
+  /// Returns what a cell is: "query 4 “dog”", of a word of three pieces "query 4–6 “doghouse”",
+  /// without a text "feature 4".
+  [[nodiscard]] std::string text_of(std::int64_t cell) const;
 };
 /// `count` tokens with these texts (or none). If `merge` is true, words become one cell each.
-[[nodiscard]] MapAxis map_axis(const std::vector<std::string>& tokens, std::int64_t count,
-                               bool merge);
+[[nodiscard]] MapAxis map_axis(const char* name, const std::vector<std::string>& tokens,
+                               std::int64_t count, bool merge);
 
 struct MapTokens {
   MapAxis query, key;

@@ -117,7 +117,7 @@ void MapsCanvas::keep_readable() {
 }
 
 void MapsCanvas::fit() {
-  model_.camera_fits = true;
+  model_.fit();
   update();
 }
 
@@ -128,7 +128,7 @@ void MapsCanvas::reveal(const Focus& cell) {
   if (box.contains({at.x(), at.y()})) return update();
   model_.camera.row = static_cast<double>(cell.query) + 0.5;
   model_.camera.column = static_cast<double>(cell.key) + 0.5;
-  model_.camera_fits = false;
+  model_.keep_camera(tr("select a pair of tokens"), "locked");
   update();
 }
 
@@ -400,7 +400,7 @@ void MapsCanvas::mouseReleaseEvent(QMouseEvent* event) {
   const auto region = std::exchange(selecting_, std::nullopt);
   corner_.reset();
   if (selects) return region_.choose(region);  // A click with Shift removes the region.
-  if (dragged_) return;
+  if (dragged_) return model_.keep_camera(tr("move the maps"), "maps camera");
   if (const auto cell = cell_at(event->position())) {
     lock_pair(model_.workspace().document(), model_.tokens().pair_of(*cell));
   }
@@ -428,7 +428,7 @@ void MapsCanvas::wheelEvent(QWheelEvent* event) {
   model_.camera.zoom(std::exp2(event->angleDelta().y() / 240.0), event->position().x() - box.x,
                      event->position().y() - box.y, box.width, box.height, least);
   model_.camera.clamp(rows, columns);
-  model_.camera_fits = false;
+  model_.keep_camera(tr("zoom the maps"), "maps camera");
   const auto cell = cell_at(event->position());
   model_.workspace().document().hover(cell ? std::optional(model_.tokens().pair_of(*cell))
                                            : std::nullopt);

@@ -63,37 +63,6 @@ const Call* reference_call(const MapChoice& choice) {
   return choice.reference >= 0 && index < choice.calls.size() ? &choice.calls[index] : nullptr;
 }
 
-namespace {
-
-using SourceOfCall = std::function<std::shared_ptr<MatrixSource>(const Call&)>;
-
-/// Returns the matrix of a call, minus that of the reference if there is one, minus the same of
-/// `subtracted` if that is given.
-std::shared_ptr<MatrixSource> shown_source(const SourceOfCall& of, const SourceOfCall& subtracted,
-                                           const Call& call, const Call* reference,
-                                           const MapTokens* tokens) {
-  const auto of_tokens = [&](const SourceOfCall& source_of, const Call& c) {
-    auto source = source_of(c);
-    // An operator may have other pairs than those of the tokens.
-    const bool fits = tokens != nullptr && source->rows() == tokens->query.tokens() &&
-                      source->columns() == tokens->key.tokens();
-    return fits ? merged_source(std::move(source), *tokens) : source;
-  };
-  const auto with_reference = [&](const SourceOfCall& source_of) {
-    auto source = of_tokens(source_of, call);
-    if (reference == nullptr) return source;
-    return difference_source(std::move(source), of_tokens(source_of, *reference));
-  };
-  auto source = with_reference(of);
-  if (subtracted) source = difference_source(std::move(source), with_reference(subtracted));
-  const bool excludes = tokens != nullptr && tokens->excludes &&
-                        source->rows() == tokens->query.size() &&
-                        source->columns() == tokens->key.size();
-  return excludes ? excluding_source(std::move(source), *tokens) : source;
-}
-
-}  // namespace
-
 std::shared_ptr<MatrixSource> map_source(const std::shared_ptr<const HeadInput>& input,
                                          const Trace& trace, std::int64_t head, const Call& call,
                                          const Call* reference, Map2d quantity,
@@ -123,8 +92,10 @@ void MapsModel::rebuild() {
   const bool same_look = same_panels && wanted == choice_;
   choice_ = wanted;
   if (same_look) return;
-  if (same_panels) return emit progressed();
-  const std::int64_t old_rows = rows(), old_columns = columns();
+  if (same_panels) {
+    follow_zoom();
+    return emit progressed();
+  }
   if (new_head) made_.clear();
   head_ = workspace_.head();
   const auto& trace = workspace_.trace();
@@ -142,8 +113,32 @@ void MapsModel::rebuild() {
     }
     compare_with(second_.trace());
   }
-  if (rows() != old_rows || columns() != old_columns) camera_fits = true;
+  follow_zoom();
   emit panels_changed();
+}
+
+/// Takes the camera of the session, if it is one of maps of this size.
+void MapsModel::follow_zoom() {
+  const auto& zoom = choice_.zoom;
+  const bool suits = zoom && zoom->rows == rows() && zoom->columns == columns() &&
+                     std::isfinite(zoom->row + zoom->column) && zoom->scale > 0;
+  camera_fits = !suits;
+  if (!suits) return;
+  camera = {zoom->row, zoom->column, std::min(zoom->scale, MapCamera::largest_scale)};
+  const auto [most_columns, most_rows] = largest_size();
+  camera.clamp(most_rows, most_columns);
+}
+
+void MapsModel::keep_camera(const QString& label, const QString& merge) {
+  const MapZoom zoom{camera.row, camera.column, camera.scale, rows(), columns()};
+  workspace_.document().edit(
+      label, [&](Session& s) { s.maps.zoom = zoom; }, merge);
+}
+
+void MapsModel::fit() {
+  camera_fits = true;
+  if (!workspace_.document().session().maps.zoom) return;
+  workspace_.document().edit(tr("fit the maps"), [](Session& s) { s.maps.zoom.reset(); });
 }
 
 void MapsModel::compare_with(const std::shared_ptr<const Trace>& trace) {
@@ -572,12 +567,7 @@ std::string MapsModel::readout(const std::optional<Focus>& pair) const {
   const auto cell = tokens_->cell_of(pair);
   if (!cell) return "";
   const MapAxis &query = tokens_->query, &key = tokens_->key;
-  std::string text =
-      fmt::format("query {} “{}”, key {} “{}”", query.numbers_of(cell->query),
-                  query.label_of(cell->query), key.numbers_of(cell->key), key.label_of(cell->key));
-  if (const auto& trace = workspace_.trace(); trace && trace->stored) {
-    text = trace->row_text(pair->query) + ", " + trace->column_text(pair->key);
-  }
+  std::string text = query.text_of(cell->query) + ", " + key.text_of(cell->key);
   for (const auto& panel : panels_) {
     text += fmt::format("\n{}: {}", panel->title, value_text(*panel, *cell));
     const MapAxis &q = panel->tokens->query, &k = panel->tokens->key;

@@ -142,6 +142,11 @@ class MapsModel : public QObject {
   /// Returns the tokens and then one line per panel with exact values; empty without a pair.
   [[nodiscard]] std::string readout(const std::optional<Focus>& pair) const;
 
+  /// Puts the camera, which the user has moved, into the session. `merge` is that of the edit.
+  void keep_camera(const QString& label, const QString& merge);
+  /// Lets the camera follow the window again.
+  void fit();
+
   MapCamera camera;
   bool camera_fits = true;  ///< Whether the camera follows the window; until the user moves it.
 
@@ -155,6 +160,7 @@ class MapsModel : public QObject {
 
  private:
   void rebuild();
+  void follow_zoom();
   void compare_with(const std::shared_ptr<const Trace>& trace);
   [[nodiscard]] std::vector<PanelOf> panels_of_operator() const;
   [[nodiscard]] std::shared_ptr<MapPanel> make_panel(std::size_t operation, PanelOf of);

@@ -76,6 +76,21 @@ QString label_text(const QPainter& painter, const std::string& token, double spa
   return QFontMetricsF(painter.font()).elidedText(shown(token), Qt::ElideRight, space);
 }
 
+/// Shortens the operator of a title rather than what follows it, which tells two maps apart:
+/// "penumbr…, rollout to layer2".
+QString shortened_title(const QFontMetrics& metrics, const QString& title, int width) {
+  const int comma = static_cast<int>(title.lastIndexOf(", "));
+  if (comma < 0 || metrics.horizontalAdvance(title) <= width) {
+    return metrics.elidedText(title, Qt::ElideMiddle, width);
+  }
+  const QString rest = title.mid(comma);
+  const int room = width - metrics.horizontalAdvance(rest);
+  if (room < metrics.horizontalAdvance("mmm…")) {
+    return metrics.elidedText(title, Qt::ElideMiddle, width);
+  }
+  return metrics.elidedText(title.left(comma), Qt::ElideRight, room) + rest;
+}
+
 QColor bar_colour() {
   QColor colour = QPalette().color(QPalette::Highlight);
   colour.setAlphaF(0.75F);
@@ -167,9 +182,9 @@ void draw_title(QPainter& painter, const PanelPlace& place, const MapPanel& pane
   const QString title = QString::fromStdString(panel.title);
   if (flat && state.isEmpty() && width_of(title) + width_of(hint) + 12 < box.width()) state = hint;
   const double space = state.isEmpty() ? 0 : width_of(state) + 12;
-  painter.drawText(box, Qt::AlignLeft | Qt::AlignVCenter,
-                   painter.fontMetrics().elidedText(title, Qt::ElideMiddle,
-                                                    static_cast<int>(box.width() - space)));
+  painter.drawText(
+      box, Qt::AlignLeft | Qt::AlignVCenter,
+      shortened_title(painter.fontMetrics(), title, static_cast<int>(box.width() - space)));
   if (state.isEmpty()) return;
   painter.setPen(quiet_ink(QPalette()));
   bold.setBold(false);

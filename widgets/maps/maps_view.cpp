@@ -18,6 +18,7 @@
 #include "widgets/maps/layout_table.h"
 #include "widgets/maps/map_figure.h"
 #include "widgets/maps/map_table.h"
+#include "widgets/maps/pair_keys.h"
 #include "widgets/theme/flow_layout.h"
 #include "widgets/theme/theme.h"
 
@@ -135,6 +136,13 @@ void MapsView::find_token() {
     workspace_.document().edit(tr("show the maps"), [](Session& s) { s.maps.layout = "maps"; });
   }
   search_->begin();
+}
+
+bool MapsView::deselect() {
+  Document& document = workspace_.document();
+  if (document.session().locked) return lock_pair(document, std::nullopt), true;
+  if (!region_.region()) return false;
+  return region_.choose(std::nullopt), true;
 }
 
 QString MapsView::readout() const { return readout_->text().replace(QChar::Nbsp, ' '); }
@@ -257,6 +265,9 @@ void MapsView::show_readout() {
   if (layout == "heads") text = heads_canvas_->pointed();
   if (related) text = relations_canvas_->pointed();
   QString pair = QString::fromStdString(model_.readout(focus));
+  if (layout == "heads" && !pair.isEmpty()) {  // Its values are those of the open head.
+    pair = text.isEmpty() ? QString::fromStdString(heads_.open_name()) + "\n" + pair : QString();
+  }
   if (focus && related) {
     const QString relation = QString::fromStdString(relations_.about(*focus));
     if (!relation.isEmpty()) pair += "\n" + relation;

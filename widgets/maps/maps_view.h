@@ -43,6 +43,8 @@ class MapsView : public QWidget {
   /// Returns the figure of what is shown, of its first operator if each has its own; absent if no
   /// figure shows it.
   [[nodiscard]] std::optional<FigureChoice> figure() const;
+  /// Removes what is selected: the pair of tokens, then the region. Returns whether there was one.
+  bool deselect();
   /// Lets the user type part of a token to find; layouts without tokens give way to the maps.
   void find_token();
 

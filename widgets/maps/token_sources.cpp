@@ -178,4 +178,27 @@ std::shared_ptr<MatrixSource> excluding_source(std::shared_ptr<MatrixSource> sou
   return std::make_shared<ExcludingSource>(std::move(source), tokens);
 }
 
+std::shared_ptr<MatrixSource> shown_source(const SourceOfCall& of, const SourceOfCall& subtracted,
+                                           const Call& call, const Call* reference,
+                                           const MapTokens* tokens) {
+  const auto of_tokens = [&](const SourceOfCall& source_of, const Call& c) {
+    auto source = source_of(c);
+    // An operator may have other pairs than those of the tokens.
+    const bool fits = tokens != nullptr && source->rows() == tokens->query.tokens() &&
+                      source->columns() == tokens->key.tokens();
+    return fits ? merged_source(std::move(source), *tokens) : source;
+  };
+  const auto with_reference = [&](const SourceOfCall& source_of) {
+    auto source = of_tokens(source_of, call);
+    if (reference == nullptr) return source;
+    return difference_source(std::move(source), of_tokens(source_of, *reference));
+  };
+  auto source = with_reference(of);
+  if (subtracted) source = difference_source(std::move(source), with_reference(subtracted));
+  const bool excludes = tokens != nullptr && tokens->excludes &&
+                        source->rows() == tokens->query.size() &&
+                        source->columns() == tokens->key.size();
+  return excludes ? excluding_source(std::move(source), *tokens) : source;
+}
+
 }  // namespace conelab::desktop

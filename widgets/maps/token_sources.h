@@ -1,6 +1,7 @@
 // Matrices of words and matrices without special tokens, made from those of tokens.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "widgets/maps/map_tokens.h"
@@ -21,5 +22,14 @@ namespace conelab::desktop {
 /// there are none.
 [[nodiscard]] std::shared_ptr<MatrixSource> excluding_source(std::shared_ptr<MatrixSource> source,
                                                              const MapTokens& tokens);
+
+using SourceOfCall = std::function<std::shared_ptr<MatrixSource>(const Call&)>;
+/// Returns the matrix of a call, minus that of the reference if there is one, minus the same of
+/// `subtracted` if that is given; each of the words and without the special tokens that `tokens`
+/// says.
+[[nodiscard]] std::shared_ptr<MatrixSource> shown_source(const SourceOfCall& of,
+                                                         const SourceOfCall& subtracted,
+                                                         const Call& call, const Call* reference,
+                                                         const MapTokens* tokens);
 
 }  // namespace conelab::desktop

@@ -83,6 +83,13 @@ struct BesideChoice {
   bool operator==(const BesideChoice&) const = default;
 };
 
+/// The part that is seen of maps of this size: the cell in the middle, and the pixels per cell.
+struct MapZoom {
+  double row = 0, column = 0, scale = 1;
+  std::int64_t rows = 0, columns = 0;
+  bool operator==(const MapZoom&) const = default;
+};
+
 /// The display of attention maps.
 struct MapChoice {
   std::vector<Call> calls = {plain_call("dot"), plain_call("penumbral"), plain_call("umbral")};
@@ -106,6 +113,7 @@ struct MapChoice {
   std::int64_t range_begin = 0;      ///< The first token of arcs, trees and orders,
   std::int64_t range_end = 0;        ///< and the one after the last; 0: to the end.
   std::optional<MapRegion> region;   ///< The region whose mass is shown.
+  std::optional<MapZoom> zoom;       ///< Absent while the maps fit the view.
   std::string join = head_joins[0];  ///< Of maps: which heads are shown.
   std::optional<BesideChoice> beside;  ///< Absent: maps are compared with nothing.
   std::string heads_rows = figure::head_row_choices[0];

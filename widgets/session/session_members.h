@@ -35,6 +35,11 @@ void members(A& a, MapRegion& c) {
   a("key_begin", c.key_begin), a("key_end", c.key_end);
 }
 template <class A>
+void members(A& a, MapZoom& c) {
+  a("row", c.row), a("column", c.column), a("scale", c.scale);
+  a("rows", c.rows), a("columns", c.columns);
+}
+template <class A>
 void members(A& a, BesideChoice& c) {
   a("file", c.file), a("group", c.group), a("head", c.head), a("join", c.join);
 }
@@ -47,7 +52,7 @@ void members(A& a, MapChoice& c) {
   a("numbers", c.numbers), a("percentiles", c.percentiles), a("limits", c.limits);
   a("special_tokens", c.special_tokens), a("merge_words", c.merge_words);
   a("profiles", c.profiles), a("range_begin", c.range_begin), a("range_end", c.range_end);
-  a("region", c.region);
+  a("region", c.region), a("zoom", c.zoom);
   a("join", c.join), a("beside", c.beside);
   a("heads_rows", c.heads_rows), a("heads_operator", c.heads_operator);
   a("head_score", c.head_score), a("heads_order", c.heads_order);

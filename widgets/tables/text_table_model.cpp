@@ -2,7 +2,6 @@
 
 #include <QClipboard>
 #include <QContextMenuEvent>
-#include <QFileDialog>
 #include <QGuiApplication>
 #include <QHeaderView>
 #include <QKeyEvent>
@@ -12,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/files/atomic_file.h"
+#include "widgets/dialogs/file_dialogs.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
@@ -178,8 +178,8 @@ void TextTableView::copy_cells() {
 }
 
 void TextTableView::export_table() {
-  const QString file = QFileDialog::getSaveFileName(this, tr("Export the table"), "table.csv",
-                                                    tr("Tables (*.csv *.tsv)"));
+  const QString file =
+      ask_where_to_write(this, tr("Export the table"), "table.csv", tr("Tables (*.csv *.tsv)"));
   if (file.isEmpty()) return;
   const bool tabs = file.endsWith(".tsv", Qt::CaseInsensitive);
   try {

@@ -63,6 +63,20 @@ std::string twin_of(const std::vector<NamedArray>& arrays, const std::string& qu
   return found == arrays.end() ? "" : found->name;
 }
 
+/// The only array with a word of this role in its name; empty if there are none or several.
+std::string only_one_of(const std::vector<NamedArray>& arrays, std::size_t role) {
+  std::string found;
+  for (const NamedArray& array : arrays) {
+    const auto words = words_of(array.name);
+    if (std::none_of(words.begin(), words.end(), [&](const auto& w) { return means(w, role); })) {
+      continue;
+    }
+    if (!found.empty()) return "";
+    found = array.name;
+  }
+  return found;
+}
+
 /// [batch, head, token, feature], missing axes 1.
 std::array<std::int64_t, 4> shape_of(const NamedArray& array) {
   std::array<std::int64_t, 4> shape{1, 1, 1, 1};
@@ -108,14 +122,24 @@ std::vector<NamedArray> arrays_of(const std::string& file, FileFormat format,
 
 ArrayNames guess_arrays(const std::vector<NamedArray>& arrays) {
   if (arrays.empty()) return {};
+  const std::string key = only_one_of(arrays, 1), value = only_one_of(arrays, 2);
   const auto is_query = [](const NamedArray& array) {
     const auto words = words_of(array.name);
     return std::any_of(words.begin(), words.end(),
                        [](const std::string& word) { return means(word, 0); });
   };
-  const auto found = std::find_if(arrays.begin(), arrays.end(), is_query);
-  if (found == arrays.end()) return {arrays.front().name, "", ""};
-  return {found->name, twin_of(arrays, found->name, 1), twin_of(arrays, found->name, 2)};
+  auto found = std::find_if(arrays.begin(), arrays.end(), is_query);
+  if (found == arrays.end()) {
+    found = std::find_if(arrays.begin(), arrays.end(), [&](const NamedArray& array) {
+      return array.name != key && array.name != value;
+    });
+  }
+  if (found == arrays.end()) found = arrays.begin();
+  const auto or_else = [](const std::string& twin, const std::string& other) {
+    return twin.empty() ? other : twin;
+  };
+  return {found->name, or_else(twin_of(arrays, found->name, 1), key),
+          or_else(twin_of(arrays, found->name, 2), value)};
 }
 
 std::string array_problem(const std::vector<NamedArray>& arrays, const ArrayNames& names) {

@@ -32,8 +32,9 @@ struct NamedArray {
                                                 const std::function<bool()>& cancelled);
 
 /// Returns the names that most probably mean q, k and v: those with "q" or "query", and the names
-/// that differ from it by "k" or "key" and "v" or "value". A name is empty if there is no such
-/// array; q is the first array if no name contains "q" or "query".
+/// that differ from it by "k" or "key" and "v" or "value", otherwise the only ones with these
+/// words. A name is empty if there is no such array; q is the first other array if no name contains
+/// "q" or "query".
 [[nodiscard]] ArrayNames guess_arrays(const std::vector<NamedArray>& arrays);
 
 /// Returns in one line why these arrays cannot be q, k and v together; empty if they can. Empty

@@ -18,10 +18,6 @@ std::string label(const std::vector<std::string>& tokens, std::int64_t i) {
   return index < tokens.size() ? tokens[index] : std::to_string(i);
 }
 
-std::string named(const std::string& axis, std::int64_t i, const std::string& token) {
-  return axis + fmt::format(" {} “{}”", i, token);
-}
-
 void check_index(const char* axis, std::int64_t index, std::int64_t size) {
   if (index < 0 || index >= size) {
     fail("there is no {} {} (the trace has {}, counted from 0)", axis, index, size);
@@ -70,15 +66,6 @@ Extents Trace::extents() const {
 
 std::string Trace::query_label(std::int64_t i) const { return label(query_token, i); }
 std::string Trace::key_label(std::int64_t i) const { return label(key_token, i); }
-
-std::string Trace::row_text(std::int64_t i) const {
-  return named(stored ? stored->row_axis : "query", i, query_label(i));
-}
-
-std::string Trace::column_text(std::int64_t i) const {
-  if (stored && !stored->of_pairs()) return stored->column_axis + " " + std::to_string(i);
-  return named("key", i, key_label(i));
-}
 
 std::shared_ptr<const Trace> load_trace(const std::string& file, const std::string& group,
                                         const Cancelled& cancelled, const ArrayNames& arrays,

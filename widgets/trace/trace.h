@@ -36,9 +36,6 @@ struct Trace {
   /// Return the text of a token, or its number if it has none.
   [[nodiscard]] std::string query_label(std::int64_t i) const;
   [[nodiscard]] std::string key_label(std::int64_t i) const;
-  /// Return what a row or a column of its maps is: "query 3 “dog”", of gradients "feature 7".
-  [[nodiscard]] std::string row_text(std::int64_t i) const;
-  [[nodiscard]] std::string column_text(std::int64_t i) const;
 };
 
 /// A function that is polled while files are read. If it returns true, reading throws interrupted.

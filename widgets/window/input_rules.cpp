@@ -12,6 +12,10 @@
 namespace conelab::desktop {
 namespace {
 
+/// How many entries of a list are seen at once, if the screen is high enough: all heads of usual
+/// models, and what follows them.
+constexpr int most_entries = 24;
+
 /// Whether the wheel would change the widget's value.
 bool has_value(const QObject* object) {
   if (qobject_cast<const QScrollBar*>(object) != nullptr) return false;
@@ -63,6 +67,7 @@ bool InputRules::eventFilter(QObject* object, QEvent* event) {
   if (event->type() == QEvent::Polish && has_value(object)) {
     auto* widget = static_cast<QWidget*>(object);
     if (widget->focusPolicy() == Qt::WheelFocus) widget->setFocusPolicy(Qt::StrongFocus);
+    if (auto* list = qobject_cast<QComboBox*>(object)) list->setMaxVisibleItems(most_entries);
   }
   if (event->type() == QEvent::Wheel && has_value(object) &&
       !static_cast<QWidget*>(object)->hasFocus()) {

@@ -6,7 +6,6 @@
 #include <QCloseEvent>
 #include <QDir>
 #include <QDockWidget>
-#include <QFileDialog>
 #include <QFileInfo>
 #include <QMenuBar>
 #include <QMimeData>
@@ -19,6 +18,7 @@
 #include "core/figure/figure_table.h"
 #include "widgets/benchmarks/benchmarks_view.h"
 #include "widgets/data/data_view.h"
+#include "widgets/dialogs/file_dialogs.h"
 #include "widgets/explorer/explorer_view.h"
 #include "widgets/figures/figures_view.h"
 #include "widgets/maps/map_figure.h"
@@ -64,12 +64,13 @@ QWidget* scrolled(QWidget* view) {
 
 constexpr int guide_height = 420;  ///< Space for the steps of an example.
 
-/// Returns the size of the window when it is first shown: it fits on the screen with its frame.
+/// Returns the size of the window when it is first shown: it fits on the screen with its frame,
+/// whose title is above the window.
 QSize first_size(const QWidget& window) {
   constexpr QSize usual(1440, 900), frame(16, 48);
   const QSize screen = window.screen()->availableSize();
-  if (screen.width() >= usual.width() && screen.height() >= usual.height()) return usual;
-  return usual.boundedTo(screen - frame);
+  const QSize inside = usual.boundedTo(screen - frame);
+  return screen.width() >= usual.width() ? QSize(usual.width(), inside.height()) : inside;
 }
 
 }  // namespace
@@ -99,10 +100,19 @@ MainWindow::MainWindow(Backends backends, const QString& state_directory)
   statusBar()->setSizeGripEnabled(false);
   statusBar()->addPermanentWidget(new JobBar(*jobs_));
   connect(&document_, &Document::changed, this, &MainWindow::show_session);
-  connect(workspace_.get(), &Workspace::failed, this, &MainWindow::show_error);
+  connect(workspace_.get(), &Workspace::failed, this, [this](const QString& message) {
+    const bool stays = workspace_->trace() && !arrays_file_.isEmpty();
+    const bool chosen = stays && message.startsWith(arrays_file_);
+    show_error(chosen ? message + " · " + shown_in_data_only(arrays_file_) : message);
+  });
   connect(workspace_.get(), &Workspace::trace_changed, this, [this] {
     show_session();
-    if (workspace_->trace()) remember(QString::fromStdString(workspace_->trace()->file));
+    const auto& trace = workspace_->trace();
+    if (!trace) return;
+    remember(QString::fromStdString(trace->file));
+    // What a notice says of a stored result is not true of another file, for instance after undo.
+    const bool of_another = !trace->stored && !stored_notice_.isEmpty();
+    if (of_another && notice_shown() == stored_notice_) banner_->hide();
   });
   connect(&session_file_, &SessionFile::saved, this, [this](const QString& file) {
     remember(file);
@@ -212,21 +222,19 @@ void MainWindow::connect_opener() {
     auto* dialog = new ArraysDialog(file, this);
     connect(dialog, &ArraysDialog::chosen, this,
             [this](const QString& path, const QString& group, const ArrayNames& arrays) {
+              arrays_file_ = path;
               workspace_->open(path, group, arrays);
               layout_.raise("dock-maps");
             });
     connect(dialog, &QDialog::rejected, this, [this, path = file.path] {
-      const auto& trace = workspace_->trace();
-      if (!trace) return;
-      banner_->show_notice(tr("%1 is shown in Data only; the maps still show %2.")
-                               .arg(QFileInfo(path).fileName(),
-                                    QFileInfo(QString::fromStdString(trace->file)).fileName()));
+      if (workspace_->trace()) banner_->show_notice(shown_in_data_only(path));
     });
     dialog->open();
   });
   connect(
       opener_.get(), &FileOpener::notice, this, [this](const QString& text, const QString& trace) {
         if (trace.isEmpty()) return banner_->show_notice(text);
+        stored_notice_ = text;
         const InputSpec spec = parse_input_spec(trace.toStdString());
         const QString file = QFileInfo(QString::fromStdString(spec.path)).fileName();
         const QString group = QString::fromStdString((spec.group.empty() ? "" : ":") + spec.group);
@@ -241,6 +249,12 @@ void MainWindow::connect_opener() {
             if (!layout_.restore(saved.layout)) layout_.raise("dock-maps");
             session_file_.came_from(file);
           });
+}
+
+QString MainWindow::shown_in_data_only(const QString& path) const {
+  const QString open = QString::fromStdString(workspace_->trace()->file);
+  return tr("%1 is shown in Data only; the maps still show %2.")
+      .arg(QFileInfo(path).fileName(), QFileInfo(open).fileName());
 }
 
 void MainWindow::show_figure(const QString& label, const FigureChoice& figure) {
@@ -319,7 +333,8 @@ void MainWindow::build_file_menu() {
   file->addSeparator();
   add_action(file, tr("&Save session"), QKeySequence::Save,
              [this] { session_file_.path().isEmpty() ? save_dialog() : session_file_.save(); });
-  add_action(file, tr("Save session &as …"), QKeySequence::SaveAs, [this] { save_dialog(); });
+  add_action(file, tr("Save session &as …"), QKeySequence(tr("Ctrl+Shift+S")),
+             [this] { save_dialog(); });
   add_action(file, tr("&New session"), QKeySequence::New, [this] {
     begin_session(tr("begin a new session"), Session());
     layout_.raise("dock-welcome");
@@ -367,7 +382,7 @@ void MainWindow::build_view_menu() {
   add_action(view, tr("Only the view in front"), QKeySequence(tr("Ctrl+M")),
              [this] { layout_.toggle_single(); });
   add_action(view, tr("Usual layout"), QKeySequence(), [this] { layout_.restore_usual(); });
-  add_action(view, tr("Full screen"), QKeySequence::FullScreen,
+  add_action(view, tr("Full screen"), QKeySequence(tr("F11")),
              [this] { setWindowState(windowState() ^ Qt::WindowFullScreen); });
 }
 
@@ -472,14 +487,14 @@ void MainWindow::open(const QStringList& files) {
 }
 
 void MainWindow::open_dialog() {
-  open(QFileDialog::getOpenFileNames(this, tr("Open"), {},
-                                     tr("Traces, results, sessions (*.h5 *.hdf5 *.npz *.npy "
-                                        "*.safetensors *.json);;All files (*)")));
+  open(ask_for_files(this, tr("Open"),
+                     tr("Traces, results, sessions (*.h5 *.hdf5 *.npz *.npy "
+                        "*.safetensors *.json);;All files (*)")));
 }
 
 void MainWindow::save_dialog() {
-  const QString file = QFileDialog::getSaveFileName(this, tr("Save session"), "session.json",
-                                                    tr("Sessions (*.json)"));
+  const QString file =
+      ask_where_to_write(this, tr("Save session"), "session.json", tr("Sessions (*.json)"));
   if (!file.isEmpty()) session_file_.save_as(file);
 }
 
@@ -494,6 +509,7 @@ void MainWindow::remember(const QString& file) {
 
 void MainWindow::show_recent() {
   const QStringList files = recent_.all();
+  if (!files.isEmpty()) begin_dialogs_beside(files.front());
   recent_menu_->clear();
   recent_menu_->setEnabled(!files.isEmpty());
   for (const QString& file : files) {

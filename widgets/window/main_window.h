@@ -85,6 +85,8 @@ class MainWindow : public QMainWindow {
   void save_dialog();
   void remember(const QString& file);
   void show_recent();
+  /// Says that the maps still show the open trace, and not this file.
+  [[nodiscard]] QString shown_in_data_only(const QString& path) const;
   void show_figure(const QString& label, const FigureChoice& figure);
   /// Returns the command line that computes a call on the open trace. It is empty if there is none.
   [[nodiscard]] QString command_of(const Call& call) const;
@@ -117,6 +119,8 @@ class MainWindow : public QMainWindow {
   QAction *undo_ = nullptr, *redo_ = nullptr, *earlier_ = nullptr;
   QList<QAction*> actions_;
   QString theme_shown_;
+  QString arrays_file_;    ///< The last file whose arrays were assigned to q, k and v.
+  QString stored_notice_;  ///< The last notice about a result that is shown as it is stored.
 };
 
 }  // namespace conelab::desktop

@@ -8,6 +8,7 @@
 #include <QCursor>
 #include <QKeyEvent>
 #include <QLineEdit>
+#include <QMainWindow>
 #include <QTabBar>
 #include <QTextEdit>
 #include <algorithm>
@@ -76,6 +77,11 @@ bool ViewKeys::eventFilter(QObject* object, QEvent* event) {
       event->accept();  // The widget gets the key, and no action.
       return true;
     }
+  }
+  if (event->type() == QEvent::KeyPress && qobject_cast<QMainWindow*>(object) != nullptr) {
+    // Nothing that has the focus has taken the key. Fields are left by it.
+    const bool escape = static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape;
+    if (escape && !takes_text(QApplication::focusWidget()) && maps_.deselect()) return true;
   }
   if (event->type() == QEvent::KeyRelease) {
     const auto* key = static_cast<QKeyEvent*>(event);

@@ -259,8 +259,30 @@ TEST_F(CompareBench, BothFilesHaveTheirControl) {
   BenchComparison c = compare_bench(a, a);
   EXPECT_EQ(c.first_control.comparisons, 1);
   EXPECT_EQ(c.second_control.rounds, 9);
+  EXPECT_TRUE(
+      control_note(c.second_control).starts_with("A/A control: 0 of 1 case measured twice"));
   c.second_control.comparisons = 0;
   EXPECT_EQ(control_note(c.second_control), "A/A control: no case was measured twice");
+}
+
+// Of nine rounds, three have measured the first case and its copy, none the second case.
+TEST_F(CompareBench, AnUnfinishedRunClaimsNothingOfWhatItHasNotMeasured) {
+  BenchResult result = fake_result(fake_sweep({"dot"}, {64, 128}, 9), 1, 1e11, 1);
+  for (CaseResult* c : {&result.cases[0], &result.controls[0]}) {
+    std::fill(c->samples.begin() + 3, c->samples.end(), Sample());
+  }
+  std::fill(result.cases[1].samples.begin(), result.cases[1].samples.end(), Sample());
+  const std::string path = save("a.h5", result);
+  const LabelledFile file = read_labelled_file(path);
+  const MeasuredControl control = measured_control(file);
+  EXPECT_EQ(control.rounds, 3);
+  EXPECT_TRUE(control_note(control).starts_with("A/A control: no verdict is possible below 6"));
+  const std::vector<MeasuredCase> cases = measured_cases(file, path);
+  EXPECT_TRUE(std::isfinite(cases[0].error));
+  EXPECT_TRUE(std::isfinite(cases[0].extra_bytes));
+  EXPECT_TRUE(std::isnan(cases[1].error));
+  EXPECT_TRUE(std::isnan(cases[1].extra_bytes));
+  EXPECT_TRUE(std::isnan(cases[1].flops));
 }
 
 TEST_F(CompareBench, ACaseThatCrashedHidesNoOtherCasesCoverage) {

@@ -25,6 +25,7 @@ TEST(HeadScores, OfUniformCausalAttentionAreKnown) {
   EXPECT_NEAR(found.distance, (0.5 + 1.0 / 3 + 2.0 / 3) / 3, 1e-7);
   EXPECT_NEAR(found.earlier, (0.5 + 2.0 / 3) / 3, 1e-7);
   EXPECT_NEAR(found.special, (1.0 / 3) / 3, 1e-7);
+  EXPECT_TRUE(std::isnan(found.separator));
   EXPECT_NEAR(found.order, (0.5 + 1.0 / 3) / 3, 1e-7);
   EXPECT_NEAR(found.boundary, 1, 1e-6);  // Attention is uniform over what the mask admits.
 }
@@ -36,10 +37,10 @@ TEST(HeadScores, MatchPlainSumsOverPairs) {
   for (std::size_t i = 0; i < queries * keys; ++i) {
     weights.push_back(static_cast<float>(sampler.uniform(0, 2)));  // Rows do not sum to one.
   }
-  HeadScorer scorer(queries, keys, {1, 0, 0, 0, 0, 0, 0, 1});
+  HeadScorer scorer(queries, keys, {special_mark, 0, 0, 0, 0, 0, 0, separator_mark});
   scorer.add_rows(weights.data(), queries);
   const HeadScores found = scorer.scores();
-  double total = 0, entropy = 0, distance = 0, earlier = 0, special = 0;
+  double total = 0, entropy = 0, distance = 0, earlier = 0, special = 0, separator = 0;
   for (std::size_t i = 0; i < queries; ++i) {
     const auto w = [&](std::size_t j) { return static_cast<double>(weights[i * keys + j]); };
     double row = 0;
@@ -51,12 +52,14 @@ TEST(HeadScores, MatchPlainSumsOverPairs) {
       distance += w(j) * std::abs(away);
       earlier += away < 0 ? w(j) : 0;
       special += j == 0 || j == 7 ? w(j) : 0;
+      separator += j == 7 ? w(j) : 0;
     }
   }
   EXPECT_NEAR(found.entropy, entropy, 1e-12);
   EXPECT_NEAR(found.distance, distance / total, 1e-12);
   EXPECT_NEAR(found.earlier, earlier / total, 1e-12);
   EXPECT_NEAR(found.special, special / total, 1e-12);
+  EXPECT_NEAR(found.separator, separator / total, 1e-12);
   EXPECT_TRUE(std::isnan(found.boundary));  // There are not as many queries as keys.
   EXPECT_TRUE(std::isnan(found.order));
 }

@@ -291,6 +291,42 @@ TEST(BenchModel, ComparesWithAnOlderResult) {
   EXPECT_EQ(bench.model.choice().compared, "");
 }
 
+TEST(BenchModel, WithoutAMeasuredCaseThereAreNoAxes) {
+  Bench bench;
+  BenchResult nothing;
+  nothing.sweep = bench.model.check().sweep;
+  for (const Case& c : nothing.sweep.cases()) {
+    nothing.cases.push_back({c, CaseStatus::ok, "", {}, std::vector<Sample>(6)});
+  }
+  write_labelled(bench.path("none.h5"), bench_file(nothing));
+  bench.model.open(bench.path("none.h5"));
+  ASSERT_TRUE(wait_for([&] { return bench.model.data() != nullptr; })) << bench.model.message();
+  for (const char* page : {"scaling", "ratio", "roofline"}) {
+    bench.document.edit("page", [&](Session& s) { s.bench.page = page; });
+    EXPECT_TRUE(bench.model.picture(300).list.items.empty()) << page;
+  }
+  for (const auto& row : bench.model.table(true).rows) {
+    EXPECT_EQ(row[row.size() - 4], "") << "no memory has been measured";
+    EXPECT_EQ(row[row.size() - 3], "") << "and no error";
+  }
+}
+
+TEST(BenchModel, AStoppedSweepIsComparedOnceItIsFinished) {
+  BenchChoice choice = quick_sweep();
+  choice.rounds = "200";
+  choice.names("operator") = {"slow"};
+  Bench bench(choice);
+  bench.model.run();
+  ASSERT_TRUE(wait_for([&] { return !bench.model.picture(300).spots.empty(); }));
+  bench.model.cancel();
+  ASSERT_TRUE(wait_for([&] { return !bench.model.running(); }));
+  bench.model.compare_with(bench.path("older.h5"));
+  pump(100);
+  EXPECT_FALSE(bench.model.failed()) << bench.model.message();
+  EXPECT_NE(bench.model.comparison_text().find("is not finished"), std::string::npos)
+      << bench.model.comparison_text();
+}
+
 TEST(BenchModel, AComparisonThatWasCancelledIsMadeLater) {
   Bench bench;
   bench.model.run();

@@ -319,8 +319,14 @@ TEST(Explorer, InANarrowViewSettingsCoverNoPointsAndTitlesHaveSpace) {
       settle(viewport);
       const std::string what = first + std::string(", ") + beside->currentText().toStdString();
       EXPECT_FALSE(viewport.settings_cover_points()) << what;
+      std::size_t title = 0;
       for (std::size_t pane = 0; pane < viewport.pane_count(); ++pane) {
         for (const std::string& line : viewport.title_lines(pane)) {
+          // Points are drawn inside of the pane only, and K above it.
+          const figure::Box& place = viewport.titles().at(title++);
+          if (line.find("K = ") != std::string::npos) {
+            EXPECT_LE(place.bottom(), viewport.frame(pane).corner().y) << what << ": " << line;
+          }
           const int wide = viewport.fontMetrics().horizontalAdvance(QString::fromStdString(line));
           const bool word = line.find(' ') == std::string::npos;  // Cannot be broken.
           EXPECT_TRUE(word || wide <= viewport.frame(pane).width()) << what << ": " << line;

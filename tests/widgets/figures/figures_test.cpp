@@ -136,6 +136,9 @@ TEST(Figures, TheFileIsChosenWrittenAndOffered) {
   EXPECT_TRUE(said.contains("href='file://")) << said.toStdString();
   EXPECT_TRUE(said.contains("my%20figure.pdf'>Open</a>")) << said.toStdString();
   EXPECT_TRUE(said.contains("Show the folder")) << said.toStdString();
+  EXPECT_FALSE(said.contains("replaces")) << said.toStdString();
+  shown.view.findChild<QAbstractButton*>("figure-export")->click();
+  EXPECT_TRUE(wait_for([&] { return shown.view.message().contains("replaces the one before"); }));
   shown.document.undo();
   EXPECT_TRUE(shown.view.output().endsWith("/cones.pdf"));
 }

@@ -66,7 +66,7 @@ tree::HeadScores plain_scores(const Trace& trace, std::int64_t head, const char*
   const auto source =
       map_source(input, trace, head, plain_call(similarity), nullptr, Map2d::weights);
   const std::int64_t n = source->rows();
-  tree::HeadScores s{0, 0, 0, 0, tree::HeadScores::none, tree::HeadScores::none};
+  tree::HeadScores s{0, 0, 0, 0, 0, tree::HeadScores::none, tree::HeadScores::none};
   for (std::int64_t i = 0; i < n; ++i) {
     for (std::int64_t j = 0; j < n; ++j) {
       const double w = source->exact(i, j), part = w / static_cast<double>(n);
@@ -75,6 +75,7 @@ tree::HeadScores plain_scores(const Trace& trace, std::int64_t head, const char*
       s.earlier += j < i ? part : 0;
       const std::string& token = trace.key_token[static_cast<std::size_t>(j)];
       s.special += token == "[CLS]" || token == "[SEP]" ? part : 0;
+      s.separator += token == "[SEP]" ? part : 0;
     }
   }
   return s;
@@ -148,6 +149,8 @@ TEST(AllHeads, ScoresAreThoseOfTheWeights) {
     EXPECT_NEAR(found.distance, expected.distance, 1e-4);
     EXPECT_NEAR(found.earlier, expected.earlier, 1e-5);
     EXPECT_NEAR(found.special, expected.special, 1e-5);
+    EXPECT_NEAR(found.separator, expected.separator, 1e-5);
+    EXPECT_LT(found.separator, found.special) << "[CLS] has weight too";
     // As `conelab tree` computes them.
     const auto input = head_input(*trace, 0, head);
     const auto plan =
@@ -252,6 +255,38 @@ TEST(AllHeads, AClickOpensTheLayerAndTheHead) {
   EXPECT_TRUE(opened.heads().complete());
 }
 
+// The value of the cell under the pointer is that of the map under it, not that of the open head.
+TEST(AllHeads, TheReadoutTellsTheValueOfTheMapUnderThePointer) {
+  REQUIRE_DISPLAY();
+  AllHeads opened(shipped_trace());
+  opened.show();
+  ASSERT_TRUE(opened.complete());
+  HeadsCanvas& canvas = opened.view.heads_canvas();
+  const auto trace = load_trace(shipped_trace(), "/german/layer1");
+  const auto source =
+      map_source(head_input(*trace, 0, 8), *trace, 8, plain_call("dot"), nullptr, Map2d::weights);
+  move_to(canvas, opened.middle_of({1, 8}));
+  pump(60);
+  const auto pair = opened.document.focused();
+  ASSERT_TRUE(pair);
+  const QString told = opened.view.readout();
+  const QString expected = QString::fromStdString(fmt::format(
+      "key {} “{}”: {:.4g}", pair->key, trace->key_token[static_cast<std::size_t>(pair->key)],
+      source->exact(pair->query, pair->key)));
+  EXPECT_TRUE(told.contains("layer1, head 8: entropy")) << told.toStdString();
+  EXPECT_TRUE(told.contains(expected))
+      << told.toStdString() << " without " << expected.toStdString();
+  EXPECT_FALSE(told.contains("penumbral")) << told.toStdString();
+  // Away from the maps, the kept pair has the values of the open head, which is named.
+  opened.document.edit("lock", [&](Session& s) { s.locked = *pair; });
+  QEvent leave(QEvent::Leave);
+  QApplication::sendEvent(&canvas, &leave);
+  pump(60);
+  EXPECT_TRUE(opened.view.readout().contains("layer3, head 0"))
+      << opened.view.readout().toStdString();
+  EXPECT_TRUE(opened.view.readout().contains("penumbral: "));
+}
+
 TEST(AllHeads, TheMenuOfAHeadComparesItWithTheOpenOne) {
   REQUIRE_DISPLAY();
   AllHeads opened(shipped_trace());
@@ -272,6 +307,21 @@ TEST(AllHeads, TheMenuOfAHeadComparesItWithTheOpenOne) {
   EXPECT_EQ(session.maps.beside->group, "/german/layer5");
   EXPECT_EQ(session.maps.beside->head, 2);
   EXPECT_TRUE(wait_for([&] { return opened.view.model().panels().size() == 9; }));
+}
+
+// A list needs another height than rows of layers: what does not fit is scrolled to.
+TEST(AllHeads, AListIsSeenToItsEnd) {
+  REQUIRE_DISPLAY();
+  AllHeads opened(shipped_trace());
+  opened.view.resize(620, 420);
+  opened.show();
+  ASSERT_TRUE(opened.complete());
+  const HeadsCanvas& canvas = opened.view.heads_canvas();
+  for (const char* order : {"highest first", "rows", "lowest first"}) {
+    opened.named<QComboBox>("maps-heads-order")->setCurrentText(order);
+    pump(100);
+    EXPECT_LE(canvas.grid().bottom, canvas.height() - 30) << order << ": with room for the legend";
+  }
 }
 
 TEST(AllHeads, TextsKeepApartAtEverySize) {

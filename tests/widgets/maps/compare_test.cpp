@@ -103,6 +103,28 @@ void expect_cells(Compared& compared, std::size_t panel, const std::vector<doubl
   }
 }
 
+TEST(Compare, NarrowTitlesKeepTheLayerAndTheHead) {
+  REQUIRE_DISPLAY();
+  Compared compared;
+  compared.document.edit("compare", [](Session& s) {
+    Call call = plain_call("penumbral");
+    call.parameters["gamma"] = "16";
+    s.maps.calls = {call};
+    s.maps.beside = BesideChoice{s.trace.file, "/german/layer2", 4, head_joins[0]};
+  });
+  ASSERT_TRUE(compared.complete(3));
+  compared.view.resize(620, 520);
+  pump(100);
+  QStringList painted;
+  for (const PaintedText& text : texts_painted(compared.view.canvas())) painted << text.text;
+  const QString all = painted.join('\n');
+  EXPECT_FALSE(all.contains("penumbral, gamma = 16, layer2 · 4"))
+      << "it has room for no shorter one";
+  EXPECT_TRUE(all.contains("…, layer3 · 0")) << all.toStdString();
+  EXPECT_TRUE(all.contains("…, layer2 · 4")) << all.toStdString();
+  EXPECT_TRUE(all.contains("…, difference")) << all.toStdString();
+}
+
 TEST(JoinedHeads, MeanAndMaximumAreThoseOfPlainWeights) {
   REQUIRE_DISPLAY();
   Compared compared;

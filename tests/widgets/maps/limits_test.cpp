@@ -2,7 +2,9 @@
 // entropy of dot; signs; themes; and what is told beside the colours: profiles, regions, the menu.
 #include <gtest/gtest.h>
 
+#include <QAbstractItemView>
 #include <QClipboard>
+#include <QComboBox>
 #include <QContextMenuEvent>
 #include <QGuiApplication>
 #include <QLabel>
@@ -239,6 +241,23 @@ TEST(MapColours, FollowTheThemeAndFiguresStayWhite) {
   EXPECT_GT(lightness(), 0.8);
   apply_theme(*qApp, "light");
   pump(60);
+}
+
+TEST(MapColours, TheirNamesAreReadInANarrowWindowToo) {
+  REQUIRE_DISPLAY();
+  ShownMaps shown({420, 700});
+  auto& list = shown.named<QComboBox>("maps-colours");
+  list.showPopup();
+  ASSERT_TRUE(wait_for([&] { return list.view()->isVisible(); }));
+  QAbstractItemView& view = *list.view();
+  for (int i = 0; i < list.count(); ++i) {
+    const QRect entry = view.visualRect(view.model()->index(i, 0));
+    const int text = view.fontMetrics().horizontalAdvance(list.itemText(i));
+    const int icon = list.itemIcon(i).isNull() ? 0 : list.iconSize().width();
+    EXPECT_GE(view.viewport()->width(), entry.left() + icon + text)
+        << list.itemText(i).toStdString();
+  }
+  list.hidePopup();
 }
 
 TEST(MapRegions, TellTheirMass) {

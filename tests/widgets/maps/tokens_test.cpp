@@ -46,7 +46,7 @@ class WordSource : public MatrixSource {
 
 MapTokens tokens_of(const Texts& texts, bool merge) {
   const auto count = static_cast<std::int64_t>(texts.size());
-  return {map_axis(texts, count, merge), map_axis(texts, count, merge), true};
+  return {map_axis("key", texts, count, merge), map_axis("key", texts, count, merge), true};
 }
 
 TEST(MapTokens, SpecialOnesStandForNoText) {
@@ -61,19 +61,22 @@ TEST(MapTokens, SpecialOnesStandForNoText) {
 }
 
 TEST(MapTokens, WordsOfEveryTokenizerAreMerged) {
-  EXPECT_EQ(map_axis({"[CLS]", "Steu", "##er", "##ung", ",", "ja"}, 6, true).label,
+  EXPECT_EQ(map_axis("key", {"[CLS]", "Steu", "##er", "##ung", ",", "ja"}, 6, true).label,
             (Texts{"[CLS]", "Steuerung", ",", "ja"}));
-  EXPECT_EQ(map_axis({"<s>", "▁un", "believ", "able", ".", "▁so"}, 6, true).label,
+  EXPECT_EQ(map_axis("key", {"<s>", "▁un", "believ", "able", ".", "▁so"}, 6, true).label,
             (Texts{"<s>", "unbelievable", ".", "so"}));
-  EXPECT_EQ(map_axis({"un", "believ", "Ġit", "Ġis", "n", "<|endoftext|>", "a"}, 7, true).label,
-            (Texts{"unbeliev", "it", "isn", "<|endoftext|>", "a"}));
-  const MapAxis axis = map_axis({"[CLS]", "Steu", "##er", "##ung", ",", "ja"}, 6, true);
+  EXPECT_EQ(
+      map_axis("key", {"un", "believ", "Ġit", "Ġis", "n", "<|endoftext|>", "a"}, 7, true).label,
+      (Texts{"unbeliev", "it", "isn", "<|endoftext|>", "a"}));
+  const MapAxis axis = map_axis("key", {"[CLS]", "Steu", "##er", "##ung", ",", "ja"}, 6, true);
   EXPECT_EQ(axis.first, (std::vector<std::int64_t>{0, 1, 4, 5, 6}));
   EXPECT_EQ(axis.cell_of(3), 1);
   EXPECT_EQ(axis.cell_of(4), 2);
-  EXPECT_EQ(axis.numbers_of(1), "1–3");
-  EXPECT_FALSE(map_axis({"a", "b", "c"}, 3, true).merged());
-  EXPECT_FALSE(map_axis({}, 3, true).merged());
+  EXPECT_EQ(axis.text_of(1), "key 1–3 “Steuerung”");
+  EXPECT_EQ(axis.text_of(2), "key 4 “,”");
+  EXPECT_EQ(map_axis("feature", {}, 3, true).text_of(2), "feature 2");
+  EXPECT_FALSE(map_axis("key", {"a", "b", "c"}, 3, true).merged());
+  EXPECT_FALSE(map_axis("key", {}, 3, true).merged());
 }
 
 // Words {0}, {1, 2}: by hand.
@@ -155,8 +158,8 @@ TEST(MapTokens, AreExcludedMarkedAndMergedByTheMenu) {
   ASSERT_TRUE(shown.document.session().locked);
   EXPECT_EQ(shown.document.session().locked->key,
             model.tokens().key.first[static_cast<std::size_t>(word)]);
-  const std::string numbers = model.tokens().key.numbers_of(word);
-  EXPECT_TRUE(shown.view.readout().contains(QString::fromStdString("key " + numbers)))
+  const std::string pieces = model.tokens().key.text_of(word);
+  EXPECT_TRUE(shown.view.readout().contains(QString::fromStdString(pieces)))
       << shown.view.readout().toStdString();
   shown.canvas().setFocus();
   press_key(shown.canvas(), Qt::Key_Right);
@@ -206,7 +209,7 @@ TEST(MapTokens, AreFoundByPartOfTheirText) {
 
 TEST(MapTokens, OfTwoSequencesAreFoundInBoth) {
   MapTokens tokens = tokens_of({"a", "b", "ab"}, false);
-  tokens.query = map_axis({"b", "c"}, 2, false);
+  tokens.query = map_axis("key", {"b", "c"}, 2, false);
   EXPECT_EQ(token_matches(tokens, "B", Focus{1, 0}), (std::vector<Focus>{{1, 1}, {1, 2}, {0, 0}}));
 }
 

@@ -19,6 +19,10 @@ TEST(ArrayChoice, GuessesByTheWordsOfNames) {
             (ArrayNames{"/a/queries", "/a/keys", ""}));
   EXPECT_EQ(guess_arrays({named_array("tokens"), named_array("more")}),
             (ArrayNames{"tokens", "", ""}));
+  EXPECT_EQ(guess_arrays({named_array("my values"), named_array("Wq x"), named_array("keys!")}),
+            (ArrayNames{"Wq x", "keys!", "my values"}));
+  EXPECT_EQ(guess_arrays({named_array("a"), named_array("key 1"), named_array("key 2")}),
+            (ArrayNames{"a", "", ""}));
   EXPECT_EQ(guess_arrays({}), ArrayNames());
 }
 

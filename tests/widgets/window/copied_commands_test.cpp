@@ -5,7 +5,9 @@
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QProcess>
+#include <QToolButton>
 
+#include "tests/widgets/model_file.h"
 #include "tests/widgets/window/trace_window.h"
 #include "widgets/maps/map_figure.h"
 #include "widgets/maps/maps_view.h"
@@ -24,6 +26,26 @@ std::string run_line(const QString& line, const QString& folder) {
   shell.start("sh", {"-c", line});
   EXPECT_TRUE(shell.waitForFinished(120000));
   return shell.exitCode() == 0 ? "" : shell.readAllStandardError().toStdString();
+}
+
+/// The explorer is folded while figures are shown, so that the window says what is left out.
+TEST(ConeFigure, LeavesOutManyTokensAndTheWindowSaysSo) {
+  REQUIRE_DISPLAY();
+  QTemporaryDir state, folder;
+  MainWindow window(desktop_backends(), state.path());
+  window.resize(1300, 850);
+  show_active(window);
+  window.open({QString::fromStdString(write_model(folder, {1, 1, 120, 8}))});
+  ASSERT_TRUE(wait_for([&] { return window.workspace().head() != nullptr; }));
+  pump(200);
+  auto* button = window.findChild<QToolButton*>("explorer-figure");
+  ASSERT_NE(button, nullptr);
+  click(*button, QPointF(button->width() / 2.0, button->height() / 2.0));
+  EXPECT_TRUE(wait_for([&] {
+    return window.notice_shown().contains("without the other tokens, which are more than 100");
+  })) << window.notice_shown().toStdString();
+  EXPECT_EQ(window.document().session().figure.name, "cones");
+  EXPECT_EQ(window.document().session().figure.parameters.count("tokens"), 0U);
 }
 
 /// `multiplicative` needs a tensor that the trace lacks: the maps and the commands draw the same.

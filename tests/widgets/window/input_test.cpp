@@ -2,14 +2,18 @@
 #include <gtest/gtest.h>
 
 #include <QComboBox>
+#include <QFileDialog>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QTemporaryDir>
+#include <QTimer>
 
 #include "app/desktop_backends.h"
 #include "tests/widgets/benchmarks/bench_fixtures.h"
 #include "tests/widgets/driving.h"
+#include "tests/widgets/window/keys.h"
+#include "widgets/explorer/explorer_view.h"
 #include "widgets/maps/maps_view.h"
 #include "widgets/window/file_kind.h"
 #include "widgets/window/main_window.h"
@@ -129,6 +133,59 @@ TEST(Input, PointsAreTypedAsTheyAreShown) {
   auto* field = opened.named<QLineEdit>("explorer-u");
   type_and_enter(*field, " -0.4 , 0.3 ");
   EXPECT_EQ(opened.session().cones.u, (std::array<double, 2>{-0.4, 0.3}));
+}
+
+TEST(Input, EscapeTakesBackAPointThatWasRefused) {
+  REQUIRE_DISPLAY();
+  const WindowForInput opened;
+  auto* field = opened.named<QLineEdit>("explorer-u");
+  const auto told = [&](const char* text) {
+    const auto labels = opened.window->findChild<ExplorerView*>()->findChildren<QLabel*>();
+    return std::any_of(labels.begin(), labels.end(),
+                       [&](const QLabel* label) { return label->text().contains(text); });
+  };
+  const QString before = field->text();
+  type_and_enter(*field, "abc");
+  EXPECT_TRUE(wait_for([&] { return told("not a point"); }));
+  press_key(*field, Qt::Key_Escape);
+  EXPECT_EQ(field->text(), before);
+  EXPECT_TRUE(wait_for([&] { return told("distance") && !told("not a point"); }));
+}
+
+/// Answers the next dialog for files with a name, and returns the folder in which it began.
+QString answer_file_dialog(const QString& name, const std::function<void()>& open) {
+  QString folder;
+  QTimer::singleShot(200, [&] {
+    auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+    ASSERT_NE(dialog, nullptr);
+    folder = dialog->directory().absolutePath();
+    auto* field = dialog->findChild<QLineEdit*>("fileNameEdit");
+    field->setText(name);
+    QTest::keyClick(field, Qt::Key_Return);
+  });
+  open();
+  return folder;
+}
+
+TEST(Input, ASessionIsSavedByAKeyWithItsEndingBesideTheLastFile) {
+  REQUIRE_DISPLAY();
+  const WindowForInput opened;
+  const auto save_as = [&] {
+    show_active(*opened.window);  // The dialog before was the active window.
+    type_key(*opened.window, Qt::Key_S, Qt::ControlModifier | Qt::ShiftModifier);
+  };
+  answer_file_dialog(opened.folder.filePath("mine"), save_as);
+  EXPECT_TRUE(wait_for([&] { return QFileInfo::exists(opened.folder.filePath("mine.json")); }));
+  EXPECT_FALSE(QFileInfo::exists(opened.folder.filePath("mine")));
+  EXPECT_EQ(answer_file_dialog("other.json", save_as),
+            QFileInfo(opened.folder.path()).absoluteFilePath());
+  EXPECT_TRUE(wait_for([&] { return QFileInfo::exists(opened.folder.filePath("other.json")); }));
+}
+
+TEST(Input, ListsShowAllHeadsOfUsualModelsAtOnce) {
+  REQUIRE_DISPLAY();
+  const WindowForInput opened;
+  EXPECT_GE(opened.named<QComboBox>("maps-head")->maxVisibleItems(), 12 + 3);
 }
 
 TEST(Input, TheFileOfAFigureIsNamedAfterTheFigure) {

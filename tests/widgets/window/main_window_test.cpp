@@ -20,6 +20,7 @@
 #include <QListWidget>
 #include <QMimeData>
 #include <QPushButton>
+#include <QScreen>
 #include <QScrollBar>
 #include <QStatusBar>
 #include <QTemporaryDir>
@@ -308,6 +309,13 @@ TEST(Window, FitsASmallScreenWhateverIsInFront) {
   const auto* bar = qobject_cast<QAbstractScrollArea*>(benchmarks->widget())->horizontalScrollBar();
   pump(100);
   EXPECT_EQ(bar->maximum(), 0);
+}
+
+TEST(Window, BeginsInsideOfTheScreenWithItsTitle) {
+  REQUIRE_DISPLAY();
+  const MainWindow window(test_backends(), "");
+  EXPECT_LE(window.height() + 48, window.screen()->availableSize().height());
+  EXPECT_LE(window.width(), window.screen()->availableSize().width());
 }
 
 TEST(Window, TheViewsTakeWhatItGainsAndGiveItBack) {

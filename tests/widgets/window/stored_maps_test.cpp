@@ -109,6 +109,37 @@ TEST(StoredMaps, AResultOpensAsItIsStored) {
   EXPECT_TRUE(opened.window.error_shown().contains("not those that were written"));
 }
 
+TEST(StoredMaps, AMergedWordIsNamedAsAWhole) {
+  REQUIRE_DISPLAY();
+  ResultWindow opened;
+  opened.window.open({Written::files()["all.h5"]});
+  ASSERT_TRUE(opened.shows("/attention/weights"));
+  opened.window.document().edit("merge", [](Session& s) { s.maps.merge_words = true; });
+  ASSERT_TRUE(opened.shows("/attention/weights"));
+  const QString told = opened.point_at_cell({2, 3});
+  EXPECT_TRUE(told.contains("query 2 “ich”, key 3–4 “meine”")) << told.toStdString();
+}
+
+// What is said of a stored result is not said of the trace that undo brings back.
+TEST(StoredMaps, TheNoticeGoesWithTheResult) {
+  REQUIRE_DISPLAY();
+  ResultWindow opened;
+  opened.window.open({QString::fromStdString(shipped_trace()) + ":/german/layer3"});
+  ASSERT_TRUE(wait_for([&] { return opened.window.workspace().head() != nullptr; }));
+  opened.window.open({Written::files()["all.h5"]});
+  ASSERT_TRUE(opened.shows("/attention/weights"));
+  EXPECT_TRUE(opened.window.notice_shown().contains("as it is stored"));
+  while (opened.window.document().session().trace.group != "/german/layer3") {
+    ASSERT_TRUE(opened.window.document().history().can_undo());
+    opened.window.document().undo();
+  }
+  EXPECT_TRUE(wait_for([&] {
+    const auto& trace = opened.window.workspace().trace();
+    return trace && !trace->stored;
+  }));
+  EXPECT_EQ(opened.window.notice_shown(), "");
+}
+
 TEST(StoredMaps, EachArrayIsChosenLikeALayer) {
   REQUIRE_DISPLAY();
   ResultWindow opened;
@@ -378,6 +409,23 @@ TEST(ArraysDialog, CancelledSaysWhatTheMapsStillShow) {
   // In a file without groups an array has its whole name.
   auto* tree = opened.named<QTreeWidget>("data-tree");
   EXPECT_EQ(tree->findItems("layer1/query", Qt::MatchRecursive | Qt::MatchExactly).size(), 1);
+}
+
+TEST(ArraysDialog, AFileThatCannotBeOpenedSaysWhatTheMapsStillShow) {
+  REQUIRE_DISPLAY();
+  ResultWindow opened;
+  opened.window.open({QString::fromStdString(shipped_trace())});
+  ASSERT_TRUE(wait_for([&] { return opened.window.workspace().head() != nullptr; }));
+  const QString file = opened.state.filePath("masked.safetensors");
+  write_arrays(file, {{"my query", {5, 4}}, {"mask", {5, 5}}});  // A mask holds whole numbers.
+  opened.window.open({file});
+  QDialog* dialog = arrays_dialog(opened);
+  ASSERT_NE(dialog, nullptr);
+  click(*open_button(*dialog), QRectF(open_button(*dialog)->rect()).center());
+  EXPECT_TRUE(wait_for([&] { return opened.window.error_shown().contains("mask"); }));
+  EXPECT_TRUE(opened.window.error_shown().endsWith(
+      "masked.safetensors is shown in Data only; the maps still show minilm_trace.h5."))
+      << opened.window.error_shown().toStdString();
 }
 
 TEST(Archives, HaveLayersByTheNamesOfTheirArrays) {

@@ -79,6 +79,55 @@ TEST(ViewKeys, FitTheViewUnderThePointer) {
   EXPECT_TRUE(opened.window.maps().model().camera_fits);
 }
 
+TEST(ViewKeys, EscapeRemovesPairAndRegionWhateverHasTheFocus) {
+  REQUIRE_DISPLAY();
+  KeyWindow opened;
+  opened.window.document().edit("select", [](Session& s) {
+    s.locked = Focus{3, 4};
+    s.maps.region = MapRegion{2, 6, 3, 9};
+  });
+  auto* field = opened.window.findChild<QLineEdit*>("operator-1-gamma");
+  field->setFocus();
+  type_key(opened.window, Qt::Key_Escape);  // Leaves the field.
+  EXPECT_TRUE(opened.session().locked.has_value());
+  opened.window.findChild<QComboBox*>("maps-scale")->setFocus();
+  type_key(opened.window, Qt::Key_Escape);
+  EXPECT_FALSE(opened.session().locked.has_value());
+  EXPECT_TRUE(opened.session().maps.region.has_value());
+  type_key(opened.window, Qt::Key_Escape);
+  EXPECT_FALSE(opened.session().maps.region.has_value());
+}
+
+TEST(ViewKeys, TheZoomOfTheMapsIsUndoneAndComesBackWithTheSession) {
+  REQUIRE_DISPLAY();
+  KeyWindow opened;
+  MapsCanvas& canvas = opened.window.maps().canvas();
+  const MapsModel& model = opened.window.maps().model();
+  const double fitted = model.camera.scale;
+  turn_wheel(canvas, canvas.cell_centre(0, {3, 3}), 1);
+  turn_wheel(canvas, canvas.cell_centre(0, {3, 3}), 2);
+  drag(canvas, canvas.cell_centre(0, {4, 4}), canvas.cell_centre(0, {4, 4}) + QPointF(30, 20));
+  const MapCamera zoomed = model.camera;
+  EXPECT_GT(zoomed.scale, 2 * fitted);
+  opened.window.document().undo();  // All moves in a row are one step.
+  pump(60);
+  EXPECT_TRUE(model.camera_fits);
+  EXPECT_NEAR(model.camera.scale, fitted, 0.2 * fitted);
+  opened.window.document().redo();
+  EXPECT_EQ(model.camera, zoomed);
+  opened.window.close();
+  MainWindow again(desktop_backends(), opened.state.path());
+  ASSERT_TRUE(again.restore_autosave());
+  again.resize(1300, 850);
+  show_active(again);
+  ASSERT_TRUE(wait_for([&] { return again.workspace().head() != nullptr; }));
+  pump(100);
+  EXPECT_EQ(again.maps().model().camera, zoomed);
+  // Of a text of another length, the maps are seen completely.
+  again.document().edit("english", [](Session& s) { s.trace.group = "/taxonomy/layer0"; });
+  EXPECT_TRUE(wait_for([&] { return again.maps().model().camera_fits; }));
+}
+
 TEST(ViewKeys, FieldsAndListsKeepTheirKeys) {
   REQUIRE_DISPLAY();
   KeyWindow opened;
