@@ -135,13 +135,12 @@ class Heads {
       if (scale != HeatScale::row_normalised) dots = scaled(std::move(dots), scale);
       const Specials used = specials_of(dots, scale);
       specials_.zero |= used.zero, specials_.masked |= used.masked, specials_.nan |= used.nan;
-      limits_.push_back(limits_of(dots, scale));
+      limits_.push_back(limits_apply(f_.limits, map) ? f_.limits : limits_of(dots, scale));
       shared_[map.diverging ? 1 : 0].include(limits_.back());
       const double score = head->scores.*score_.member;
       if (!std::isnan(score)) range_.include({score, score});
       maps_.push_back(std::move(dots));
     }
-    if (!f_.limits.empty()) shared_[0] = f_.limits;
   }
 
   [[nodiscard]] HeatScale scale_of(const HeatmapPanel& map) const {

@@ -178,6 +178,11 @@ Limits limits_of(const HeatmapPanel& p, HeatScale scale) {
   return limits;
 }
 
+bool limits_apply(const Limits& given, const HeatmapPanel& panel) {
+  const bool around_zero = given.low < 0 && given.high > 0;
+  return !given.empty() && !panel.difference && (!panel.diverging || around_zero);
+}
+
 bool zero_is_special(const HeatmapPanel& p, HeatScale scale) {
   if (p.diverging || scale == HeatScale::rank) return false;
   bool positive = false;

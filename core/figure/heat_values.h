@@ -83,6 +83,9 @@ struct Limits {
 /// Returns the limits of the cells that have a value on the map; on a log scale those of the
 /// positive ones.
 [[nodiscard]] Limits limits_of(const HeatmapPanel& scaled_panel, HeatScale scale);
+/// Returns whether limits that were given apply to a panel: not to differences, and to weights with
+/// signs only if 0 lies between them.
+[[nodiscard]] bool limits_apply(const Limits& given, const HeatmapPanel& panel);
 
 /// Returns whether exact zeros have their own colour: true for weights, false for logits and
 /// differences.

@@ -58,13 +58,6 @@ HeatmapPanel dots_of(const HeatmapPanel& panel, const Drawn& d, HeatScale scale)
   return scaled(pooled(panel, d.down, d.across), scale);
 }
 
-/// Returns whether the limits that were given apply: not to differences, and to weights with signs
-/// only if 0 lies between them.
-bool has_fixed_limits(const HeatmapFigure& f, const HeatmapPanel& p) {
-  const bool around_zero = f.limits.low < 0 && f.limits.high > 0;
-  return !f.limits.empty() && !p.difference && (!p.diverging || around_zero);
-}
-
 /// Prepares a panel for a matrix of this width.
 void fill(const HeatmapFigure& f, Drawn& d, double width) {
   const HeatmapPanel& panel = *d.whole;
@@ -77,7 +70,7 @@ void fill(const HeatmapFigure& f, Drawn& d, double width) {
   d.specials = specials_of(d.panel, scale);
   d.bar = {panel.diverging ? ColourMap::diverging : f.map, scale, limits_of(d.panel, scale),
            bar_title(f, panel)};
-  if (has_fixed_limits(f, panel)) d.bar.limits = f.limits;
+  if (limits_apply(f.limits, panel)) d.bar.limits = f.limits;
 }
 
 /// Sets the limits of all panels that share a bar to the union of their limits.
@@ -359,7 +352,7 @@ std::string beyond_text(const HeatmapFigure& f, const std::vector<Drawn>& panels
   if (f.limits.empty()) return "";
   Limits all;
   for (const Drawn& d : panels) {
-    if (has_fixed_limits(f, d.panel)) all.include(extremes(d.panel, d.specials));
+    if (limits_apply(f.limits, d.panel)) all.include(extremes(d.panel, d.specials));
   }
   std::vector<std::string> sides;
   const auto add = [&](const char* side, double value, double limit) {

@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "core/figure/display_list.h"
@@ -90,6 +92,15 @@ inline std::string all_text(const DisplayList& list) {
   std::string all = "|";
   for (const TextItem& item : texts(list)) all += plain(item.runs) + "|";
   return all;
+}
+
+/// The pixels of the first matrix, four bytes each.
+inline std::vector<std::uint8_t> pixels_of(const DisplayList& list) {
+  for (const Item& item : list.items) {
+    const auto* image = std::get_if<ImageItem>(&item);
+    if (image != nullptr && image->rows > 1) return image->rgba;
+  }
+  return {};
 }
 
 }  // namespace conelab::figure

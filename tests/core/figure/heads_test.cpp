@@ -88,6 +88,28 @@ TEST(HeadsFigure, KeepsTheLargestValueOfABlock) {
   EXPECT_EQ(*std::min_element(signs.values.begin(), signs.values.end()), -0.5);
 }
 
+TEST(HeadsFigure, LimitsOfWeightsWithSignsHaveZeroBetweenThem) {
+  HeadsFigure f = model_of(1);
+  HeatmapPanel& map = f.heads.front().map;
+  map.values[1] = -0.2;
+  map.values[2] = 0.45;
+  const auto pixels = [&](Limits limits, bool shared = true) {
+    f.limits = limits;
+    f.shared_limits = shared;
+    return pixels_of(draw_heads(f));
+  };
+  for (HeadPanel& head : f.heads) head.map.diverging = true;
+  const std::vector<std::uint8_t> own = pixels({});
+  EXPECT_EQ(pixels({0, 0.45}), own);
+  // Beyond the limits, 0.9 and 0.45 have the same colour.
+  for (const bool shared : {true, false}) {
+    const std::vector<std::uint8_t> narrow = pixels({-0.45, 0.45}, shared);
+    ASSERT_EQ(narrow.size(), own.size());
+    EXPECT_TRUE(std::equal(narrow.begin(), narrow.begin() + 4, narrow.begin() + 8));
+    EXPECT_FALSE(std::equal(own.begin(), own.begin() + 4, own.begin() + 8));
+  }
+}
+
 TEST(HeadsFigure, RefusesUnknownScoresAndOrders) {
   HeadsFigure f = model_of(1);
   f.score = "beauty";

@@ -143,15 +143,6 @@ TEST(Heatmap, ZeroIsInTheMiddleOfADivergingMap) {
   EXPECT_FALSE(has_minus_two());
 }
 
-/// The pixels of the first matrix, four bytes each.
-std::vector<std::uint8_t> pixels_of(const DisplayList& list) {
-  for (const Item& item : list.items) {
-    const auto* image = std::get_if<ImageItem>(&item);
-    if (image != nullptr && image->rows > 1) return image->rgba;
-  }
-  return {};
-}
-
 TEST(Heatmap, WeightsWithSignsDivergeFromZero) {
   FigureInput input;
   input.info = &figure_named("heatmap");

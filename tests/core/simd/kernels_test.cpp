@@ -283,6 +283,26 @@ void expect_split(const Kernels<T>& k) {
   }
 }
 
+template <class T>
+void expect_sums(const Kernels<T>& k) {
+  for (std::ptrdiff_t count = 0; count <= 35; ++count) {
+    const std::vector<T> numbers = random_numbers<T>(static_cast<std::size_t>(count), 8);
+    Room<double> sums(count);
+    for (std::ptrdiff_t i = 0; i < count; ++i)
+      sums.numbers[static_cast<std::size_t>(i)] = static_cast<double>(i);
+    k.add_to_sums(numbers.data(), count, sums.numbers.data());
+    for (std::ptrdiff_t i = 0; i < count; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      ASSERT_EQ(sums.numbers[at], static_cast<double>(i) + static_cast<double>(numbers[at]))
+          << k.name << " " << count << " " << i;
+    }
+  }
+}
+
+TEST(Kernels, AddNumbersToSums) {
+  for_all_kernels([](const auto& k) { expect_sums(k); });
+}
+
 TEST(Kernels, PackPanels) {
   for_all_kernels([](const auto& k) {
     expect_packed(k);
