@@ -43,7 +43,7 @@ std::size_t cells_a_dot(std::size_t cells, double length) {
 }
 
 std::string bar_title(const HeatmapFigure& f, const HeatmapPanel& p) {
-  const std::string name = signed_name(p, f.value_name);
+  const std::string name = value_title(p, f.value_name);
   if (f.scale == HeatScale::row_normalised) return name + " / largest in row";
   if (f.scale == HeatScale::log && p.diverging) return name + ", linear";
   if (f.scale != HeatScale::rank) return name;
