@@ -79,7 +79,7 @@ figure::HeadPanel head_panel(const FigureRequest& request, const TraceHead& head
     figure::subtract(map, map_under(reference, logits ? Map2d::logits : Map2d::weights));
   }
   exclude_special_tokens(request, map);
-  if (!logits) figure::find_signs(map);
+  if (!logits) figure::mark_signed(map);
   figure::HeadPanel panel;
   panel.head = static_cast<std::size_t>(head.head);
   panel.map = figure::small_map(map, figure::heat_scale_from_name(request.value("scale")));

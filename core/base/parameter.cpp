@@ -116,8 +116,7 @@ void check_shape(const ParameterInfo& info, const std::vector<std::int64_t>& ext
   if (!fits(axes, extents, heads, sizes)) {
     fail(
         "tensor {} does not have its shape (expected {}, with or without an axis of the {} head(s) "
-        "before it, found "
-        "[{}])",
+        "before it, found [{}])",
         info.key, shape_text(axes, sizes), heads, fmt::join(extents, " x "));
   }
   const std::size_t lead = extents.size() - axes.size();

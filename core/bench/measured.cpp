@@ -1,6 +1,7 @@
 #include "core/bench/measured.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/error.h"
 #include "core/bench/machine.h"
@@ -98,6 +99,41 @@ void read_samples(const Group& r, const char* name, std::vector<double> Measured
   }
 }
 
+/// Returns the local exponents [line][length] of /bench/local_fit. The lists are empty if there is
+/// no such group.
+std::vector<std::vector<double>> local_exponents(const LabelledFile& file, const std::string& name,
+                                                 std::size_t lines) {
+  std::vector<std::vector<double>> local(lines);
+  const LabelledArray* group = file.group("bench/local_fit");
+  if (group == nullptr) return local;
+  const Group fit(*group, name + ": /bench/local_fit");
+  const std::size_t lengths = fit.axis(axes().back().name).size();
+  const auto& all = *fit.numbers<double>("exponent", lines * lengths, true);
+  for (std::size_t i = 0; i < all.size(); ++i) local[i / lengths].push_back(all[i]);
+  return local;
+}
+
+/// Returns a single number of a group, or NaN if there is none.
+double real(const LabelledArray& array, const char* name) {
+  const LabelledVariable* v = array.variable(name);
+  const auto* values = v == nullptr ? nullptr : std::get_if<std::vector<double>>(&v->data);
+  return values == nullptr || values->size() != 1 ? unknown : values->front();
+}
+
+/// Returns how many rounds measured every copy. The samples are [copy, round].
+int rounds_of(const LabelledArray& control, std::size_t copies) {
+  const LabelledVariable* variable = control.variable("time_samples");
+  const auto* samples =
+      variable == nullptr ? nullptr : std::get_if<std::vector<double>>(&variable->data);
+  if (samples == nullptr || samples->size() % copies != 0) return 0;
+  const std::size_t rounds = samples->size() / copies;
+  std::vector<bool> complete(rounds, true);
+  for (std::size_t i = 0; i < samples->size(); ++i) {
+    if (!std::isfinite((*samples)[i])) complete[i % rounds] = false;
+  }
+  return static_cast<int>(std::count(complete.begin(), complete.end(), true));
+}
+
 }  // namespace
 
 double intensity(const MeasuredCase& c) { return c.flops / c.bytes; }
@@ -159,31 +195,6 @@ std::vector<MeasuredCase> measured_cases(const LabelledFile& file, const std::st
   return cases;
 }
 
-namespace {
-
-/// Returns the local exponents [line][length] of /bench/local_fit. The lists are empty if there is
-/// no such group.
-std::vector<std::vector<double>> local_exponents(const LabelledFile& file, const std::string& name,
-                                                 std::size_t lines) {
-  std::vector<std::vector<double>> local(lines);
-  const LabelledArray* group = file.group("bench/local_fit");
-  if (group == nullptr) return local;
-  const Group fit(*group, name + ": /bench/local_fit");
-  const std::size_t lengths = fit.axis(axes().back().name).size();
-  const auto& all = *fit.numbers<double>("exponent", lines * lengths, true);
-  for (std::size_t i = 0; i < all.size(); ++i) local[i / lengths].push_back(all[i]);
-  return local;
-}
-
-/// Returns a single number of a group, or NaN if there is none.
-double real(const LabelledArray& array, const char* name) {
-  const LabelledVariable* v = array.variable(name);
-  const auto* values = v == nullptr ? nullptr : std::get_if<std::vector<double>>(&v->data);
-  return values == nullptr || values->size() != 1 ? unknown : values->front();
-}
-
-}  // namespace
-
 std::vector<MeasuredExponent> measured_exponents(const LabelledFile& file,
                                                  const std::string& name) {
   const LabelledArray* group = file.group("bench/fit");
@@ -202,26 +213,6 @@ std::vector<MeasuredExponent> measured_exponents(const LabelledFile& file,
   }
   return exponents;
 }
-
-namespace {
-
-/// Returns how many rounds measured every copy. The samples are [copy, round].
-int rounds_of(const LabelledArray& control, std::size_t copies) {
-  const LabelledVariable* variable = control.variable("time_samples");
-  const auto* samples =
-      variable == nullptr ? nullptr : std::get_if<std::vector<double>>(&variable->data);
-  if (samples == nullptr || samples->size() % copies != 0) return 0;
-  const auto rounds = static_cast<std::ptrdiff_t>(samples->size() / copies);
-  std::ptrdiff_t least = rounds;
-  for (auto copy = samples->begin(); copy != samples->end(); copy += rounds) {
-    const auto missing =
-        std::count_if(copy, copy + rounds, [](double time) { return std::isnan(time); });
-    least = std::min(least, rounds - missing);
-  }
-  return static_cast<int>(least);
-}
-
-}  // namespace
 
 MeasuredControl measured_control(const LabelledFile& file) {
   const LabelledArray* control = file.group("bench/control");

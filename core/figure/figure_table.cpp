@@ -51,33 +51,39 @@ std::string choices(const Words& words) {
 // ---- keys that several figures take -------------------------------------------------------------
 
 const FigureKey caption_key = {"caption", "", "text under the figure"};
-const FigureKey batch_key = {"batch", "0", "which batch element", true, "", true};
-const FigureKey head_key = {"head", "0", "which head", true, "", true};
+const FigureKey batch_key = {"batch", "0", "which batch element", {.data = true, .whole = true}};
+const FigureKey head_key = {"head", "0", "which head", {.data = true, .whole = true}};
 const FigureKey arrays_key = {
-    "arrays", "", "of a trace: the names of its q, k and v, as attend --q --k --v", true};
+    "arrays", "", "of a trace: the names of its q, k and v, as attend --q --k --v", {.data = true}};
 const FigureKey similarities_key = {
-    "similarities", "dot,penumbral,umbral",
+    "similarities",
+    "dot,penumbral,umbral",
     "operators, one panel each; with parameters as penumbral:gamma=2:masks=causal; a number after "
-    "a "
-    "comma continues a list of one number per head, as in dot,umbral:gamma=1,2",
-    true};
-const FigureKey limits_key = {"limits", "shared", "shared by the panels, or own", false,
-                              "shared|own"};
+    "a comma continues a list of one number per head, as in dot,umbral:gamma=1,2",
+    {.data = true}};
+const FigureKey limits_key = {
+    "limits", "shared", "shared by the panels, or own", {.choices = "shared|own"}};
 
-const FigureKey quantity_key = {"quantity", map_quantities[0], "weights or logits", true,
-                                choices(map_quantities)};
-const FigureKey special_key = {
-    "special", "shown", "special tokens such as [CLS]: shown or excluded", true, "shown|excluded"};
-const FigureKey difference_key = {"difference", "",
-                                  "operator whose values the others are subtracted from", true};
-const FigureKey scale_key = {"scale", heat_scale_names[0],
-                             "linear, log, row (divided by the row's largest) or rank", false,
-                             choices(heat_scale_names)};
+const FigureKey quantity_key = {"quantity",
+                                map_quantities[0],
+                                "weights or logits",
+                                {.data = true, .choices = choices(map_quantities)}};
+const FigureKey special_key = {"special",
+                               "shown",
+                               "special tokens such as [CLS]: shown or excluded",
+                               {.data = true, .choices = "shown|excluded"}};
+const FigureKey difference_key = {
+    "difference", "", "operator whose values the others are subtracted from", {.data = true}};
+const FigureKey scale_key = {"scale",
+                             heat_scale_names[0],
+                             "linear, log, row (divided by the row's largest) or rank",
+                             {.choices = choices(heat_scale_names)}};
 const FigureKey low_key = {"low", "", "lower limit of the colours"};
 const FigureKey high_key = {"high", "", "upper limit of the colours"};
-const FigureKey colours_key = {"colours", "sequential",
-                               "sequential, dark, diverging or dark_diverging", false,
-                               "sequential|dark|diverging|dark_diverging"};
+const FigureKey colours_key = {"colours",
+                               "sequential",
+                               "sequential, dark, diverging or dark_diverging",
+                               {.choices = "sequential|dark|diverging|dark_diverging"}};
 
 /// Returns the keys of a figure of maps: `first`, then those of its values and colours.
 Keys map_keys(Keys first) {
@@ -88,27 +94,30 @@ Keys map_keys(Keys first) {
 
 /// Returns the keys of a figure of a benchmark: those that choose the cases, then the further ones.
 Keys bench_keys(const char* operators, const Keys& more = {}) {
-  Keys keys = {{"operators", "", operators, true}};
+  Keys keys = {{"operators", "", operators, {.data = true}}};
   for (const Axis& axis : fixed_axes()) {
-    keys.push_back({axis.name, axis.drawn, axis.which, true, axis.choices});
+    keys.push_back({axis.name, axis.drawn, axis.which, {.data = true, .choices = axis.choices}});
   }
   keys.insert(keys.end(), more.begin(), more.end());
   keys.push_back(caption_key);
   return keys;
 }
 
-const FigureKey model_key = {"model", "halfspace", "halfspace, ball, klein, hyperboloid or band",
-                             false, "halfspace|ball|klein|hyperboloid|band"};
+const FigureKey model_key = {"model",
+                             "halfspace",
+                             "halfspace, ball, klein, hyperboloid or band",
+                             {.choices = "halfspace|ball|klein|hyperboloid|band"}};
 
 /// Returns the keys that choose a family of cones and a scene of one or two points.
 Keys scene_keys(bool pair) {
   Keys keys = {
-      {"cone", "penumbral", "family of the cones", false, geometry::cone_family_names("|")},
+      {"cone", "penumbral", "family of the cones", {.choices = geometry::cone_family_names("|")}},
       {"u", "", "first point, x,height of the half-plane unless `points` says otherwise"},
       {"source", "", "finite families: where the light is; default: the models' origin"},
-      {"points", "halfspace",
-       "model of the points typed: halfspace, ball, klein, band, hyperboloid", false,
-       "halfspace|ball|klein|band|hyperboloid"},
+      {"points",
+       "halfspace",
+       "model of the points typed: halfspace, ball, klein, band, hyperboloid",
+       {.choices = "halfspace|ball|klein|band|hyperboloid"}},
       {"height", "", "penumbral: height of the light's horosphere (1)"},
       {"radius", "", "umbral: hyperbolic radius of the objects (0.4, so that they are seen)"},
       {"source_radius", "", "penumbral-finite: radius of the light (0.5)"},
@@ -129,18 +138,21 @@ std::string similarity_choices() {
 /// Returns the keys that `cones` and `models` share.
 Keys cone_keys() {
   Keys keys = scene_keys(true);
-  keys.insert(keys.end() - 1,
-              {{"levels", "0", "how many level lines of the similarity with u"},
-               {"heat", "no", "yes or no: the similarity with u in colours", false, "yes|no"},
-               {"similarity", "cone",
-                "which similarity: that of the cones, or another of the half-plane's points", false,
-                similarity_choices()},
-               {"depth", "height",
-                "penumbral, umbral: the height of the LCA, or its distance from the light", false,
-                "height|distance"},
-               {"ancestors", "yes", "yes or no: the region of common ancestors", false, "yes|no"},
-               {"geodesic", "no", "yes or no: the geodesic from u to v", false, "yes|no"},
-               {"tokens", "", "further points with names: x,height=name;x,height=name;…"}});
+  keys.insert(
+      keys.end() - 1,
+      {{"levels", "0", "how many level lines of the similarity with u"},
+       {"heat", "no", "yes or no: the similarity with u in colours", {.choices = "yes|no"}},
+       {"similarity",
+        "cone",
+        "which similarity: that of the cones, or another of the half-plane's points",
+        {.choices = similarity_choices()}},
+       {"depth",
+        "height",
+        "penumbral, umbral: the height of the LCA, or its distance from the light",
+        {.choices = "height|distance"}},
+       {"ancestors", "yes", "yes or no: the region of common ancestors", {.choices = "yes|no"}},
+       {"geodesic", "no", "yes or no: the geodesic from u to v", {.choices = "yes|no"}},
+       {"tokens", "", "further points with names: x,height=name;x,height=name;…"}});
   return keys;
 }
 
@@ -164,7 +176,7 @@ Keys row_keys(Keys keys, const Rows& rows) {
       const bool tensor = info.domain == Domain::tensor;
       if ((tensor && tensor_rank(info) > 1) || std::any_of(keys.begin(), keys.end(), same))
         continue;
-      keys.push_back({info.key, tensor ? "random" : "", info.about, false, info.choices});
+      keys.push_back({info.key, tensor ? "random" : "", info.about, {.choices = info.choices}});
     }
   }
   keys.push_back(caption_key);
@@ -180,16 +192,17 @@ Keys tree_keys() {
   return {batch_key,
           head_key,
           arrays_key,
-          {"similarity", "penumbral",
-           "of a trace: which operator, with parameters as penumbral:gamma=2", true},
-          {"tokens", "key", "of a trace: key or query", true, "key|query"},
+          {"similarity",
+           "penumbral",
+           "of a trace: which operator, with parameters as penumbral:gamma=2",
+           {.data = true}},
+          {"tokens", "key", "of a trace: key or query", {.data = true, .choices = "key|query"}},
           caption_key};
 }
 
 // ---- the table ----------------------------------------------------------------------------------
 
-std::vector<FigureInfo> all_figures() {
-  const char* chosen = "which of the file's operators";
+std::vector<FigureInfo> map_figures() {
   return {
       {"heatmap", "attention of several operators side by side on one trace, with token labels",
        FigureSource::maps, "double",
@@ -198,28 +211,40 @@ std::vector<FigureInfo> all_figures() {
                  batch_key,
                  head_key,
                  arrays_key,
-                 {"join", head_joins[0],
+                 {"join",
+                  head_joins[0],
                   "which heads: one, the mean or the maximum of all, or attention rollout up to "
                   "the layer",
-                  true, choices(head_joins)},
-                 {"beside", "",
-                  "what the maps are compared with, FILE or FILE:/group: three panels each", true},
-                 {"beside_head", "0", "which head of that", true, "", true},
-                 {"beside_join", head_joins[0], "the same for that", true, choices(head_joins)}}),
+                  {.data = true, .choices = choices(head_joins)}},
+                 {"beside",
+                  "",
+                  "what the maps are compared with, FILE or FILE:/group: three panels each",
+                  {.data = true}},
+                 {"beside_head", "0", "which head of that", {.data = true, .whole = true}},
+                 {"beside_join",
+                  head_joins[0],
+                  "the same for that",
+                  {.data = true, .choices = choices(head_joins)}}}),
        make_heatmap},
       {"heads", "attention of all heads of the layers of a trace as small maps with a score",
        FigureSource::heads, "double",
-       map_keys({{"similarities", "dot", "the operator; several where rows=operators", true},
-                 {"rows", head_row_choices[0],
-                  "layers beside the one of --input, every layer of the file, or operators", true,
-                  choices(head_row_choices)},
-                 {"score", tree::head_score_names[0], "the number of each map", false,
-                  choices(tree::head_score_names)},
-                 {"order", head_orders[0], "in rows, or all heads by their score", false,
-                  choices(head_orders)},
-                 quantity_key,
-                 batch_key,
-                 arrays_key}),
+       map_keys(
+           {{"similarities", "dot", "the operator; several where rows=operators", {.data = true}},
+            {"rows",
+             head_row_choices[0],
+             "layers beside the one of --input, every layer of the file, or operators",
+             {.data = true, .choices = choices(head_row_choices)}},
+            {"score",
+             tree::head_score_names[0],
+             "the number of each map",
+             {.choices = choices(tree::head_score_names)}},
+            {"order",
+             head_orders[0],
+             "in rows, or all heads by their score",
+             {.choices = choices(head_orders)}},
+            quantity_key,
+            batch_key,
+            arrays_key}),
        make_heads},
       {"arcs",
        "attention of several operators on one trace as arcs between tokens",
@@ -229,30 +254,50 @@ std::vector<FigureInfo> all_figures() {
         batch_key,
         head_key,
         arrays_key,
-        {"top", "3", "how many arcs a query has at most, its strongest", true, "", true},
-        {"threshold", "0.01", "the weakest weight that is drawn", true},
-        {"arrangement", arc_arrangements[0],
-         "sides (above: to earlier tokens, below: to later ones), above, or rows", false,
-         choices(arc_arrangements)},
+        {"top",
+         "3",
+         "how many arcs a query has at most, its strongest",
+         {.data = true, .whole = true}},
+        {"threshold", "0.01", "the weakest weight that is drawn", {.data = true}},
+        {"arrangement",
+         arc_arrangements[0],
+         "sides (above: to earlier tokens, below: to later ones), above, or rows",
+         {.choices = choices(arc_arrangements)}},
         limits_key,
         caption_key},
        make_arcs},
+  };
+}
+
+std::vector<FigureInfo> bench_figures() {
+  const char* chosen = "which of the file's operators";
+  return {
       {"scaling", "time against sequence length, with 95 % intervals and fitted exponents",
        FigureSource::bench, "double",
-       bench_keys(chosen,
-                  {{"ratio", "no", "yes adds a panel of times relative to the first operator",
-                    false, "yes|no"},
-                   {"guide", "2", "slope of the guide line, or none"}}),
+       bench_keys(chosen, {{"ratio",
+                            "no",
+                            "yes adds a panel of times relative to the first operator",
+                            {.choices = "yes|no"}},
+                           {"guide", "2", "slope of the guide line, or none"}}),
        make_scaling},
-      {"growth", "time against length for operators of different order of cost, with guides",
-       FigureSource::bench, "single",
-       bench_keys("which of the files' operators", {{"guides", "n,n log n,n sqrt n,n^2",
-                                                     "orders of growth to compare with, or none"}}),
-       make_growth, true},
+      {.name = "growth",
+       .about = "time against length for operators of different order of cost, with guides",
+       .source = FigureSource::bench,
+       .width = "single",
+       .keys = bench_keys(
+           "which of the files' operators",
+           {{"guides", "n,n log n,n sqrt n,n^2", "orders of growth to compare with, or none"}}),
+       .make = make_growth,
+       .several = true},
       {"ratio", "time relative to the first operator against sequence length", FigureSource::bench,
        "single", bench_keys("which of the file's operators; the first is the base"), make_ratio},
       {"roofline", "attained against attainable performance", FigureSource::bench, "single",
        bench_keys(chosen), make_roofline},
+  };
+}
+
+std::vector<FigureInfo> figures_without_input() {
+  return {
       {"cones", "shadow cones of two points and their lowest common ancestor, any family and model",
        FigureSource::none, "single", family_keys(), make_cones},
       {"models", "the same cones in half-plane, ball, Klein ball, hyperboloid and band",
@@ -269,17 +314,17 @@ std::vector<FigureInfo> all_figures() {
        FigureSource::none, "single", with(scene_keys(true), 1, model_key), make_construction},
       {"bias", "the biases over the offset of key and query, and the error of HyPE's columns",
        FigureSource::none, "single",
-       row_keys({{"n", "64", "how many positions", false, "", true},
+       row_keys({{"n", "64", "how many positions", {.whole = true}},
                  {"biases", "", "which biases, as alibi,hype; default: all that are curves"},
-                 {"heads", "8", "how many heads, for the defaults of a head", false, "", true},
-                 {"head", "3", "which head", false, "", true},
-                 {"seed", "1", "of tables that are drawn", false, "", true},
-                 {"d", "64", "dimension that HyPE's columns are scaled for", false, "", true}},
+                 {"heads", "8", "how many heads, for the defaults of a head", {.whole = true}},
+                 {"head", "3", "which head", {.whole = true}},
+                 {"seed", "1", "of tables that are drawn", {.whole = true}},
+                 {"d", "64", "dimension that HyPE's columns are scaled for", {.whole = true}}},
                 bias_curves()),
        make_bias},
       {"masks", "which keys a query sees, for every mask side by side", FigureSource::none,
        "single",
-       row_keys({{"n", "16", "how many queries and keys", false, "", true},
+       row_keys({{"n", "16", "how many queries and keys", {.whole = true}},
                  {"masks", "", "which masks, as causal,window; default: all"}},
                 mask_table()),
        make_masks},
@@ -287,7 +332,7 @@ std::vector<FigureInfo> all_figures() {
        "a finite light recedes and its cones become the infinite ones",
        FigureSource::none,
        "double",
-       {{"cone", "penumbral", "penumbral or umbral", false, "penumbral|umbral"}, caption_key},
+       {{"cone", "penumbral", "penumbral or umbral", {.choices = "penumbral|umbral"}}, caption_key},
        make_finite_to_infinite},
       {"convexity",
        "a geodesic leaves an umbral cone and stays in a penumbral one",
@@ -305,19 +350,33 @@ std::vector<FigureInfo> all_figures() {
        "what volume-preserving and softmax attention do to volumes of random tokens",
        FigureSource::none,
        "double",
-       {{"dim", "4", "d, features of a token", true, "", true},
-        {"longest", "16", "the longest sequence", true, "", true},
-        {"draws", "25", "how many draws of tokens and matrices", true, "", true},
-        {"seed", "0", "of the random numbers", true, "", true},
+       {{"dim", "4", "d, features of a token", {.data = true, .whole = true}},
+        {"longest", "16", "the longest sequence", {.data = true, .whole = true}},
+        {"draws", "25", "how many draws of tokens and matrices", {.data = true, .whole = true}},
+        {"seed", "0", "of the random numbers", {.data = true, .whole = true}},
         caption_key},
        make_determinant},
+  };
+}
+
+std::vector<FigureInfo> tree_figures() {
+  return {
       {"tree", "dendrogram of a head's tokens by LCA depth, and its segmentation",
        FigureSource::tree, "double",
-       with(tree_keys(), 3, {"segmentation", "yes", "yes or no: the lower panel", false, "yes|no"}),
+       with(tree_keys(), 3,
+            {"segmentation", "yes", "yes or no: the lower panel", {.choices = "yes|no"}}),
        make_tree},
       {"hasse", "ancestor order of a head's tokens (cone families)", FigureSource::tree, "double",
        tree_keys(), make_hasse},
   };
+}
+
+std::vector<FigureInfo> all_figures() {
+  std::vector<FigureInfo> all = map_figures();
+  for (const auto& figures : {bench_figures(), figures_without_input(), tree_figures()}) {
+    all.insert(all.end(), figures.begin(), figures.end());
+  }
+  return all;
 }
 
 /// Throws misuse if the value is not one of the key's choices.

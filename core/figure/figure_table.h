@@ -11,6 +11,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/parameter.h"
@@ -29,13 +30,20 @@ namespace conelab::figure {
 /// The parameters `-p KEY=VALUE`, as text.
 using Parameters = std::map<std::string, std::string>;
 
-struct FigureKey {
-  const char* key;
-  const char* initial;  ///< The default as typed. Empty: it depends on the input.
-  const char* about;
+/// What most keys do not have, to be written with its names: {.data = true, .whole = true}.
+struct KeyTraits {
   bool data = false;         ///< Whether it selects what is read or drawn, not how that looks.
   std::string choices = {};  ///< The only possible values: "weights|logits"; empty: any.
   bool whole = false;        ///< Whether the value is a whole number from 0.
+};
+
+struct FigureKey : KeyTraits {
+  const char* key;
+  const char* initial;  ///< The default as typed. Empty: it depends on the input.
+  const char* about;
+
+  FigureKey(const char* named, const char* typed, const char* text, KeyTraits traits = {})
+      : KeyTraits(std::move(traits)), key(named), initial(typed), about(text) {}
 };
 
 /// What --input contains.

@@ -232,7 +232,7 @@ class Heads {
       const auto found = std::find_if(maps_.begin(), maps_.end(), like);
       if (!f_.shared_limits || found == maps_.end()) continue;
       const ColourBar bar = {diverging ? ColourMap::diverging : f_.map, scale_of(*found),
-                             shared_[diverging ? 1 : 0], signed_name(*found, f_.value_name)};
+                             shared_[diverging ? 1 : 0], value_title(*found, f_.value_name)};
       const double width = std::min(bar_width, room / 2 - between);
       draw_colour_bar(list_, bar, {x, top, width, colour_bar_height});
       x += width + between;

@@ -100,7 +100,7 @@ HeatScale heat_scale_from_name(const std::string& name) {
   unknown_name("scale", name, {std::begin(heat_scale_names), std::end(heat_scale_names)});
 }
 
-std::string signed_name(const HeatmapPanel& panel, const std::string& value_name) {
+std::string value_title(const HeatmapPanel& panel, const std::string& value_name) {
   if (panel.difference) return "difference of " + value_name + "s";
   return panel.diverging ? value_name + "s with signs" : value_name;
 }
@@ -118,7 +118,7 @@ void check_panel(const HeatmapPanel& p) {
   check("column tokens", p.column_tokens.size(), p.cols, true);
 }
 
-void find_signs(HeatmapPanel& weights) {
+void mark_signed(HeatmapPanel& weights) {
   for (std::size_t i = 0; i < weights.values.size() && !weights.diverging; ++i) {
     weights.diverging = counts(weights, i) && weights.values[i] < 0;
   }

@@ -48,16 +48,16 @@ struct HeatmapPanel {
   bool difference = false;  ///< Whether they are differences of two panels. Implies `diverging`.
 };
 
-/// Returns what a panel's values are, given the name of one value: "attention weight", "attention
-/// weights with signs" or "difference of attention weights".
-[[nodiscard]] std::string signed_name(const HeatmapPanel& panel, const std::string& value_name);
+/// Returns the title of a panel's values, given the name of one value: "attention weight",
+/// "attention weights with signs" or "difference of attention weights".
+[[nodiscard]] std::string value_title(const HeatmapPanel& panel, const std::string& value_name);
 
 /// Throws misuse, naming the panel, if its vectors do not match rows x cols.
 void check_panel(const HeatmapPanel& panel);
 
 /// Makes a panel of weights diverging if one of them is negative, as those of volume-preserving
 /// attention are.
-void find_signs(HeatmapPanel& weights);
+void mark_signed(HeatmapPanel& weights);
 
 /// Subtracts a panel from another one of its size, which becomes a difference. A pair is masked
 /// where one of them masks it.

@@ -43,7 +43,7 @@ std::size_t cells_a_dot(std::size_t cells, double length) {
 }
 
 std::string bar_title(const HeatmapFigure& f, const HeatmapPanel& p) {
-  const std::string name = signed_name(p, f.value_name);
+  const std::string name = value_title(p, f.value_name);
   if (f.scale == HeatScale::row_normalised) return name + " / largest in row";
   if (f.scale == HeatScale::log && p.diverging) return name + ", linear";
   if (f.scale != HeatScale::rank) return name;
@@ -317,23 +317,21 @@ std::string block_name(const Drawn& d) {
 std::string dots_text(const std::vector<Drawn>& panels) {
   std::vector<std::string> blocks;
   std::string each;
+  bool diverging = false;
   for (const Drawn& d : panels) {
     if (d.down * d.across < 2) continue;
     blocks.push_back(block_name(d));
     each += (each.empty() ? "" : ", ") + blocks.back() + " in " + d.whole->title;
+    diverging = diverging || d.whole->diverging;
   }
   if (blocks.empty()) return "";
   const auto same = std::count(blocks.begin(), blocks.end(), blocks.front());
   const bool alike = static_cast<std::size_t>(same) == panels.size();
-  const auto any = [&](bool HeatmapPanel::*is) {
-    return std::any_of(panels.begin(), panels.end(), [&](const Drawn& d) { return d.whole->*is; });
-  };
-  const char* which = any(&HeatmapPanel::difference)
-                          ? ", of a difference that of largest magnitude,"
-                      : any(&HeatmapPanel::diverging) ? ", with signs that of largest magnitude,"
-                                                      : "";
-  return std::string("Each dot is the largest value") + which + " of " +
-         (alike ? blocks.front() : each);
+  std::string text = "Each dot is the largest value of " + (alike ? blocks.front() : each);
+  if (diverging) {
+    text += ". In a panel of differences or of values with signs it is that of largest magnitude";
+  }
+  return text;
 }
 
 /// Returns the least and the largest of the finite cells that have a colour of the map.

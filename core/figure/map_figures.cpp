@@ -115,8 +115,8 @@ DisplayList make_heatmap(const FigureInput& input) {
   figure.caption = input.caption;
   std::vector<HeatmapPanel> beside = input.beside;
   if (input.value("quantity") == "weights") {
-    for (HeatmapPanel& panel : figure.panels) find_signs(panel);
-    for (HeatmapPanel& panel : beside) find_signs(panel);
+    for (HeatmapPanel& panel : figure.panels) mark_signed(panel);
+    for (HeatmapPanel& panel : beside) mark_signed(panel);
   }
   if (!input.value("difference").empty()) {
     subtract_reference(figure.panels, input);

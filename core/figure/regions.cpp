@@ -38,12 +38,13 @@ struct RegionLayout {
 /// as D is where it is not behind the light.
 std::vector<SceneLabel> letters(const RegionLayout& at, const ConeCurves& curves) {
   std::vector<SceneLabel> labels;
-  const auto add = [&](const char* letter, double apart, double shadow) {
-    for (const int side : {-1, 1}) {
-      labels.push_back(
-          {curves.at({at.u.axis + side * apart, shadow}), std::string("<b>") + letter + "</b>"});
-      if (apart == 0 || apart == std::numbers::pi) break;  // These lie on the axis of u.
-    }
+  const auto add = [&](const char* letter, double from_axis, double shadow) {
+    labels.push_back(
+        {curves.at({at.u.axis + from_axis, shadow}), std::string("<b>") + letter + "</b>"});
+  };
+  const auto add_on_both_sides = [&](const char* letter, double from_axis, double shadow) {
+    add(letter, -from_axis, shadow);
+    add(letter, from_axis, shadow);
   };
   const double shadow = at.endless() ? 0.75 * at.u.shadow
                         : at.around  ? 0.7 * at.u.shadow  // Somewhat farther from the light than u.
@@ -52,9 +53,12 @@ std::vector<SceneLabel> letters(const RegionLayout& at, const ConeCurves& curves
   const double far = at.endless() ? near + 3 * at.u.shadow : at.border(shadow);
   add("A", 0, at.u.shadow / 5);  // The cone is wider at its lower end.
   add("B", 0, at.endless() ? 2 * at.u.shadow : (at.u.shadow + at.largest) / 2);
-  add("C", near + 0.6 * (far - near), shadow);
-  const double beyond = at.around ? std::numbers::pi : far + 0.35 * at.largest;
-  if (at.has_unrelated()) add("D", beyond, shadow);
+  add_on_both_sides("C", near + 0.6 * (far - near), shadow);
+  if (at.has_unrelated() && at.around) {
+    add("D", -std::numbers::pi, shadow);  // Behind the light.
+  } else if (at.has_unrelated()) {
+    add_on_both_sides("D", far + 0.35 * at.largest, shadow);
+  }
   return labels;
 }
 

@@ -1,9 +1,10 @@
 // Sends plain structs through a pipe, in frames of tag, length and bytes.
 //
 // One function `visit(archive, value)` for each struct serves both directions: a writer sends the
-// value and a reader fills it. It stands in the namespace of the struct, where those below find it.
-// Both ends are the same program, so that the byte order is the
-// machine's.
+// value and a reader fills it. It stands in the namespace of the struct, where the functions below
+// find it by the type of its argument. The writing side may move from the value, as the function
+// for maps does: what was sent is not to be used again. Both ends are the same program, so that the
+// byte order is the machine's.
 #pragma once
 
 #include <cstdint>

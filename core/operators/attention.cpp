@@ -281,7 +281,7 @@ PairCall<T> mapped_call(std::shared_ptr<const Plan> plan, AttentionInput<T> inpu
   if (!plan->inner) return {std::move(plan), std::move(input)};
   AttentionInput<T> mapped = map_tokens(*plan, input);
   for (auto* tensor : {&mapped.query, &mapped.key, &mapped.value, &mapped.output_grad}) {
-    (void)tensor->owned();  // `input` ends here.
+    (void)tensor->owned();  // The views would outlive `input`, so they are copied.
   }
   return {plan->inner, std::move(mapped)};
 }

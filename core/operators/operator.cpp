@@ -104,8 +104,7 @@ Extents with_made_heads(Call& call, const Extents& extents, const OperatorInfo& 
   if (extents.head != 1) {
     fail(
         "{} makes its own heads: q, k and v must have one (found {}; choose one, as by `conelab "
-        "attend "
-        "--head 0`)",
+        "attend --head 0`)",
         info.name, extents.head);
   }
   Extents made = extents;

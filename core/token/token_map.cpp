@@ -134,21 +134,35 @@ constexpr std::array sinusoidal_parameters{
                   "sines and cosines in turn, or sines in the first half and cosines in the second",
                   "interleaved|halves"}};
 
+/// What sinusoidal adds to a column: the sine or cosine of a rate, or 0.
+struct SinusoidalColumn {
+  std::size_t rate;
+  bool is_sine, is_zero;
+};
+std::vector<SinusoidalColumn> sinusoidal_columns(std::size_t columns, bool halves) {
+  const std::size_t half = columns / 2;
+  std::vector<SinusoidalColumn> all;
+  for (std::size_t c = 0; c < columns; ++c) {
+    if (!halves) all.push_back({c / 2, c % 2 == 0, false});
+    // The last one of an odd number of columns gets 0.
+    if (halves) all.push_back({c < half ? c : c - half, c < half, c == 2 * half});
+  }
+  return all;
+}
+
 template <class T>
 void sinusoidal(const TokenBlock<T>& b, T* out) {
   const std::int64_t columns = b.x.columns, half = columns / 2;
   const bool halves = b.values.p[1] != 0;
   const double step =
       halves ? 1 / std::max(1.0, static_cast<double>(half - 1)) : 2 / static_cast<double>(columns);
+  const auto added = sinusoidal_columns(static_cast<std::size_t>(columns), halves);
   Angles angles(rates(half + 1, b.values.p[0], step), b.position);
   for (std::int64_t t = 0; t < b.x.count; ++t, angles.advance()) {
     const T* x = b.x.row(t);
-    for (std::int64_t c = 0; c < columns; ++c) {
-      const auto i = static_cast<std::size_t>(halves ? c % std::max<std::int64_t>(1, half) : c / 2);
-      const bool is_sine = halves ? c < half : c % 2 == 0;
-      double added = is_sine ? angles.sine(i) : angles.cosine(i);
-      if (halves && c == 2 * half) added = 0;  // The last of an odd number of columns.
-      *out++ = static_cast<T>(static_cast<double>(x[c]) + added);
+    for (const SinusoidalColumn& a : added) {
+      const double wave = a.is_sine ? angles.sine(a.rate) : angles.cosine(a.rate);
+      *out++ = static_cast<T>(static_cast<double>(*x++) + (a.is_zero ? 0 : wave));
     }
   }
 }

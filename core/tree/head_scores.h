@@ -6,9 +6,8 @@
 //   distance  Σ w_ij |position(i) − j| / Σ w_ij, in tokens
 //   earlier   the share of the weight on keys before the position of their query
 //   special   the share of the weight on special tokens, such as [CLS]
-//   separator the share of the weight on separators of texts, such as [SEP], where heads attend
-//   that
-//             have nothing to add (K. Clark et al., What Does BERT Look At?, 2019)
+//   separator the share of the weight on separators of texts, such as [SEP], to which heads attend
+//             if they have nothing to add (K. Clark et al., What Does BERT Look At?, 2019)
 //   boundary  the least relative crossing of a boundary (segmentation.h): 1 for uniform attention,
 //             0 if two parts of the text do not attend to each other
 //   order     the share of the weight on ancestors of the query's token (order.h)

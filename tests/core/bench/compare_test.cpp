@@ -285,6 +285,17 @@ TEST_F(CompareBench, AnUnfinishedRunClaimsNothingOfWhatItHasNotMeasured) {
   EXPECT_TRUE(std::isnan(cases[1].flops));
 }
 
+// One copy has no time of the second round, the other one none of the third.
+TEST_F(CompareBench, ARoundOfTheControlCountsIfItMeasuredEveryCopy) {
+  BenchResult result = fake_result(fake_sweep({"dot"}, {64, 128}, 9), 1, 1e11, 1);
+  result.controls = result.cases;
+  result.controls[0].samples[1] = Sample();
+  result.controls[1].samples[2] = Sample();
+  const MeasuredControl control = measured_control(read_labelled_file(save("a.h5", result)));
+  EXPECT_EQ(control.comparisons, 2);
+  EXPECT_EQ(control.rounds, 7);
+}
+
 TEST_F(CompareBench, ACaseThatCrashedHidesNoOtherCasesCoverage) {
   BenchResult r = fake_result(fake_sweep({"dot", "umbral"}, {64, 128}, 9), 1, 1e11, 1);
   r.cases[3].status = CaseStatus::crashed;

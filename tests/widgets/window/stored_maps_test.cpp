@@ -317,6 +317,7 @@ void open_with_proposed_arrays(ResultWindow& opened, const QString& file) {
   QDialog* dialog = arrays_dialog(opened);
   ASSERT_NE(dialog, nullptr);
   QPushButton* open = open_button(*dialog);
+  ASSERT_NE(open, nullptr);
   click(*open, QRectF(open->rect()).center());
   ASSERT_TRUE(wait_for([&] { return opened.window.workspace().trace() != nullptr; }));
 }
@@ -384,7 +385,7 @@ TEST(ArraysDialog, OfAnHdf5FileTheOtherLayersOpenToo) {
       }
     }
   }
-  open_with_proposed_arrays(opened, file);
+  ASSERT_NO_FATAL_FAILURE(open_with_proposed_arrays(opened, file));
   EXPECT_EQ(opened.window.workspace().trace()->group, "/layer0");
   EXPECT_EQ(opened.window.workspace().groups(), (std::vector<std::string>{"/layer0", "/layer1"}));
   opened.choose("maps-layer", "layer1");
@@ -421,7 +422,9 @@ TEST(ArraysDialog, AFileThatCannotBeOpenedSaysWhatTheMapsStillShow) {
   opened.window.open({file});
   QDialog* dialog = arrays_dialog(opened);
   ASSERT_NE(dialog, nullptr);
-  click(*open_button(*dialog), QRectF(open_button(*dialog)->rect()).center());
+  QPushButton* open = open_button(*dialog);
+  ASSERT_NE(open, nullptr);
+  click(*open, QRectF(open->rect()).center());
   EXPECT_TRUE(wait_for([&] { return opened.window.error_shown().contains("mask"); }));
   EXPECT_TRUE(opened.window.error_shown().endsWith(
       "masked.safetensors is shown in Data only; the maps still show minilm_trace.h5."))
@@ -452,7 +455,7 @@ TEST(ArraysDialog, OfAnArchiveTheOtherLayersOpenToo) {
   ResultWindow opened;
   const QString file = opened.state.filePath("model.safetensors");
   write_arrays(file, {{"layer0/query", {2, 5, 4}}, {"layer1/query", {2, 5, 4}}});
-  open_with_proposed_arrays(opened, file);
+  ASSERT_NO_FATAL_FAILURE(open_with_proposed_arrays(opened, file));
   EXPECT_EQ(opened.window.workspace().groups(), (std::vector<std::string>{"/layer0", "/layer1"}));
   EXPECT_EQ(opened.window.document().session().trace.arrays, (ArrayNames{"query", "", ""}));
   const auto figure = opened.window.maps().figure();
@@ -473,7 +476,7 @@ TEST(ArraysDialog, NamesWithDotsOpenTheOtherLayersToo) {
                       {"model.layers.2.attn.q_proj", {2, 5, 4}},
                       {"model.layers.2.attn.k_proj", {2, 6, 4}},
                       {"model.layers.2.attn.v_proj", {2, 6, 3}}});
-  open_with_proposed_arrays(opened, file);
+  ASSERT_NO_FATAL_FAILURE(open_with_proposed_arrays(opened, file));
   EXPECT_EQ(opened.window.workspace().groups(),
             (std::vector<std::string>{"/model.layers.0.attn", "/model.layers.2.attn",
                                       "/model.layers.10.attn"}));

@@ -166,7 +166,7 @@ TEST(ViewKeys, StandInTheListOfShortcuts) {
   }
 }
 
-/// Opens the palette by its keys and types.
+/// Opens the palette by its keys and types. Returns null, after a failure, if it does not open.
 QDialog* type_in_palette(KeyWindow& opened, const QString& typed) {
   opened.window.maps().canvas().setFocus();
   QTest::keyClick(&opened.window.maps().canvas(), Qt::Key_P,
@@ -174,14 +174,15 @@ QDialog* type_in_palette(KeyWindow& opened, const QString& typed) {
   QDialog* palette = nullptr;
   EXPECT_TRUE(wait_for(
       [&] { return (palette = opened.window.findChild<QDialog*>("command-palette")) != nullptr; }));
-  type_text(*palette->findChild<QLineEdit*>(), typed);
+  if (palette != nullptr) type_text(*palette->findChild<QLineEdit*>(), typed);
   return palette;
 }
 
 /// The same, and presses Enter.
 void run_from_palette(KeyWindow& opened, const QString& typed) {
-  auto* field = type_in_palette(opened, typed)->findChild<QLineEdit*>();
-  QTest::keyClick(field, Qt::Key_Return);
+  QDialog* palette = type_in_palette(opened, typed);
+  if (palette == nullptr) return;
+  QTest::keyClick(palette->findChild<QLineEdit*>(), Qt::Key_Return);
   pump(50);
   EXPECT_EQ(opened.window.findChild<QDialog*>("command-palette"), nullptr);
 }
@@ -229,6 +230,7 @@ TEST(ViewKeys, ThePaletteFindsTheToolsOfTheViews) {
   EXPECT_EQ(opened.session().maps.layout, "arcs");
   // Tools without a meaning in a layout are not offered there.
   QDialog* palette = type_in_palette(opened, "percentiles: 1-99 %");
+  ASSERT_NE(palette, nullptr);
   auto* list = palette->findChild<QListWidget*>();
   ASSERT_EQ(list->count(), 1);
   EXPECT_EQ(list->item(0)->text(), "No command here has these letters.");
