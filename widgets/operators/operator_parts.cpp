@@ -6,6 +6,7 @@
 #include "core/call/call_text.h"
 #include "core/call/composed.h"
 #include "core/operators/combines.h"
+#include "core/pair/mask.h"
 #include "core/token/map.h"
 
 namespace conelab::desktop {
@@ -31,15 +32,11 @@ std::vector<std::string> fitting_names(const CallField& field, const Call& call)
   return found == all.end() ? std::vector<std::string>() : found->parts;
 }
 
-/// Returns the maps by the space of the similarity: `none` is another map in each space.
-std::vector<PartInfo> fitting_maps(const std::string& similarity) {
-  std::vector<PartInfo> fitting, all = list_maps();
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const bool known = std::any_of(fitting.begin(), fitting.end(),
-                                   [&](const PartInfo& part) { return part.name == all[i].name; });
-    if (!known && looks_at(similarity, map_table()[i].space)) fitting.push_back(all[i]);
-  }
-  return fitting;
+/// Returns whether a part of a field reads what a file or an option brings along.
+bool is_of_file(const CallField& field, const PartInfo& part) {
+  const MaskRow* row = field.list == &Call::masks ? find_mask(part.name) : nullptr;
+  return row != nullptr &&
+         (row->operand == MaskOperand::allowed || row->operand == MaskOperand::lengths);
 }
 
 /// Returns whether the call's operator takes the value of a field, which for masks is a list.
@@ -54,11 +51,15 @@ bool fits(const CallField& field, const Call& call, const Call& from) {
 
 std::vector<PartInfo> fitting_parts(const CallField& field, const Call& call) {
   const std::vector<std::string> names = fitting_names(field, call);
-  if (field.word == &Call::map && !names.empty()) return fitting_maps(call.similarity);
-  std::vector<PartInfo> fitting;
-  for (const PartInfo& part : field.parts()) {
-    const bool of_file = part.name == "explicit" || part.name == "padding";
-    if (!of_file && contains(names, part.name)) fitting.push_back(part);
+  std::vector<PartInfo> fitting, all = field.parts();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    // `none` is another map in each space.
+    const bool of_space =
+        field.word != &Call::map || looks_at(call.similarity, map_table()[i].space);
+    const bool known = std::any_of(fitting.begin(), fitting.end(),
+                                   [&](const PartInfo& part) { return part.name == all[i].name; });
+    const bool offered = of_space && !known && !is_of_file(field, all[i]);
+    if (offered && contains(names, all[i].name)) fitting.push_back(all[i]);
   }
   return fitting;
 }
