@@ -1,6 +1,8 @@
 #include "widgets/operators/operator_parts.h"
 
 #include <algorithm>
+#include <cmath>
+#include <string_view>
 
 #include "core/base/error.h"
 #include "core/call/call_text.h"
@@ -62,6 +64,18 @@ std::vector<PartInfo> fitting_parts(const CallField& field, const Call& call) {
     if (offered && contains(names, all[i].name)) fitting.push_back(all[i]);
   }
   return fitting;
+}
+
+bool is_needed(const ParameterInfo& info, const Call& call) {
+  const bool told = !std::isnan(info.initial) || *info.shape != 0;  // The shape names a default.
+  if (told || info.domain == Domain::tensor) return false;
+  return std::any_of(call.masks.begin(), call.masks.end(), [&](const std::string& name) {
+    const MaskRow* row = find_mask(name);
+    if (row == nullptr || row->initial != nullptr) return false;
+    return std::any_of(
+        row->parameters.begin(), row->parameters.end(),
+        [&](const ParameterInfo& own) { return std::string_view(own.key) == info.key; });
+  });
 }
 
 std::string own_map(const Call& call) try {

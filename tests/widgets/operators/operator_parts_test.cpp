@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "core/base/error.h"
@@ -55,6 +56,22 @@ TEST(OperatorParts, AreThoseThatTheEngineTakes) {
         if (skipped || narrow) continue;
         EXPECT_EQ(names.contains(part.name), is_taken(call)) << call_text(call);
       }
+    }
+  }
+}
+
+TEST(OperatorParts, NumbersThatAreNeededAreThoseWithoutWhichTheEngineRefuses) {
+  for (const PartInfo& mask : list_masks()) {
+    Call call = call_from_text("dot:masks=" + mask.name);
+    const std::vector<ParameterInfo> all = call_parameters(call);
+    const bool needs = std::any_of(
+        all.begin(), all.end(), [&](const ParameterInfo& info) { return is_needed(info, call); });
+    call = with_random_tensors(call);
+    const auto resolved = [&] { (void)resolve(call, {1, 1, 6, 6, 8, 8}); };
+    if (needs) {
+      EXPECT_THROW(resolved(), Error) << mask.name;
+    } else {
+      EXPECT_NO_THROW(resolved()) << mask.name;
     }
   }
 }
