@@ -26,13 +26,7 @@ void add(NonFinite& sum, const InputTensor& tensor, const std::string& name) {
 }
 
 /// Returns whether the call's operator combines with the mask that an input contains.
-bool takes_own_mask(const Call& call) {
-  for (const Combination& each : combinations(operator_name(call))) {
-    if (each.field != "masks") continue;
-    return std::find(each.parts.begin(), each.parts.end(), "explicit") != each.parts.end();
-  }
-  return true;
-}
+bool takes_own_mask(const Call& call) { return combines(operator_name(call), "masks", "explicit"); }
 
 }  // namespace
 

@@ -338,6 +338,7 @@ AttendSummary run_attend(const AttendJob& job, const std::function<bool()>& canc
   AttendSummary summary;
   const NonFinite non_finite = count_non_finite(input);
   summary.own_mask = !input.mask.empty();
+  summary.mask_left_out = input.mask_left_out;
   if (reads_keys(job.call)) {
     if (!input.key) summary.from_query.emplace_back("k");
     if (!input.value) summary.from_query.emplace_back("v");

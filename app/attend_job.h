@@ -48,6 +48,7 @@ struct AttendSummary {
   /// The parts that were written. An operator may not have all that were wanted.
   std::vector<std::string> kept;
   bool own_mask = false;       ///< Whether a mask that the input contains was applied.
+  bool mask_left_out = false;  ///< Whether it contains one that the operator does not take.
   std::int64_t nan_count = 0;  ///< Numbers of the input that are NaN.
   std::int64_t infinite_count = 0;
   std::vector<std::string> non_finite_arrays;  ///< The arrays that hold them.

@@ -123,6 +123,10 @@ int run(const TypedAttend& typed) {
   const AttendJob job = job_of(typed);
   const AttendSummary summary = run_with_bar(job);
   warn_non_finite(job, summary);
+  if (summary.mask_left_out) {
+    warn("{}: {} takes no mask of a file; the one beside q is not read", job.input,
+         operator_name(job.call));
+  }
   warn_overflow(job, summary);
   if (typed.json) {
     print_json(summary_json(job, summary));

@@ -146,10 +146,21 @@ std::string caption_of(const FigureRequest& request, const Subject& subject) {
 
 /// Returns the title of a head's map, with the head that the operator made where it makes several.
 std::string title_on(const TraceHead& trace, const Call& call, const Plan& plan) {
-  const std::int64_t heads = plan.extents.head;
-  const bool made = makes_heads(call);
-  const std::string title = title_of_head(call, made ? 0 : static_cast<std::size_t>(trace.head));
-  return made && heads > 1 ? title + fmt::format(", head 0 of {}", heads) : title;
+  const std::size_t head = makes_heads(call) ? 0 : static_cast<std::size_t>(trace.head);
+  return title_of_head(call, head) + made_head_text(plan.extents.head);
+}
+
+/// Returns the map of the first head: an operator may have made several of the input's one.
+std::vector<double> map_of_first_head(const PairCall<double>& pairs, Map2d quantity,
+                                      const Execution& execution) {
+  const Extents& e = pairs.plan->extents;
+  check_input(*pairs.plan, pairs.input);
+  std::vector<double> map(static_cast<std::size_t>(e.query * e.key));
+  Forward<double> saved;
+  if (quantity == Map2d::weights) saved = forward(*pairs.plan, pairs.input, execution);
+  PairMap<double>(*pairs.plan, pairs.input)
+      .tile(quantity, &saved, {0, 0, 0, e.query, 0, e.key}, map.data(), execution);
+  return map;
 }
 
 std::string file_name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
@@ -167,8 +178,7 @@ HeatmapPanel map_of_head(const TraceHead& trace, const std::string& similarity, 
   panel.title = title_on(trace, call_from_text(similarity), *pairs.plan);
   panel.rows = static_cast<std::size_t>(extents.query);
   panel.cols = static_cast<std::size_t>(extents.key);
-  panel.values = attention_map(*pairs.plan, pairs.input, quantity, execution).data;
-  panel.values.resize(panel.rows * panel.cols);  // Of the heads that an operator makes, the first.
+  panel.values = map_of_first_head(pairs, quantity, execution);
   panel.masked = masked_pairs(*pairs.plan, pairs.input);
   panel.row_tokens = trace.query_token;
   panel.column_tokens = trace.key_token;

@@ -14,16 +14,11 @@
 namespace conelab {
 namespace {
 
-std::string value_of(const std::map<std::string, std::string>& keys, const std::string& key) {
-  const auto found = keys.find(key);
-  return found == keys.end() ? "" : found->second;
-}
-
 /// Keeps the cases with the value that the keys name for a label, or with the first one.
 void narrow(BenchSelection& s, const std::map<std::string, std::string>& keys, const Axis& axis) {
   const std::vector<std::string> known = label_values(s.cases, axis.name);
-  std::string value = value_of(keys, axis.name);
-  if (value.empty() && !known.empty()) value = known.front();
+  const std::string* given = figure::text_of(keys, axis.name);
+  const std::string value = given != nullptr ? *given : known.empty() ? "" : known.front();
   if (std::find(known.begin(), known.end(), value) == known.end()) {
     unknown_name(axis.name, value, known);
   }
@@ -32,10 +27,10 @@ void narrow(BenchSelection& s, const std::map<std::string, std::string>& keys, c
   std::erase_if(s.exponents, other);
 }
 
-std::vector<std::string> chosen_operators(const BenchSelection& s, const std::string& names) {
+std::vector<std::string> chosen_operators(const BenchSelection& s, const std::string* names) {
   std::vector<std::string> known = label_values(s.cases, "operator");
-  if (names.empty()) return known;
-  std::vector<std::string> chosen = parse_names("-p operators", names);
+  if (names == nullptr) return known;
+  std::vector<std::string> chosen = parse_names("-p operators", *names);
   for (const std::string& name : chosen) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       unknown_name("operator", name, known);
@@ -164,7 +159,7 @@ BenchSelection select_cases(std::vector<MeasuredCase> cases,
   BenchSelection s;
   s.cases = std::move(cases);
   s.exponents = std::move(exponents);
-  s.operators = chosen_operators(s, value_of(keys, "operators"));
+  s.operators = chosen_operators(s, figure::text_of(keys, "operators"));
   for (const Axis& axis : fixed_axes()) narrow(s, keys, axis);
   s.fixed = s.cases.front().labels;
   return s;
@@ -240,7 +235,7 @@ BenchSelection selected_cases(const figure::FigureInput& input) {
 namespace figure {
 
 void set_parameters(const Parameters& p, ScalingFigure& figure) {
-  figure.ratio_panel = conelab::value_of(p, "ratio") == "yes";
+  if (const auto* ratio = text_of(p, "ratio")) figure.ratio_panel = *ratio == "yes";
   if (const auto* guide = text_of(p, "guide")) {
     figure.guides.clear();
     if (*guide != "none") figure.guides = {power_guide(number("guide", *guide))};

@@ -136,4 +136,8 @@ std::string subject_name(const std::string& group, std::int64_t head, const std:
   return layer + " · " + (join == "one" ? std::to_string(head) : join);
 }
 
+std::string made_head_text(std::int64_t heads) {
+  return heads > 1 ? ", head 0 of " + std::to_string(heads) : "";
+}
+
 }  // namespace conelab

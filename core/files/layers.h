@@ -46,6 +46,10 @@ namespace conelab {
 [[nodiscard]] std::string subject_name(const std::string& group, std::int64_t head,
                                        const std::string& join, bool whole);
 
+/// Returns what names the head that a map shows of an operator that makes `heads` of them from one:
+/// the first, ", head 0 of 4". Empty if there is one.
+[[nodiscard]] std::string made_head_text(std::int64_t heads);
+
 /// Returns whether an array of an HDF5 file is a gradient that `attend --keep gradients` wrote.
 /// These arrays are named q, k and v too, but they form no trace.
 [[nodiscard]] inline bool is_gradient(const std::string& path) {

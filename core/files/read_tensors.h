@@ -80,6 +80,7 @@ struct Input {
   std::vector<std::string> query_token;  ///< [n_q] Bytes as in the file, or empty.
   std::vector<std::string> key_token;    ///< [n_k] or empty.
   std::vector<std::uint8_t> mask;        ///< [n_q × n_k] of 0 and 1, or empty.
+  bool mask_left_out = false;            ///< Whether an array `mask` is there that was not read.
   std::map<std::string, InputTensor> parameters;
   std::string model;                  ///< The attribute, or empty.
   std::optional<std::int64_t> layer;  ///< The attribute.

@@ -92,4 +92,12 @@ std::vector<Combination> combinations(const std::string& operation) {
   return {};
 }
 
+bool combines(const std::string& operation, std::string_view field, std::string_view part) {
+  for (const Combination& each : combinations(operation)) {
+    if (each.field != field) continue;
+    return std::find(each.parts.begin(), each.parts.end(), part) != each.parts.end();
+  }
+  return false;
+}
+
 }  // namespace conelab

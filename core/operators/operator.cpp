@@ -12,6 +12,7 @@
 #include "core/base/random.h"
 #include "core/call/composed.h"
 #include "core/call/resolver.h"
+#include "core/operators/combines.h"
 
 namespace conelab {
 namespace {
@@ -44,27 +45,23 @@ std::string_view option_word(const CallField& field) {
 
 /// Throws misuse for parts that a structured operator does not combine with.
 void check_parts(const Call& call, const OperatorInfo& info) {
-  std::vector<std::string> fitting(info.masks.begin(), info.masks.end());
-  if (info.masks.data() == every_mask) {
-    fitting.clear();
-    for (const PartInfo& mask : list_masks()) fitting.push_back(mask.name);
-  }
+  const auto masks = [&] { return join(combinations(info.name).front().parts); };
   for (const std::string& mask : call.masks) {
-    if (std::find(fitting.begin(), fitting.end(), mask) != fitting.end()) continue;
-    misuse("{} does not combine with mask {} (it takes: {})", info.name, mask, join(fitting));
+    if (combines(info.name, "masks", mask)) continue;
+    misuse("{} does not combine with mask {} (it takes: {})", info.name, mask, masks());
   }
   for (const CallField& field : call_fields()) {
     if (field.list != nullptr || contains(info.fields, field.name)) continue;
-    if (field.word == &Call::position && call.position == "sinusoidal") continue;
     const std::string text = field_text(field, call, ',');
     if (is_default(field, call) || text == field_text(field, Call{}, ',')) continue;
+    if (combines(info.name, field.name, text)) continue;
     std::vector<std::string> others;
     for (const CallField& other : call_fields()) {
       if (contains(info.fields, other.name)) others.emplace_back(option_word(other));
     }
     if (!contains(info.fields, "position")) others.emplace_back("position sinusoidal");
     misuse("{} does not combine with {} {} (it takes masks {}, {}, and parameters)", info.name,
-           option_word(field), text, join(fitting), join(others));
+           option_word(field), text, masks(), join(others));
   }
 }
 

@@ -173,6 +173,9 @@ class Structured(AttendTest):
             np.testing.assert_array_equal(found["output/output"][()], causal["output/output"][()])
             self.assertEqual(json.loads(found.attrs["spec"])["call"]["masks"], ["explicit"])
         star = self.attend(own, "--operator", "star", out="star.h5")  # It reads no mask.
+        for source, says in ((own, True), (plain, False)):
+            warned = self.ok("attend", source, "--operator", "star", "-o", self.folder / "warned.h5").err
+            self.assertEqual("star takes no mask of a file; the one beside q is not read" in warned, says)
         np.testing.assert_array_equal(star["output/output"][()], self.attend(
             plain, "--operator", "star", out="plain-star.h5")["output/output"][()])
         self.fails(2, "attend", own, "--operator", "star", "--mask", "explicit", "-o",

@@ -22,11 +22,11 @@ QString help_of(const PartInfo& part) {
   return QString::fromStdString(part.name + ": " + part.about);
 }
 
-QString initial_text(const ParameterInfo& info) {
+QString initial_text(const ParameterInfo& info, const Call& call) {
   if (info.domain == Domain::tensor) {
     return std::isnan(info.initial) ? QObject::tr("trace or random") : QObject::tr("trace or none");
   }
-  if (std::string_view(info.about).ends_with("no default")) return QObject::tr("needed");
+  if (is_needed(info, call)) return QObject::tr("needed");
   return std::isnan(info.initial) ? QObject::tr("from the input")
                                   : QString::number(info.initial, 'g', 6);
 }
@@ -34,18 +34,14 @@ QString initial_text(const ParameterInfo& info) {
 /// The name of a part as objects and labels have it: "mask" for the field "masks".
 QString part_label(const CallField& field) { return QString::fromUtf8(field.option).mid(2); }
 
-/// What a box shows for a map that is not named: the similarity's own.
-QString shown_value(const CallField& field, const Call& call) {
-  const QString value = QString::fromStdString(field_text(field, call, ','));
-  return field.word == &Call::map && value.isEmpty() ? QObject::tr("default") : value;
-}
-
-/// Fills a box with the parts, unless it has them already.
+/// Fills a box with the parts, unless it has them already. The data of an item is the value of the
+/// field; it is empty for the default, the similarity's own map.
 void offer(const CallField& field, const Call& call, const std::vector<PartInfo>& parts,
            QComboBox& box) {
   QStringList names, help;
-  const std::string own = field.word == &Call::map ? own_map(call) : "";
-  if (field.word == &Call::map) names << QObject::tr("default"), help << "";
+  const bool is_map = field.word == &Call::map;
+  const std::string own = is_map ? own_map(call) : "";
+  if (is_map) names << QObject::tr("default"), help << "";
   for (const PartInfo& part : parts) {
     names << QString::fromStdString(part.name), help << help_of(part);
     if (part.name == own) help[0] = QObject::tr("the similarity's own map, ") + help_of(part);
@@ -57,7 +53,7 @@ void offer(const CallField& field, const Call& call, const std::vector<PartInfo>
   if (same) return;
   box.clear();
   for (int i = 0; i < names.size(); ++i) {
-    box.addItem(names[i]);
+    box.addItem(names[i], is_map && i == 0 ? QString() : names[i]);
     box.setItemData(i, help[i], Qt::ToolTipRole);
   }
 }
@@ -137,10 +133,9 @@ void OperatorCard::add_part(QFormLayout* form, const CallField& field) {
       QStringLiteral("operator-%1-%2").arg(index_).arg(of_heads ? "of-heads" : label));
   form->addRow(label, box);
   parts_.emplace_back(&field, box);
-  connect(box, &QComboBox::currentTextChanged, this, [this, &field, label](const QString& name) {
+  connect(box, &QComboBox::currentIndexChanged, this, [this, &field, box, label] {
     Call next = call_;
-    const bool own = field.word == &Call::map && name == tr("default");
-    set_field(field, next, own ? std::string() : name.toStdString(), ',');
+    set_field(field, next, box->currentData().toString().toStdString(), ',');
     keep_known_parameters(next);
     emit edited(index_, next, label, false);
   });
@@ -152,9 +147,9 @@ void OperatorCard::show_parts() {
     const std::vector<PartInfo> parts = fitting_parts(*field, call_);
     offer(*field, call_, parts, *box);
     // A file or a session may name what the card does not offer, or several masks.
-    const QString value = shown_value(*field, call_);
-    if (box->findText(value) < 0) box->addItem(value);
-    box->setCurrentText(value);
+    const QString value = QString::fromStdString(field_text(*field, call_, ','));
+    if (box->findData(value) < 0) box->addItem(value, value);
+    box->setCurrentIndex(box->findData(value));
     const QString chosen = box->currentData(Qt::ToolTipRole).toString();
     box->setToolTip(QString::fromUtf8(field->about) + (chosen.isEmpty() ? "" : "\n" + chosen));
     const bool fits = parts.size() > 1 || (!parts.empty() && !is_default(*field, call_));
@@ -231,7 +226,7 @@ void OperatorCard::add_parameter(const ParameterInfo& info) {
   }
   const bool tensor = info.domain == Domain::tensor;
   auto* field = new NumberField(info.domain, tensor ? std::nan("") : info.initial);
-  field->setPlaceholderText(initial_text(info));
+  field->setPlaceholderText(initial_text(info, call_));
   field->setToolTip(help +
                     tr("\nA number, or a list with one number a head: 1,2,4. Up, Down and the "
                        "wheel step it, as does dragging its name."));

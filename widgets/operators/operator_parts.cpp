@@ -1,11 +1,14 @@
 #include "widgets/operators/operator_parts.h"
 
 #include <algorithm>
+#include <cmath>
+#include <string_view>
 
 #include "core/base/error.h"
 #include "core/call/call_text.h"
 #include "core/call/composed.h"
 #include "core/operators/combines.h"
+#include "core/pair/mask.h"
 #include "core/token/map.h"
 
 namespace conelab::desktop {
@@ -31,15 +34,11 @@ std::vector<std::string> fitting_names(const CallField& field, const Call& call)
   return found == all.end() ? std::vector<std::string>() : found->parts;
 }
 
-/// Returns the maps by the space of the similarity: `none` is another map in each space.
-std::vector<PartInfo> fitting_maps(const std::string& similarity) {
-  std::vector<PartInfo> fitting, all = list_maps();
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const bool known = std::any_of(fitting.begin(), fitting.end(),
-                                   [&](const PartInfo& part) { return part.name == all[i].name; });
-    if (!known && looks_at(similarity, map_table()[i].space)) fitting.push_back(all[i]);
-  }
-  return fitting;
+/// Returns whether a part of a field reads what a file or an option brings along.
+bool is_of_file(const CallField& field, const PartInfo& part) {
+  const MaskRow* row = field.list == &Call::masks ? find_mask(part.name) : nullptr;
+  return row != nullptr &&
+         (row->operand == MaskOperand::allowed || row->operand == MaskOperand::lengths);
 }
 
 /// Returns whether the call's operator takes the value of a field, which for masks is a list.
@@ -54,13 +53,29 @@ bool fits(const CallField& field, const Call& call, const Call& from) {
 
 std::vector<PartInfo> fitting_parts(const CallField& field, const Call& call) {
   const std::vector<std::string> names = fitting_names(field, call);
-  if (field.word == &Call::map && !names.empty()) return fitting_maps(call.similarity);
-  std::vector<PartInfo> fitting;
-  for (const PartInfo& part : field.parts()) {
-    const bool of_file = part.name == "explicit" || part.name == "padding";
-    if (!of_file && contains(names, part.name)) fitting.push_back(part);
+  std::vector<PartInfo> fitting, all = field.parts();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    // `none` is another map in each space.
+    const bool of_space =
+        field.word != &Call::map || looks_at(call.similarity, map_table()[i].space);
+    const bool known = std::any_of(fitting.begin(), fitting.end(),
+                                   [&](const PartInfo& part) { return part.name == all[i].name; });
+    const bool offered = of_space && !known && !is_of_file(field, all[i]);
+    if (offered && contains(names, all[i].name)) fitting.push_back(all[i]);
   }
   return fitting;
+}
+
+bool is_needed(const ParameterInfo& info, const Call& call) {
+  const bool told = !std::isnan(info.initial) || *info.shape != 0;  // The shape names a default.
+  if (told || info.domain == Domain::tensor) return false;
+  return std::any_of(call.masks.begin(), call.masks.end(), [&](const std::string& name) {
+    const MaskRow* row = find_mask(name);
+    if (row == nullptr || row->initial != nullptr) return false;
+    return std::any_of(
+        row->parameters.begin(), row->parameters.end(),
+        [&](const ParameterInfo& own) { return std::string_view(own.key) == info.key; });
+  });
 }
 
 std::string own_map(const Call& call) try {

@@ -148,8 +148,7 @@ std::string made_head(const Call& call, const Trace& trace) try {
   Extents one = trace.extents();
   one.head = 1;
   const auto plan = resolve(call_on_head(call, trace, 0), one);
-  const std::int64_t heads = plan->chain ? plan->chain->extents.head : 1;
-  return heads > 1 ? fmt::format(", head 0 of {}", heads) : "";
+  return made_head_text(plan->chain ? plan->chain->extents.head : 1);
 } catch (const Error&) {
   return {};
 }
