@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "app/call_json.h"
 #include "app/figure_result.h"
 #include "core/base/error.h"
 #include "core/call/call_text.h"
