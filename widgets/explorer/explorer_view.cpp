@@ -239,7 +239,8 @@ void ExplorerView::show_choices(const ConeChoice& choice) {
   for (const auto& [field, member] : fields_) {
     const auto& p = choice.*member;
     const QString text = field_text(p);
-    if (!field->hasFocus() && field->text() != text) {
+    const bool is_edited = field->hasFocus() && field->isModified();
+    if (!is_edited && field->text() != text) {
       field->setText(text);
       field->setCursorPosition(0);
     }

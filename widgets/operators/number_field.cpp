@@ -48,6 +48,11 @@ NumberField::NumberField(Domain domain, double initial, QWidget* parent)
   });
 }
 
+void NumberField::show_numbers(const QString& text) {
+  entered_ = text;
+  if (this->text() != text) setText(text);
+}
+
 void NumberField::follow_drags_of(QLabel* label) {
   label->setCursor(Qt::SizeHorCursor);
   label->installEventFilter(this);

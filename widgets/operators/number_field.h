@@ -22,6 +22,8 @@ class NumberField : public QLineEdit {
   /// on the input, and an empty field does not step.
   NumberField(Domain domain, double initial, QWidget* parent = nullptr);
 
+  /// Shows numbers as those that were entered last.
+  void show_numbers(const QString& text);
   /// Makes dragging this label to the right and left step the field.
   void follow_drags_of(QLabel* label);
   /// Changes the numbers by this many steps. Text that is not a list of numbers does not change.
@@ -39,7 +41,7 @@ class NumberField : public QLineEdit {
  private:
   Domain domain_;
   double initial_;
-  QString entered_;  ///< The text that was reported last.
+  QString entered_;  ///< The text that was reported or shown last.
   int drag_from_ = 0, drag_steps_ = 0;
   QString drag_text_;  ///< The text when the drag began. Steps are computed from it, so that
                        ///< rounding does not accumulate.

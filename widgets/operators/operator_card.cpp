@@ -4,7 +4,6 @@
 #include <QComboBox>
 #include <QFormLayout>
 #include <QLabel>
-#include <QLineEdit>
 #include <QSignalBlocker>
 #include <QToolButton>
 #include <algorithm>
@@ -256,9 +255,7 @@ void OperatorCard::show_call(const Call& call) {
     const auto found = call.parameters.find(key);
     return found == call.parameters.end() ? QString() : QString::fromStdString(found->second);
   };
-  for (const auto& [key, field] : values_) {
-    if (field->text() != text(key)) field->setText(text(key));
-  }
+  for (const auto& [key, field] : values_) field->show_numbers(text(key));
   for (const auto& [key, box] : words_) {
     text(key).isEmpty() ? box->setCurrentIndex(0) : box->setCurrentText(text(key));
   }

@@ -15,9 +15,10 @@
 class QComboBox;
 class QFormLayout;
 class QHBoxLayout;
-class QLineEdit;
 
 namespace conelab::desktop {
+
+class NumberField;
 
 class OperatorCard : public QFrame {
   Q_OBJECT
@@ -55,7 +56,7 @@ class OperatorCard : public QFrame {
   std::vector<std::pair<const CallField*, QComboBox*>> parts_;
   QFormLayout* form_ = nullptr;
   QWidget* fields_ = nullptr;
-  std::vector<std::pair<std::string, QLineEdit*>> values_;
+  std::vector<std::pair<std::string, NumberField*>> values_;
   std::vector<std::pair<std::string, QComboBox*>> words_;
   std::string built_for_;
 };

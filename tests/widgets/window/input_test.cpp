@@ -89,6 +89,8 @@ TEST(Input, UndoInAFieldIsThatOfTheSessionOnceItsTextIsEntered) {
   EXPECT_FALSE(keeps_undo(*field));
   opened.window->document().undo();
   EXPECT_EQ(field->text(), "");
+  type_and_enter(*field, "16");  // What was undone can be entered again.
+  EXPECT_EQ(opened.session().maps.calls[1].parameters.at("gamma"), "16");
 }
 
 TEST(Input, TheWheelChangesOnlyWhatHasTheFocus) {
@@ -132,6 +134,11 @@ TEST(Input, PointsAreTypedAsTheyAreShown) {
   const WindowForInput opened;
   auto* field = opened.named<QLineEdit>("explorer-u");
   type_and_enter(*field, " -0.4 , 0.3 ");
+  EXPECT_EQ(opened.session().cones.u, (std::array<double, 2>{-0.4, 0.3}));
+  type_and_enter(*field, "0.7, 0.4");
+  opened.window->document().undo();
+  EXPECT_TRUE(wait_for([&] { return field->text() == "-0.4, 0.3"; }))
+      << field->text().toStdString();
   EXPECT_EQ(opened.session().cones.u, (std::array<double, 2>{-0.4, 0.3}));
 }
 
