@@ -221,12 +221,11 @@ std::vector<std::string> summary_notes(const LabelledFile& file) {
         "of peak in brackets: more than 100 %, so the peak was measured while something else held "
         "the machine, and is not to be trusted; more rounds help");
   }
+  if (const double coverage = time_coverage(cases); coverage < usual_level) {
+    notes.push_back(coverage_note(coverage));
+  }
   for (const auto& [name, value] : runtime == nullptr ? Attributes{} : runtime->attributes) {
     const auto* list = std::get_if<std::vector<std::string>>(&value);
-    const auto* coverage = std::get_if<double>(&value);
-    if (name == "interval_coverage" && coverage != nullptr && *coverage < usual_level) {
-      notes.push_back(coverage_note(*coverage));
-    }
     if (name == "notes" && list != nullptr) notes.insert(notes.end(), list->begin(), list->end());
   }
   return notes;

@@ -131,8 +131,10 @@ void BenchModel::poll() {
       say("Finished: " + run_.output(), false);
       if (choice().shown == run_.output()) show_file();
     } else if (state.outcome == BenchRun::Outcome::stopped) {
-      say(fmt::format("Stopped; {} of {} samples are kept. Resume goes on from there.",
-                      progress_.done, progress_.total),
+      say(progress_.done == 0
+              ? "Stopped before the first sample was finished: nothing is kept."
+              : fmt::format("Stopped; {} of {} samples are kept. Resume goes on from there.",
+                            progress_.done, progress_.total),
           false);
     } else {
       say(state.message, true);

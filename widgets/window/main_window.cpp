@@ -363,7 +363,13 @@ void MainWindow::build_edit_menu() {
     if (trace && trace->stored) return copy_stored_command(*trace);
     for (const Call& call : document_.session().maps.calls) commands << command_of(call);
     commands.removeAll(QString());
-    if (!commands.isEmpty()) copy_text(commands.join('\n'), tr("Commands"));
+    if (commands.isEmpty()) return;
+    const auto& maps = document_.session().maps;
+    const bool is_alone = !maps.beside && maps.join == figure::head_joins[0];
+    copy_text(commands.join('\n'),
+              is_alone ? tr("Commands")
+                       : tr("Commands of the open head (what is compared or joined is in the "
+                            "command of the figure)"));
   });
 }
 

@@ -296,6 +296,17 @@ TEST_F(CompareBench, ARoundOfTheControlCountsIfItMeasuredEveryCopy) {
   EXPECT_EQ(control.rounds, 7);
 }
 
+TEST_F(CompareBench, TheNoteOfAStoppedRunHasTheCoverageOfItsIntervals) {
+  BenchResult r = fake_result(fake_sweep({"dot"}, {64, 128}, 9), 1, 1e11, 1);
+  for (std::size_t i = 2; i < 9; ++i) r.cases[1].samples[i] = Sample();
+  const LabelledFile file = read_labelled_file(save("a.h5", r));
+  EXPECT_EQ(summary_table(measured_cases(file, "")).header[4], "50 % interval");
+  const auto notes = summary_notes(file);
+  EXPECT_TRUE(std::any_of(notes.begin(), notes.end(), [](const std::string& note) {
+    return note.starts_with("so few rounds: the intervals of the times cover 50 %");
+  }));
+}
+
 TEST_F(CompareBench, ACaseThatCrashedHidesNoOtherCasesCoverage) {
   BenchResult r = fake_result(fake_sweep({"dot", "umbral"}, {64, 128}, 9), 1, 1e11, 1);
   r.cases[3].status = CaseStatus::crashed;
