@@ -58,6 +58,20 @@ HeatmapPanel dots_of(const HeatmapPanel& panel, const Drawn& d, HeatScale scale)
   return scaled(pooled(panel, d.down, d.across), scale);
 }
 
+/// Returns a title that fits. Its last part, such as the head, tells panels of one operator apart
+/// and stays whole.
+std::string fitted_title(const std::string& title, double width) {
+  const auto width_of = [](const std::string& text) {
+    return text_width(text, title_size, Face::bold);
+  };
+  const std::size_t last = title.rfind(", ");
+  const std::string end = last == std::string::npos ? "" : title.substr(last);
+  if (end.empty() || width_of(title) <= width || width_of(end) > 0.7 * width) {
+    return elide(title, title_size, width, Face::bold);
+  }
+  return elide(title.substr(0, last), title_size, width - width_of(end), Face::bold) + end;
+}
+
 /// Prepares a panel for a matrix of this width.
 void fill(const HeatmapFigure& f, Drawn& d, double width) {
   const HeatmapPanel& panel = *d.whole;
@@ -242,8 +256,7 @@ void draw_axis_titles(DisplayList& list, const Drawn& d) {
 void draw_panel(DisplayList& list, const Drawn& d, std::size_t number) {
   const Box& m = d.matrix;
   list.group_begin(fmt::format("panel{}", number + 1), d.panel.title);
-  list.text({m.x + m.width / 2, m.y - 4},
-            elide(clean_text(d.panel.title), title_size, m.width, Face::bold),
+  list.text({m.x + m.width / 2, m.y - 4}, fitted_title(clean_text(d.panel.title), m.width),
             {.size = title_size, .face = Face::bold, .anchor = Anchor::middle, .colour = ink});
   if (d.panel.values.empty()) {
     list.text(

@@ -179,6 +179,18 @@ TEST(Heatmap, LimitsOfWeightsWithSignsHaveZeroBetweenThem) {
   EXPECT_FALSE(std::equal(own.begin() + 8, own.begin() + 12, own.begin() + 12));
 }
 
+TEST(Heatmap, LongTitlesKeepTheHead) {
+  FigureInput input;
+  input.info = &figure_named("heatmap");
+  for (const char* head : {"layer1 · 8", "layer3 · 8", "layer4 · 8", "layer5 · 8"}) {
+    input.panels.push_back(
+        panel(2, 2, std::string("penumbral, gamma = 12, window, window = 6, alibi, ") + head));
+  }
+  const std::string all = all_text(input.info->make(input));
+  EXPECT_NE(all.find("…, layer1 · 8|"), std::string::npos) << all;
+  EXPECT_NE(all.find("…, layer3 · 8|"), std::string::npos) << all;
+}
+
 TEST(Heatmap, RanksShareTies) {
   HeatmapPanel p = panel(1, 5);
   p.values = {3, 1, 1, NAN, 2};
