@@ -29,7 +29,7 @@ inline constexpr const char* heat_scale_names[] = {"linear", "log", "row", "rank
 /// Returns the scale of a name. Throws misuse for another name.
 [[nodiscard]] HeatScale heat_scale_from_name(const std::string& name);
 
-/// What a map shows.
+/// Names what a map shows.
 inline constexpr const char* map_quantities[] = {"weights", "logits"};
 /// The attention that is shown of a layer: that of one head, the mean or the maximum of all heads,
 /// or the rollout over the layers up to it.

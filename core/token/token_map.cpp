@@ -134,7 +134,7 @@ constexpr std::array sinusoidal_parameters{
                   "sines and cosines in turn, or sines in the first half and cosines in the second",
                   "interleaved|halves"}};
 
-/// What sinusoidal adds to a column: the sine or cosine of a rate, or 0.
+/// Describes what sinusoidal adds to a column: the sine or cosine of a rate, or 0.
 struct SinusoidalColumn {
   std::size_t rate;
   bool is_sine, is_zero;

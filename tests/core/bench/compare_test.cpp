@@ -265,7 +265,7 @@ TEST_F(CompareBench, BothFilesHaveTheirControl) {
   EXPECT_EQ(control_note(c.second_control), "A/A control: no case was measured twice");
 }
 
-// Of nine rounds, three have measured the first case and its copy, none the second case.
+// Three of nine rounds have measured the first case and its copy; none has measured the second.
 TEST_F(CompareBench, AnUnfinishedRunClaimsNothingOfWhatItHasNotMeasured) {
   BenchResult result = fake_result(fake_sweep({"dot"}, {64, 128}, 9), 1, 1e11, 1);
   for (CaseResult* c : {&result.cases[0], &result.controls[0]}) {

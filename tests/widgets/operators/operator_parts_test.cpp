@@ -1,4 +1,4 @@
-// What cards offer is what the engine takes.
+// Tests that cards offer what the engine takes.
 #include "widgets/operators/operator_parts.h"
 
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 namespace conelab::desktop {
 namespace {
 
-/// Whether the engine takes a call on six tokens with eight columns, given what it needs. Another
-/// failure than misuse is one of sizes.
+/// Returns whether the engine takes a call on six tokens with eight columns and all it needs.
+/// Another failure than misuse is one of sizes.
 bool is_taken_as_it_is(Call call) {
   for (const ParameterInfo& info : call_parameters(call)) {
     if (is_needed(info, call)) call.parameters[info.key] = "2";
