@@ -182,9 +182,10 @@ TEST(Heatmap, LimitsOfWeightsWithSignsHaveZeroBetweenThem) {
 TEST(Heatmap, LongTitlesKeepTheHead) {
   FigureInput input;
   input.info = &figure_named("heatmap");
+  const std::string parts =
+      "penumbral-finite, gamma = 12, r = 0.25, window, window = 6, alibi, rope, ";
   for (const char* head : {"layer1 · 8", "layer3 · 8", "layer4 · 8", "layer5 · 8"}) {
-    input.panels.push_back(
-        panel(2, 2, std::string("penumbral, gamma = 12, window, window = 6, alibi, ") + head));
+    input.panels.push_back(panel(2, 2, parts + head));
   }
   const std::string all = all_text(input.info->make(input));
   EXPECT_NE(all.find("…, layer1 · 8|"), std::string::npos) << all;
