@@ -74,6 +74,19 @@ void draw_lines(DisplayList& list, const EdgeLabel& l, Point at) {
   }
 }
 
+/// Draws the line from the end of a curve to its label. Its part inside the plot is dotted, so that
+/// it is not taken for a part of the curve.
+void draw_leader(DisplayList& list, const EdgeLabel& l, double x, double room, double middle) {
+  constexpr double gap = 3;
+  const Colour colour = l.colour.opacity(0.6);
+  const double y = l.end.y, inside = l.end.x + gap;
+  if (inside < x) list.line({inside, y}, {x, y}, {colour, thin_line, {0.6, 2}, Cap::round});
+  list.path(
+      Path::polyline(
+          {{std::max(inside, x), y}, {x + gap, y}, {x + room - 6, middle}, {x + room - 3, middle}}),
+      Paint::stroked(colour, thin_line));
+}
+
 }  // namespace
 
 std::vector<std::string> name_lines(const std::string& name, double width) {
@@ -136,11 +149,7 @@ double draw_edge_labels(DisplayList& list, const std::vector<EdgeLabel>& labels,
     const EdgeLabel& l = labels[i];
     const double middle = centres[i] - l.height() / 2 + name_line / 2;
     const double text_x = x + room + marker_room;
-    list.path(Path::polyline({{l.end.x + 3, l.end.y},
-                              {x + 3, l.end.y},
-                              {x + room - 6, middle},
-                              {x + room - 3, middle}}),
-              Paint::stroked(l.colour.opacity(0.6), thin_line));
+    draw_leader(list, l, x, room, middle);
     draw_marker(list, {x + room + 1, middle}, l.marker, 4.5, l.colour);
     draw_lines(list, l, {text_x, middle});
     lowest = std::max(lowest, centres[i] + l.height() / 2);

@@ -35,8 +35,8 @@ struct EdgeLabel {
                                          const std::vector<double>& heights, double top,
                                          double bottom);
 
-/// Draws the labels from `x` to the right, between top and bottom. A label that had to move gets a
-/// leader from the end of its line. Returns the lowest y that was used.
+/// Draws the labels from `x` to the right, between top and bottom, each with a leader from the end
+/// of its line, dotted inside the plot. Returns the lowest y that was used.
 double draw_edge_labels(DisplayList& list, const std::vector<EdgeLabel>& labels, double x,
                         double top, double bottom);
 

@@ -156,7 +156,8 @@ TEST(Scaling, OneLengthHasNoGuide) {
     const DisplayList list = draw_scaling(f);
     return std::any_of(list.items.begin(), list.items.end(), [](const Item& item) {
       const auto* path = std::get_if<PathItem>(&item);
-      return path != nullptr && !path->paint.stroke.dash.empty();
+      return path != nullptr && path->paint.stroke.dash.size() == 2 &&
+             path->paint.stroke.dash[0] > 1;
     });
   };
   ScalingFigure f;
@@ -165,6 +166,29 @@ TEST(Scaling, OneLengthHasNoGuide) {
   EXPECT_FALSE(has_guide(f));
   f.series[0] = series("dot", 1e-3, 2);
   EXPECT_TRUE(has_guide(f));
+}
+
+/// A sweep that was stopped has curves that end far from the edge. The line from there to a label
+/// must not look measured: it is dotted up to the edge, where the solid part begins.
+TEST(Scaling, LeadersAreDottedInsideThePlot) {
+  ScalingFigure f;
+  f.series = {series("dot", 1e-3, 2), series("umbral", 2e-3, 2)};
+  ScalingSeries& s = f.series[1];
+  for (std::vector<double>* values : {&s.x, &s.y, &s.low, &s.high}) values->resize(2);
+  std::vector<double> dotted, solid;
+  const DisplayList list = draw_scaling(f);
+  for (const Item& item : list.items) {
+    const auto* path = std::get_if<PathItem>(&item);
+    if (path == nullptr || path->paint.stroke.width != thin_line) continue;
+    if (path->paint.stroke.colour.a == 255 || path->paint.stroke.colour.a == 0) continue;
+    const bool dots = !path->paint.stroke.dash.empty();
+    const std::size_t corner = dots ? 1 : 0;
+    (dots ? dotted : solid)
+        .push_back(corner == 0 ? std::get<MoveTo>(path->path.segments[0]).to.x
+                               : std::get<LineTo>(path->path.segments[1]).to.x);
+  }
+  EXPECT_EQ(dotted.size(), 2u);
+  EXPECT_EQ(dotted, solid);
 }
 
 TEST(Scaling, ExtremeInputsAreDrawn) {
