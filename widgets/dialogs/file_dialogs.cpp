@@ -2,6 +2,7 @@
 
 #include <QDir>
 #include <QFileInfo>
+#include <QStandardPaths>
 
 namespace conelab::desktop {
 namespace {
@@ -11,7 +12,17 @@ QString& last_folder() {
   return folder;
 }
 
+QString& last_written() {
+  static QString folder;
+  return folder;
+}
+
 }  // namespace
+
+QString usual_folder() {
+  const QString documents = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
+  return QDir(documents).exists() ? documents : QDir::homePath();
+}
 
 void begin_dialogs_beside(const QString& file) {
   const QFileInfo info(file);
@@ -33,7 +44,9 @@ QString ask_for_file(QWidget* parent, const QString& title, const QString& filte
 // The function of Qt adds no ending, so that it would ask about overwriting another file.
 QString ask_where_to_write(QWidget* parent, const QString& title, const QString& name,
                            const QString& filter, QFileDialog::Options options) {
-  const QFileInfo proposed(QDir(last_folder()), name);
+  const QString& written = last_written();
+  const bool there = !written.isEmpty() && QDir(written).exists();
+  const QFileInfo proposed(QDir(there ? written : usual_folder()), name);
   QFileDialog dialog(parent, title, proposed.path(), filter);
   dialog.setAcceptMode(QFileDialog::AcceptSave);
   dialog.setOptions(options);
@@ -42,6 +55,7 @@ QString ask_where_to_write(QWidget* parent, const QString& title, const QString&
   if (dialog.exec() != QDialog::Accepted) return {};
   const QString file = dialog.selectedFiles().front();
   begin_dialogs_beside(file);
+  last_written() = QFileInfo(file).absolutePath();
   return file;
 }
 

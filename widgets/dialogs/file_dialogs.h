@@ -1,12 +1,16 @@
-// Dialogs for files. They begin in the folder of the file that was last opened or written in any of
-// them, and in the working folder if there was none.
+// Dialogs for files. Those that open begin in the folder of the file that was last opened or
+// written in any of them, and in the working folder if there was none. Those that write begin in
+// the folder of the file that was last written, and in the user's documents if there was none.
 #pragma once
 
 #include <QFileDialog>
 
 namespace conelab::desktop {
 
-/// Sets the folder in which the next dialog begins to that of a file.
+/// Returns the folder of the user's documents, or the home folder.
+[[nodiscard]] QString usual_folder();
+
+/// Sets the folder in which the next dialog that opens begins to that of a file.
 void begin_dialogs_beside(const QString& file);
 
 /// Return the chosen files, or nothing if the user cancels.

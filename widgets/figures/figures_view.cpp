@@ -16,7 +16,6 @@
 #include <QPushButton>
 #include <QScrollArea>
 #include <QSignalBlocker>
-#include <QStandardPaths>
 #include <QUrl>
 #include <algorithm>
 
@@ -53,10 +52,16 @@ QPushButton* push_button(const QString& text, const char* name, const QString& h
   return button;
 }
 
-/// Returns the folder of the user's documents, or the home folder.
-QString usual_folder() {
-  const QString documents = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
-  return QDir(documents).exists() ? documents : QDir::homePath();
+/// Returns what a figure shows, without its width and, if it has an input, without the keys that
+/// only set how it looks.
+FigureChoice subject_of(FigureChoice choice) {
+  choice.width.clear();
+  const figure::FigureInfo& info = figure::figure_named(choice.name);
+  if (info.source == figure::FigureSource::none) return choice;
+  for (const figure::FigureKey& key : info.keys) {
+    if (!key.data) choice.parameters.erase(key.key);
+  }
+  return choice;
 }
 
 }  // namespace
@@ -139,7 +144,6 @@ void FiguresView::build_files(QVBoxLayout* column) {
   column->addLayout(form);
   connect(browse, &QPushButton::clicked, this, &FiguresView::choose_input);
   connect(name_, &QComboBox::currentTextChanged, this, [this](const QString& name) {
-    written_.clear();
     document_.edit(tr("choose a figure"), [&](Session& s) {
       s.figure = {};
       s.figure.name = name.toStdString();
@@ -376,26 +380,33 @@ QString FiguresView::output() const {
 }
 
 void FiguresView::choose_output() {
-  const QString file = ask_where_to_write(this, tr("Export the figure"), output(),
+  // A file that nobody has named is proposed beside the last one that was written.
+  const bool named = !document_.session().figure_output.empty();
+  const QString file = ask_where_to_write(this, tr("Export the figure"),
+                                          named ? output() : QFileInfo(output()).fileName(),
                                           tr("Figures (*.pdf *.svg *.png)"));
   if (file.isEmpty()) return;
-  written_ = file;  // The dialog has asked about overwriting.
+  written_[file] = subject_of(wanted());  // The dialog has asked about overwriting.
   document_.edit(tr("choose the figure's file"),
                  [&](Session& s) { s.figure_output = file.toStdString(); });
+}
+
+bool FiguresView::may_replace(const QString& file) {
+  const auto before = written_.find(file);
+  if (before != written_.end() && before->second == subject_of(wanted())) return true;
+  // Nobody is asked about a file that would be kept anyway.
+  check_replaceable_figure(file.toStdString(), QFileInfo(file).suffix().toStdString());
+  const QString question = before == written_.end()
+                               ? tr("Overwrite %1?").arg(file)
+                               : tr("%1 holds another figure, %2. Overwrite it?")
+                                     .arg(file, QString::fromStdString(before->second.name));
+  return QMessageBox::question(this, tr("Export"), question) == QMessageBox::Yes;
 }
 
 void FiguresView::export_asking() {
   const QString file = output();
   try {
-    if (QFileInfo::exists(file) && file != written_) {
-      // Nobody is asked about a file that would be kept anyway.
-      check_replaceable_figure(file.toStdString(), QFileInfo(file).suffix().toStdString());
-      if (QMessageBox::question(this, tr("Export"), tr("Overwrite %1?").arg(file)) !=
-          QMessageBox::Yes) {
-        return;
-      }
-    }
-    export_to(file);
+    if (!QFileInfo::exists(file) || may_replace(file)) export_to(file);
   } catch (const Error& error) {
     say(QString::fromStdString(error.what()));
   }
@@ -412,10 +423,10 @@ void FiguresView::export_to(const QString& file) {
         figure::write_figure(*list, path);
         return true;
       },
-      [this, file](bool) {
+      [this, file, subject = subject_of(drawn_), replaces = QFileInfo::exists(file)](bool) {
         export_job_.finished();
-        const bool again = std::exchange(written_, file) == file;
-        say_written(file, again);
+        written_[file] = subject;
+        say_written(file, replaces);
       },
       [this](const std::string& message) {
         export_job_.finished();
@@ -423,15 +434,14 @@ void FiguresView::export_to(const QString& file) {
       });
 }
 
-void FiguresView::say_written(const QString& file, bool again) {
+void FiguresView::say_written(const QString& file, bool replaces) {
   const QFileInfo info(file);
   const auto link = [](const QString& path, const QString& text) {
     return QStringLiteral("<a href='%1'>%2</a>")
         .arg(QUrl::fromLocalFile(path).toString(QUrl::FullyEncoded), text);
   };
-  // The file of another figure may have been wanted.
-  say((again ? tr("%1 is written again and replaces the one before. %2 · %3")
-             : tr("%1 is written. %2 · %3"))
+  say((replaces ? tr("%1 is written again and replaces the one before. %2 · %3")
+                : tr("%1 is written. %2 · %3"))
           .arg(info.fileName().toHtmlEscaped(), link(info.absoluteFilePath(), tr("Open")),
                link(info.absolutePath(), tr("Show the folder"))));
   message_->setTextFormat(Qt::RichText);

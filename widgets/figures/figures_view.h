@@ -7,6 +7,7 @@
 
 #include <QWidget>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -66,7 +67,10 @@ class FiguresView : public QWidget {
   void choose_input();
   void choose_output();
   void export_asking();
-  void say_written(const QString& file, bool again);
+  /// Returns whether an existing file may be overwritten: asks, unless this run has written the
+  /// same figure to it. Throws if the file is not a figure of this program.
+  [[nodiscard]] bool may_replace(const QString& file);
+  void say_written(const QString& file, bool replaces);
   void copy(const char* kind);
   void take_copy(const std::vector<std::uint8_t>& bytes, bool svg);
   void edit(const QString& what, const std::function<void(FigureChoice&)>& change);
@@ -82,7 +86,8 @@ class FiguresView : public QWidget {
   FigureFields* keys_ = nullptr;
   QWidget* keys_place_ = nullptr;
   std::string keys_of_;
-  QString written_;  ///< The file that may be overwritten without asking.
+  /// What the files of this run show, without what only changes the look (subject_of).
+  std::map<QString, FigureChoice> written_;
   FigureChoice drawn_;
   JobHandle job_, export_job_;
 };

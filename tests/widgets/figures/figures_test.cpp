@@ -6,6 +6,7 @@
 #include <QImage>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMessageBox>
 #include <QMimeData>
 #include <QPushButton>
 #include <QTemporaryDir>
@@ -311,6 +312,55 @@ TEST(Figures, NobodyIsAskedAboutAFileThatIsKeptAnyway) {
   EXPECT_FALSE(asked);
   EXPECT_TRUE(shown.view.message().contains("theirs.pdf: is not a figure of this program"))
       << shown.view.message().toStdString();
+}
+
+/// Presses Export and answers the question that is asked. Returns the question; empty if there was
+/// none.
+QString question_on_export(ShownFigures& shown, QMessageBox::StandardButton answer) {
+  QString asked;
+  QTimer::singleShot(200, [&] {
+    auto* box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget());
+    if (box == nullptr) return;
+    asked = box->text();
+    box->button(answer)->click();
+  });
+  EXPECT_TRUE(wait_for([&] { return !shown.view.drawing(); }));
+  auto* button = shown.view.findChild<QAbstractButton*>("figure-export");
+  click(*button, QRectF(button->rect()).center());
+  pump(300);
+  EXPECT_TRUE(wait_for([&] { return !shown.view.exporting(); }));
+  return asked;
+}
+
+TEST(Figures, AnotherFigureReplacesAFileOnlyIfTheUserAgrees) {
+  REQUIRE_DISPLAY();
+  ShownFigures shown;
+  shown.view.show();
+  const std::string path = shown.folder.filePath("f.svg").toStdString();
+  const auto ask = [&](const std::function<void(FigureChoice&)>& change,
+                       QMessageBox::StandardButton answer = QMessageBox::Yes) {
+    shown.document.edit("change", [&](Session& s) {
+      s.figure_output = path;
+      change(s.figure);
+    });
+    return question_on_export(shown, answer);
+  };
+  using Choice = FigureChoice;
+  const QString first = ask([](Choice& c) { c.name = "heatmap", c.inputs = {"a.h5"}; });
+  EXPECT_EQ(first, "") << "there was no file";
+  EXPECT_EQ(ask([](Choice& c) { c.width = "178mm"; }), "");
+  EXPECT_EQ(ask([](Choice& c) { c.parameters["colours"] = "dark"; }), "");
+  EXPECT_TRUE(shown.view.message().contains("replaces the one before"));
+  const auto other_head = [](Choice& c) { c.parameters["head"] = "3"; };
+  const QString question = ask(other_head, QMessageBox::No);
+  EXPECT_TRUE(question.contains("f.svg holds another figure, heatmap")) << question.toStdString();
+  EXPECT_NE(ask(other_head), "") << "nothing was written before";
+  EXPECT_EQ(ask(other_head), "") << "now it is this one";
+  EXPECT_NE(ask([](Choice& c) { c.parameters["quantity"] = "logits"; }), "");
+  EXPECT_NE(ask([](Choice& c) { c.parameters["gamma"] = "4"; }), "");
+  EXPECT_NE(ask([](Choice& c) { c.inputs = {"b.h5"}; }), "");
+  EXPECT_NE(ask([](Choice& c) { c = {}, c.name = "cones"; }), "");
+  EXPECT_NE(ask([](Choice& c) { c.parameters["u"] = "0,0.5"; }), "");
 }
 
 }  // namespace
