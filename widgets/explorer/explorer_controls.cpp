@@ -82,6 +82,7 @@ void ExplorerViewport::edit(const QString& label, Change change, const QString& 
           s.cones.follow_tokens = false;
           s.cones.camera = current_camera(dragged_.isEmpty() ? 0 : dragged_pane_);
         }
+        if (!dragged_.isEmpty()) keep_own_points(s);
         change(s.cones);
       },
       merge);
@@ -91,7 +92,9 @@ void ExplorerViewport::edit(const QString& label, Change change, const QString& 
 
 void ExplorerViewport::draw_settings() {
   place_settings();
-  const bool open = settings_.value_or(width() >= roomy && !settings_crowded_);
+  // Beside three families or more there is no place for them.
+  const bool has_space = width() >= roomy && panes_.size() < 3 && !settings_crowded_;
+  const bool open = settings_.value_or(has_space);
   Overlay overlay(*this, "settings", settings_spot_,
                   covered_points_ == 0 ? usual_opacity : seen_through);
   if (overlay.button(open ? "hide settings" : "settings")) settings_ = !open;

@@ -85,7 +85,8 @@ QWidget* ExplorerView::build_last_row() {
       "follow", tr("follow tokens"),
       tr("With a trace: u and v are the pair of tokens in focus, in their own plane, with all "
          "keys of the head as points. Their heights and their distance to u are exact, so u's "
-         "cone and K(u, ·) are too; distances between two keys are not"),
+         "cone and K(u, ·) are too; distances between two keys are not. A point that is typed or "
+         "dragged switches it off"),
       [this] { toggle(tr("follow the tokens"), &ConeChoice::follow_tokens); });
   numbers_ =
       add_button("numbers", tr("numbers"), tr("The same as a table: to read, to select, to copy"),
@@ -262,6 +263,7 @@ void ExplorerView::set_parameter(const QString& key, const QString& value) {
       "cone " + key);
 }
 
+/// The points stay as they are: if one lies outside the domain of the family, the picture says so.
 void ExplorerView::choose_family(const QString& name) {
   const bool tokens = viewport_->shows_tokens();
   workspace_.document().edit(tr("change the cone family"), [&](Session& s) {
@@ -270,10 +272,6 @@ void ExplorerView::choose_family(const QString& name) {
     std::replace(s.cones.beside.begin(), s.cones.beside.end(), name.toStdString(), s.cones.family);
     s.cones.family = name.toStdString();
     s.cones.camera.reset();
-    for (auto* p : {&s.cones.u, &s.cones.v}) {
-      const PlanePoint inside = into_domain(s.cones, {(*p)[0], (*p)[1]});
-      *p = {inside.x, inside.y};
-    }
   });
 }
 
@@ -307,11 +305,12 @@ QLineEdit* ExplorerView::add_field(QLayout* line, const QString& name,
           geometry::parse_point(field->text().toStdString(), name.toStdString());
       if (p.size() != 2) misuse("{}: two numbers are needed", name.toStdString());
       const std::array<double, 2> typed = {p[0], p[1]};
+      if (typed[1] <= 0) misuse("{}: its height must be above 0", name.toStdString());
       const auto& now = viewport_->choice().*member;
       if (field->text() == field_text(now)) return show_readout();
       workspace_.document().edit(tr("type %1").arg(name), [&](Session& s) {
         s.cones = viewport_->choice();
-        if (viewport_->shows_tokens()) s.cones.follow_tokens = false;
+        keep_own_points(s);
         s.cones.*member = typed;
       });
     } catch (const Error& error) {

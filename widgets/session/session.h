@@ -215,4 +215,10 @@ struct Session {
   bool operator==(const Session&) const = default;
 };
 
+/// Must be called when a user sets a point of the explorer: if a trace is open, the scene does not
+/// follow its tokens any more, also not where they get places later.
+inline void keep_own_points(Session& s) {
+  if (!s.trace.file.empty()) s.cones.follow_tokens = false;
+}
+
 }  // namespace conelab::desktop

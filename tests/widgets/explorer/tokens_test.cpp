@@ -3,6 +3,7 @@
 
 #include <QAbstractButton>
 #include <QComboBox>
+#include <QLineEdit>
 #include <QLineF>
 
 #include "tests/widgets/explorer/shown_explorer.h"
@@ -333,6 +334,41 @@ TEST(Explorer, InANarrowViewSettingsCoverNoPointsAndTitlesHaveSpace) {
         }
       }
     }
+  }
+}
+
+// A pair without places, for instance while a parameter of its operator is wrong, gets them later.
+TEST(Explorer, APointOfTheUserStaysWhenTheTokensGetPlaces) {
+  REQUIRE_DISPLAY();
+  for (const bool typed : {true, false}) {
+    ShownExplorer shown;
+    shown.document.edit("wrong", [](Session& s) { s.maps.calls[1].parameters["gamma"] = "-1"; });
+    shown.open_trace();
+    ExplorerViewport& viewport = shown.view.viewport();
+    ASSERT_FALSE(viewport.shows_tokens());
+    auto* button = shown.view.findChild<QAbstractButton*>("explorer-follow");
+    EXPECT_TRUE(button->isChecked());
+    settle(viewport);
+    if (typed) {
+      auto* field = shown.view.findChild<QLineEdit*>("explorer-u");
+      field->setFocus();
+      field->selectAll();
+      for (const QChar letter : QString("-0.5, 0.25")) {
+        press_key(*field, 0, Qt::NoModifier, QString(letter));
+      }
+      press_key(*field, Qt::Key_Return);
+    } else {
+      drag(viewport, viewport.handle("u"), viewport.handle("u") + QPointF(30, 4));
+    }
+    EXPECT_TRUE(wait_for([&] { return !button->isChecked(); }));
+    const auto u = shown.document.session().cones.u;
+    EXPECT_NE(u, ConeChoice().u);
+    shown.document.edit("right", [](Session& s) { s.maps.calls[1].parameters.clear(); });
+    pump(100);
+    EXPECT_EQ(viewport.choice().u, u) << (typed ? "typed" : "dragged");
+    EXPECT_FALSE(viewport.shows_tokens());
+    click(*button, QRectF(button->rect()).center());
+    EXPECT_TRUE(wait_for([&] { return viewport.shows_tokens(); }));
   }
 }
 
