@@ -17,6 +17,13 @@ void Document::edit(const QString& label, const std::function<void(Session&)>& c
   report(before);
 }
 
+void Document::open(const QString& label, const std::function<void(Session&)>& change) {
+  if (history_.has_trace()) return edit(label, change);
+  Session next = session();
+  change(next);
+  replace(std::move(next));
+}
+
 void Document::undo() {
   if (!history_.can_undo()) return;
   const auto before = focused();

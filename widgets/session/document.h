@@ -26,6 +26,9 @@ class Document : public QObject {
   /// one step of the history. `change` modifies a copy: if it throws, nothing has changed.
   void edit(const QString& label, const std::function<void(Session&)>& change,
             const QString& merge = {});
+  /// Makes an edit that opens a file. If none was open before, the history begins with it, so that
+  /// undo does not close the file.
+  void open(const QString& label, const std::function<void(Session&)>& change);
   /// Ends a series of merged edits, such as a drag: the next edit is a new step.
   void close_step() { history_.close_step(); }
   void undo();

@@ -1,5 +1,7 @@
 #include "widgets/session/history.h"
 
+#include <algorithm>
+
 namespace conelab::desktop {
 
 void History::record(Session next, std::string label, std::string merge) {
@@ -13,6 +15,11 @@ void History::record(Session next, std::string label, std::string merge) {
   steps_.push_back({std::move(next), std::move(label), std::move(merge)});
   if (steps_.size() > most_steps) steps_.erase(steps_.begin());
   at_ = steps_.size() - 1;
+}
+
+bool History::has_trace() const {
+  return std::any_of(steps_.begin(), steps_.end(),
+                     [](const Step& step) { return !step.session.trace.file.empty(); });
 }
 
 }  // namespace conelab::desktop

@@ -21,6 +21,8 @@ class History {
   /// Makes the next edit a new step, whatever its `merge`.
   void close_step() { steps_[at_].merge.clear(); }
 
+  /// Returns whether a trace is open in any of its sessions.
+  [[nodiscard]] bool has_trace() const;
   [[nodiscard]] bool can_undo() const { return at_ > 0; }
   [[nodiscard]] bool can_redo() const { return at_ + 1 < steps_.size(); }
   /// Return what undo (redo) would revert (repeat), for the menu.

@@ -143,11 +143,12 @@ void Workspace::take(Loaded loaded, bool into_session) {
   watch_.watch(QString::fromStdString(trace_->file));
   emit loading_changed();
   if (!into_session) return choose_head();
-  document_.edit(tr("open %1").arg(QFileInfo(QString::fromStdString(trace_->file)).fileName()),
+  document_.open(tr("open %1").arg(QFileInfo(QString::fromStdString(trace_->file)).fileName()),
                  [this, keeps_pair](Session& s) {
                    const bool other_file = s.trace.file != trace_->file;
                    if (other_file) {  // Other tokens.
                      s.maps.region.reset();
+                     s.maps.limits.clear();
                      s.maps.range_begin = s.maps.range_end = 0;
                    }
                    s.trace.file = trace_->file, s.trace.group = trace_->group;

@@ -2,7 +2,6 @@
 
 #include <QApplication>
 #include <QBoxLayout>
-#include <QClipboard>
 #include <QCloseEvent>
 #include <QDir>
 #include <QDockWidget>
@@ -21,7 +20,6 @@
 #include "widgets/dialogs/file_dialogs.h"
 #include "widgets/explorer/explorer_view.h"
 #include "widgets/figures/figures_view.h"
-#include "widgets/maps/map_figure.h"
 #include "widgets/maps/maps_view.h"
 #include "widgets/operators/operators_panel.h"
 #include "widgets/theme/theme.h"
@@ -116,6 +114,7 @@ MainWindow::MainWindow(Backends backends, const QString& state_directory)
   });
   connect(&session_file_, &SessionFile::saved, this, [this](const QString& file) {
     remember(file);
+    show_title();
     statusBar()->showMessage(tr("%1 is saved.").arg(file), 4000);
   });
   connect(&session_file_, &SessionFile::failed, this, &MainWindow::show_error);
@@ -245,9 +244,9 @@ void MainWindow::connect_opener() {
           [this](const SavedSession& saved, const QString& file) {
             Session session = saved.session;
             if (session.theme == Session().theme) session.theme = document_.session().theme;
+            session_file_.came_from(file);
             document_.replace(std::move(session));
             if (!layout_.restore(saved.layout)) layout_.raise("dock-maps");
-            session_file_.came_from(file);
           });
 }
 
@@ -375,13 +374,21 @@ void MainWindow::build_edit_menu() {
 
 void MainWindow::build_view_menu() {
   QMenu* view = menuBar()->addMenu(tr("&View"));
+  const auto add_marked = [&](const QString& text, const std::function<bool()>& marked,
+                              const std::function<void()>& run) {
+    QAction* action = add_action(view, text, QKeySequence(), run);
+    action->setCheckable(true);
+    connect(view, &QMenu::aboutToShow, action, [=] { action->setChecked(marked()); });
+  };
   for (const QDockWidget* dock : layout_.docks()) {
-    add_action(view, tr("Show %1").arg(dock->windowTitle()), QKeySequence(),
+    const auto is_seen = [dock] { return !dock->visibleRegion().isEmpty(); };
+    add_marked(tr("Show %1").arg(dock->windowTitle()), is_seen,
                [this, name = dock->objectName()] { layout_.raise(name); });
   }
   view->addSeparator();
   for (const char* theme : themes) {
-    add_action(view, tr("Theme: %1").arg(tr(theme)), QKeySequence(), [this, theme] {
+    const auto is_chosen = [this, theme] { return document_.session().theme == theme; };
+    add_marked(tr("Theme: %1").arg(tr(theme)), is_chosen, [this, theme] {
       document_.edit(tr("change the theme"), [theme](Session& s) { s.theme = theme; });
     });
   }
@@ -408,21 +415,29 @@ void MainWindow::show_session() {
   redo_->setEnabled(history.can_redo());
   undo_->setText(tr("&Undo %1").arg(QString::fromStdString(history.undo_label())).trimmed());
   redo_->setText(tr("&Redo %1").arg(QString::fromStdString(history.redo_label())).trimmed());
-  const TraceChoice& trace = document_.session().trace;
-  const QString name = QFileInfo(QString::fromStdString(trace.file)).fileName() +
-                       (trace.group.empty() ? "" : ":" + QString::fromStdString(trace.group));
-  setWindowTitle(name.isEmpty() ? tr("Conelab") : tr("%1 — Conelab").arg(name));
+  show_title();
   session_file_.changed();
+}
+
+/// The title names the trace, and the session if that has a file.
+void MainWindow::show_title() {
+  const TraceChoice& trace = document_.session().trace;
+  const QString group = QString::fromStdString((trace.group.empty() ? "" : ":") + trace.group);
+  QStringList parts = {QFileInfo(QString::fromStdString(trace.file)).fileName() + group,
+                       QFileInfo(session_file_.path()).fileName(), tr("Conelab")};
+  parts.removeAll(QString());
+  setWindowTitle(parts.join(QStringLiteral(" — ")));
 }
 
 void MainWindow::begin_session(const QString& label, const Session& session) {
   banner_->hide();
-  document_.edit(label, [&](Session& s) {
-    const std::string theme = s.theme;
-    s = session;
-    s.theme = theme;
-  });
   session_file_.came_from({});
+  Session next = session, untouched;
+  next.theme = untouched.theme = document_.session().theme;
+  // Undo does not lead back to the empty session of the start.
+  const bool at_start = !document_.history().can_undo() && document_.session() == untouched;
+  if (at_start) return document_.replace(std::move(next));
+  document_.edit(label, [&](Session& s) { s = std::move(next); });
 }
 
 /// The session takes the place of this one, which undo brings back.
@@ -499,8 +514,9 @@ void MainWindow::open_dialog() {
 }
 
 void MainWindow::save_dialog() {
-  const QString file =
-      ask_where_to_write(this, tr("Save session"), "session.json", tr("Sessions (*.json)"));
+  const QString& path = session_file_.path();
+  const QString file = ask_where_to_write(
+      this, tr("Save session"), path.isEmpty() ? "session.json" : path, tr("Sessions (*.json)"));
   if (!file.isEmpty()) session_file_.save_as(file);
 }
 
@@ -551,48 +567,6 @@ QString MainWindow::error_shown() const {
 
 QString MainWindow::notice_shown() const {
   return banner_->shows_error() ? QString() : banner_->text();
-}
-
-void MainWindow::copy_text(const QString& text, const QString& what) {
-  QGuiApplication::clipboard()->setText(text);
-  statusBar()->showMessage(tr("%1 copied: %2").arg(what, text), 6000);
-}
-
-void MainWindow::copy_figure_command(const FigureChoice& figure) {
-  if (!backends_.figure_command) return;
-  copy_text(QString::fromStdString(backends_.figure_command(figure)), tr("Command"));
-}
-
-void MainWindow::copy_stored_command(const Trace& trace) {
-  const auto figure = map_figure(document_.session(), trace);
-  if (figure) return copy_figure_command(*figure);
-  statusBar()->showMessage(
-      tr("No command draws the stored %1.").arg(QString::fromStdString(trace.stored->name)), 6000);
-}
-
-QString MainWindow::command_of(const Call& call) const {
-  const TraceChoice& trace = document_.session().trace;
-  if (!backends_.attend_command || trace.file.empty()) return {};
-  const auto& open = workspace_->trace();
-  const Call whole = open ? with_drawn_tensors(call, *open) : call;
-  return QString::fromStdString(backends_.attend_command(trace, whole));
-}
-
-void MainWindow::copy_cell_commands(const std::vector<Call>& calls, const QString& note) {
-  const Session& session = document_.session();
-  const auto& open = workspace_->trace();
-  if (!backends_.cell_command || !open) return;
-  QStringList lines;
-  for (const Call& call : calls) {
-    lines << QString::fromStdString(backends_.cell_command(
-        session.trace, with_drawn_tensors(call, *open), session.maps.quantity));
-  }
-  copy_text(lines.join('\n') + "  # " + note, tr("Command"));
-}
-
-void MainWindow::copy_command(const Call& call) {
-  const QString command = command_of(call);
-  if (!command.isEmpty()) copy_text(command, tr("Command"));
 }
 
 }  // namespace conelab::desktop

@@ -75,6 +75,7 @@ class MainWindow : public QMainWindow {
   QAction* add_action(QMenu* menu, const QString& text, const QKeySequence& keys,
                       const std::function<void()>& run);
   void show_session();
+  void show_title();
   void apply_session_theme();
   /// Starts another session that belongs to no file. The theme does not change.
   void begin_session(const QString& label, const Session& session);

@@ -13,6 +13,7 @@
 #include "tests/widgets/benchmarks/bench_fixtures.h"
 #include "tests/widgets/driving.h"
 #include "tests/widgets/window/keys.h"
+#include "tests/widgets/window/trace_window.h"
 #include "widgets/explorer/explorer_view.h"
 #include "widgets/maps/maps_view.h"
 #include "widgets/window/file_kind.h"
@@ -187,6 +188,28 @@ TEST(Input, ASessionIsSavedByAKeyWithItsEndingBesideTheLastFile) {
   EXPECT_EQ(answer_file_dialog("other.json", save_as),
             QFileInfo(opened.folder.path()).absoluteFilePath());
   EXPECT_TRUE(wait_for([&] { return QFileInfo::exists(opened.folder.filePath("other.json")); }));
+}
+
+TEST(Input, FilesAreNotSavedWhereDataIsRead) {
+  REQUIRE_DISPLAY();
+  TraceWindow opened({1300, 850});
+  const QString data = QFileInfo(QString::fromStdString(shipped_trace())).absolutePath();
+  const auto press = [&](Qt::Key key) {
+    return [&opened, key] {
+      show_active(opened.window);
+      type_key(opened.window, key, Qt::ControlModifier);
+    };
+  };
+  EXPECT_EQ(answer_file_dialog(QString::fromStdString(shipped_trace()), press(Qt::Key_O)), data);
+  const QString file = opened.state.filePath("mine.json");
+  EXPECT_NE(answer_file_dialog(file, press(Qt::Key_S)), data);
+  EXPECT_TRUE(wait_for([&] { return QFileInfo::exists(file); }));
+  opened.window.open({QString::fromStdString(shipped_trace()) + ":/german/layer2"});
+  EXPECT_TRUE(
+      wait_for([&] { return opened.window.document().session().trace.group == "/german/layer2"; }));
+  press(Qt::Key_N)();
+  EXPECT_EQ(answer_file_dialog(opened.state.filePath("next.json"), press(Qt::Key_S)),
+            QFileInfo(file).absolutePath());
 }
 
 TEST(Input, ListsShowAllHeadsOfUsualModelsAtOnce) {

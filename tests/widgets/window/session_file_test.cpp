@@ -7,8 +7,12 @@
 #include <QAction>
 #include <QComboBox>
 #include <QDockWidget>
+#include <QFileDialog>
 #include <QFileInfo>
+#include <QLineEdit>
 #include <QTemporaryDir>
+#include <QTest>
+#include <QTimer>
 
 #include "tests/widgets/driving.h"
 #include "tests/widgets/session/strange_session.h"
@@ -276,6 +280,29 @@ TEST(SavedSession, ReplacesNoFileThatIsNotASession) {
   }
   EXPECT_EQ(saved, (QStringList{mine, mine, empty}));
   EXPECT_EQ(failures.size(), 1);
+}
+
+TEST(SavedSession, IsNamedInTheTitleBesideTheTrace) {
+  REQUIRE_DISPLAY();
+  OpenedSession opened;
+  MainWindow& window = *opened.window;
+  EXPECT_EQ(window.windowTitle(), "mine.json — Conelab");
+  window.open({QString::fromStdString(shipped_trace()) + ":/german/layer3"});
+  EXPECT_TRUE(wait_for([&] { return window.workspace().head() != nullptr; }));
+  EXPECT_EQ(window.windowTitle(), "minilm_trace.h5:/german/layer3 — mine.json — Conelab");
+  window.document().edit("batch", [](Session& s) { s.trace.batch = 0; });
+  action_called(window, "New session")->trigger();
+  EXPECT_EQ(window.windowTitle(), "Conelab");
+  QTimer::singleShot(200, [&] {
+    auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+    ASSERT_NE(dialog, nullptr);
+    auto* field = dialog->findChild<QLineEdit*>("fileNameEdit");
+    field->setText(opened.folder.filePath("next"));
+    QTest::keyClick(field, Qt::Key_Return);
+  });
+  opened.save();
+  EXPECT_TRUE(wait_for([&] { return window.windowTitle() == "next.json — Conelab"; }))
+      << window.windowTitle().toStdString();
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <QAction>
 #include <QDockWidget>
 #include <QHelpEvent>
+#include <QMenu>
 #include <QMenuBar>
 #include <QTemporaryDir>
 #include <QToolTip>
@@ -197,6 +198,44 @@ TEST(Theme, LongToolTipsBreakIntoLines) {
     ASSERT_GT(widget->toolTip().size(), 90) << name;
     EXPECT_LT(tool_tip_of(*widget).width(), 700) << name;
   }
+}
+
+TEST(Theme, TheViewMenuMarksItAndTheViewsThatAreSeen) {
+  REQUIRE_DISPLAY();
+  MainWindow window(Backends{}, "");
+  window.resize(1300, 850);
+  show_active(window);
+  const auto marked = [&] {
+    QMenu* menu = nullptr;
+    for (QAction* action : window.menuBar()->actions()) {
+      if (action->text() == "&View") menu = action->menu();
+    }
+    menu->popup(window.mapToGlobal(QPoint(50, 50)));
+    EXPECT_TRUE(wait_for([&] { return menu->isVisible(); }));
+    QStringList names;
+    for (const QAction* action : menu->actions()) {
+      if (action->isChecked()) names << action->text();
+    }
+    menu->hide();
+    return names;
+  };
+  window.document().edit("theme", [](Session& s) { s.theme = "light"; });
+  pump(60);
+  const QStringList before = marked();
+  EXPECT_TRUE(before.contains("Theme: light"));
+  EXPECT_FALSE(before.contains("Theme: dark"));
+  EXPECT_TRUE(before.contains("Show Welcome") && before.contains("Show Data"));
+  EXPECT_FALSE(before.contains("Show Attention maps"));
+  for (QAction* action : window.actions()) {
+    if (action->text() == "Show Attention maps") action->trigger();
+  }
+  window.document().edit("theme", [](Session& s) { s.theme = "dark"; });
+  pump(60);
+  const QStringList after = marked();
+  EXPECT_TRUE(after.contains("Theme: dark") && after.contains("Show Attention maps"));
+  EXPECT_FALSE(after.contains("Show Welcome")) << after.join(", ").toStdString();
+  window.document().undo();
+  pump(60);
 }
 
 }  // namespace

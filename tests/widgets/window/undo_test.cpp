@@ -14,6 +14,7 @@
 #include <QSpinBox>
 #include <QTabBar>
 #include <QTemporaryDir>
+#include <QTest>
 #include <QTimer>
 #include <QToolButton>
 #include <set>
@@ -188,7 +189,7 @@ TEST(Undo, TakesBackWhateverControlsDoAndDoesItAgain) {
     }
     ASSERT_GT(way.size(), 60U + static_cast<std::size_t>(before));
     EXPECT_EQ(way[way.size() - 1 - static_cast<std::size_t>(before)], start);
-    EXPECT_TRUE(document.session() == Session());
+    EXPECT_EQ(document.session().trace.file, shipped_trace()) << "the file stays open";
     for (std::size_t i = way.size() - 1; i > 0; --i) {
       ASSERT_TRUE(document.history().can_redo()) << "an edit was made while undoing";
       document.redo();
@@ -222,11 +223,51 @@ TEST(Undo, OpeningAndClosingFilesAreSteps) {
     const auto& trace = opened.window->workspace().trace();
     return trace && trace->group == "/german/layer3";
   }));
-  document.undo();
-  EXPECT_EQ(document.session().trace.file, "");
+  // The first file that was opened is where the history begins.
+  EXPECT_FALSE(document.history().can_undo());
+  QTest::keyClick(opened.window.get(), Qt::Key_Z, Qt::ControlModifier);
+  EXPECT_TRUE(document.session() == german);
   while (document.history().can_redo()) document.redo();
   EXPECT_EQ(document.session().trace.file, "");
   EXPECT_EQ(opened.window->error_shown(), "");
+}
+
+TEST(Undo, DoesNotCloseTheFirstFileWhateverWasDoneBefore) {
+  REQUIRE_DISPLAY();
+  MainWindow window(desktop_backends(), "");
+  show_active(window);
+  Document& document = window.document();
+  document.edit("scale", [](Session& s) { s.maps.scale = "log"; });
+  window.open({QString::fromStdString(shipped_trace())});
+  ASSERT_TRUE(wait_for([&] { return window.workspace().head() != nullptr; }));
+  document.edit("scale", [](Session& s) { s.maps.scale = "rank"; });
+  for (int i = 0; i < 4; ++i) QTest::keyClick(&window, Qt::Key_Z, Qt::ControlModifier);
+  EXPECT_EQ(document.session().trace.file, shipped_trace());
+  EXPECT_EQ(document.session().maps.scale, "log");
+  // A new session is a step, and so is a file that is opened in it.
+  QTest::keyClick(&window, Qt::Key_N, Qt::ControlModifier);
+  window.open({QString::fromStdString(shipped_trace()) + ":/german/layer2"});
+  ASSERT_TRUE(wait_for([&] { return document.session().trace.group == "/german/layer2"; }));
+  QTest::keyClick(&window, Qt::Key_Z, Qt::ControlModifier);
+  EXPECT_EQ(document.session().trace.file, "");
+  QTest::keyClick(&window, Qt::Key_Z, Qt::ControlModifier);
+  EXPECT_EQ(document.session().maps.scale, "log");
+  EXPECT_EQ(document.session().trace.file, shipped_trace());
+}
+
+TEST(Undo, AnExampleAtTheStartIsNotClosed) {
+  REQUIRE_DISPLAY();
+  MainWindow window(desktop_backends(), "");
+  show_active(window);
+  for (const bool at_start : {true, false}) {
+    auto* example = window.findChild<QAbstractButton*>("example-0");
+    ASSERT_NE(example, nullptr);
+    click(*example, QRectF(example->rect()).center());
+    ASSERT_TRUE(wait_for([&] { return window.workspace().head() != nullptr; }));
+    EXPECT_EQ(window.document().history().can_undo(), !at_start);
+    QTest::keyClick(&window, Qt::Key_N, Qt::ControlModifier);
+    ASSERT_TRUE(wait_for([&] { return window.workspace().trace() == nullptr; }));
+  }
 }
 
 }  // namespace
