@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <regex>
 
 #include "core/base/error.h"
 #include "core/base/names.h"
@@ -169,14 +170,23 @@ std::string free_path(const std::string& path) {
   constexpr int most_tried = 1000;
   const fs::path whole(path);
   std::error_code error;
+  std::string stem = whole.stem().string();
+  int number = 2;
+  // After bench-2.h5, which was named beside bench.h5, comes bench-3.h5.
+  static const std::regex numbered("(.+)-([1-9][0-9]{0,2})");
+  std::smatch parts;
+  if (std::regex_match(stem, parts, numbered) &&
+      fs::exists(whole.parent_path() / (parts.str(1) + whole.extension().string()), error)) {
+    number = std::stoi(parts.str(2)) + 1;
+    stem = parts.str(1);
+  }
   // If the folder cannot be read or written, no other name is free either.
   if (!fs::exists(path, error)) probe_writable(path);
   std::string tried = path;
-  for (int i = 2; fs::exists(tried, error) || Parts::exist(tried); ++i) {
-    if (i > most_tried) fail("{}: neither it nor any name like it is free", path);
-    tried = (whole.parent_path() /
-             fmt::format("{}-{}{}", whole.stem().string(), i, whole.extension().string()))
-                .string();
+  for (; fs::exists(tried, error) || Parts::exist(tried); ++number) {
+    if (number > most_tried) fail("{}: neither it nor any name like it is free", path);
+    const std::string name = fmt::format("{}-{}{}", stem, number, whole.extension().string());
+    tried = (whole.parent_path() / name).string();
   }
   return tried;
 }

@@ -18,6 +18,7 @@
 
 #include "core/call/call.h"
 #include "widgets/dialogs/file_dialogs.h"
+#include "widgets/theme/steady_label.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
@@ -236,7 +237,13 @@ void BenchFormView::toggle(const Axis& axis, const std::string& name, bool on,
 }
 
 void BenchFormView::build_actions(QVBoxLayout* column) {
-  extent_ = small_label("bench-extent");
+  extent_ = new SteadyLabel;
+  extent_->setObjectName("bench-extent");
+  extent_->setWordWrap(true);
+  extent_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+  extent_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  extent_->reserve_space_for(
+      tr("1000 of 1000 samples, 59 min: penumbral-finite, forward+backward, n = 131072"));
   column->addWidget(extent_);
   auto* line = new QHBoxLayout;
   const auto button = [&](const QString& text, const char* name, const QString& help, auto act) {
@@ -267,9 +274,10 @@ void BenchFormView::build_actions(QVBoxLayout* column) {
   progress_->setAccessibleName(tr("Progress of the sweep"));
   progress_->setRange(0, 1000);
   progress_->setTextVisible(false);
+  QSizePolicy kept = progress_->sizePolicy();
+  kept.setRetainSizeWhenHidden(true);  // Nothing moves when a run begins.
+  progress_->setSizePolicy(kept);
   column->addWidget(progress_);
-  progress_text_ = small_label("bench-progress-text");
-  column->addWidget(progress_text_);
   column->addLayout(line);  // Last, so that no text above it moves the buttons.
 }
 
@@ -323,7 +331,6 @@ void BenchFormView::show_model() {
     colours.setColor(QPalette::WindowText, error_ink(colours));
     label->setPalette(colours);
   }
-  extent_->setText(text_of(model_.check().extent));
   show_progress();
 }
 
@@ -334,8 +341,7 @@ void BenchFormView::show_progress() {
   const BenchProgress& progress = model_.progress();
   progress_->setVisible(model_.running());
   progress_->setValue(static_cast<int>(1000 * progress.share));
-  progress_text_->setVisible(model_.running());
-  progress_text_->setText(text_of(model_.progress_text()));
+  extent_->show_text(text_of(model_.running() ? model_.progress_text() : model_.check().extent));
 }
 
 void BenchFormView::choose_output() {

@@ -21,6 +21,8 @@ class QVBoxLayout;
 
 namespace conelab::desktop {
 
+class SteadyLabel;
+
 class BenchFormView : public QWidget {
   Q_OBJECT
 
@@ -60,7 +62,8 @@ class BenchFormView : public QWidget {
   std::vector<std::pair<Text, QLineEdit*>> texts_;
   std::map<std::string, QLabel*> errors_;
   QLineEdit* output_ = nullptr;
-  QLabel *extent_ = nullptr, *progress_text_ = nullptr, *device_note_ = nullptr;
+  SteadyLabel* extent_ = nullptr;  ///< The size of the sweep, or the progress of a run.
+  QLabel* device_note_ = nullptr;
   QProgressBar* progress_ = nullptr;
   QPushButton *run_ = nullptr, *resume_ = nullptr, *cancel_ = nullptr;
 };

@@ -108,6 +108,13 @@ TEST(BenchForm, ResultsGoWhereNothingLies) {
   EXPECT_EQ(free_path(path), path);
   std::ofstream(path) << "taken";
   EXPECT_EQ(free_path(path), folder.filePath("bench-2.h5").toStdString());
+  std::ofstream(free_path(path)) << "taken";
+  const std::string second = folder.filePath("bench-2.h5").toStdString();
+  EXPECT_EQ(free_path(second), folder.filePath("bench-3.h5").toStdString());
+  // A number that belongs to the name stays in it.
+  const std::string year = folder.filePath("run-24.h5").toStdString();
+  std::ofstream(year) << "taken";
+  EXPECT_EQ(free_path(year), folder.filePath("run-24-2.h5").toStdString());
 }
 
 TEST(BenchModel, RunsASweepAndShowsWhatTheFigureShows) {

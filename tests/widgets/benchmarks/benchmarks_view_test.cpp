@@ -21,6 +21,7 @@
 #include <QToolButton>
 
 #include "tests/widgets/benchmarks/bench_fixtures.h"
+#include "widgets/benchmarks/bench_form_view.h"
 #include "widgets/window/main_window.h"
 
 namespace conelab::desktop {
@@ -164,6 +165,12 @@ TEST(Benchmarks, ButtonsStayWhereTheyAreWhileTextsChange) {
     for (const char* name : {"bench-run", "bench-cancel", "bench-open", "bench-export"}) {
       auto& button = shown.find<QWidget>(name);
       all.push_back(button.mapTo(&shown.window, QPoint(0, 0)));
+    }
+    // Nor does the form move, or become lower.
+    for (QWidget* each : shown.window.findChild<BenchFormView*>()->findChildren<QWidget*>()) {
+      if (!each->isVisible() || each->objectName() == "bench-progress") continue;
+      all.push_back(each->mapTo(&shown.window, QPoint(0, 0)));
+      all.push_back(each->mapTo(&shown.window, each->rect().bottomRight()));
     }
     return all;
   };
