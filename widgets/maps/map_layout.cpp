@@ -6,12 +6,16 @@
 namespace conelab::desktop {
 namespace {
 
-constexpr double gap = 14, title_height = 22, margin_gap = 4, bar_height = 34;
+constexpr double gap = 14, margin_gap = 4, bar_height = 34;
 /// In an empty place of the grid, the histogram may be as high as this part of a map.
 constexpr double part_of_map = 0.4, widest_bar = 520;
 
 double margins_of(const LabelSpace& space) {
   return space.margin > 0 ? space.margin + margin_gap : 0;
+}
+
+double title_of(const LabelSpace& space) {
+  return title_height + (space.title_lines - 1) * title_line;
 }
 
 /// Panels in rows and columns, of which all have the same size.
@@ -30,7 +34,7 @@ double pitch_across(const Grid& grid, const LabelSpace& space) {
 double pitch_down(const Grid& grid, const LabelSpace& space) {
   const double bar = space.own_bars ? bar_height + space.histogram : 0;
   const double labels = space.own_labels ? space.column : 0;
-  return title_height + labels + grid.height + margins_of(space) + bar + gap;
+  return title_of(space) + labels + grid.height + margins_of(space) + bar + gap;
 }
 
 /// Returns the height of a canvas for a grid.
@@ -71,8 +75,8 @@ PanelPlace place(const Grid& grid, std::size_t index, const LabelSpace& space) {
   const double labels = first_row ? space.column : 0;
   const double top = gap / 2 + row * pitch_down(grid, space) + (first_row ? 0 : space.column);
   PanelPlace p;
-  p.title = {x, top, grid.width + (first_row ? margins : 0), title_height};
-  p.cells = {x, top + title_height + labels, grid.width, grid.height};
+  p.title = {x, top, grid.width + (first_row ? margins : 0), title_of(space)};
+  p.cells = {x, top + title_of(space) + labels, grid.width, grid.height};
   const double left = column > 0 && !space.own_labels ? 0 : space.row;
   p.row_labels = {x - left, p.cells.y, left, grid.height};
   p.column_labels = {x, p.cells.y - labels, grid.width, labels};

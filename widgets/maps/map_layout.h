@@ -10,6 +10,9 @@ namespace conelab::desktop {
 
 using figure::Box;
 
+/// The height of a title of one line, and what a second line adds.
+inline constexpr double title_height = 22, title_line = 16;
+
 /// The parts of one panel, in pixels of the canvas. Unless each has its own, panels of a row share
 /// the row labels of the first, panels of a column the column labels of the first: those of the
 /// others have no extent.
@@ -27,6 +30,7 @@ struct PanelPlace {
 struct LabelSpace {
   double row = 40, column = 40;
   double margin = 30;       ///< Space for each margin; 0: there are none.
+  int title_lines = 1;      ///< Lines of the titles: 1 or 2.
   double histogram = 0;     ///< Height of the histogram above a colour bar.
   bool own_bars = false;    ///< One colour bar per panel instead of one for all.
   bool own_labels = false;  ///< Every panel has labels, because their tokens differ.

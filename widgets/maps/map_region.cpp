@@ -16,13 +16,17 @@ std::string cells_text(const MapAxis& axis, std::int64_t begin, std::int64_t end
   return end - begin == 1 ? first : first + " to " + axis.text_of(end - 1);
 }
 
-std::string text_of_mass(const RegionMass& mass, const MapPanel& panel) {
-  std::string text = fmt::format("Σ {:.6g}", mass.sum);
+/// Returns the share of a mass in the weights of its rows in per cent, if it has one.
+std::optional<double> share_of(const RegionMass& mass, const MapPanel& panel) {
   const bool shares = !panel.summary.row_entropy.empty() && !panel.summary.is_signed();
-  if (shares && mass.rows > 0) {
-    text += fmt::format(", {:.4g} % of its rows", 100 * mass.sum / mass.rows);
-  }
-  return text;
+  if (!shares || mass.rows <= 0) return std::nullopt;
+  return 100 * mass.sum / mass.rows;
+}
+
+std::string text_of_mass(const RegionMass& mass, const MapPanel& panel) {
+  const auto share = share_of(mass, panel);
+  return fmt::format("Σ {:.6g}", mass.sum) +
+         (share ? fmt::format(", {:.4g} % of its rows", *share) : "");
 }
 
 }  // namespace
@@ -124,6 +128,14 @@ std::string MapRegionModel::text() const {
                     found == masses_.end() ? "computing …" : text_of_mass(found->second, *panel));
   }
   return text;
+}
+
+std::string MapRegionModel::short_mass(const MapPanel& panel) const {
+  const auto found = masses_.find(panel.pyramid.get());
+  if (found == masses_.end()) return "";
+  const auto share = share_of(found->second, panel);
+  return fmt::format("Σ {:.4g}", found->second.sum) +
+         (share ? fmt::format(", {:.3g} %", *share) : "");
 }
 
 }  // namespace conelab::desktop

@@ -31,6 +31,8 @@ class MapRegionModel : public QObject {
   void choose(const std::optional<MapRegion>& region);
   /// Returns the tokens of the region and its mass in each panel; empty without a region.
   [[nodiscard]] std::string text() const;
+  /// Returns its mass in a panel, to fewer digits; empty if it is not known yet.
+  [[nodiscard]] std::string short_mass(const MapPanel& panel) const;
 
  signals:
   void changed();

@@ -93,10 +93,22 @@ void MapsCanvas::arrange() {
   cells = arranged();
   if (cells.height < histogram_map) space.histogram = 0, cells = arranged();
   if (cells.height < margin_map && space.margin == margin) space.margin = 0, cells = arranged();
+  if (titles_are_cut()) space.title_lines = 2, cells = arranged();
   pictures_.resize(layout_.panels.size());
   if (!model_.camera_fits || layout_.panels.empty()) return;
   const auto [columns, rows] = model_.largest_size();
   model_.camera.fit(rows, columns, cells.width, cells.height);
+}
+
+bool MapsCanvas::titles_are_cut() const {
+  QFont bold = font();
+  bold.setBold(true);
+  const QFontMetrics metrics(bold);
+  for (std::size_t i = 0; i < layout_.panels.size(); ++i) {
+    const QString title = QString::fromStdString(model_.shown(i).title);
+    if (metrics.horizontalAdvance(title) > layout_.panels[i].title.width) return true;
+  }
+  return false;
 }
 
 void MapsCanvas::keep_readable() {
@@ -250,7 +262,11 @@ void MapsCanvas::draw_focus(QPainter& painter, const Box& cells, const MapPanel&
   const Document& document = model_.workspace().document();
   const MapTokens& tokens = *panel.tokens;
   const auto region = selecting_ ? selecting_ : region_.region();
-  if (region) draw_region(painter, cells, model_.camera, *region);
+  if (region) {
+    const std::string mass = selecting_ ? "" : region_.short_mass(panel);
+    painter.setFont(label_font(font()));
+    draw_region(painter, cells, model_.camera, *region, QString::fromStdString(mass));
+  }
   draw_cell_mark(painter, cells, model_.camera, tokens.cell_of(document.session().locked), true);
   draw_cell_mark(painter, cells, model_.camera, tokens.cell_of(document.hovered()), false);
 }
@@ -465,6 +481,10 @@ QString MapsCanvas::help_at(const QPointF& point) const {
               "values. Heights of the histogram are logarithms of counts.")
         .arg(bar->scale.limits.low, 0, 'g', 4)
         .arg(bar->scale.limits.high, 0, 'g', 4);
+  }
+  for (std::size_t i = 0; i < layout_.panels.size(); ++i) {
+    const bool over_title = layout_.panels[i].title.contains({point.x(), point.y()});
+    if (over_title) return QString::fromStdString(model_.shown(i).title);
   }
   const auto cell = cell_at(point);
   return cell ? QString::fromStdString(model_.readout(model_.tokens().pair_of(*cell))) : QString();

@@ -546,6 +546,16 @@ std::string MapsModel::exact_text(const MapPanel& panel, const Focus& cell) {
   return std::isinf(value) && value < 0 ? "masked" : fmt::format("{:.12g}", value);
 }
 
+bool MapsModel::hides_value(const MapPanel& panel, const Focus& cell) {
+  if (!panel.pyramid || !panel.pyramid->complete() || cell.query >= panel.pyramid->rows() ||
+      cell.key >= panel.pyramid->columns() || !panel.pyramid->source().exact_is_quick(cell.query)) {
+    return false;
+  }
+  float drawn = 1;
+  panel.pyramid->read_row(0, cell.query, cell.key, 1, &drawn);
+  return drawn == 0 && panel.pyramid->source().exact(cell.query, cell.key) != 0;
+}
+
 void MapsModel::with_exact_row(const std::shared_ptr<MapPanel>& panel, std::int64_t row,
                                std::function<void()> use) {
   if (!panel->pyramid) return;
@@ -570,6 +580,7 @@ std::string MapsModel::readout(const std::optional<Focus>& pair) const {
   std::string text = query.text_of(cell->query) + ", " + key.text_of(cell->key);
   for (const auto& panel : panels_) {
     text += fmt::format("\n{}: {}", panel->title, value_text(*panel, *cell));
+    if (hides_value(*panel, *cell)) text += " (drawn as 0)";
     const MapAxis &q = panel->tokens->query, &k = panel->tokens->key;
     const bool there = cell->query < q.size() && cell->key < k.size();
     if (there && (q.label_of(cell->query) != query.label_of(cell->query) ||

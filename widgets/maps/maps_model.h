@@ -136,6 +136,9 @@ class MapsModel : public QObject {
   [[nodiscard]] std::string value_text(const MapPanel& panel, const Focus& cell) const;
   /// Returns the same however long the computation takes. Other cells of the row are then known.
   [[nodiscard]] static std::string exact_text(const MapPanel& panel, const Focus& cell);
+  /// Returns whether a cell is drawn as 0 though its value is not: the picture is in single
+  /// precision.
+  [[nodiscard]] static bool hides_value(const MapPanel& panel, const Focus& cell);
   /// Calls `use` when the exact values of a row are known: at once, or after a job.
   void with_exact_row(const std::shared_ptr<MapPanel>& panel, std::int64_t row,
                       std::function<void()> use);

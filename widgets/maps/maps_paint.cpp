@@ -91,6 +91,21 @@ QString shortened_title(const QFontMetrics& metrics, const QString& title, int w
   return metrics.elidedText(title.left(comma), Qt::ElideRight, room) + rest;
 }
 
+/// Breaks a title that is too wide after a comma, so that it takes two lines. The second one may
+/// still be too wide.
+QStringList title_lines(const QFontMetrics& metrics, const QString& title, int width) {
+  QStringList parts = title.split(", ");
+  if (parts.size() < 2 || metrics.horizontalAdvance(title) <= width) return {title};
+  QString first = parts.takeFirst() + ",";
+  while (parts.size() > 1) {
+    const QString longer = first + " " + parts.front() + ",";
+    if (metrics.horizontalAdvance(longer) > width) break;
+    first = longer;
+    parts.removeFirst();
+  }
+  return {metrics.elidedText(first, Qt::ElideMiddle, width), parts.join(", ")};
+}
+
 QColor bar_colour() {
   QColor colour = QPalette().color(QPalette::Highlight);
   colour.setAlphaF(0.75F);
@@ -180,16 +195,24 @@ void draw_title(QPainter& painter, const PanelPlace& place, const MapPanel& pane
     return painter.fontMetrics().horizontalAdvance(text);
   };
   const QString title = QString::fromStdString(panel.title);
-  if (flat && state.isEmpty() && width_of(title) + width_of(hint) + 12 < box.width()) state = hint;
-  const double space = state.isEmpty() ? 0 : width_of(state) + 12;
-  painter.drawText(
-      box, Qt::AlignLeft | Qt::AlignVCenter,
-      shortened_title(painter.fontMetrics(), title, static_cast<int>(box.width() - space)));
+  const QRectF line(box.left(), box.bottom() - title_height, box.width(), title_height);
+  const auto draw = [&](const QRectF& place, const QString& text, double width) {
+    painter.drawText(place, Qt::AlignLeft | Qt::AlignVCenter,
+                     shortened_title(painter.fontMetrics(), text, static_cast<int>(width)));
+  };
+  QStringList lines = {title};
+  if (box.height() > title_height) {
+    lines = title_lines(painter.fontMetrics(), title, static_cast<int>(box.width()));
+  }
+  if (lines.size() > 1) draw(line.translated(0, -title_line), lines.front(), box.width());
+  const QString& last = lines.back();
+  if (flat && state.isEmpty() && width_of(last) + width_of(hint) + 12 < box.width()) state = hint;
+  draw(line, last, box.width() - (state.isEmpty() ? 0 : width_of(state) + 12));
   if (state.isEmpty()) return;
   painter.setPen(quiet_ink(QPalette()));
   bold.setBold(false);
   painter.setFont(bold);
-  painter.drawText(box, Qt::AlignRight | Qt::AlignVCenter, state);
+  painter.drawText(line, Qt::AlignRight | Qt::AlignVCenter, state);
 }
 
 void draw_cell_grid(QPainter& painter, const Box& cells, const MapCamera& camera, std::int64_t rows,
@@ -435,8 +458,28 @@ void draw_cell_mark(QPainter& painter, const Box& cells, const MapCamera& camera
   painter.drawRect(QRectF(x + middle - side / 2, y + middle - side / 2, side, side));
 }
 
+namespace {
+
+/// Writes the mass of a region below it, or above it where there is no space.
+void draw_mass(QPainter& painter, const QRectF& cells, const QRectF& region, const QString& mass) {
+  constexpr double away = 3;
+  const QFontMetrics metrics = painter.fontMetrics();
+  QRectF card(0, 0, metrics.horizontalAdvance(mass) + 8.0, metrics.height() + 2.0);
+  const bool below = region.bottom() + away + card.height() <= cells.bottom();
+  const double y = below ? region.bottom() + away : region.top() - away - card.height();
+  card.moveTo(std::max(cells.left(), std::min(region.left(), cells.right() - card.width())),
+              std::max(y, cells.top()));
+  QColor ground = QPalette().color(QPalette::Base);
+  ground.setAlphaF(0.88F);
+  painter.fillRect(card, ground);
+  painter.setPen(ink(painter));
+  painter.drawText(card, Qt::AlignCenter, mass);
+}
+
+}  // namespace
+
 void draw_region(QPainter& painter, const Box& cells, const MapCamera& camera,
-                 const MapRegion& region) {
+                 const MapRegion& region, const QString& mass) {
   const Along rows = across_rows(cells, camera), columns = across_columns(cells, camera);
   const QRectF box(QPointF(columns.place(static_cast<double>(region.key_begin)),
                            rows.place(static_cast<double>(region.query_begin))),
@@ -447,6 +490,7 @@ void draw_region(QPainter& painter, const Box& cells, const MapCamera& camera,
   painter.drawRect(box);
   painter.setPen(QPen(focus_colour(), 1.5, Qt::DashLine));
   painter.drawRect(box);
+  if (!mass.isEmpty()) draw_mass(painter, desktop_rect(cells), box, mass);
 }
 
 }  // namespace conelab::desktop

@@ -63,8 +63,8 @@ void draw_profiles(QPainter& painter, const PanelPlace& place, const MapCamera& 
 /// Draws a frame around the cell and thin lines through it.
 void draw_cell_mark(QPainter& painter, const Box& cells, const MapCamera& camera,
                     const std::optional<Focus>& cell, bool locked);
-/// Draws a frame around a region.
+/// Draws a frame around a region, and its mass beside it unless that is empty.
 void draw_region(QPainter& painter, const Box& cells, const MapCamera& camera,
-                 const MapRegion& region);
+                 const MapRegion& region, const QString& mass);
 
 }  // namespace conelab::desktop

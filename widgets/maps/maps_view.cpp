@@ -36,6 +36,18 @@ QString joined_lines(QString text) {
   return with_values_bound(lines.join("    "));
 }
 
+/// Returns what a readout says while nothing is pointed at.
+QString what_to_point_at(const std::string& layout) {
+  if (layout == "heads") return MapsView::tr("Point at a map for its scores; click to open it.");
+  if (layout == "arcs") return MapsView::tr("Point at a token for its arcs; click to keep it.");
+  if (layout == "tree") {
+    return MapsView::tr("Point at a token or a node for its numbers; click to keep a token.");
+  }
+  if (layout == "hasse")
+    return MapsView::tr("Point at a token for its ancestors; click to keep it.");
+  return MapsView::tr("Point at a cell for its exact values; click to keep it.");
+}
+
 }  // namespace
 
 MapsView::MapsView(Workspace& workspace, QWidget* parent)
@@ -274,13 +286,13 @@ void MapsView::show_readout() {
   }
   if (!text.isEmpty() && !pair.isEmpty()) text += "\n";
   text += pair;
-  if (layout == "maps" && region_.region()) {
-    if (!text.isEmpty()) text += "\n";
-    text += QString::fromStdString(region_.text());
+  // Its mass stands in the maps, too, so that it may make room for the cell under the pointer.
+  const bool pointing = workspace_.document().hovered().has_value();
+  if (layout == "maps" && region_.region() && !pointing) {
+    text = QString::fromStdString(region_.text());
   }
   readout_->reserve_space_for(joined_lines(longest_readout()));
-  readout_->show_text(text.isEmpty() ? tr("Point at a cell for its exact values; click to keep it.")
-                                     : joined_lines(text));
+  readout_->show_text(text.isEmpty() ? what_to_point_at(layout) : joined_lines(text));
 }
 
 /// Returns a text as long as the readouts of this layout, so that the canvas keeps its size when a
@@ -295,12 +307,15 @@ QString MapsView::longest_readout() const {
     const auto found = std::max_element(tokens.begin(), tokens.end(), by_size);
     return found == tokens.end() ? QString("0000") : QString::fromStdString(*found).left(40);
   };
-  QString text = tr("query 0000 “%1”, key 0000 “%2”")
-                     .arg(longest(trace->query_token), longest(trace->key_token));
-  for (const auto& panel : model_.panels()) {
-    text += "\n" + QString::fromStdString(panel->title) + ": -0.000000000000e-00";
-  }
   const std::string layout = layout_name();
+  const QString query = tr("query 0000 “%1”").arg(longest(trace->query_token));
+  const QString key = tr("key 0000 “%1”").arg(longest(trace->key_token));
+  QString text = query + ", " + key;
+  if (layout == "maps") text = tr("region: %1 to %1, %2 to %2").arg(query, key);
+  for (const auto& panel : model_.panels()) {
+    text += "\n" + QString::fromStdString(panel->title) +
+            (layout == "maps" ? tr(": Σ -0.00000, 00.00 % of its rows") : ": -0.000000000000e-00");
+  }
   for (const auto& panel : relations_.panels()) {
     if (!panel->tree) continue;
     text += "\n" + QString::fromStdString(panel->title) +

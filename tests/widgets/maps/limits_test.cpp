@@ -10,10 +10,12 @@
 #include <QLabel>
 #include <QMenu>
 #include <QPushButton>
+#include <QTemporaryDir>
 #include <cmath>
 #include <numeric>
 
 #include "tests/widgets/maps/shown_maps.h"
+#include "tests/widgets/texts_painted.h"
 #include "widgets/maps/entropy_match.h"
 #include "widgets/maps/map_figure.h"
 #include "widgets/maps/map_menu.h"
@@ -276,10 +278,74 @@ TEST(MapRegions, TellTheirMass) {
       fmt::format("penumbral: Σ {:.6g}, {:.4g} % of its rows", mass, 100 * mass / 6));
   EXPECT_TRUE(wait_for([&] { return shown.view.readout().contains(expected); }))
       << shown.view.readout().toStdString() << " without " << expected.toStdString();
+  // The cell under the pointer takes its place in the readout; the mass stays in the maps.
+  const auto written = [&](const QString& text) {
+    const auto texts = texts_painted(canvas);
+    return std::count_if(texts.begin(), texts.end(),
+                         [&](const PaintedText& each) { return each.text.contains(text); });
+  };
+  const QString mass_only =
+      QString::fromStdString(fmt::format("{:.4g}, {:.3g} %", mass, 100 * mass / 6));
+  EXPECT_EQ(written(mass_only), 1);
+  move_to(canvas, canvas.cell_centre(0, {1, 1}));
+  EXPECT_TRUE(wait_for([&] { return shown.view.readout().startsWith("query 1"); }));
+  EXPECT_EQ(written(mass_only), 1);
   canvas.setFocus();
   press_key(canvas, Qt::Key_Escape);
   EXPECT_FALSE(shown.maps().region);
   EXPECT_FALSE(shown.view.readout().contains("region"));
+  EXPECT_EQ(written(mass_only), 0);
+}
+
+TEST(MapRegions, MoveNothing) {
+  REQUIRE_DISPLAY();
+  for (const QSize size : {QSize(900, 760), QSize(715, 640), QSize(480, 600)}) {
+    ShownMaps shown(size);
+    MapsCanvas& canvas = shown.canvas();
+    const Box before = canvas.places().panels[2].cells;
+    const auto is_same = [&] {
+      pump(60);
+      const Box now = canvas.places().panels[2].cells;
+      return now.x == before.x && now.y == before.y && now.width == before.width &&
+             now.height == before.height;
+    };
+    drag_with_shift(canvas, canvas.cell_centre(0, {4, 6}), canvas.cell_centre(0, {9, 12}));
+    EXPECT_TRUE(wait_for([&] { return shown.view.readout().contains("% of its rows"); }));
+    EXPECT_TRUE(is_same()) << size.width();
+    move_to(canvas, canvas.cell_centre(0, {5, 7}));
+    EXPECT_TRUE(is_same()) << size.width();
+  }
+}
+
+TEST(MapLimits, OfAHandStayWithTheirFile) {
+  REQUIRE_DISPLAY();
+  ShownMaps shown;
+  const auto drag_limit = [&] {
+    const MapsCanvas::Bar bar = shown.canvas().bars().front();
+    drag(shown.canvas(), handle_place(bar, true), handle_place(bar, true) - QPointF(40, 0));
+    shown.settle();
+  };
+  const figure::Limits automatic = shown.view.model().limits(shown.panel(0));
+  drag_limit();
+  ASSERT_EQ(shown.maps().limits.size(), 1U);
+  const auto open = [&](const QString& file, const QString& group) {
+    shown.workspace.open(file, group);
+    ASSERT_TRUE(wait_for([&] {
+      return shown.document.session().trace.group == group.toStdString() &&
+             shown.document.session().trace.file == file.toStdString();
+    }));
+    shown.settle();
+  };
+  open(QString::fromStdString(shipped_trace()), "/german/layer2");
+  EXPECT_EQ(shown.maps().limits.size(), 1U) << "another layer of the same file";
+  const QTemporaryDir folder;
+  const QString copy = folder.filePath("other.h5");
+  ASSERT_TRUE(QFile::copy(QString::fromStdString(shipped_trace()), copy));
+  open(copy, "/german/layer3");
+  EXPECT_TRUE(shown.maps().limits.empty());
+  EXPECT_EQ(shown.view.model().limits(shown.panel(0)).high, automatic.high);
+  shown.document.undo();
+  EXPECT_EQ(shown.maps().limits.size(), 1U);
 }
 
 TEST(MapProfiles, AreDrawnBesideTheMaps) {
