@@ -10,6 +10,7 @@
 #include <QToolButton>
 
 #include "core/operators/operator.h"
+#include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
 namespace {
@@ -97,9 +98,8 @@ void FigureFields::add_operators(QLineEdit* line, const QString& key, const QStr
   button->setObjectName("figure-" + key + "-menu");
   button->setAccessibleName(tr("Choose operators"));
   button->setToolTip(tr("Choose among all operators"));
-  button->setPopupMode(QToolButton::InstantPopup);
   auto* menu = new QMenu(button);
-  button->setMenu(menu);
+  set_menu(*button, menu);
   line->parentWidget()->layout()->addWidget(button);
   const bool several = key == "similarities";
   connect(menu, &QMenu::aboutToShow, this, [=, this] {

@@ -14,6 +14,7 @@
 #include "widgets/maps/map_figure.h"
 #include "widgets/maps/maps_view.h"
 #include "widgets/theme/flow_layout.h"
+#include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
 namespace {
@@ -175,7 +176,6 @@ void MapsView::build_token_tools(QWidget* row) {
   tokens_ = new QToolButton;
   tokens_->setText(tr("tokens"));
   tokens_->setObjectName("maps-tokens-menu");
-  tokens_->setPopupMode(QToolButton::InstantPopup);
   tokens_->setToolTip(tr("Special tokens such as [CLS] and <s>, and pieces of words"));
   auto* menu = new QMenu(tokens_);
   auto* group = new QActionGroup(menu);
@@ -200,7 +200,7 @@ void MapsView::build_token_tools(QWidget* row) {
                                  s.maps.region.reset();  // Its cells would be others.
                                });
   });
-  tokens_->setMenu(menu);
+  set_menu(*tokens_, menu);
   row->layout()->addWidget(tokens_);
   only_in(tokens_, {"maps", "heads", "table"});
 }
@@ -293,10 +293,9 @@ void MapsView::build_export_tools(QWidget* row) {
   figure_->setText(tr("figure"));
   figure_->setObjectName("maps-figure");
   figure_->setToolTip(tr("This canvas in the view of figures, or the command that draws it"));
-  figure_->setPopupMode(QToolButton::InstantPopup);
   auto* menu = new QMenu(figure_);
   menu->setObjectName("maps-figure-menu");
-  figure_->setMenu(menu);
+  set_menu(*figure_, menu);
   line->addWidget(figure_);
   connect(menu, &QMenu::aboutToShow, this, &MapsView::fill_figure_menu);
   search_ = new TokenSearch(model_);

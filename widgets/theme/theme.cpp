@@ -1,11 +1,14 @@
 #include "widgets/theme/theme.h"
 
 #include <QApplication>
+#include <QCursor>
 #include <QEvent>
+#include <QMenu>
 #include <QPainter>
 #include <QProxyStyle>
 #include <QStyleFactory>
 #include <QStyleOption>
+#include <QToolButton>
 #include <QWidget>
 #include <algorithm>
 #include <utility>
@@ -249,6 +252,17 @@ figure::DisplayList on_ground(figure::DisplayList list, const QPalette& palette)
 void follow_palette(QWidget* widget, std::function<void()> recolour) {
   recolour();
   new PaletteFollower(widget, std::move(recolour));
+}
+
+// Qt finds out where the pointer is only after it has painted the button again.
+void set_menu(QToolButton& button, QMenu* menu) {
+  button.setPopupMode(QToolButton::InstantPopup);
+  button.setMenu(menu);
+  QObject::connect(menu, &QMenu::aboutToHide, &button, [&button] {
+    const bool over = button.rect().contains(button.mapFromGlobal(QCursor::pos()));
+    button.setAttribute(Qt::WA_UnderMouse, over);
+    button.update();
+  });
 }
 
 }  // namespace conelab::desktop

@@ -10,6 +10,8 @@
 #include "core/figure/display_list.h"
 
 class QApplication;
+class QMenu;
+class QToolButton;
 class QWidget;
 
 namespace conelab::desktop {
@@ -43,5 +45,9 @@ void apply_theme(QApplication& application, const QString& theme);
 
 /// Calls `recolour` now and whenever the palette of `widget` has changed.
 void follow_palette(QWidget* widget, std::function<void()> recolour);
+
+/// Gives a button a menu. When the menu closes, the button looks as it does without the pointer,
+/// unless the pointer is over it.
+void set_menu(QToolButton& button, QMenu* menu);
 
 }  // namespace conelab::desktop

@@ -1,5 +1,6 @@
 #include "widgets/window/main_window.h"
 
+#include <QActionGroup>
 #include <QApplication>
 #include <QBoxLayout>
 #include <QCloseEvent>
@@ -379,6 +380,7 @@ void MainWindow::build_view_menu() {
     QAction* action = add_action(view, text, QKeySequence(), run);
     action->setCheckable(true);
     connect(view, &QMenu::aboutToShow, action, [=] { action->setChecked(marked()); });
+    return action;
   };
   for (const QDockWidget* dock : layout_.docks()) {
     const auto is_seen = [dock] { return !dock->visibleRegion().isEmpty(); };
@@ -386,11 +388,13 @@ void MainWindow::build_view_menu() {
                [this, name = dock->objectName()] { layout_.raise(name); });
   }
   view->addSeparator();
+  auto* one_theme = new QActionGroup(view);
   for (const char* theme : themes) {
     const auto is_chosen = [this, theme] { return document_.session().theme == theme; };
-    add_marked(tr("Theme: %1").arg(tr(theme)), is_chosen, [this, theme] {
+    QAction* action = add_marked(tr("Theme: %1").arg(tr(theme)), is_chosen, [this, theme] {
       document_.edit(tr("change the theme"), [theme](Session& s) { s.theme = theme; });
     });
+    one_theme->addAction(action);
   }
   add_action(view, tr("Only the view in front"), QKeySequence(tr("Ctrl+M")),
              [this] { layout_.toggle_single(); });

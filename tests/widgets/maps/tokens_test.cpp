@@ -4,7 +4,10 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
+#include <QScreen>
 #include <QSpinBox>
+#include <QTest>
+#include <QTimer>
 #include <cmath>
 
 #include "core/figure/text.h"
@@ -295,6 +298,34 @@ TEST(MapTokens, ArcsAndTreesShowARange) {
     const Focus pair = shown.view.relations().pair_of(arc.query, arc.key);
     EXPECT_NEAR(arc.weight, source->exact(pair.query, pair.key), 1e-9);
   }
+}
+
+TEST(MapTokens, TheirButtonLooksReleasedOnceItsMenuHasClosed) {
+  REQUIRE_DISPLAY();
+  ShownMaps shown({1400, 800});
+  auto& button = shown.named<QToolButton>("maps-tokens-menu");
+  ASSERT_TRUE(button.isVisible());
+  const auto on_screen = [&] {
+    const QRect at(button.mapTo(&shown.view, QPoint(0, 0)), button.size());
+    return button.screen()
+        ->grabWindow(shown.view.winId(), at.x(), at.y(), at.width(), at.height())
+        .toImage();
+  };
+  QCursor::setPos(shown.view.mapToGlobal(QPoint(700, 780)));
+  pump(150);
+  const QImage before = on_screen();
+  QCursor::setPos(button.mapToGlobal(button.rect().center()));
+  pump(150);
+  EXPECT_NE(on_screen(), before) << "the pointer is over it";
+  QTimer::singleShot(300, [&] {
+    QMenu& menu = *button.menu();
+    const QPoint at = menu.actionGeometry(menu.actions().front()).center();
+    QCursor::setPos(menu.mapToGlobal(at));
+    QTest::mouseClick(&menu, Qt::LeftButton, Qt::NoModifier, at);
+  });
+  QTest::mouseClick(&button, Qt::LeftButton);
+  pump(200);
+  EXPECT_EQ(on_screen(), before);
 }
 
 }  // namespace
