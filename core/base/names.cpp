@@ -80,6 +80,13 @@ std::vector<std::string> parse_names(const std::string& field, std::string_view 
   return names;
 }
 
+std::size_t index_of_name(const std::string& what, const std::string& name,
+                          const std::vector<std::string>& known) {
+  const auto found = std::find(known.begin(), known.end(), name);
+  if (found == known.end()) unknown_name(what, name, known);
+  return static_cast<std::size_t>(found - known.begin());
+}
+
 void unknown_name(const std::string& what, const std::string& name,
                   const std::vector<std::string>& known) {
   const std::string nearest = nearest_name(name, known);

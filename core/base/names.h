@@ -1,6 +1,7 @@
-// Error messages for unknown names, with a suggestion and the list of known names.
+// Lists of names, and error messages for unknown ones with a suggestion and the known names.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,10 @@ namespace conelab {
 [[nodiscard]] std::vector<std::string> split_names(std::string_view text);
 /// The same. Throws misuse for an empty entry; the message begins with `field`.
 [[nodiscard]] std::vector<std::string> parse_names(const std::string& field, std::string_view text);
+
+/// Returns the index of a name among the known ones. Throws misuse as unknown_name does.
+[[nodiscard]] std::size_t index_of_name(const std::string& what, const std::string& name,
+                                        const std::vector<std::string>& known);
 
 /// Throws misuse with the message: unknown WHAT 'NAME'; did you mean 'NEAREST'? (known: ...)
 [[noreturn]] void unknown_name(const std::string& what, const std::string& name,

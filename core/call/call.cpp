@@ -1,11 +1,11 @@
-#include "core/call/call.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
+#include "core/base/find_named.h"
 #include "core/base/weights.h"
+#include "core/call/call.h"
 #include "core/call/composed.h"
 #include "core/pair/bias.h"
 #include "core/pair/mask.h"
@@ -97,12 +97,6 @@ PartInfo composed_info(const ComposedSimilarity& composed) {
   return info;
 }
 
-const PartInfo* part_named(const std::vector<PartInfo>& parts, const std::string& name) {
-  const auto found =
-      std::find_if(parts.begin(), parts.end(), [&](const PartInfo& p) { return p.name == name; });
-  return found == parts.end() ? nullptr : &*found;
-}
-
 }  // namespace
 
 bool draws_tensors(const Call& call) {
@@ -172,15 +166,12 @@ std::vector<ParameterInfo> part_parameters(const Call& call, std::span<const cha
   const auto add = [&](const PartInfo* part) {
     if (part == nullptr) return;
     for (const ParameterInfo& info : part->parameters) {
-      const bool known = std::any_of(all.begin(), all.end(), [&](const ParameterInfo& p) {
-        return std::string_view(p.key) == info.key;
-      });
-      if (!known) all.push_back(info);
+      if (!contains_key(all, info.key)) all.push_back(info);
     }
   };
   Call named = call;
   const std::vector<PartInfo> similarities = list_similarities();
-  const PartInfo* similarity = part_named(similarities, call.similarity);
+  const PartInfo* similarity = find_named(similarities, call.similarity);
   if (named.map.empty() && similarity != nullptr) named.map = similarity->default_map;
   for (const CallField& field : call_fields()) {
     const bool taken = std::any_of(fields.begin(), fields.end(),
@@ -189,9 +180,9 @@ std::vector<ParameterInfo> part_parameters(const Call& call, std::span<const cha
     if (!is_attention(call) && !structured_takes && !taken) continue;
     const std::vector<PartInfo> parts = field.parts();
     if (field.word != nullptr) {
-      add(part_named(parts, named.*field.word));
+      add(find_named(parts, named.*field.word));
     } else {
-      for (const std::string& entry : named.*field.list) add(part_named(parts, entry));
+      for (const std::string& entry : named.*field.list) add(find_named(parts, entry));
     }
   }
   return all;

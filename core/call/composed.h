@@ -13,6 +13,8 @@
 #include <span>
 #include <string>
 
+#include "core/base/find_named.h"
+
 namespace conelab {
 
 struct ComposedSimilarity {
@@ -38,7 +40,7 @@ inline constexpr ComposedSimilarity composed_table[] = {
 struct NamedOperator {
   const char* name;
   const char* about;
-  const char* cost;  ///< As a function of n.
+  const char* cost;  ///< How its time grows with n: "n".
   const char* similarity;
   const char* mask;
 };
@@ -50,10 +52,7 @@ inline constexpr NamedOperator named_operators[] = {
 
 /// Returns the row with this name, or null.
 [[nodiscard]] inline const NamedOperator* find_named_operator(const std::string& name) {
-  for (const NamedOperator& row : named_operators) {
-    if (name == row.name) return &row;
-  }
-  return nullptr;
+  return find_named(named_operators, name);
 }
 
 [[nodiscard]] inline std::span<const ComposedSimilarity> composed_similarities() {
@@ -61,10 +60,7 @@ inline constexpr NamedOperator named_operators[] = {
 }
 /// Returns the row with this name, or null.
 [[nodiscard]] inline const ComposedSimilarity* find_composed(const std::string& name) {
-  for (const ComposedSimilarity& row : composed_table) {
-    if (name == row.name) return &row;
-  }
-  return nullptr;
+  return find_named(composed_table, name);
 }
 
 }  // namespace conelab

@@ -6,31 +6,13 @@
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/base/find_named.h"
 #include "core/base/names.h"
 #include "core/call/composed.h"
 #include "core/call/resolver.h"
 
 namespace conelab {
 namespace {
-
-template <class Parts>
-std::vector<std::string> names_of(const Parts& parts) {
-  std::vector<std::string> names;
-  for (const auto& part : parts) {
-    if (std::find(names.begin(), names.end(), part.name) == names.end())
-      names.emplace_back(part.name);
-  }
-  return names;
-}
-
-/// Returns the row of a table with this name. Throws misuse for an unknown name.
-template <class Rows>
-const auto& row_named(const char* what, const Rows& rows, const std::string& name) {
-  for (const auto& row : rows) {
-    if (name == row.name) return row;
-  }
-  unknown_name(what, name, names_of(rows));
-}
 
 /// Returns the default scale of the product, the only default of a similarity that depends on the
 /// input.

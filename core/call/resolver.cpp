@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/find_named.h"
 #include "core/base/names.h"
 #include "core/base/parse_number.h"
 
@@ -220,15 +221,13 @@ std::vector<double> Resolver::defaults_by_axis(const Parameter& p, int index, De
 }
 
 void Resolver::fill_word(Parameter& p, int index, DefaultOf initial) const {
-  const std::vector<std::string> words = choice_words(p.info);
   const auto found = call_.parameters.find(p.info.key);
   if (found == call_.parameters.end()) {
     p.values = defaults(p, index, initial);
     return;
   }
-  const auto at = std::find(words.begin(), words.end(), found->second);
-  if (at == words.end()) unknown_name(p.info.key, found->second, words);
-  p.values = {static_cast<double>(at - words.begin())};
+  const std::size_t word = index_of_name(p.info.key, found->second, choice_words(p.info));
+  p.values = {static_cast<double>(word)};
 }
 
 bool Resolver::is_drawn(const ParameterInfo& info) const {
@@ -294,12 +293,7 @@ void Resolver::add_masks() {
   Call& call = plan_->call;
   if (call.masks.empty()) call.masks = {"full"};
   for (const std::string& name : call.masks) {
-    const MaskRow* row = find_mask(name);
-    if (row == nullptr) {
-      std::vector<std::string> known;
-      for (const MaskRow& r : mask_table()) known.emplace_back(r.name);
-      unknown_name("mask", name, known);
-    }
+    const MaskRow* row = &row_named("mask", mask_table(), name);
     for (const ParameterInfo& info : row->parameters) {
       const auto text = call_.parameters.find(info.key);
       if (text == call_.parameters.end()) continue;

@@ -290,10 +290,8 @@ void pick_arcs(const double* row, std::size_t keys, std::size_t query, const Arc
 }
 
 ArcArrangement arc_arrangement_from_name(const std::string& name) {
-  for (std::size_t i = 0; i < std::size(arc_arrangements); ++i) {
-    if (name == arc_arrangements[i]) return static_cast<ArcArrangement>(i);
-  }
-  unknown_name("arrangement", name, {std::begin(arc_arrangements), std::end(arc_arrangements)});
+  return static_cast<ArcArrangement>(index_of_name(
+      "arrangement", name, {std::begin(arc_arrangements), std::end(arc_arrangements)}));
 }
 
 DrawnArcs place_arcs(const ArcsFigure& f) {

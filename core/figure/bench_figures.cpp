@@ -19,9 +19,7 @@ void narrow(BenchSelection& s, const std::map<std::string, std::string>& keys, c
   const std::vector<std::string> known = label_values(s.cases, axis.name);
   const std::string* given = figure::text_of(keys, axis.name);
   const std::string value = given != nullptr ? *given : known.empty() ? "" : known.front();
-  if (std::find(known.begin(), known.end(), value) == known.end()) {
-    unknown_name(axis.name, value, known);
-  }
+  (void)index_of_name(axis.name, value, known);
   const auto other = [&](const auto& c) { return c.labels[axis] != value; };
   std::erase_if(s.cases, other);
   std::erase_if(s.exponents, other);
@@ -31,11 +29,7 @@ std::vector<std::string> chosen_operators(const BenchSelection& s, const std::st
   std::vector<std::string> known = label_values(s.cases, "operator");
   if (names == nullptr) return known;
   std::vector<std::string> chosen = parse_names("-p operators", *names);
-  for (const std::string& name : chosen) {
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
-      unknown_name("operator", name, known);
-    }
-  }
+  for (const std::string& name : chosen) (void)index_of_name("operator", name, known);
   return chosen;
 }
 

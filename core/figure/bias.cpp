@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/base/find_named.h"
 #include "core/base/half.h"
 #include "core/base/names.h"
 #include "core/base/random.h"
@@ -86,14 +87,10 @@ PartValues values_of(const BiasRow& row, const Setting& s) {
 std::vector<BiasRow> chosen_rows(const FigureInput& input) {
   const std::vector<BiasRow> all = bias_curves();
   std::vector<BiasRow> chosen;
-  std::vector<std::string> known;
-  for (const BiasRow& row : all) known.emplace_back(row.name);
   const std::string typed = input.value("biases");
   if (typed.empty()) return all;
   for (const std::string& name : parse_names("-p biases", typed)) {
-    const auto found = std::find(known.begin(), known.end(), name);
-    if (found == known.end()) unknown_name("bias", name, known);
-    chosen.push_back(all[static_cast<std::size_t>(found - known.begin())]);
+    chosen.push_back(row_named("bias", all, name));
   }
   return chosen;
 }

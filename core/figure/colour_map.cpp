@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "core/base/names.h"
+#include "core/base/find_named.h"
 
 namespace conelab::figure {
 namespace {
@@ -147,12 +147,7 @@ const std::vector<ColourMapInfo>& colour_maps() {
 }
 
 ColourMap colour_map_from_name(const std::string& name) {
-  std::vector<std::string> known;
-  for (const ColourMapInfo& info : colour_maps()) {
-    if (name == info.name) return info.map;
-    known.emplace_back(info.name);
-  }
-  unknown_name("colour map", name, known);
+  return row_named("colour map", colour_maps(), name).map;
 }
 
 Colour colour_at(ColourMap map, double t) {

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/base/find_named.h"
 #include "core/base/names.h"
 #include "core/base/parse_number.h"
 #include "core/figure/bias.h"
@@ -80,10 +81,15 @@ const FigureKey scale_key = {"scale",
                              {.choices = choices(heat_scale_names)}};
 const FigureKey low_key = {"low", "", "lower limit of the colours"};
 const FigureKey high_key = {"high", "", "upper limit of the colours"};
+std::string colour_map_choices() {
+  std::vector<std::string> names;
+  for (const ColourMapInfo& map : colour_maps()) names.emplace_back(map.name);
+  return choices(names);
+}
 const FigureKey colours_key = {"colours",
                                "sequential",
                                "sequential, dark, diverging or dark_diverging",
-                               {.choices = "sequential|dark|diverging|dark_diverging"}};
+                               {.choices = colour_map_choices()}};
 
 /// Returns the keys of a figure of maps: `first`, then those of its values and colours.
 Keys map_keys(Keys first) {
@@ -103,10 +109,17 @@ Keys bench_keys(const char* operators, const Keys& more = {}) {
   return keys;
 }
 
+std::string model_choices() {
+  std::vector<std::string> names;
+  for (const geometry::Model model : geometry::all_models) {
+    names.emplace_back(geometry::model_name(model));
+  }
+  return choices(names);
+}
 const FigureKey model_key = {"model",
                              "halfspace",
                              "halfspace, ball, klein, hyperboloid or band",
-                             {.choices = "halfspace|ball|klein|hyperboloid|band"}};
+                             {.choices = model_choices()}};
 
 /// Returns the keys that choose a family of cones and a scene of one or two points.
 Keys scene_keys(bool pair) {
@@ -116,8 +129,8 @@ Keys scene_keys(bool pair) {
       {"source", "", "finite families: where the light is; default: the models' origin"},
       {"points",
        "halfspace",
-       "model of the points typed: halfspace, ball, klein, band, hyperboloid",
-       {.choices = "halfspace|ball|klein|band|hyperboloid"}},
+       "model of the points typed: halfspace, ball, klein, hyperboloid, band",
+       {.choices = model_choices()}},
       {"height", "", "penumbral: height of the light's horosphere (1)"},
       {"radius", "", "umbral: hyperbolic radius of the objects (0.4, so that they are seen)"},
       {"source_radius", "", "penumbral-finite: radius of the light (0.5)"},
@@ -172,10 +185,8 @@ template <class Rows>
 Keys row_keys(Keys keys, const Rows& rows) {
   for (const auto& row : rows) {
     for (const ParameterInfo& info : row.parameters) {
-      const auto same = [&](const FigureKey& k) { return std::string_view(k.key) == info.key; };
       const bool tensor = info.domain == Domain::tensor;
-      if ((tensor && tensor_rank(info) > 1) || std::any_of(keys.begin(), keys.end(), same))
-        continue;
+      if ((tensor && tensor_rank(info) > 1) || contains_key(keys, info.key)) continue;
       keys.push_back({info.key, tensor ? "random" : "", info.about, {.choices = info.choices}});
     }
   }
@@ -381,11 +392,9 @@ std::vector<FigureInfo> all_figures() {
 
 /// Throws misuse if the value is not one of the key's choices.
 void check_choice(const FigureKey& row, const std::string& value) {
-  const std::vector<std::string> words =
-      choice_words({row.key, 0, Domain::choice, false, row.about, row.choices.c_str()});
-  if (std::find(words.begin(), words.end(), value) == words.end()) {
-    unknown_name(row.key, value, words);
-  }
+  (void)index_of_name(
+      row.key, value,
+      choice_words({row.key, 0, Domain::choice, false, row.about, row.choices.c_str()}));
 }
 
 }  // namespace
@@ -412,12 +421,7 @@ const std::vector<FigureInfo>& figure_table() {
 }
 
 const FigureInfo& figure_named(const std::string& name) {
-  std::vector<std::string> known;
-  for (const FigureInfo& info : figure_table()) {
-    if (name == info.name) return info;
-    known.emplace_back(info.name);
-  }
-  unknown_name("figure", name, known);
+  return row_named("figure", figure_table(), name);
 }
 
 std::string FigureInput::value(const std::string& key) const {
@@ -451,11 +455,8 @@ void check_keys(const FigureInfo& info, const Parameters& parameters) {
   std::vector<std::string> known;
   for (const FigureKey& row : info.keys) known.emplace_back(row.key);
   for (const auto& [key, value] : parameters) {
-    const auto found = std::find(known.begin(), known.end(), key);
-    if (found == known.end()) {
-      unknown_name("key of figure " + std::string(info.name), key, known);
-    }
-    const FigureKey& row = info.keys[static_cast<std::size_t>(found - known.begin())];
+    const FigureKey& row =
+        info.keys[index_of_name("key of figure " + std::string(info.name), key, known)];
     if (row.whole) (void)whole_number(key, value);
     if (!row.choices.empty() && value != row.initial) check_choice(row, value);
   }
@@ -478,10 +479,8 @@ double typed_value(const ParameterInfo& info, const FigureInput& input, double i
   const std::string typed = input.value(info.key);
   if (typed.empty()) return initial;
   if (info.domain == Domain::choice) {
-    const std::vector<std::string> words = choice_words(info);
-    const auto found = std::find(words.begin(), words.end(), typed);
-    if (found == words.end()) unknown_name(std::string("-p ") + info.key, typed, words);
-    return static_cast<double>(found - words.begin());
+    const std::string what = std::string("-p ") + info.key;
+    return static_cast<double>(index_of_name(what, typed, choice_words(info)));
   }
   const double value = number(info.key, typed);
   check_domain(info, value);

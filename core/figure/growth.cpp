@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/find_named.h"
 #include "core/base/names.h"
 #include "core/figure/bench_figures.h"
 #include "core/figure/figure_table.h"
@@ -26,14 +27,10 @@ const std::vector<Order>& orders() {
 
 /// Parses "n,n^2" or "none".
 std::vector<Guide> guides_of(const std::string& typed) {
-  std::vector<std::string> known;
-  for (const Order& order : orders()) known.emplace_back(order.name);
   std::vector<Guide> guides;
   if (typed == "none") return guides;
   for (const std::string& name : parse_names("-p guides", typed)) {
-    const auto found = std::find(known.begin(), known.end(), name);
-    if (found == known.end()) unknown_name("order of growth", name, known);
-    guides.push_back(orders()[static_cast<std::size_t>(found - known.begin())].guide);
+    guides.push_back(row_named("order of growth", orders(), name).guide);
   }
   return guides;
 }

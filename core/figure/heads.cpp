@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/find_named.h"
 #include "core/base/names.h"
 #include "core/figure/colour_bar.h"
 #include "core/figure/figure_table.h"
@@ -24,22 +25,13 @@ constexpr double tallest =
     230 / 25.4 * 72;  ///< Of the figure, if the maps do not become too small.
 constexpr double bar_height = 1.3, line_height = 7, widest_title = 80;
 
-const tree::HeadScoreInfo& score_named(const std::string& name) {
-  for (const tree::HeadScoreInfo& info : tree::head_score_table) {
-    if (name == info.name) return info;
-  }
-  unknown_name("score", name, {tree::head_score_names.begin(), tree::head_score_names.end()});
-}
-
 /// Lays out and draws the maps.
 class Heads {
  public:
-  explicit Heads(const HeadsFigure& figure) : f_(figure), score_(score_named(figure.score)) {
-    const auto* order = std::find(std::begin(head_orders), std::end(head_orders), f_.order);
-    if (order == std::end(head_orders)) {
-      unknown_name("order", f_.order, {std::begin(head_orders), std::end(head_orders)});
-    }
-    listed_ = order != std::begin(head_orders);
+  explicit Heads(const HeadsFigure& figure)
+      : f_(figure), score_(row_named("score", tree::head_score_table, figure.score)) {
+    listed_ =
+        index_of_name("order", f_.order, {std::begin(head_orders), std::end(head_orders)}) > 0;
     for (const HeadPanel& head : f_.heads) order_.push_back(&head);
     if (listed_) sort(f_.order == head_orders[1] ? -1 : 1);
     choose_sizes();

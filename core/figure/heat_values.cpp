@@ -94,10 +94,8 @@ Pooled pool(const HeatmapPanel& p, std::size_t r0, std::size_t r1, std::size_t c
 }  // namespace
 
 HeatScale heat_scale_from_name(const std::string& name) {
-  for (std::size_t i = 0; i < std::size(heat_scale_names); ++i) {
-    if (name == heat_scale_names[i]) return static_cast<HeatScale>(i);
-  }
-  unknown_name("scale", name, {std::begin(heat_scale_names), std::end(heat_scale_names)});
+  return static_cast<HeatScale>(
+      index_of_name("scale", name, {std::begin(heat_scale_names), std::end(heat_scale_names)}));
 }
 
 std::string value_title(const HeatmapPanel& panel, const std::string& value_name) {

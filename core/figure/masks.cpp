@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/find_named.h"
 #include "core/base/names.h"
 #include "core/bench/axes.h"
 #include "core/figure/figure_table.h"
@@ -104,18 +105,16 @@ std::vector<Pattern> patterns_of(const MaskRow& row, const FigureInput& input,
 }
 
 std::vector<Pattern> chosen_patterns(const FigureInput& input, const Example& example) {
-  std::vector<std::string> names, chosen;
-  for (const MaskRow& row : mask_table()) names.emplace_back(row.name);
+  std::vector<std::string> chosen;
   if (const std::string typed = input.value("masks"); !typed.empty()) {
     chosen = parse_names("-p masks", typed);
   } else {
-    chosen = names;
+    chosen = names_of(mask_table());
   }
   std::vector<Pattern> patterns;
   for (const std::string& name : chosen) {
-    const MaskRow* row = find_mask(name);
-    if (row == nullptr) unknown_name("mask", name, names);
-    const std::vector<Pattern> own = patterns_of(*row, input, example);
+    const std::vector<Pattern> own =
+        patterns_of(row_named("mask", mask_table(), name), input, example);
     patterns.insert(patterns.end(), own.begin(), own.end());
   }
   return patterns;

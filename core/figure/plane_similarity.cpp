@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/base/find_named.h"
+
 namespace conelab::figure {
 namespace {
 
@@ -52,10 +54,7 @@ Curve curve_at(PlaneSimilarity similarity, const Vector2d& u, double value) {
 std::span<const PlaneSimilarityInfo> plane_similarities() { return rows; }
 
 const PlaneSimilarityInfo* plane_similarity(const std::string& name) {
-  const auto* found =
-      std::find_if(std::begin(rows), std::end(rows),
-                   [&](const PlaneSimilarityInfo& row) { return name == row.name; });
-  return found == std::end(rows) ? nullptr : found;
+  return find_named(rows, name);
 }
 
 double similarity_of(PlaneSimilarity similarity, const Vector2d& u, const Vector2d& x) {

@@ -1,13 +1,14 @@
 // Labelled hyper-rectangles: numbers and strings over named axes, like a Dataset of xarray.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
+
+#include "core/base/find_named.h"
 
 namespace conelab {
 
@@ -58,18 +59,10 @@ struct LabelledArray {
 
   /// Return the axis, and the variable, with this name, or null.
   [[nodiscard]] const LabelledAxis* axis(const std::string& name) const {
-    return named(axes, name);
+    return find_named(axes, name);
   }
   [[nodiscard]] const LabelledVariable* variable(const std::string& name) const {
-    return named(variables, name);
-  }
-
- private:
-  template <class Item>
-  static const Item* named(const std::vector<Item>& list, const std::string& name) {
-    const auto found =
-        std::find_if(list.begin(), list.end(), [&](const Item& item) { return item.name == name; });
-    return found == list.end() ? nullptr : &*found;
+    return find_named(variables, name);
   }
 };
 

@@ -15,9 +15,7 @@ double level_of_light(const ConeSystem& system) {
 }  // namespace
 
 DepthMeasure depth_measure(const std::string& name) {
-  if (name == "height") return DepthMeasure::height;
-  if (name == "distance") return DepthMeasure::distance;
-  unknown_name("depth", name, {"height", "distance"});
+  return static_cast<DepthMeasure>(index_of_name("depth", name, {"height", "distance"}));
 }
 
 double depth_of(const ConeSystem& system, double radial, DepthMeasure measure) {

@@ -34,9 +34,7 @@ DepthMeasure measure_of(const std::string& family, const std::string& word) {
 void check_known(const std::string& family, const std::string& key) {
   std::vector<std::string> known{"gamma", "depth"};
   for (const ParameterInfo& p : cone_family(family).parameters) known.emplace_back(p.key);
-  if (std::find(known.begin(), known.end(), key) == known.end()) {
-    unknown_name("parameter of " + family + " cones", key, known);
-  }
+  (void)index_of_name("parameter of " + family + " cones", key, known);
 }
 
 Numbers numbers(const std::string& family, const std::map<std::string, std::string>& parameters) {

@@ -16,6 +16,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/find_named.h"
+
 namespace conelab {
 namespace {
 
@@ -154,10 +156,6 @@ const BiasRow& given_numbers() {
 }
 std::span<const BiasRow> bias_table() { return biases; }
 
-const BiasRow* find_bias(const std::string& name) {
-  const auto found = std::find_if(biases.begin(), biases.end(),
-                                  [&](const BiasRow& row) { return name == row.name; });
-  return found == biases.end() ? nullptr : &*found;
-}
+const BiasRow* find_bias(const std::string& name) { return find_named(biases, name); }
 
 }  // namespace conelab

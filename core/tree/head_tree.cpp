@@ -205,9 +205,7 @@ std::size_t HeadTree::undefined_count() const {
 }
 
 Tokens tokens_from_name(const std::string& name) {
-  if (name == "key") return Tokens::key;
-  if (name == "query") return Tokens::query;
-  unknown_name("kind of tokens", name, {"key", "query"});
+  return index_of_name("kind of tokens", name, {"key", "query"}) == 0 ? Tokens::key : Tokens::query;
 }
 
 std::optional<HeadElements> head_elements(const Plan& plan, const AttentionInput<double>& input,

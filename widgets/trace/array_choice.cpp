@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 
+#include "core/base/find_named.h"
 #include "core/files/inspect.h"
 
 namespace conelab::desktop {
@@ -84,12 +85,6 @@ std::array<std::int64_t, 4> shape_of(const NamedArray& array) {
   return shape;
 }
 
-const NamedArray* array_named(const std::vector<NamedArray>& arrays, const std::string& name) {
-  const auto found = std::find_if(arrays.begin(), arrays.end(),
-                                  [&](const NamedArray& array) { return array.name == name; });
-  return found == arrays.end() ? nullptr : &*found;
-}
-
 }  // namespace
 
 std::string NamedArray::text() const {
@@ -143,10 +138,10 @@ ArrayNames guess_arrays(const std::vector<NamedArray>& arrays) {
 }
 
 std::string array_problem(const std::vector<NamedArray>& arrays, const ArrayNames& names) {
-  const NamedArray* q = array_named(arrays, names.query);
+  const NamedArray* q = find_named(arrays, names.query);
   if (q == nullptr) return "Choose the array that is q.";
-  const NamedArray* k = names.key.empty() ? q : array_named(arrays, names.key);
-  const NamedArray* v = names.value.empty() ? q : array_named(arrays, names.value);
+  const NamedArray* k = names.key.empty() ? q : find_named(arrays, names.key);
+  const NamedArray* v = names.value.empty() ? q : find_named(arrays, names.value);
   if (k == nullptr || v == nullptr) return "Choose arrays of this file.";
   const auto sq = shape_of(*q), sk = shape_of(*k), sv = shape_of(*v);
   const auto differ = [](const char* what, std::int64_t a, std::int64_t b) {

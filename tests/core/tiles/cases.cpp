@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "core/base/error.h"
+#include "core/base/find_named.h"
 #include "core/call/composed.h"
 #include "core/similarity/table.h"
 
@@ -271,16 +272,6 @@ AttentionInput<double> projected_input(const Call& call, const Extents& e, std::
   draw_tensors(with_random_tensors(call), input, seed);
   return input;
 }
-
-namespace {
-
-std::vector<std::string> names_of(const std::vector<PartInfo>& parts) {
-  std::vector<std::string> names;
-  for (const PartInfo& part : parts) names.push_back(part.name);
-  return names;
-}
-
-}  // namespace
 
 std::vector<std::string> bias_names(const std::string& similarity) {
   std::vector<std::string> names;
