@@ -1,10 +1,10 @@
 // The table of masks, which say which keys a query may attend to.
 //
 // Query i is at the position of key i' = i + n_k - n_q. Several masks of a call intersect. A row
-// says which keys a query sees. It may also give a range outside which a query sees no key, say
-// whether it sees all keys of that range, and list the keys if there are few. The drivers use this
-// to skip tiles without pairs, to apply no mask to tiles whose pairs are all seen, and to compute
-// only the listed keys.
+// says which keys a query sees, by a function or as a range. A function may be accompanied by a
+// range outside which a query sees no key, and by a list of the keys if there are few. The drivers
+// use this to skip tiles without pairs, to apply no mask to tiles whose pairs are all seen, and to
+// compute only the listed keys.
 #pragma once
 
 #include <cstdint>
@@ -70,7 +70,8 @@ struct MaskRow {
   std::span<const ParameterInfo> parameters = {};
   MaskOperand operand = MaskOperand::none;
   DefaultOf initial = nullptr;  ///< Null if `parameters` contains every default.
-  /// Sets sees[c] to 1 if the query sees key key_begin + c, otherwise to 0, for all c < count.
+  /// Sets sees[c] to 1 if the query sees key key_begin + c, otherwise to 0, for all c < count. Null
+  /// if whole_range is set.
   void (*sees)(const MaskContext& context, std::int64_t batch, std::int64_t query,
                std::int64_t key_begin, std::int64_t count, std::uint8_t* sees) = nullptr;
   /// Returns the keys outside which a query sees none. Neither end may decrease from a query to the
@@ -82,7 +83,8 @@ struct MaskRow {
   void (*list)(const MaskContext& context, std::int64_t query,
                std::vector<std::int64_t>& keys) = nullptr;
   /// Index of the parameter that counts the keys of stopped pairs, through which no gradient flows
-  /// to k and v. If it is 0, a query sees all other keys and none of these. -1: no pair is stopped.
+  /// to k and v; -1: no pair is stopped. With 0 for that parameter a query sees all keys that it
+  /// sees otherwise, except these.
   int stopped = -1;
 };
 

@@ -1,9 +1,11 @@
-// The table of masks. A row needs only `sees`; the other functions save time.
+// The table of masks. A row needs `sees`, or a range of which a query sees every key. The rest
+// saves time.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 
+#include "core/base/find_named.h"
 #include "core/pair/mask.h"
 
 namespace conelab {
@@ -19,14 +21,8 @@ void sees(const MaskContext& c, Index batch, Index query, Index begin, Index cou
   for (Index k = 0; k < count; ++k) out[k] = pair(c, batch, query, begin + k) ? 1 : 0;
 }
 
-bool full(const MaskContext&, Index, Index, Index) { return true; }
-
-bool causal(const MaskContext& c, Index, Index i, Index j) { return j <= c.position(i); }
 KeyRange up_to_own(const MaskContext& c, Index, Index i) { return {0, c.position(i) + 1}; }
 
-bool padding(const MaskContext& c, Index batch, Index, Index j) {
-  return j < c.input.lengths[batch];
-}
 KeyRange padding_range(const MaskContext& c, Index batch, Index) {
   return {0, c.input.lengths[batch]};
 }
@@ -35,9 +31,6 @@ constexpr std::array window_parameters{
     ParameterInfo{"window", no_default, Domain::whole, false,
                   "keys at a distance below this many positions are seen; no default"}};
 Index window_width(const MaskContext& c) { return static_cast<Index>(c.p[0]); }
-bool window(const MaskContext& c, Index, Index i, Index j) {
-  return std::abs(j - c.position(i)) < window_width(c);
-}
 KeyRange window_range(const MaskContext& c, Index, Index i) {
   return {c.position(i) - window_width(c) + 1, c.position(i) + window_width(c)};
 }
@@ -101,14 +94,6 @@ KeyRange segment_range(const MaskContext& c, Index, Index i) {
   return {own / length * length - memory, own + 1};
 }
 
-/// Makes a row's `sees` from its range, if all keys of the range are seen.
-template <KeyRange (*range)(const MaskContext&, Index batch, Index query)>
-void sees_range(const MaskContext& c, Index batch, Index query, Index begin, Index count,
-                std::uint8_t* out) {
-  const KeyRange seen = range(c, batch, query);
-  for (Index k = 0; k < count; ++k) out[k] = begin + k >= seen.begin && begin + k < seen.end;
-}
-
 constexpr std::array graph_parameters{
     ParameterInfo{"edges", 0, Domain::choice, false,
                   "whether an edge (i, j) also lets query j see key i", "undirected|directed"},
@@ -131,25 +116,19 @@ void graph_keys(const MaskContext& c, Index i, std::vector<Index>& keys) {
 }
 
 constexpr std::array masks{
-    MaskRow{.name = "full",
-            .about = "every query sees every key",
-            .sees = &sees<&full>,
-            .whole_range = true},
+    MaskRow{.name = "full", .about = "every query sees every key", .whole_range = true},
     MaskRow{.name = "causal",
             .about = "j <= i', i' = i + n_k - n_q",
-            .sees = &sees<&causal>,
             .range = &up_to_own,
             .whole_range = true},
     MaskRow{.name = "padding",
             .about = "j < length of the batch element",
             .operand = MaskOperand::lengths,
-            .sees = &sees<&padding>,
             .range = &padding_range,
             .whole_range = true},
     MaskRow{.name = "window",
             .about = "|j - i'| < window",
             .parameters = window_parameters,
-            .sees = &sees<&window>,
             .range = &window_range,
             .whole_range = true},
     MaskRow{.name = "explicit",
@@ -182,14 +161,12 @@ constexpr std::array masks{
     MaskRow{.name = "directional",
             .about = "j < i', or with direction = backward j > i' (Shen et al.)",
             .parameters = directional_parameters,
-            .sees = &sees_range<&directional_range>,
             .range = &directional_range,
             .whole_range = true},
     MaskRow{.name = "segment",
             .about = "s - memory <= j <= i', s = segment floor(i'/segment); no gradient flows to "
                      "keys and values before s (Transformer-XL)",
             .parameters = segment_parameters,
-            .sees = &sees_range<&segment_range>,
             .range = &segment_range,
             .whole_range = true,
             .stopped = 1}};
@@ -198,10 +175,6 @@ constexpr std::array masks{
 
 std::span<const MaskRow> mask_table() { return masks; }
 
-const MaskRow* find_mask(const std::string& name) {
-  const auto found = std::find_if(masks.begin(), masks.end(),
-                                  [&](const MaskRow& row) { return name == row.name; });
-  return found == masks.end() ? nullptr : &*found;
-}
+const MaskRow* find_mask(const std::string& name) { return find_named(masks, name); }
 
 }  // namespace conelab
