@@ -19,7 +19,7 @@
 #include "core/operators/combines.h"
 #include "core/operators/operator.h"
 #include "core/simd/kernels.h"
-#include "core/token/map.h"
+#include "core/token/model_map.h"
 #include "gpu/cuda_backend.h"
 
 namespace conelab {
@@ -143,7 +143,8 @@ Json maps_json() {
     list.push_back(part_json(parts[i]));
     Json& operators = list.back()["combines"]["operators"] = Json::array();
     for (const PartInfo& similarity : list_similarities()) {
-      if (looks_at(similarity.name, map_table()[i].space)) operators.push_back(similarity.name);
+      if (looks_at(similarity.name, model_map_table()[i].space))
+        operators.push_back(similarity.name);
     }
   }
   return list;

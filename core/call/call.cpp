@@ -1,3 +1,5 @@
+#include "core/call/call.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -5,12 +7,11 @@
 
 #include "core/base/find_named.h"
 #include "core/base/weights.h"
-#include "core/call/call.h"
 #include "core/call/composed.h"
 #include "core/pair/bias.h"
 #include "core/pair/mask.h"
 #include "core/similarity/table.h"
-#include "core/token/map.h"
+#include "core/token/model_map.h"
 #include "core/token/token_map.h"
 
 namespace conelab {
@@ -151,7 +152,7 @@ std::vector<PartInfo> list_positions() {
   return token_map_list("positions do not change tokens",
                         [](const TokenMapRow& row) { return row.is_position; });
 }
-std::vector<PartInfo> list_maps() { return part_list(map_table()); }
+std::vector<PartInfo> list_maps() { return part_list(model_map_table()); }
 std::vector<PartInfo> list_biases() { return part_list(bias_table()); }
 std::vector<PartInfo> list_masks() { return part_list(mask_table()); }
 std::vector<PartInfo> list_weights() { return part_list(weight_rows); }

@@ -104,8 +104,8 @@ double Plan::light(std::int64_t head) const {
                    : parameters[static_cast<std::size_t>(index)].at(head);
 }
 
-MapContext Plan::map_context(const std::vector<double>& map_values, std::int64_t head) const {
-  MapContext context;
+ModelMapContext Plan::map_context(const std::vector<double>& map_values, std::int64_t head) const {
+  ModelMapContext context;
   context.feature = static_cast<int>(extents.feature);
   context.p = map_values.data();
   context.light = light(head);

@@ -14,7 +14,7 @@
 #include "core/pair/bias.h"
 #include "core/pair/mask.h"
 #include "core/similarity/table.h"
-#include "core/token/map.h"
+#include "core/token/model_map.h"
 #include "core/token/token_map.h"
 
 namespace conelab {
@@ -57,7 +57,7 @@ class Plan {
 
   // The chain of parts. The pointers are null for a structured operator.
   const SimilarityRow* similarity = nullptr;
-  const MapRow* map = nullptr;
+  const ModelMapRow* map = nullptr;
   const BiasRow* bias = nullptr;
   WeightLaw weights = WeightLaw::softmax;
   Aggregate aggregate = Aggregate::mean;
@@ -86,8 +86,8 @@ class Plan {
   [[nodiscard]] std::vector<std::int64_t> grid() const;
   /// Returns the index of the parameter "height" in `parameters`, which maps use, or -1.
   [[nodiscard]] int light_index() const;
-  [[nodiscard]] MapContext map_context(const std::vector<double>& map_values,
-                                       std::int64_t head) const;
+  [[nodiscard]] ModelMapContext map_context(const std::vector<double>& map_values,
+                                            std::int64_t head) const;
   /// Returns whether every query sees every key.
   [[nodiscard]] bool sees_all() const;
   /// Returns the same plan for the pairs through which gradients flow to keys and values, or null
@@ -108,7 +108,7 @@ class Plan {
 
  private:
   [[nodiscard]] std::vector<MaskPart> mask_parts() const;
-  /// Returns MapContext::light of a head.
+  /// Returns ModelMapContext::light of a head.
   [[nodiscard]] double light(std::int64_t head) const;
 };
 

@@ -58,7 +58,8 @@ void choose_similarity(Resolver& resolver, const ComposedSimilarity* composed) {
 /// Throws misuse if the similarity takes a map with another word of one of its choices.
 void check_word_of_map(const SimilarityInfo& chosen, const std::string& map) {
   for (const SimilarityRow& row : similarity_table()) {
-    if (row.info.name != std::string_view(chosen.name) || !find_map(map, row.info.space)) continue;
+    if (row.info.name != std::string_view(chosen.name) || !find_model_map(map, row.info.space))
+      continue;
     for (const ChosenWord& w : row.info.words) {
       if (w.choice == nullptr || chosen.has_word(w.word)) continue;
       misuse("map {} of {} needs {}={}", map, chosen.name, w.choice->key, w.word);
@@ -71,11 +72,11 @@ void choose_map(Resolver& resolver) {
   std::string& name = plan.call.map;
   const Space space = plan.similarity->info.space;
   if (name.empty()) name = plan.similarity->info.default_map;
-  plan.map = find_map(name, space);
+  plan.map = find_model_map(name, space);
   if (plan.map == nullptr) {
     check_word_of_map(plan.similarity->info, name);
     std::vector<std::string> fitting;
-    for (const MapRow& row : map_table()) {
+    for (const ModelMapRow& row : model_map_table()) {
       if (row.space == space) fitting.emplace_back(row.name);
     }
     unknown_name(fmt::format("map for {}", plan.call.similarity), name, fitting);

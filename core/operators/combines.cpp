@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/find_named.h"
 #include "core/call/composed.h"
 #include "core/pair/bias.h"
 
@@ -10,7 +11,7 @@ namespace {
 
 std::vector<std::string> fitting_maps(const std::string& similarity) {
   std::vector<std::string> names;
-  for (const MapRow& row : map_table()) {
+  for (const ModelMapRow& row : model_map_table()) {
     const bool known = std::find(names.begin(), names.end(), row.name) != names.end();
     if (!known && looks_at(similarity, row.space)) names.emplace_back(row.name);
   }
@@ -28,16 +29,6 @@ std::vector<std::string> fitting_biases(const std::string& similarity) {
   return names;
 }
 
-/// Returns each name once: some belong to several rows.
-std::vector<std::string> names_of(const std::vector<PartInfo>& parts) {
-  std::vector<std::string> names;
-  for (const PartInfo& part : parts) {
-    const bool known = std::find(names.begin(), names.end(), part.name) != names.end();
-    if (!known) names.push_back(part.name);
-  }
-  return names;
-}
-
 std::vector<Combination> combinations_of_similarity(const std::string& similarity) {
   std::vector<Combination> all;
   for (const CallField& field : call_fields()) {
@@ -50,13 +41,22 @@ std::vector<Combination> combinations_of_similarity(const std::string& similarit
   return all;
 }
 
+/// Returns the positions that every structured operator accepts: those that are added to tokens.
+std::vector<std::string> added_positions() {
+  std::vector<std::string> names{"none"};
+  for (const TokenMapRow& row : token_map_table()) {
+    if (row.is_added) names.emplace_back(row.name);
+  }
+  return names;
+}
+
 std::vector<Combination> combinations_of_row(const OperatorInfo& info) {
   std::vector<Combination> all{{"masks", {info.masks.begin(), info.masks.end()}}};
   if (info.masks.data() == every_mask) all.front().parts = names_of(list_masks());
   const auto takes_field = [&](std::string_view name) {
     return std::find(info.fields.begin(), info.fields.end(), name) != info.fields.end();
   };
-  if (!takes_field("position")) all.push_back({"position", {"none", "sinusoidal"}});
+  if (!takes_field("position")) all.push_back({"position", added_positions()});
   for (const CallField& field : call_fields()) {
     if (takes_field(field.name)) all.push_back({field.name, names_of(field.parts())});
   }

@@ -2,7 +2,7 @@
 //
 //   logit = x = v_a.tanh(W q + U k)
 //
-// The token map "additive" (core/token/token_map.cpp) makes W q, U k and v_a the tokens' base
+// The token map "additive" (core/token/matrix_maps.cpp) makes W q, U k and v_a the tokens' base
 // coordinates; the driver computes x from these, see Measure::tanh_sum.
 // Source: Bahdanau et al., Neural Machine Translation by Jointly Learning to Align and Translate,
 // section A.1.2.

@@ -3,7 +3,7 @@
 //   logit = LeakyReLU(x),  LeakyReLU(x) = x for x > 0, slope x otherwise
 //
 // x is the product of the mapped tokens (a_1.W q, 1) and (1, a_2.W k), the sum a_1.W q + a_2.W k;
-// the token map "gat" (core/token/token_map.cpp) makes them. At x = 0 the derivative is taken as
+// the token map "gat" (core/token/matrix_maps.cpp) makes them. At x = 0 the derivative is taken as
 // `slope`.
 // Source: Velickovic et al., Graph Attention Networks, eq. 1 and 3.
 #pragma once

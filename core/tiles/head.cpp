@@ -74,7 +74,7 @@ template <class S>
 void Head<T>::find_centre(const TokenRows<const S>& keys) {
   const std::int64_t d = keys.columns;
   const std::int64_t samples = std::min(keys.count, centre_samples);
-  const MapContext c = context();
+  const ModelMapContext c = context();
   std::vector<double> x(static_cast<std::size_t>(d)), base(centre_.size());
   std::vector<double> square(centre_.size(), 0.0);
   for (std::int64_t s = 0; s < samples; ++s) {
@@ -197,8 +197,8 @@ template <class S>
 void Head<T>::token_gradients(const TokenRows<const S>& tokens, const OperandGradient<T>& upstream,
                               const TokenRows<S>& dx, double* dparameters) const {
   const auto d = static_cast<std::size_t>(tokens.columns);
-  const MapRow& map = *plan_->map;
-  const MapContext c = context();
+  const ModelMapRow& map = *plan_->map;
+  const ModelMapContext c = context();
   Buffer<T> converted(std::is_same_v<S, T> ? 0 : d);
   for (std::int64_t i = 0; i < tokens.count; ++i) {
     S* out = dx.row(i);

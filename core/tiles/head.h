@@ -82,15 +82,15 @@ class Head {
   int base_size_;
   std::vector<double> similarity_values_;
   std::vector<double> map_values_;
-  MapContext context_;
+  ModelMapContext context_;
   std::vector<double> centre_;
   Buffer<T> first_axis_;  ///< [base_size] The first unit vector.
   T constants_[max_constants] = {};
   HeadBias<T> bias_;
   PositionValues<T> position_values_;
 
-  [[nodiscard]] MapContext context() const {
-    MapContext c = context_;
+  [[nodiscard]] ModelMapContext context() const {
+    ModelMapContext c = context_;
     c.p = map_values_.data();
     return c;
   }

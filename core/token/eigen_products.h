@@ -9,11 +9,14 @@
 
 namespace conelab {
 
-/// Tokens [count × columns] in their own memory, whose rows may lie apart.
 template <class T>
-using TokenMatrix =
-    Eigen::Map<const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>, 0,
-               Eigen::OuterStride<>>;
+using RowMatrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+/// A matrix in memory of its owner, without gaps between its rows.
+template <class T>
+using RowMatrixView = Eigen::Map<const RowMatrix<T>>;
+/// Tokens [count × columns] in memory of their owner, which may have gaps between its rows.
+template <class T>
+using TokenMatrix = Eigen::Map<const RowMatrix<T>, 0, Eigen::OuterStride<>>;
 template <class T>
 [[nodiscard]] TokenMatrix<T> matrix_of_tokens(const TokenRows<const T>& tokens) {
   return {tokens.data, tokens.count, tokens.columns, Eigen::OuterStride<>(tokens.stride)};
@@ -41,8 +44,7 @@ void add_product(C&& c, const A& a, const B& b) {
 /// Returns a b as a matrix of its own.
 template <class A, class B>
 [[nodiscard]] auto product_of(const A& a, const B& b) {
-  Eigen::Matrix<typename A::Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> c(a.rows(),
-                                                                                       b.cols());
+  RowMatrix<typename A::Scalar> c(a.rows(), b.cols());
   set_product(c, a, b);
   return c;
 }

@@ -5,11 +5,12 @@
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/base/find_named.h"
 #include "core/call/call_text.h"
 #include "core/call/composed.h"
 #include "core/operators/combines.h"
 #include "core/pair/mask.h"
-#include "core/token/map.h"
+#include "core/token/model_map.h"
 
 namespace conelab::desktop {
 namespace {
@@ -57,7 +58,7 @@ std::vector<PartInfo> fitting_parts(const CallField& field, const Call& call) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     // `none` is another map in each space.
     const bool of_space =
-        field.word != &Call::map || looks_at(call.similarity, map_table()[i].space);
+        field.word != &Call::map || looks_at(call.similarity, model_map_table()[i].space);
     const bool known = std::any_of(fitting.begin(), fitting.end(),
                                    [&](const PartInfo& part) { return part.name == all[i].name; });
     const bool offered = of_space && !known && !is_of_file(field, all[i]);
@@ -72,9 +73,7 @@ bool is_needed(const ParameterInfo& info, const Call& call) {
   return std::any_of(call.masks.begin(), call.masks.end(), [&](const std::string& name) {
     const MaskRow* row = find_mask(name);
     if (row == nullptr || row->initial != nullptr) return false;
-    return std::any_of(
-        row->parameters.begin(), row->parameters.end(),
-        [&](const ParameterInfo& own) { return std::string_view(own.key) == info.key; });
+    return contains_key(row->parameters, info.key);
   });
 }
 

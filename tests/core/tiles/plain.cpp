@@ -122,7 +122,7 @@ class PlainHead {
   const AttentionInput<S>& in_;
   std::int64_t b_, h_;
   std::vector<double> similarity_values_, map_values_;
-  MapContext context_;
+  ModelMapContext context_;
   int base_size_;
   PartValues bias_values_;
   Mask mask_;

@@ -1,4 +1,4 @@
-#include "core/token/map.h"
+#include "core/token/model_map.h"
 
 #include <algorithm>
 #include <array>
@@ -14,32 +14,34 @@ namespace {
 int all_coordinates(int feature) { return feature; }
 int all_but_last(int feature) { return feature - 1; }
 
-const char* place_euclidean(const MapContext&, const TokenNumbers&, Scaling&, Place&) {
+const char* place_euclidean(const ModelMapContext&, const TokenNumbers&, Scaling&, Place&) {
   return nullptr;
 }
-TokenGradient euclidean_gradient(const MapContext&, const TokenNumbers&, const PlaceGradient&,
+TokenGradient euclidean_gradient(const ModelMapContext&, const TokenNumbers&, const PlaceGradient&,
                                  double*) {
   return {};
 }
 
-const char* place_half_space(const MapContext& c, const TokenNumbers& x, Scaling&, Place& place) {
+const char* place_half_space(const ModelMapContext& c, const TokenNumbers& x, Scaling&,
+                             Place& place) {
   place = {x.last, c.light - x.last};
   return x.last <= 0 ? "its height must be above 0" : nullptr;
 }
-TokenGradient half_space_gradient(const MapContext&, const TokenNumbers&, const PlaceGradient& up,
-                                  double* dlight) {
+TokenGradient half_space_gradient(const ModelMapContext&, const TokenNumbers&,
+                                  const PlaceGradient& up, double* dlight) {
   *dlight += up.place.gap;
   return {1, 0, up.place.height - up.place.gap};
 }
 
-double psi_rate(const MapContext& c) { return c.published_code ? 1.0 / c.feature : 1.0; }
+double psi_rate(const ModelMapContext& c) { return c.published_code ? 1.0 / c.feature : 1.0; }
 
-const char* place_psi(const MapContext& c, const TokenNumbers& x, Scaling& base, Place& place) {
+const char* place_psi(const ModelMapContext& c, const TokenNumbers& x, Scaling& base,
+                      Place& place) {
   base.factor = std::exp(x.last * psi_rate(c));
   place = {base.factor, c.light - base.factor};
   return nullptr;
 }
-TokenGradient psi_gradient(const MapContext& c, const TokenNumbers& x, const PlaceGradient& up,
+TokenGradient psi_gradient(const ModelMapContext& c, const TokenNumbers& x, const PlaceGradient& up,
                            double* dlight) {
   const double factor = std::exp(x.last * psi_rate(c));
   const double by_factor = up.along + up.place.height - up.place.gap;
@@ -60,13 +62,13 @@ struct Sigma {
   }
 };
 
-const char* place_xi(const MapContext& c, const TokenNumbers& x, Scaling& base, Place& place) {
+const char* place_xi(const ModelMapContext& c, const TokenNumbers& x, Scaling& base, Place& place) {
   const Sigma s(x.last);
   base.factor = c.light * s.up;
   place = {base.factor, c.light * s.down};
   return nullptr;
 }
-TokenGradient xi_gradient(const MapContext& c, const TokenNumbers& x, const PlaceGradient& up,
+TokenGradient xi_gradient(const ModelMapContext& c, const TokenNumbers& x, const PlaceGradient& up,
                           double* dlight) {
   const Sigma s(x.last);
   const double by_factor = up.along + up.place.height;
@@ -96,7 +98,8 @@ ExpPoint exp_point(double side2, double up) {
 constexpr std::array exp_parameters{ParameterInfo{"base_height", 1.0, Domain::positive, false,
                                                   "height p_d of the point that Exp starts from"}};
 
-const char* place_exp(const MapContext& c, const TokenNumbers& x, Scaling& base, Place& place) {
+const char* place_exp(const ModelMapContext& c, const TokenNumbers& x, Scaling& base,
+                      Place& place) {
   const ExpPoint e = exp_point(x.norm2, x.last);
   const double scale = c.p[0] / e.denominator;
   base.factor = e.sinhc * scale;
@@ -104,7 +107,7 @@ const char* place_exp(const MapContext& c, const TokenNumbers& x, Scaling& base,
   place.gap = c.light - place.height;
   return nullptr;
 }
-TokenGradient exp_gradient(const MapContext& c, const TokenNumbers& x, const PlaceGradient& up,
+TokenGradient exp_gradient(const ModelMapContext& c, const TokenNumbers& x, const PlaceGradient& up,
                            double* dlight) {
   const ExpPoint e = exp_point(x.norm2, x.last);
   const double scale = c.p[0] / e.denominator;
@@ -137,12 +140,12 @@ TokenGradient direction_gradient(const TokenNumbers& x, double sign, double alon
 }
 
 /// A negative radius means the opposite direction with the positive radius.
-const char* place_pi(const MapContext& c, const TokenNumbers& x, Scaling& base, Place& place) {
+const char* place_pi(const ModelMapContext& c, const TokenNumbers& x, Scaling& base, Place& place) {
   base = direction(x, c.feature - 1, x.last < 0 ? -1 : 1);
   place.height = std::abs(x.last);
   return nullptr;
 }
-TokenGradient pi_gradient(const MapContext&, const TokenNumbers& x, const PlaceGradient& up,
+TokenGradient pi_gradient(const ModelMapContext&, const TokenNumbers& x, const PlaceGradient& up,
                           double*) {
   const double sign = x.last < 0 ? -1 : 1;
   TokenGradient dx = direction_gradient(x, sign, up.along);
@@ -151,7 +154,7 @@ TokenGradient pi_gradient(const MapContext&, const TokenNumbers& x, const PlaceG
 }
 
 /// Points (x_s, x_t) of the hyperboloid, with r = asinh |x_s|.
-const char* place_hyperboloid(const MapContext& c, const TokenNumbers& x, Scaling& base,
+const char* place_hyperboloid(const ModelMapContext& c, const TokenNumbers& x, Scaling& base,
                               Place& place) {
   base = direction(x, c.feature - 1, 1);
   const double norm = std::sqrt(x.norm2);
@@ -162,7 +165,7 @@ const char* place_hyperboloid(const MapContext& c, const TokenNumbers& x, Scalin
              : nullptr;
 }
 /// Returns dL/dx_s of x_s/|x_s| and asinh |x_s|.
-TokenGradient space_gradient(const MapContext&, const TokenNumbers& x, const PlaceGradient& up,
+TokenGradient space_gradient(const ModelMapContext&, const TokenNumbers& x, const PlaceGradient& up,
                              double*) {
   TokenGradient dx = direction_gradient(x, 1, up.along);
   if (x.norm2 > 0) dx.by_token += up.place.height / std::sqrt(x.norm2 * (1 + x.norm2));
@@ -170,14 +173,16 @@ TokenGradient space_gradient(const MapContext&, const TokenNumbers& x, const Pla
 }
 
 /// The point (x, sqrt(1 + |x|^2)) of the hyperboloid above x, with r = asinh |x|.
-const char* place_lift(const MapContext& c, const TokenNumbers& x, Scaling& base, Place& place) {
+const char* place_lift(const ModelMapContext& c, const TokenNumbers& x, Scaling& base,
+                       Place& place) {
   base = direction(x, c.feature, 1);
   place.height = std::asinh(std::sqrt(x.norm2));
   return nullptr;
 }
 
 /// Coordinates of the Poincare ball, with rho = 2 artanh |x|.
-const char* place_ball(const MapContext& c, const TokenNumbers& x, Scaling& base, Place& place) {
+const char* place_ball(const ModelMapContext& c, const TokenNumbers& x, Scaling& base,
+                       Place& place) {
   base = direction(x, c.feature, 1);
   const double norm = std::sqrt(x.norm2);
   if (norm >= 1) return "it must lie inside the unit ball";
@@ -185,7 +190,7 @@ const char* place_ball(const MapContext& c, const TokenNumbers& x, Scaling& base
   place.gap = place.height - c.light;
   return nullptr;
 }
-TokenGradient ball_gradient(const MapContext&, const TokenNumbers& x, const PlaceGradient& up,
+TokenGradient ball_gradient(const ModelMapContext&, const TokenNumbers& x, const PlaceGradient& up,
                             double* dlight) {
   TokenGradient dx = direction_gradient(x, 1, up.along);
   dx.by_token += (up.place.height + up.place.gap) * 2 / (std::sqrt(x.norm2) * (1 - x.norm2));
@@ -193,13 +198,14 @@ TokenGradient ball_gradient(const MapContext&, const TokenNumbers& x, const Plac
   return dx;
 }
 
-const char* place_polar(const MapContext& c, const TokenNumbers& x, Scaling& base, Place& place) {
+const char* place_polar(const ModelMapContext& c, const TokenNumbers& x, Scaling& base,
+                        Place& place) {
   base = direction(x, c.feature - 1, 1);
   place.gap = std::max(x.last, 0.0) + std::log1p(std::exp(-std::abs(x.last)));
   place.height = c.light + place.gap;
   return nullptr;
 }
-TokenGradient polar_gradient(const MapContext&, const TokenNumbers& x, const PlaceGradient& up,
+TokenGradient polar_gradient(const ModelMapContext&, const TokenNumbers& x, const PlaceGradient& up,
                              double* dlight) {
   TokenGradient dx = direction_gradient(x, 1, up.along);
   dx.last = (up.place.height + up.place.gap) * Sigma(x.last).up;
@@ -208,101 +214,102 @@ TokenGradient polar_gradient(const MapContext&, const TokenNumbers& x, const Pla
 }
 
 constexpr std::array table{
-    MapRow{"none",
-           "tokens as they are (dot, laplacian)",
-           Space::euclidean,
-           {},
-           true,
-           false,
-           &all_coordinates,
-           &place_euclidean,
-           &euclidean_gradient},
-    MapRow{"none",
-           "tokens are half-space coordinates (penumbral, umbral, hyperbolic with model=halfspace)",
-           Space::half_space,
-           {},
-           false,
-           false,
-           &all_but_last,
-           &place_half_space,
-           &half_space_gradient},
-    MapRow{"psi",
-           "(x_: e^{x_d}, e^{x_d}) (Coneheads eq. 10)",
-           Space::half_space,
-           {},
-           false,
-           false,
-           &all_but_last,
-           &place_psi,
-           &psi_gradient},
-    MapRow{"xi", "(x_: h sigma(x_d), h sigma(x_d)), below the light at height h (Coneheads eq. 11)",
-           Space::half_space, xi_parameters, true, false, &all_but_last, &place_xi, &xi_gradient},
-    MapRow{"exp",
-           "(x_: S t, min(t, h)), S = sinh(|x|)/|x|, t = base_height/(cosh|x| - x_d S): Exp at (0, "
-           "..., 0, base_height), clamped to the light at height h where there is one (Coneheads "
-           "eq. 9)",
-           Space::half_space, exp_parameters, true, true, &all_but_last, &place_exp, &exp_gradient},
-    MapRow{
-        "pi",
-        "(sinh(r) u, cosh r), u = x_:/|x_:|, the first axis where x_: = 0, r = x_d (Coneheads eq. "
-        "13)",
-        Space::hyperboloid,
-        {},
-        true,
-        true,
-        &all_but_last,
-        &place_pi,
-        &pi_gradient},
-    MapRow{"none",
-           "tokens are points (x_s, x_t) of the hyperboloid (hyperbolic)",
-           Space::hyperboloid,
-           {},
-           true,
-           true,
-           &all_but_last,
-           &place_hyperboloid,
-           &space_gradient},
-    MapRow{"lift",
-           "(x, sqrt(1 + |x|^2)), the Weierstrass lift to the hyperboloid",
-           Space::hyperboloid,
-           {},
-           true,
-           true,
-           &all_coordinates,
-           &place_lift,
-           &space_gradient},
-    MapRow{"none",
-           "tokens are points of the Poincare ball, the source at its origin (penumbral-finite, "
-           "umbral-finite, ganea)",
-           Space::ball,
-           {},
-           false,
-           true,
-           &all_coordinates,
-           &place_ball,
-           &ball_gradient},
-    MapRow{"polar",
-           "direction x_:/|x_:|, the first axis where x_: = 0, distance rho_0 + log(1 + e^{x_d}) "
-           "from the source's centre; rho_0 "
-           "= source_radius, object_radius, or asinh(2K)",
-           Space::ball,
-           {},
-           true,
-           true,
-           &all_but_last,
-           &place_polar,
-           &polar_gradient}};
+    ModelMapRow{.name = "none",
+                .about = "tokens as they are (dot, laplacian)",
+                .space = Space::euclidean,
+                .inside_domain = true,
+                .base_size = &all_coordinates,
+                .place = &place_euclidean,
+                .gradient = &euclidean_gradient},
+    ModelMapRow{.name = "none",
+                .about = "tokens are half-space coordinates (penumbral, umbral, hyperbolic with "
+                         "model=halfspace)",
+                .space = Space::half_space,
+                .base_size = &all_but_last,
+                .place = &place_half_space,
+                .gradient = &half_space_gradient},
+    ModelMapRow{.name = "psi",
+                .about = "(x_: e^{x_d}, e^{x_d}) (Coneheads eq. 10)",
+                .space = Space::half_space,
+                .base_size = &all_but_last,
+                .place = &place_psi,
+                .gradient = &psi_gradient},
+    ModelMapRow{
+        .name = "xi",
+        .about = "(x_: h sigma(x_d), h sigma(x_d)), below the light at height h (Coneheads eq. 11)",
+        .space = Space::half_space,
+        .parameters = xi_parameters,
+        .inside_domain = true,
+        .base_size = &all_but_last,
+        .place = &place_xi,
+        .gradient = &xi_gradient},
+    ModelMapRow{.name = "exp",
+                .about = "(x_: S t, min(t, h)), S = sinh(|x|)/|x|, t = base_height/(cosh|x| - x_d "
+                         "S): Exp at (0, ..., 0, base_height), clamped to the light at height h "
+                         "where there is one (Coneheads eq. 9)",
+                .space = Space::half_space,
+                .parameters = exp_parameters,
+                .inside_domain = true,
+                .by_norm = true,
+                .base_size = &all_but_last,
+                .place = &place_exp,
+                .gradient = &exp_gradient},
+    ModelMapRow{.name = "pi",
+                .about = "(sinh(r) u, cosh r), u = x_:/|x_:|, the first axis where x_: = 0, r = "
+                         "x_d (Coneheads eq. 13)",
+                .space = Space::hyperboloid,
+                .inside_domain = true,
+                .by_norm = true,
+                .base_size = &all_but_last,
+                .place = &place_pi,
+                .gradient = &pi_gradient},
+    ModelMapRow{.name = "none",
+                .about = "tokens are points (x_s, x_t) of the hyperboloid (hyperbolic)",
+                .space = Space::hyperboloid,
+                .inside_domain = true,
+                .by_norm = true,
+                .base_size = &all_but_last,
+                .place = &place_hyperboloid,
+                .gradient = &space_gradient},
+    ModelMapRow{.name = "lift",
+                .about = "(x, sqrt(1 + |x|^2)), the Weierstrass lift to the hyperboloid",
+                .space = Space::hyperboloid,
+                .inside_domain = true,
+                .by_norm = true,
+                .base_size = &all_coordinates,
+                .place = &place_lift,
+                .gradient = &space_gradient},
+    ModelMapRow{.name = "none",
+                .about = "tokens are points of the Poincare ball, the source at its origin "
+                         "(penumbral-finite, umbral-finite, ganea)",
+                .space = Space::ball,
+                .by_norm = true,
+                .base_size = &all_coordinates,
+                .place = &place_ball,
+                .gradient = &ball_gradient},
+    ModelMapRow{
+        .name = "polar",
+        .about =
+            "direction x_:/|x_:|, the first axis where x_: = 0, distance rho_0 + log(1 + e^{x_d}) "
+            "from the source's centre; rho_0 = source_radius, object_radius, or asinh(2K)",
+        .space = Space::ball,
+        .inside_domain = true,
+        .by_norm = true,
+        .base_size = &all_but_last,
+        .place = &place_polar,
+        .gradient = &polar_gradient}};
 
 }  // namespace
 
-TokenNumbers token_numbers(const MapRow& map, const MapContext& context, const double* x) {
+TokenNumbers token_numbers(const ModelMapRow& map, const ModelMapContext& context,
+                           const double* x) {
   if (context.feature == 0) return {};
   const double norm2 = map.by_norm ? squared_norm(x, map.base_size(context.feature)) : 0;
   return {norm2, x[0], x[context.feature - 1]};
 }
 
-const char* place_token(const MapRow& map, const MapContext& context, const double* x, double* base,
-                        Place& place) {
+const char* place_token(const ModelMapRow& map, const ModelMapContext& context, const double* x,
+                        double* base, Place& place) {
   const int m = map.base_size(context.feature);
   Scaling scaling;
   const char* wrong = map.place(context, token_numbers(map, context, x), scaling, place);
@@ -311,10 +318,10 @@ const char* place_token(const MapRow& map, const MapContext& context, const doub
   return wrong;
 }
 
-std::span<const MapRow> map_table() { return table; }
+std::span<const ModelMapRow> model_map_table() { return table; }
 
-const MapRow* find_map(const std::string& name, Space space) {
-  for (const MapRow& row : table) {
+const ModelMapRow* find_model_map(const std::string& name, Space space) {
+  for (const ModelMapRow& row : table) {
     if (name == row.name && space == row.space) return &row;
   }
   return nullptr;

@@ -25,7 +25,7 @@
 namespace conelab {
 
 /// What a map needs besides the token.
-struct MapContext {
+struct ModelMapContext {
   int feature = 0;            ///< d
   const double* p = nullptr;  ///< Parameters of the map, in the order of its row.
   /// The parameter `height` of map or similarity; rho_0 in the ball; +infinity if there is none.
@@ -35,7 +35,7 @@ struct MapContext {
 
 /// What a map needs of a token x [d]. The numbers are 0 if d is 0.
 struct TokenNumbers {
-  /// |x_:|^2 over the first base_size coordinates; see MapRow::by_norm.
+  /// |x_:|^2 over the first base_size coordinates; see ModelMapRow::by_norm.
   double norm2 = 0;
   double first = 0, last = 0;  ///< x_1, x_d
 };
@@ -58,32 +58,32 @@ struct TokenGradient {
   double by_base = 1, by_token = 0, last = 0;
 };
 
-struct MapRow {
+struct ModelMapRow {
   const char* name;
   const char* about;
   Space space;
-  std::span<const ParameterInfo> parameters;
+  std::span<const ParameterInfo> parameters = {};
   /// Whether the image lies in every cone's domain. Otherwise places are checked.
-  bool inside_domain;
-  bool by_norm;  ///< Whether `place` reads norm2, which may otherwise have any value.
+  bool inside_domain = false;
+  bool by_norm = false;  ///< Whether `place` reads norm2, which may otherwise have any value.
   int (*base_size)(int feature);
   /// Sets base and place for a token x. Returns null, or text that says why x is outside the model.
-  const char* (*place)(const MapContext& context, const TokenNumbers& x, Scaling& base,
+  const char* (*place)(const ModelMapContext& context, const TokenNumbers& x, Scaling& base,
                        Place& place);
   /// Returns dL/dx and adds to dlight. Other parameters of maps are not differentiable.
-  TokenGradient (*gradient)(const MapContext& context, const TokenNumbers& x,
+  TokenGradient (*gradient)(const ModelMapContext& context, const TokenNumbers& x,
                             const PlaceGradient& upstream, double* dlight);
 };
 
 /// Returns the numbers of x [d].
-[[nodiscard]] TokenNumbers token_numbers(const MapRow& map, const MapContext& context,
+[[nodiscard]] TokenNumbers token_numbers(const ModelMapRow& map, const ModelMapContext& context,
                                          const double* x);
-/// Sets base [m] and place for x [d]. Returns the same as MapRow::place.
-[[nodiscard]] const char* place_token(const MapRow& map, const MapContext& context, const double* x,
-                                      double* base, Place& place);
+/// Sets base [m] and place for x [d]. Returns the same as ModelMapRow::place.
+[[nodiscard]] const char* place_token(const ModelMapRow& map, const ModelMapContext& context,
+                                      const double* x, double* base, Place& place);
 
-[[nodiscard]] std::span<const MapRow> map_table();
+[[nodiscard]] std::span<const ModelMapRow> model_map_table();
 /// Returns the row with this name for this space, or null.
-[[nodiscard]] const MapRow* find_map(const std::string& name, Space space);
+[[nodiscard]] const ModelMapRow* find_model_map(const std::string& name, Space space);
 
 }  // namespace conelab
