@@ -28,8 +28,6 @@ namespace conelab {
 namespace {
 
 template <class T>
-using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-template <class T>
 using Row = Eigen::Matrix<T, 1, Eigen::Dynamic>;
 /// The number of tokens in a block.
 constexpr std::int64_t block_rows = 256;
@@ -39,7 +37,7 @@ enum { p_P, p_Q, p_W_reference, p_W_query, p_b_reference, p_b_query, p_classes, 
 /// The tensors of one head.
 template <class T>
 struct Weights {
-  Matrix<T> P, Q, W_reference, W_query;
+  RowMatrix<T> P, Q, W_reference, W_query;
   Row<T> b_reference, b_query;
   std::int64_t classes, width;  ///< m and d/m
   bool published;               ///< convention=reference
@@ -49,8 +47,7 @@ struct Weights {
         width(d / classes),
         published(v.p[p_convention] != 0) {
     const auto matrix = [&](int at, std::int64_t columns) {
-      return Eigen::Map<const Matrix<double>>(v.tensor[static_cast<std::size_t>(at)].data(), d,
-                                              columns)
+      return RowMatrixView<double>(v.tensor[static_cast<std::size_t>(at)].data(), d, columns)
           .template cast<T>();
     };
     P = matrix(p_P, d);
@@ -69,8 +66,9 @@ struct Weights {
 
 /// Returns log softmax over classes of x W + b, row by row.
 template <class T>
-Matrix<T> log_classes(const Eigen::Ref<const Matrix<T>>& x, const Matrix<T>& W, const Row<T>& b) {
-  Matrix<T> a = product_of(x, W);
+RowMatrix<T> log_classes(const Eigen::Ref<const RowMatrix<T>>& x, const RowMatrix<T>& W,
+                         const Row<T>& b) {
+  RowMatrix<T> a = product_of(x, W);
   a.rowwise() += b;
   for (Eigen::Index i = 0; i < a.rows(); ++i) {
     const T most = a.row(i).maxCoeff();
@@ -135,16 +133,16 @@ class AgglomerativeHead {
       : w_(weights), x_(matrix_of_tokens(x)), causal_(causal) {}
 
   void forward(T* output) const {
-    Eigen::Map<Matrix<T>> out(output, x_.rows(), x_.cols());
+    Eigen::Map<RowMatrix<T>> out(output, x_.rows(), x_.cols());
     if (causal_) {
       Averages averages(w_.classes, x_.cols(), w_.published);
       for_blocks([&](std::int64_t first, std::int64_t count) {
-        const Matrix<T> means = causal_block(first, count, averages).means;
+        const RowMatrix<T> means = causal_block(first, count, averages).means;
         set_product(out.middleRows(first, count), mixed(query_classes(first, count), means), w_.Q);
       });
       return;
     }
-    const Matrix<T> mixture = class_outputs(full_averages().means);
+    const RowMatrix<T> mixture = class_outputs(full_averages().means);
     for_blocks([&](std::int64_t first, std::int64_t count) {
       set_product(out.middleRows(first, count), query_classes(first, count), mixture);
     });
@@ -153,7 +151,7 @@ class AgglomerativeHead {
   /// Sets dx and adds to the gradients of the tensors.
   void backward(const TokenRows<const T>& output_grad, T* dx, PartValues& gradient) const {
     const TokenMatrix<T> g = matrix_of_tokens(output_grad);
-    Eigen::Map<Matrix<T>> dx_map(dx, x_.rows(), x_.cols());
+    Eigen::Map<RowMatrix<T>> dx_map(dx, x_.rows(), x_.cols());
     dx_map.setZero();
     causal_ ? backward_causal(g, dx_map, gradient) : backward_full(g, dx_map, gradient);
   }
@@ -170,19 +168,19 @@ class AgglomerativeHead {
     }
   }
 
-  [[nodiscard]] Matrix<T> query_classes(std::int64_t first, std::int64_t count) const {
+  [[nodiscard]] RowMatrix<T> query_classes(std::int64_t first, std::int64_t count) const {
     return log_classes<T>(x_.middleRows(first, count), w_.W_query, w_.b_query)
         .array()
         .exp()
         .matrix();
   }
-  [[nodiscard]] Matrix<T> log_reference(std::int64_t first, std::int64_t count) const {
+  [[nodiscard]] RowMatrix<T> log_reference(std::int64_t first, std::int64_t count) const {
     return log_classes<T>(x_.middleRows(first, count), w_.W_reference, w_.b_reference);
   }
 
   /// Returns [c_i0 Mean_i0, ..., c_i,m-1 Mean_i,m-1] of each row, given means [rows x d].
-  [[nodiscard]] Matrix<T> mixed(const Matrix<T>& c, const Matrix<T>& means) const {
-    Matrix<T> u = means;
+  [[nodiscard]] RowMatrix<T> mixed(const RowMatrix<T>& c, const RowMatrix<T>& means) const {
+    RowMatrix<T> u = means;
     for (std::int64_t k = 0; k < w_.classes; ++k) {
       u.middleCols(k * w_.width, w_.width).array().colwise() *= c.col(k).array();
     }
@@ -192,8 +190,8 @@ class AgglomerativeHead {
   // Without a mask: averages of tokens first, then the projection of these m averages.
 
   struct FullAverages {
-    Matrix<double> tokens;  ///< [m x d] Averages of x.
-    Matrix<T> means;        ///< [m x width] Averages of x P, the columns of each class.
+    RowMatrix<double> tokens;  ///< [m x d] Averages of x.
+    RowMatrix<T> means;        ///< [m x width] Averages of x P, the columns of each class.
     std::vector<double> log_divisor;
     std::vector<bool> active;
   };
@@ -201,11 +199,11 @@ class AgglomerativeHead {
     const std::int64_t d = x_.cols(), m = w_.classes;
     Averages averages(m, m * d, w_.published);
     for_blocks([&](std::int64_t first, std::int64_t count) { add_block(first, count, averages); });
-    FullAverages full{Matrix<double>(m, d), Matrix<T>(m, w_.width), {}, {}};
+    FullAverages full{RowMatrix<double>(m, d), RowMatrix<T>(m, w_.width), {}, {}};
     for (std::int64_t k = 0; k < m; ++k) {
       const auto at = static_cast<std::size_t>(k);
       full.tokens.row(k) = averages.mean(at);
-      const Matrix<T> mean = full.tokens.row(k).template cast<T>();
+      const RowMatrix<T> mean = full.tokens.row(k).template cast<T>();
       set_product(full.means.row(k), mean, own_columns(k));
       full.log_divisor.push_back(averages.log_divisor(at));
       full.active.push_back(averages.is_active(at));
@@ -214,8 +212,8 @@ class AgglomerativeHead {
   }
   /// Adds the tokens of a block to averages of whole tokens [m x d], as one matrix product.
   void add_block(std::int64_t first, std::int64_t count, Averages& averages) const {
-    const Matrix<T> log_c = log_reference(first, count);
-    Matrix<T> c(count, w_.classes);
+    const RowMatrix<T> log_c = log_reference(first, count);
+    RowMatrix<T> c(count, w_.classes);
     for (std::int64_t k = 0; k < w_.classes; ++k) {
       const auto at = static_cast<std::size_t>(k);
       const double most = log_c.col(k).maxCoeff();
@@ -228,15 +226,15 @@ class AgglomerativeHead {
       c.col(k) = (log_c.col(k).array() - static_cast<T>(averages.level[at])).exp();
       averages.total[at] += c.col(k).template cast<double>().sum();
     }
-    const Matrix<T> sums = product_of(c.transpose(), x_.middleRows(first, count));
+    const RowMatrix<T> sums = product_of(c.transpose(), x_.middleRows(first, count));
     averages.sum += Eigen::Map<const Row<T>>(sums.data(), sums.size()).template cast<double>();
   }
   [[nodiscard]] auto own_columns(std::int64_t k) const {
     return w_.P.middleCols(k * w_.width, w_.width);
   }
   /// Returns Mean_k times the rows of Q that belong to class k [m x d].
-  [[nodiscard]] Matrix<T> class_outputs(const Matrix<T>& means) const {
-    Matrix<T> outputs(w_.classes, x_.cols());
+  [[nodiscard]] RowMatrix<T> class_outputs(const RowMatrix<T>& means) const {
+    RowMatrix<T> outputs(w_.classes, x_.cols());
     for (std::int64_t k = 0; k < w_.classes; ++k) {
       set_product(outputs.row(k), means.row(k), w_.Q.middleRows(k * w_.width, w_.width));
     }
@@ -246,16 +244,16 @@ class AgglomerativeHead {
   // With mask causal: running averages, one block of tokens at a time.
 
   struct CausalBlock {
-    Matrix<T> y, log_c;          ///< [rows x d] x P, and [rows x m].
-    Matrix<T> means;             ///< [rows x d]
-    Matrix<double> log_divisor;  ///< [rows x m]
-    Matrix<double> active;       ///< [rows x m] 1 or 0
+    RowMatrix<T> y, log_c;          ///< [rows x d] x P, and [rows x m].
+    RowMatrix<T> means;             ///< [rows x d]
+    RowMatrix<double> log_divisor;  ///< [rows x m]
+    RowMatrix<double> active;       ///< [rows x m] 1 or 0
   };
   CausalBlock causal_block(std::int64_t first, std::int64_t count, Averages& averages) const {
     const std::int64_t w = w_.width;
     CausalBlock b{product_of(x_.middleRows(first, count), w_.P), log_reference(first, count),
-                  Matrix<T>(count, x_.cols()), Matrix<double>(count, w_.classes),
-                  Matrix<double>(count, w_.classes)};
+                  RowMatrix<T>(count, x_.cols()), RowMatrix<double>(count, w_.classes),
+                  RowMatrix<double>(count, w_.classes)};
     for (std::int64_t i = 0; i < count; ++i) {
       for (std::int64_t k = 0; k < w_.classes; ++k) {
         const auto at = static_cast<std::size_t>(k);
@@ -272,32 +270,34 @@ class AgglomerativeHead {
 
   template <class Part>
   static void add_to(std::vector<double>& sum, const Part& part) {
-    const Matrix<T> whole = part;
+    const RowMatrix<T> whole = part;
     Eigen::Map<Row<double>>(sum.data(), whole.size()) +=
         Eigen::Map<const Row<T>>(whole.data(), whole.size()).template cast<double>();
   }
   /// Takes dL/d(log c) of a block back through the softmax to W, b and x.
-  void through_classes(std::int64_t first, const Matrix<T>& c, const Matrix<T>& dlog_c, int W,
-                       PartValues& gradient, Eigen::Map<Matrix<T>>& dx) const {
-    const Matrix<T> da = dlog_c - (c.array().colwise() * dlog_c.rowwise().sum().array()).matrix();
+  void through_classes(std::int64_t first, const RowMatrix<T>& c, const RowMatrix<T>& dlog_c, int W,
+                       PartValues& gradient, Eigen::Map<RowMatrix<T>>& dx) const {
+    const RowMatrix<T> da =
+        dlog_c - (c.array().colwise() * dlog_c.rowwise().sum().array()).matrix();
     const auto x = x_.middleRows(first, c.rows());
     add_to(gradient.tensor[static_cast<std::size_t>(W)], product_of(x.transpose(), da));
     std::vector<double>& db =
         gradient.tensor[static_cast<std::size_t>(W == p_W_query ? p_b_query : p_b_reference)];
     if (!db.empty()) add_to(db, da.colwise().sum());
-    const Matrix<T>& weights = W == p_W_query ? w_.W_query : w_.W_reference;
+    const RowMatrix<T>& weights = W == p_W_query ? w_.W_query : w_.W_reference;
     add_product(dx.middleRows(first, c.rows()), da, weights.transpose());
   }
   /// Returns dL/d(means) [rows x d] of a block, and adds the gradients by the queries' classes and
   /// Q.
-  Matrix<T> through_queries(std::int64_t first, const Matrix<T>& means, const TokenMatrix<T>& g,
-                            Eigen::Map<Matrix<T>>& dx, PartValues& gradient) const {
+  RowMatrix<T> through_queries(std::int64_t first, const RowMatrix<T>& means,
+                               const TokenMatrix<T>& g, Eigen::Map<RowMatrix<T>>& dx,
+                               PartValues& gradient) const {
     const std::int64_t count = means.rows(), w = w_.width;
-    const Matrix<T> c = query_classes(first, count);
-    const Matrix<T> u = mixed(c, means);
+    const RowMatrix<T> c = query_classes(first, count);
+    const RowMatrix<T> u = mixed(c, means);
     add_to(gradient.tensor[p_Q], product_of(u.transpose(), g.middleRows(first, count)));
-    const Matrix<T> du = product_of(g.middleRows(first, count), w_.Q.transpose());
-    Matrix<T> dlog_c(count, w_.classes);
+    const RowMatrix<T> du = product_of(g.middleRows(first, count), w_.Q.transpose());
+    RowMatrix<T> dlog_c(count, w_.classes);
     for (std::int64_t k = 0; k < w_.classes; ++k) {
       dlog_c.col(k) =
           (du.middleCols(k * w, w).array() * means.middleCols(k * w, w).array()).rowwise().sum() *
@@ -307,7 +307,7 @@ class AgglomerativeHead {
     return mixed(c, du);
   }
 
-  void backward_full(const TokenMatrix<T>& g, Eigen::Map<Matrix<T>>& dx,
+  void backward_full(const TokenMatrix<T>& g, Eigen::Map<RowMatrix<T>>& dx,
                      PartValues& gradient) const {
     const FullAverages full = full_averages();
     const std::int64_t d = x_.cols(), w = w_.width, m = w_.classes;
@@ -315,12 +315,12 @@ class AgglomerativeHead {
     for (std::int64_t k = 0; k < m; ++k) flat.segment(k * w, w) = full.means.row(k);
     Row<double> dmeans = Row<double>::Zero(d);
     for_blocks([&](std::int64_t first, std::int64_t count) {
-      const Matrix<T> means = flat.replicate(count, 1);
+      const RowMatrix<T> means = flat.replicate(count, 1);
       dmeans +=
           through_queries(first, means, g, dx, gradient).template cast<double>().colwise().sum();
     });
-    Eigen::Map<Matrix<double>> dP(gradient.tensor[p_P].data(), d, d);
-    Matrix<T> by_token(m, d);  // dL/d(average of x) of each class
+    Eigen::Map<RowMatrix<double>> dP(gradient.tensor[p_P].data(), d, d);
+    RowMatrix<T> by_token(m, d);  // dL/d(average of x) of each class
     Row<T> at_mean(m);
     for (std::int64_t k = 0; k < m; ++k) {
       const Row<double> own = dmeans.segment(k * w, w);
@@ -331,14 +331,14 @@ class AgglomerativeHead {
       at_mean(k) = active ? static_cast<T>(own.dot(full.means.row(k).template cast<double>())) : 0;
     }
     for_blocks([&](std::int64_t first, std::int64_t count) {
-      const Matrix<T> log_c = log_reference(first, count);
-      Matrix<T> p(count, m);
+      const RowMatrix<T> log_c = log_reference(first, count);
+      RowMatrix<T> p(count, m);
       for (std::int64_t k = 0; k < m; ++k) {
         const auto divisor = static_cast<T>(full.log_divisor[static_cast<std::size_t>(k)]);
         p.col(k) = (log_c.col(k).array() - divisor).exp();
       }
       const auto x = x_.middleRows(first, count);
-      Matrix<T> dlog_c = product_of(x, by_token.transpose());
+      RowMatrix<T> dlog_c = product_of(x, by_token.transpose());
       dlog_c.rowwise() -= at_mean;
       dlog_c.array() *= p.array();
       add_product(dx.middleRows(first, count), p, by_token);
@@ -346,7 +346,7 @@ class AgglomerativeHead {
     });
   }
 
-  void backward_causal(const TokenMatrix<T>& g, Eigen::Map<Matrix<T>>& dx,
+  void backward_causal(const TokenMatrix<T>& g, Eigen::Map<RowMatrix<T>>& dx,
                        PartValues& gradient) const {
     // The averages before each block, from which the means of the block are recomputed.
     std::vector<Averages> before;
@@ -360,8 +360,8 @@ class AgglomerativeHead {
       const std::int64_t first = block * block_rows;
       const std::int64_t count = std::min<std::int64_t>(block_rows, x_.rows() - first);
       const CausalBlock b = causal_block(first, count, before[static_cast<std::size_t>(block)]);
-      const Matrix<T> dmeans = through_queries(first, b.means, g, dx, gradient);
-      Matrix<T> dy(count, x_.cols()), dlog_c(count, w_.classes);
+      const RowMatrix<T> dmeans = through_queries(first, b.means, g, dx, gradient);
+      RowMatrix<T> dy(count, x_.cols()), dlog_c(count, w_.classes);
       for (std::int64_t i = count - 1; i >= 0; --i) later.step(b, dmeans, i, w_.width, dy, dlog_c);
       const auto x = x_.middleRows(first, count);
       add_to(gradient.tensor[p_P], product_of(x.transpose(), dy));
@@ -384,8 +384,8 @@ class AgglomerativeHead {
           at_mean(static_cast<std::size_t>(classes), 0.0),
           log_scale(static_cast<std::size_t>(classes), 0.0) {}
 
-    void step(const CausalBlock& b, const Matrix<T>& dmeans, std::int64_t i, std::int64_t w,
-              Matrix<T>& dy, Matrix<T>& dlog_c) {
+    void step(const CausalBlock& b, const RowMatrix<T>& dmeans, std::int64_t i, std::int64_t w,
+              RowMatrix<T>& dy, RowMatrix<T>& dlog_c) {
       for (std::size_t k = 0; k < at_mean.size(); ++k) {
         const auto column = static_cast<std::int64_t>(k);
         const auto sum = by_mean.segment(column * w, w);

@@ -32,8 +32,6 @@ namespace conelab {
 namespace bi_blosa {
 namespace {
 
-template <class T>
-using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Index = std::int64_t;
 
 /// The number of tokens in a chunk of whole blocks, and of rows in products over tokens.
@@ -76,33 +74,32 @@ Size size_of(int place, Index d) {
 /// Returns the tensors of one direction, indexed by Place; absent ones are 0. `side` is 1 for the
 /// second of two directions.
 template <class T>
-std::vector<Matrix<T>> tensors_of(const PartValues& values, Index d, int side) {
-  std::vector<Matrix<T>> all;
+std::vector<RowMatrix<T>> tensors_of(const PartValues& values, Index d, int side) {
+  std::vector<RowMatrix<T>> all;
   for (int place = 0; place < tensors; ++place) {
     const auto [rows, columns] = size_of(place, d);
     const std::vector<double>& given = values.tensor[static_cast<std::size_t>(place)];
-    all.emplace_back(Matrix<T>::Zero(rows, columns));
+    all.emplace_back(RowMatrix<T>::Zero(rows, columns));
     if (given.empty()) continue;
-    all.back() =
-        Eigen::Map<const Matrix<double>>(given.data() + side * rows * columns, rows, columns)
-            .template cast<T>();
+    all.back() = RowMatrixView<double>(given.data() + side * rows * columns, rows, columns)
+                     .template cast<T>();
   }
   return all;
 }
 
 template <class T>
-auto sigmoid(const Matrix<T>& a) {
+auto sigmoid(const RowMatrix<T>& a) {
   return (1 / (1 + (-a.array()).exp())).matrix();
 }
 /// Returns elu(a) = max(a, 0) + e^min(a, 0) - 1, without branches. Like std::max, max and min
 /// return a NaN that is their first argument.
 template <class T>
-auto elu(const Matrix<T>& a) {
+auto elu(const RowMatrix<T>& a) {
   return (a.array().max(T(0)) + (a.array().min(T(0)).exp() - 1)).matrix();
 }
 /// Returns the derivative of elu, given its value.
 template <class T>
-auto elu_slope(const Matrix<T>& value) {
+auto elu_slope(const RowMatrix<T>& value) {
   return value.array().min(T(0)) + 1;
 }
 
@@ -111,8 +108,8 @@ template <class T>
 class Direction {
  public:
   /// x [n x d] must outlive the object. `later` is true for direction=backward.
-  Direction(std::vector<Matrix<T>> weights, const TokenMatrix<T>& x, Index block_rows, bool later,
-            const Execution& run)
+  Direction(std::vector<RowMatrix<T>> weights, const TokenMatrix<T>& x, Index block_rows,
+            bool later, const Execution& run)
       : w_(std::move(weights)),
         x_(x),
         r_(std::clamp<Index>(block_rows, 1, std::max<Index>(1, x.rows()))),
@@ -141,7 +138,7 @@ class Direction {
     local_.prepare_slopes();
     global_.prepare_slopes();
     for (auto* each : {&fusion_slope_, &gate_slope_, &source_slope_, &hidden_slope_, &hidden_}) {
-      *each = Matrix<T>::Zero(x_.rows(), x_.cols());
+      *each = RowMatrix<T>::Zero(x_.rows(), x_.cols());
     }
     through_fusion(upstream, stride, dx);
     through_blocks();
@@ -150,7 +147,7 @@ class Direction {
   }
 
  private:
-  std::vector<Matrix<T>> w_;
+  std::vector<RowMatrix<T>> w_;
   TokenMatrix<T> x_;  ///< [n x d]
   Index r_, blocks_;
   bool later_;
@@ -158,15 +155,16 @@ class Direction {
   BoundedKernels<T> kernels_;
   /// The attention of tokens (its `average` is h) and of blocks (its `average` is o).
   SelfAttention<T> local_, global_;
-  Matrix<T> gate_, e_;  ///< [m x d]
+  RowMatrix<T> gate_, e_;  ///< [m x d]
   /// [m x d] The terms of e in the arguments of elu and sigmoid.
-  Matrix<T> fusion_of_block_, gate_of_block_;
+  RowMatrix<T> fusion_of_block_, gate_of_block_;
   // The backward pass stores the derivatives by the arguments of elu, sigmoid and softmax here.
-  Matrix<T> fusion_slope_, gate_slope_;                                                 ///< [n x d]
-  Matrix<T> source_slope_, hidden_slope_, hidden_;                                      ///< [n x d]
-  Matrix<T> fusion_slope_of_block_, gate_slope_of_block_, block_gate_slope_, v_slope_;  ///< [m x d]
+  RowMatrix<T> fusion_slope_, gate_slope_;             ///< [n x d]
+  RowMatrix<T> source_slope_, hidden_slope_, hidden_;  ///< [n x d]
+  RowMatrix<T> fusion_slope_of_block_, gate_slope_of_block_, block_gate_slope_,
+      v_slope_;  ///< [m x d]
 
-  [[nodiscard]] const Matrix<T>& w(Place place) const {
+  [[nodiscard]] const RowMatrix<T>& w(Place place) const {
     return w_[static_cast<std::size_t>(place)];
   }
   /// Returns the columns of a fusion's tensor that are multiplied by x, h or e (part 0, 1, 2).
@@ -175,7 +173,7 @@ class Direction {
   }
   template <class U>
   auto rows_of(U* data, Index stride, Index first, Index count) const {
-    using Whole = std::conditional_t<std::is_const_v<U>, const Matrix<T>, Matrix<T>>;
+    using Whole = std::conditional_t<std::is_const_v<U>, const RowMatrix<T>, RowMatrix<T>>;
     return Eigen::Map<Whole, 0, Eigen::OuterStride<>>(data + first * stride, count, x_.cols(),
                                                       Eigen::OuterStride<>(stride));
   }
@@ -206,8 +204,8 @@ class Direction {
                 [&](Index at, const auto&) { work(at * bounded_columns, bounded_columns); });
   }
   /// Returns the row of its block for each token [tokens x d].
-  [[nodiscard]] Matrix<T> spread(const Matrix<T>& of_block, Index first, Index count) const {
-    Matrix<T> all(count, x_.cols());
+  [[nodiscard]] RowMatrix<T> spread(const RowMatrix<T>& of_block, Index first, Index count) const {
+    RowMatrix<T> all(count, x_.cols());
     for_blocks(first, count, [&](Index l, Index at, Index rows) {
       all.middleRows(at - first, rows).rowwise() = of_block.row(l).head(x_.cols());
     });
@@ -217,10 +215,10 @@ class Direction {
   // Forward.
 
   struct Source {
-    Matrix<T> hidden, weight;  ///< [rows x d] elu(W1 h + b1); the softmax over a block's tokens.
+    RowMatrix<T> hidden, weight;  ///< [rows x d] elu(W1 h + b1); the softmax over a block's tokens.
   };
   [[nodiscard]] Source source(Index first, Index count) const {
-    Matrix<T> a = w(b1_source).replicate(count, 1);
+    RowMatrix<T> a = w(b1_source).replicate(count, 1);
     add_product(a, h(first, count), w(W1_source).transpose());
     Source s{elu(a), {}};
     s.weight = product_of(s.hidden, w(W2_source).transpose());
@@ -239,7 +237,7 @@ class Direction {
       for_blocks(first, count, [&](Index, Index at, Index rows) {
         kernels_.average(local_.block(at, rows, 0, local_.value.cols(), later_));
       });
-      const Matrix<T> weighed = source(first, count).weight.cwiseProduct(h(first, count));
+      const RowMatrix<T> weighed = source(first, count).weight.cwiseProduct(h(first, count));
       for_blocks(first, count, [&](Index l, Index at, Index rows) {
         global_.value.row(l).head(x_.cols()) = weighed.middleRows(at - first, rows).colwise().sum();
       });
@@ -247,12 +245,12 @@ class Direction {
   }
   /// Computes o and e of all blocks.
   void connect() {
-    const Matrix<T> own = v();
+    const RowMatrix<T> own = v();
     global_.set(0, own, w(W_query_block), w(W_key_block), w(b_block));
     for_columns([&](Index column, Index columns) {
       kernels_.average(global_.block(0, blocks_, column, columns, later_));
     });
-    Matrix<T> a = w(b_gate).replicate(blocks_, 1);
+    RowMatrix<T> a = w(b_gate).replicate(blocks_, 1);
     add_product(a, o(), w(W_gate_context).transpose());
     add_product(a, v(), w(W_gate_source).transpose());
     gate_ = sigmoid(a);
@@ -263,11 +261,11 @@ class Direction {
     add_product(gate_of_block_, e_, part(W_fusion_gate, 2).transpose());
   }
   struct Fusion {
-    Matrix<T> value, gate;  ///< elu(W_fusion c + b_fusion) and g [rows x d]
+    RowMatrix<T> value, gate;  ///< elu(W_fusion c + b_fusion) and g [rows x d]
   };
   [[nodiscard]] Fusion fusion(Index first, Index count) const {
-    const auto before = [&](Place place, const Matrix<T>& of_block) {
-      Matrix<T> a = spread(of_block, first, count);
+    const auto before = [&](Place place, const RowMatrix<T>& of_block) {
+      RowMatrix<T> a = spread(of_block, first, count);
       add_product(a, x_.middleRows(first, count), part(place, 0).transpose());
       add_product(a, h(first, count), part(place, 1).transpose());
       return a;
@@ -281,7 +279,7 @@ class Direction {
   /// Given dL/du: adds to dL/dx, sets dL/dh (in local_.average_slope), and sums over blocks.
   void through_fusion(const T* upstream, Index stride, T* dx) {
     const Index d = x_.cols();
-    fusion_slope_of_block_ = gate_slope_of_block_ = Matrix<T>::Zero(blocks_, d);
+    fusion_slope_of_block_ = gate_slope_of_block_ = RowMatrix<T>::Zero(blocks_, d);
     for_chunks([&](Index first, Index count) {
       const Fusion f = fusion(first, count);
       const auto g = rows_of(upstream, stride, first, count);
@@ -305,7 +303,7 @@ class Direction {
   }
   /// Computes dL/dv from those sums.
   void through_blocks() {
-    Matrix<T> de = product_of(fusion_slope_of_block_, part(W_fusion, 2));
+    RowMatrix<T> de = product_of(fusion_slope_of_block_, part(W_fusion, 2));
     add_product(de, gate_slope_of_block_, part(W_fusion_gate, 2));
     block_gate_slope_ =
         (de.array() * (o() - v()).array() * gate_.array() * (1 - gate_.array())).matrix();
@@ -324,12 +322,12 @@ class Direction {
     const Index d = x_.cols();
     for_chunks([&](Index first, Index count) {
       const Source s = source(first, count);
-      const Matrix<T> dv = spread(v_slope_, first, count);
-      const Matrix<T> mean = spread(global_.value, first, count);
+      const RowMatrix<T> dv = spread(v_slope_, first, count);
+      const RowMatrix<T> mean = spread(global_.value, first, count);
       auto ds = source_slope_.middleRows(first, count);
       ds = s.weight.cwiseProduct(dv).cwiseProduct(h(first, count) - mean);
       hidden_.middleRows(first, count) = s.hidden;
-      const Matrix<T> dhidden = product_of(ds, w(W2_source));
+      const RowMatrix<T> dhidden = product_of(ds, w(W2_source));
       hidden_slope_.middleRows(first, count) = (dhidden.array() * elu_slope(s.hidden)).matrix();
       auto to_h = local_.average_slope.block(first, 0, count, d);
       to_h += s.weight.cwiseProduct(dv);
@@ -343,28 +341,28 @@ class Direction {
 
   /// Adds slope^T input to columns of a tensor's gradient. If `input` is null, adds the column sums
   /// of slope to the gradient of an offset. Sums over chunks of rows are in double.
-  void add(PartValues& gradient, int side, Place place, const Matrix<T>& slope,
-           const Matrix<T>* input, Index which = 0) const {
+  void add(PartValues& gradient, int side, Place place, const RowMatrix<T>& slope,
+           const RowMatrix<T>* input, Index which = 0) const {
     const Index d = x_.cols();
     std::vector<double>& to = gradient.tensor[static_cast<std::size_t>(place)];
     if (to.empty()) return;
     const auto [rows, columns] = size_of(place, d);
-    Eigen::Map<Matrix<double>> sum(to.data() + side * rows * columns, rows, columns);
+    Eigen::Map<RowMatrix<double>> sum(to.data() + side * rows * columns, rows, columns);
     for (Index first = 0; first < slope.rows(); first += chunk_rows) {
       const Index count = std::min(chunk_rows, slope.rows() - first);
       const auto own = slope.block(first, 0, count, d);
-      const Matrix<T> part = input == nullptr
-                                 ? Matrix<T>(own.colwise().sum())
-                                 : product_of(own.transpose(), input->block(first, 0, count, d));
+      const RowMatrix<T> part = input == nullptr
+                                    ? RowMatrix<T>(own.colwise().sum())
+                                    : product_of(own.transpose(), input->block(first, 0, count, d));
       sum.middleCols(which * d, d) += part.template cast<double>();
     }
   }
   void add_gradients(int side, PartValues& gradient) const {
-    const Matrix<T> x = x_;
+    const RowMatrix<T> x = x_;
     struct Term {
       Place place;
-      const Matrix<T>& slope;
-      const Matrix<T>* input = nullptr;
+      const RowMatrix<T>& slope;
+      const RowMatrix<T>* input = nullptr;
       Index which = 0;
     };
     const std::vector<std::vector<Term>> of_tensor{

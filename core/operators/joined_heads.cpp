@@ -9,11 +9,6 @@
 namespace conelab {
 namespace {
 
-template <class T>
-using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-template <class T>
-using Rows = Eigen::Map<const Matrix<T>>;
-
 /// Reorders [batch x head x n x d] to [batch x 1 x n x head*d].
 template <class T>
 Tensor4<T> concatenated(const Tensor4<T>& of_heads) {
@@ -47,17 +42,17 @@ Tensor4<T> separated(const Tensor4<T>& joined, std::int64_t heads) {
 
 /// Returns all tokens [batch*n x columns] of a tensor with one head.
 template <class T>
-Rows<T> rows_of(const Tensor4<T>& joined) {
+RowMatrixView<T> rows_of(const Tensor4<T>& joined) {
   return {joined.data.data(), joined.shape.batch * joined.shape.token, joined.shape.feature};
 }
 
 /// Returns P_output [d_o x head*d_v]; empty if it is absent.
 template <class T>
-Matrix<T> output_matrix(const Plan& plan, const std::map<std::string, Array<T>>& tensors) {
+RowMatrix<T> output_matrix(const Plan& plan, const std::map<std::string, Array<T>>& tensors) {
   const std::vector<double> p = plan.values(plan.output_parameters, 0, tensors).tensor[0];
   if (p.empty()) return {};
   const std::int64_t rows = plan.output.feature;
-  return Rows<double>(p.data(), rows, static_cast<std::int64_t>(p.size()) / rows)
+  return RowMatrixView<double>(p.data(), rows, static_cast<std::int64_t>(p.size()) / rows)
       .template cast<T>();
 }
 
@@ -73,14 +68,14 @@ template <class T>
 Forward<T> join_heads(const Plan& plan, const std::map<std::string, Array<T>>& tensors,
                       Forward<T> of_heads) {
   if (!plan.joins_heads) return of_heads;
-  const Matrix<T> p = output_matrix(plan, tensors);
+  const RowMatrix<T> p = output_matrix(plan, tensors);
   Tensor4<T> output = concatenated(of_heads.output);
   of_heads.heads_output = std::move(of_heads.output);
   of_heads.output = std::move(output);
   if (p.size() == 0) return of_heads;
   Tensor4<T> projected(plan.output);
-  set_product(Eigen::Map<Matrix<T>>(projected.data.data(), plan.output.batch * plan.output.token,
-                                    plan.output.feature),
+  set_product(Eigen::Map<RowMatrix<T>>(projected.data.data(), plan.output.batch * plan.output.token,
+                                       plan.output.feature),
               rows_of(of_heads.output), p.transpose());
   of_heads.output = std::move(projected);
   return of_heads;
@@ -97,11 +92,11 @@ Tensor4<T> output_grad_of_heads(const Plan& plan, const std::map<std::string, Ar
                                 Tensor4<T> output_grad) {
   if (!plan.joins_heads) return output_grad;
   const Tensor4<T> joined = given_or_ones(plan, std::move(output_grad));
-  const Matrix<T> p = output_matrix(plan, tensors);
+  const RowMatrix<T> p = output_matrix(plan, tensors);
   if (p.size() == 0) return separated(joined, plan.extents.head);
   Tensor4<T> wide({joined.shape.batch, 1, joined.shape.token, p.cols()});
   set_product(
-      Eigen::Map<Matrix<T>>(wide.data.data(), joined.shape.batch * joined.shape.token, p.cols()),
+      Eigen::Map<RowMatrix<T>>(wide.data.data(), joined.shape.batch * joined.shape.token, p.cols()),
       rows_of(joined), p);
   return separated(wide, plan.extents.head);
 }
@@ -112,7 +107,7 @@ void add_output_gradient(const Plan& plan, const AttentionInput<T>& input,
   if (!plan.joins_heads || plan.parameters[plan.output_parameters.front()].extents.empty()) return;
   const Tensor4<T> grad = given_or_ones(plan, input.output_grad.dense());
   const Tensor4<T> wide = concatenated(of_heads.output);
-  const Matrix<T> dp = product_of(rows_of(grad).transpose(), rows_of(wide));
+  const RowMatrix<T> dp = product_of(rows_of(grad).transpose(), rows_of(wide));
   PartValues own = plan.zeros(plan.output_parameters);
   std::copy_n(dp.data(), dp.size(), own.tensor[0].begin());
   add_gradients(plan, plan.output_parameters, std::span<const PartValues>(&own, 1), result);

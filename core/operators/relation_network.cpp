@@ -27,9 +27,7 @@ namespace conelab {
 namespace relation_network {
 namespace {
 
-template <class T>
-using MatrixOf = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using Matrix = MatrixOf<double>;
+using Matrix = RowMatrix<double>;
 using Index = std::int64_t;
 
 /// Positions of the operator's parameters.
@@ -331,7 +329,7 @@ struct RelationNetwork {
   }
   template <class T>
   static void set_tokens(Tensor4<T>& all, Index b, Index h, const Matrix& of_head) {
-    Eigen::Map<MatrixOf<T>>(all.row(b, h, 0), of_head.rows(), of_head.cols()) = of_head.cast<T>();
+    Eigen::Map<RowMatrix<T>>(all.row(b, h, 0), of_head.rows(), of_head.cols()) = of_head.cast<T>();
   }
   template <class T>
   static Head head(const Plan& plan, const AttentionInput<T>& input, const Mask& mask, Index b,

@@ -15,7 +15,7 @@ namespace conelab {
 /// are 0.
 template <class T>
 struct SelfAttention {
-  using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  using Matrix = RowMatrix<T>;
   using Rows = Eigen::Ref<const Matrix, 0, Eigen::OuterStride<>>;
 
   Matrix query, key, value, average, inverse_sum;  ///< [rows x stride]

@@ -38,14 +38,12 @@ namespace conelab {
 namespace volume_preserving {
 namespace {
 
-template <class T>
-using Rows = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using Matrix = Rows<double>;
+using Matrix = RowMatrix<double>;
 using Tokens = Eigen::Ref<const Matrix>;  ///< [n x d]
 template <class T>
 using Given = TokenMatrix<T>;
 template <class T>
-using Result = Eigen::Map<Rows<T>>;
+using Result = Eigen::Map<RowMatrix<T>>;
 using Eigen::Index;
 
 /// Positions in the operator's list of parameters.
@@ -276,7 +274,7 @@ Matrix sum_over_rows(const Given<T>& a, const Given<T>& b, const Execution& run)
   for_parts(a.rows(), run, [&](Index part, Index begin, Index rows) {
     Matrix& sum = sums[static_cast<std::size_t>(part)];
     sum = Matrix::Zero(a.cols(), b.cols());
-    Rows<T> product(a.cols(), b.cols());
+    RowMatrix<T> product(a.cols(), b.cols());
     for (Index first = begin; first < begin + rows; first += rows_of_product) {
       const Index count = std::min(rows_of_product, begin + rows - first);
       set_product(product, a.middleRows(first, count).transpose(), b.middleRows(first, count));
@@ -301,7 +299,7 @@ template <class T>
 void features_forward(const Matrix& S, const Given<T>& x, Result<T> output, const Execution& run) {
   Matrix map = 2 * feature_inverse(S, sum_over_rows(x, x, run));
   map.diagonal().array() -= 1;
-  const Rows<T> narrow = map.template cast<T>();
+  const RowMatrix<T> narrow = map.template cast<T>();
   for_parts(x.rows(), run, [&](Index, Index first, Index count) {
     set_product(output.middleRows(first, count), x.middleRows(first, count), narrow);
   });
@@ -319,7 +317,8 @@ void features_backward(const Weighting& weighting, const Given<T>& x, const Give
   const Matrix N = product_of(S.transpose(), H);
   Matrix map = 2 * Bt;
   map.diagonal().array() -= 1;
-  const Rows<T> of_upstream = map.template cast<T>(), of_x = (N + N.transpose()).template cast<T>();
+  const RowMatrix<T> of_upstream = map.template cast<T>(),
+                     of_x = (N + N.transpose()).template cast<T>();
   for_parts(x.rows(), run, [&](Index, Index first, Index count) {
     auto rows = dx.middleRows(first, count);
     set_product(rows, upstream.middleRows(first, count), of_upstream);
