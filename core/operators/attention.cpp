@@ -5,8 +5,6 @@
 #include <limits>
 #include <type_traits>
 
-#include "core/base/error.h"
-#include "core/base/names.h"
 #include "core/operators/joined_heads.h"
 #include "core/operators/structured.h"
 #include "core/tiles/head_bias.h"
@@ -205,14 +203,6 @@ template <class S>
 constexpr OperatorFunctions<S> attention_functions{&forward_attention<S>, &backward_attention<S>,
                                                    &pair_map_tile<S>, nullptr};
 
-/// Throws misuse if the plan's operator has neither weights nor logits of pairs.
-void check_has_pairs(const Plan& plan) {
-  const auto has = plan.operation->has_map;
-  if (!has(plan, Map2d::weights) && !has(plan, Map2d::logits)) {
-    misuse("{} has no weights or logits of pairs", plan.call.operation);
-  }
-}
-
 }  // namespace
 
 template <class S>
@@ -276,90 +266,19 @@ double hype_columns_error(const Plan& plan, const AttentionInput<S>& input) {
   return error;
 }
 
-template <class T>
-PairCall<T> mapped_call(std::shared_ptr<const Plan> plan, AttentionInput<T> input) {
-  if (!plan->inner) return {std::move(plan), std::move(input)};
-  AttentionInput<T> mapped = map_tokens(*plan, input);
-  for (auto* tensor : {&mapped.query, &mapped.key, &mapped.value, &mapped.output_grad}) {
-    (void)tensor->owned();  // The views would outlive `input`, so they are copied.
-  }
-  return {plan->inner, std::move(mapped)};
-}
-
-template <class S>
-PairMap<S>::PairMap(const Plan& plan, const AttentionInput<S>& input)
-    : plan_(&plan), input_(&input) {
-  check_has_pairs(plan);
-  if (const auto pairs = functions_of<S>(plan).pairs) {
-    mapped_ = pairs(plan, input);
-  } else if (plan.inner) {
-    mapped_ = {plan.inner, map_tokens(plan, input)};
-  }
-}
-
-template <class S>
-void PairMap<S>::tile(Map2d which, const Forward<S>* saved, const MapTile& tile, Compute<S>* out,
-                      const Execution& run) const {
-  if (!mapped_.plan) {
-    return functions_of<S>(*plan_).map(*plan_, *input_, which, saved, tile, out, run);
-  }
-  Forward<Compute<S>> rows;
-  if (saved != nullptr) {
-    rows.row_reference = saved->row_reference;
-    rows.row_sum = saved->row_sum;
-    rows.column_lse = saved->column_lse;
-  }
-  functions_of<Compute<S>>(*mapped_.plan)
-      .map(*mapped_.plan, mapped_.input, which, saved == nullptr ? nullptr : &rows, tile, out, run);
-}
-
-template <class S>
-Tensor4<Compute<S>> attention_map(const Plan& plan, const AttentionInput<S>& input, Map2d which,
-                                  const Execution& run) {
-  check_input(plan, input);
-  const PairMap<S> pairs(plan, input);
-  const Shape4 sizes = plan.pairs;
-  Tensor4<Compute<S>> map(sizes);
-  Forward<S> saved;
-  if (which == Map2d::weights) saved = forward(plan, input, stage(run, 0, 0.5));
-  const Execution rest = quiet(run);
-  for (std::int64_t b = 0; b < sizes.batch; ++b) {
-    for (std::int64_t h = 0; h < sizes.head; ++h) {
-      pairs.tile(which, &saved, {b, h, 0, sizes.token, 0, sizes.feature}, map.row(b, h, 0), rest);
-    }
-  }
-  return map;
-}
-
-template <class T>
-PairCall<T> pair_call(const Call& call, AttentionInput<T> input) {
-  draw_tensors(call, input);
-  auto plan = resolve(call, check_extents(input));
-  check_has_pairs(*plan);
-  if (const auto pairs = functions_of<T>(*plan).pairs) return pairs(*plan, input);
-  return mapped_call(std::move(plan), std::move(input));
-}
-template PairCall<float> mapped_call(std::shared_ptr<const Plan>, AttentionInput<float>);
-template PairCall<double> mapped_call(std::shared_ptr<const Plan>, AttentionInput<double>);
-template PairCall<float> pair_call(const Call&, AttentionInput<float>);
-template PairCall<double> pair_call(const Call&, AttentionInput<double>);
 template Backward<float> pull_back(const Plan&, const AttentionInput<float>&, const Forward<float>&,
                                    Backward<float>);
 template Backward<double> pull_back(const Plan&, const AttentionInput<double>&,
                                     const Forward<double>&, Backward<double>);
 
-#define CONELAB_PAIRS(S)                                                                   \
-  template AttentionInput<Compute<S>> map_tokens(const Plan&, const AttentionInput<S>&);   \
-  template double hype_columns_error(const Plan&, const AttentionInput<S>&);               \
-  template class PairMap<S>;                                                               \
-  template Tensor4<Compute<S>> attention_map(const Plan&, const AttentionInput<S>&, Map2d, \
-                                             const Execution&);
-CONELAB_PAIRS(float)
-CONELAB_PAIRS(double)
-CONELAB_PAIRS(Float16)
-CONELAB_PAIRS(Bfloat16)
+#define CONELAB_MAPPED(S)                                                                \
+  template AttentionInput<Compute<S>> map_tokens(const Plan&, const AttentionInput<S>&); \
+  template double hype_columns_error(const Plan&, const AttentionInput<S>&);
+CONELAB_MAPPED(float)
+CONELAB_MAPPED(double)
+CONELAB_MAPPED(Float16)
+CONELAB_MAPPED(Bfloat16)
 
-OperatorRow attention_row();
 OperatorRow attention_row() {
   OperatorRow row{.info = {.name = "attention",
                            .about = "similarity, bias, mask, weights, aggregate",

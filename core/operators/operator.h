@@ -36,7 +36,7 @@ namespace conelab {
 struct OperatorInfo {
   const char* name;
   const char* about;  ///< The formula in one line, with the paper.
-  const char* cost;   ///< As a function of n: "n", "n log n", "n^2".
+  const char* cost;   ///< How its time grows with n: "n", "n log n", "n^2".
   std::span<const ParameterInfo> parameters;
   std::span<const char* const> masks;  ///< The masks that it accepts; `every_mask`: all.
   /// Whether it reads other tensors than q: k, and v if it needs values.
@@ -80,7 +80,7 @@ struct OperatorRow {
   /// Returns the floating-point operations of one pass, leading terms only. `share` is the share of
   /// the pairs that the masks admit.
   double (*flops)(const Plan& plan, Pass pass, double share);
-  /// Returns whether the operator has these numbers of pairs.
+  /// Returns whether the operator has logits, or weights, of pairs.
   bool (*has_map)(const Plan& plan, Map2d which);
   /// Sets the plan's sizes of the output and of the pairs; null for attention.
   void (*set_sizes)(Plan& plan) = nullptr;
@@ -151,8 +151,8 @@ class PairMap {
  private:
   const Plan* plan_;
   const AttentionInput<T>* input_;
-  /// The plan and input of the pairs that are computed. Its plan is null if they are those of the
-  /// call.
+  /// The plan and the input after the maps of tokens. Its plan is null if there are none, and the
+  /// two above are used.
   PairCall<Compute<T>> mapped_;
 };
 
@@ -187,11 +187,12 @@ template <class T>
 
 /// Returns the names of all operators: every similarity and every structured operator.
 [[nodiscard]] std::vector<std::string> operator_names();
-/// Returns the same with formula, paper and parameters.
+/// An operator for lists and menus.
 struct OperatorListing {
   PartInfo part;
-  std::string cost;
+  std::string cost;  ///< OperatorInfo::cost
 };
+/// Returns all operators with formula, paper and parameters.
 [[nodiscard]] std::vector<OperatorListing> list_operators();
 
 /// Returns every tensor that some operator or part reads in addition to q, k and v, each name once.
@@ -213,7 +214,7 @@ template <class T>
 
 /// Returns the parameters of the call's operator and parts, each key once.
 [[nodiscard]] std::vector<ParameterInfo> call_parameters(const Call& call);
-/// Returns whether the call's operator reads k, and v if it needs values, or q alone.
+/// Returns whether the call's operator reads other tensors than q: k, and v if it needs values.
 [[nodiscard]] bool reads_keys(const Call& call);
 
 /// Returns whether the projections of the call's operator make its heads, from tokens with one

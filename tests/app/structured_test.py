@@ -157,7 +157,7 @@ class Structured(AttendTest):
         self.fails(2, "attend", source, "--operator", "star", "--value-map", "lift", *out,
                    says="star does not combine with value-map lift")
         self.fails(2, "attend", source, "--operator", "random", "-p", "R=random", "--bias", "alibi", *out,
-                   says="weights, value-map, aggregate, position sinusoidal, and parameters")
+                   says="position sinusoidal, weights, value-map, aggregate, and parameters")
         self.fails(2, "attend", source, "--operator", "random", "-p", "R=random", "-p", "rank=3", *out,
                    says="random reads rank where it takes R_query and R_key (found R)")
 
