@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "core/operators/structured.h"
@@ -33,6 +34,7 @@ constexpr std::int64_t block_of_rows = 256;
 [[nodiscard]] constexpr std::int64_t blocks_of_rows(std::int64_t n) {
   return (n + block_of_rows - 1) / block_of_rows;
 }
+/// Calls work(block, first, count) for all blocks of n rows.
 template <class Work>
 void for_row_blocks(std::int64_t n, const Execution& run, const Work& work) {
   run_tickets(blocks_of_rows(n), run, [&](std::int64_t block, const auto&) {
@@ -40,6 +42,50 @@ void for_row_blocks(std::int64_t n, const Execution& run, const Work& work) {
     work(block, first, std::min(block_of_rows, n - first));
   });
 }
+
+/// Does the same with work(first, count, part), where `part` begins as a copy of `zero`, and adds
+/// these parts to `total` in the order of the blocks.
+template <class Sum, class Work>
+void sum_row_blocks(std::int64_t n, const Execution& run, const Sum& zero, Sum& total,
+                    const Work& work) {
+  std::vector<Sum> parts(static_cast<std::size_t>(blocks_of_rows(n)), zero);
+  for_row_blocks(n, run, [&](std::int64_t block, std::int64_t first, std::int64_t count) {
+    work(first, count, parts[static_cast<std::size_t>(block)]);
+  });
+  for (const Sum& part : parts) total.add(part);
+}
+
+/// The steps of a head. `next(state, t, place, execution)` returns the state after step t, counted
+/// from 0, given the one before. If `place` [n × d] is not null, it writes the tokens to it.
+struct Steps {
+  std::int64_t count;
+
+  /// Calls `next` for all steps, for the last one with place = output.
+  template <class State, class T, class Next>
+  void run(State state, T* output, const Execution& run, const Next& next) const {
+    for (std::int64_t t = 0; t < count; ++t) {
+      T* place = t + 1 < count ? nullptr : output;
+      state = next(state, t, place, stage(run, share(t), share(t + 1)));
+    }
+  }
+  /// Returns the states before the first step and after each, for a backward pass, of which this is
+  /// a quarter.
+  template <class State, class Next>
+  [[nodiscard]] std::vector<State> states(State first, const Execution& run,
+                                          const Next& next) const {
+    std::vector<State> all;
+    all.push_back(std::move(first));
+    for (std::int64_t t = 0; t < count; ++t) {
+      all.push_back(next(all.back(), t, nullptr, stage(run, share(t) / 4, share(t + 1) / 4)));
+    }
+    return all;
+  }
+
+ private:
+  [[nodiscard]] double share(std::int64_t t) const {
+    return static_cast<double>(t) / static_cast<double>(count);
+  }
+};
 
 /// The tokens of one head as dense rows. If they are not dense in memory, which must outlive this
 /// object, they are copied.

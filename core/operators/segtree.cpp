@@ -66,27 +66,19 @@ class SegmentTreeHead {
   SegmentTreeHead(const Plan& plan, const PartValues& values, const T* x)
       : tree_(plan.extents.query, is_causal_tree(plan)),
         d_(plan.extents.feature),
-        steps_(static_cast<std::int64_t>(values.p[list_steps])),
+        steps_{static_cast<std::int64_t>(values.p[list_steps])},
         scale_(values.p[list_scale]),
         x_(x) {}
 
   void forward(T* output, const Execution& run) const {
-    TreeState<T> state = initial();
-    for (std::int64_t t = 0; t < steps_; ++t) {
-      T* place = t + 1 < steps_ ? nullptr : output;
-      state = next(state, t, place, stage(run, share(t), share(t + 1)));
-    }
+    steps_.run(initial(), output, run, step());
   }
 
   void backward(const T* output_grad, T* dx, PartValues& gradient, const Execution& run) const {
-    std::vector<TreeState<T>> states;
-    states.push_back(initial());
-    for (std::int64_t t = 0; t < steps_; ++t) {
-      states.push_back(next(states.back(), t, nullptr, stage(run, share(t) / 4, share(t + 1) / 4)));
-    }
+    const std::vector<TreeState<T>> states = steps_.states(initial(), run, step());
     Buffer<T> of_cells(static_cast<std::size_t>(tree_.cells() * d_)), earlier(of_cells.size());
     std::copy_n(output_grad, tree_.tokens() * d_, of_cells.begin());
-    for (std::int64_t t = steps_ - 1; t >= 0; --t) {
+    for (std::int64_t t = steps_.count - 1; t >= 0; --t) {
       const auto at = static_cast<std::size_t>(t);
       gradient.p[list_scale] +=
           step_back(states[at], states[at + 1], t, of_cells, earlier, quiet(run));
@@ -97,12 +89,14 @@ class SegmentTreeHead {
 
  private:
   SegmentTree tree_;
-  std::int64_t d_, steps_;
+  std::int64_t d_;
+  Steps steps_;
   double scale_;
   const T* x_;  ///< [n x d]
 
-  [[nodiscard]] double share(std::int64_t t) const {
-    return static_cast<double>(t) / static_cast<double>(steps_);
+  /// Returns `next` as a function.
+  [[nodiscard]] auto step() const {
+    return [this](const auto&... arguments) { return next(arguments...); };
   }
   [[nodiscard]] TreeState<T> initial() const {
     TreeState<T> state{tree_.tokens(), d_, x_, nullptr, 0, {}, {}};
@@ -112,7 +106,7 @@ class SegmentTreeHead {
   }
   /// Returns the number of cells that step t updates: in the last step only the tokens.
   [[nodiscard]] std::int64_t updated(std::int64_t t) const {
-    return t + 1 < steps_ ? tree_.cells() : tree_.tokens();
+    return t + 1 < steps_.count ? tree_.cells() : tree_.tokens();
   }
 
   /// Calls `work(ticket, first, count)` for the cells 0 ... cells - 1: for each large cell alone,

@@ -50,30 +50,22 @@ class StarHead {
   StarHead(const Plan& plan, const PartValues& values, const T* x)
       : n_(plan.extents.query),
         d_(plan.extents.feature),
-        steps_(static_cast<std::int64_t>(values.p[list_steps])),
+        steps_{static_cast<std::int64_t>(values.p[list_steps])},
         scale_(values.p[list_scale]),
         masked_(values.p[star_boundary] != 0),
         x_(x),
         relay_(values.tensor[star_relay].begin(), values.tensor[star_relay].end()) {}
 
   void forward(T* output, const Execution& run) const {
-    StarState<T> state = initial();
-    for (std::int64_t t = 0; t < steps_; ++t) {
-      T* place = t + 1 < steps_ ? nullptr : output;
-      state = next(state, t, place, stage(run, share(t), share(t + 1)));
-    }
+    steps_.run(initial(), output, run, step());
   }
 
   void backward(const T* output_grad, T* dx, PartValues& gradient, const Execution& run) const {
-    std::vector<StarState<T>> states;
-    states.push_back(initial());
-    for (std::int64_t t = 0; t < steps_; ++t) {
-      states.push_back(next(states.back(), t, nullptr, stage(run, share(t) / 4, share(t + 1) / 4)));
-    }
+    const std::vector<StarState<T>> states = steps_.states(initial(), run, step());
     std::fill_n(dx, n_ * d_, T(0));
     StarGradient<T> of{{output_grad, output_grad + n_ * d_}, {}, row_of_zeros(), dx};
     of.earlier.resize(of.token.size());
-    for (std::int64_t t = steps_ - 1; t >= 0; --t) {
+    for (std::int64_t t = steps_.count - 1; t >= 0; --t) {
       const auto at = static_cast<std::size_t>(t);
       step_back(states[at], states[at + 1], t, of, quiet(run));
     }
@@ -90,21 +82,23 @@ class StarHead {
   }
 
  private:
-  std::int64_t n_, d_, steps_;
+  std::int64_t n_, d_;
+  Steps steps_;
   double scale_;
   bool masked_;
   const T* x_;  ///< [n x d]
   /// [d], or empty, in which case the relay starts as the mean of the tokens.
   std::vector<T> relay_;
 
-  [[nodiscard]] double share(std::int64_t t) const {
-    return static_cast<double>(t) / static_cast<double>(steps_);
+  /// Returns `next` as a function.
+  [[nodiscard]] auto step() const {
+    return [this](const auto&... arguments) { return next(arguments...); };
   }
   [[nodiscard]] std::vector<T> row_of_zeros() const {
     return std::vector<T>(static_cast<std::size_t>(d_));
   }
   /// The last state of the relay is not computed.
-  [[nodiscard]] bool has_relay(std::int64_t t) const { return t + 1 < steps_; }
+  [[nodiscard]] bool has_relay(std::int64_t t) const { return t + 1 < steps_.count; }
 
   [[nodiscard]] StarState<T> initial() const {
     return {x_, {}, relay_.empty() ? mean() : relay_, {}};
@@ -150,10 +144,12 @@ class StarHead {
       after.own.resize(static_cast<std::size_t>(n_ * d_));
       after.token = place = after.own.data();
     }
-    std::vector<ListAttention<T>> parts(static_cast<std::size_t>(blocks_of_rows(n_)),
-                                        ListAttention<T>(d_, scale_));
-    for_row_blocks(n_, run, [&](std::int64_t block, std::int64_t first, std::int64_t count) {
-      ListAttention<T> attention(d_, scale_);
+    const ListAttention<T> empty(d_, scale_);
+    ListAttention<T> relay = empty;
+    const TokenRun<T> itself{before.relay.data(), 1};
+    relay.add(before.relay.data(), {&itself, 1});
+    sum_row_blocks(n_, run, empty, relay, [&](std::int64_t first, std::int64_t count, auto& part) {
+      ListAttention<T> attention = empty;
       std::array<TokenRun<T>, 5> storage;
       for (std::int64_t i = first; i < first + count; ++i) {
         attention.start();
@@ -161,14 +157,9 @@ class StarHead {
         after.lse[static_cast<std::size_t>(i)] = attention.finish(place + i * d_);
       }
       const TokenRun<T> own{after.token + first * d_, count};
-      if (has_relay(t)) parts[static_cast<std::size_t>(block)].add(before.relay.data(), {&own, 1});
+      if (has_relay(t)) part.add(before.relay.data(), {&own, 1});
     });
-    if (!has_relay(t)) return after;
-    ListAttention<T> relay(d_, scale_);
-    const TokenRun<T> itself{before.relay.data(), 1};
-    relay.add(before.relay.data(), {&itself, 1});
-    for (const ListAttention<T>& part : parts) relay.add(part);
-    after.relay_lse = relay.finish(after.relay.data());
+    if (has_relay(t)) after.relay_lse = relay.finish(after.relay.data());
     return after;
   }
 
@@ -186,13 +177,10 @@ class StarHead {
     });
     const QueryRun<T> queries{before.token, of.token.data(), after.lse.data(), at_output.data(),
                               n_};
-    std::vector<ListGradient<T>> parts(static_cast<std::size_t>(blocks_of_rows(n_)),
-                                       ListGradient<T>(d_, scale_));
-    for_row_blocks(n_, run, [&](std::int64_t block, std::int64_t first, std::int64_t count) {
-      ListGradient<T>& part = parts[static_cast<std::size_t>(block)];
+    const ListGradient<T> zero(d_, scale_);
+    sum_row_blocks(n_, run, zero, relay, [&](std::int64_t first, std::int64_t count, auto& part) {
       tokens_back(before, queries, first, count, of, part);
     });
-    for (const ListGradient<T>& part : parts) relay.add(part);
     of.token.swap(of.earlier);
     of.relay.assign(relay.sum().begin(), relay.sum().end());
     of.scale += relay.of_scale();
@@ -204,22 +192,20 @@ class StarHead {
                   ListGradient<T>& relay, const Execution& run) const {
     const double at_output = row_product(of.relay.data(), after.relay.data(), d_);
     const QueryRun<T> query{before.relay.data(), of.relay.data(), &after.relay_lse, &at_output, 1};
-    std::vector<ListGradient<T>> parts(static_cast<std::size_t>(blocks_of_rows(n_)),
-                                       ListGradient<T>(d_, scale_));
-    for_row_blocks(n_, run, [&](std::int64_t block, std::int64_t first, std::int64_t count) {
+    const TokenRun<T> itself{before.relay.data(), 1};
+    relay.through_query(query, {&itself, 1});
+    relay.through_token(before.relay.data(), {&query, 1});
+    const ListGradient<T> zero(d_, scale_);
+    sum_row_blocks(n_, run, zero, relay, [&](std::int64_t first, std::int64_t count, auto& part) {
       const TokenRun<T> own{after.token + first * d_, count};
-      parts[static_cast<std::size_t>(block)].through_query(query, {&own, 1});
-      ListGradient<T> gradient(d_, scale_);
+      part.through_query(query, {&own, 1});
+      ListGradient<T> gradient = zero;
       for (std::int64_t i = first; i < first + count; ++i) {
         gradient.start();
         gradient.through_token(after.token + i * d_, {&query, 1});
         add_to_row(gradient, of.token.data() + i * d_);
       }
     });
-    const TokenRun<T> itself{before.relay.data(), 1};
-    relay.through_query(query, {&itself, 1});
-    relay.through_token(before.relay.data(), {&query, 1});
-    for (const ListGradient<T>& part : parts) relay.add(part);
   }
 
   /// Sets the gradients of a block of tokens before the step, adds to those of their embeddings,
