@@ -72,9 +72,21 @@ QueryRange checked_queries(const Call& call, std::int64_t count, std::int64_t al
   return {positional ? all - count : 0, count};
 }
 
-/// Returns all queries if there are at most `whole` of them, otherwise checked_rows of them.
-QueryRange checked_queries_up_to(std::int64_t whole, const Call& call, std::int64_t all) {
-  return checked_queries(call, all <= whole ? all : checked_rows, all);
+/// Returns whether a call with some of the queries is another problem. It is one for a structured
+/// operator, whose outputs depend on all tokens; for weights over queries; and for a graph, whose
+/// edges give queries by their number.
+bool needs_all_queries(const Call& call) {
+  const auto axis = call.parameters.find("axis");
+  return !is_attention(call) || (axis != call.parameters.end() && axis->second == "query") ||
+         std::find(call.masks.begin(), call.masks.end(), "graph") != call.masks.end();
+}
+
+/// Returns all queries if the call needs all or there are at most `whole` of them, otherwise
+/// checked_rows of them.
+template <class T>
+QueryRange compared_queries(const Call& call, const AttentionInput<T>& input, std::int64_t whole) {
+  const std::int64_t all = input.query.shape.token;
+  return checked_queries(call, all <= whole || needs_all_queries(call) ? all : checked_rows, all);
 }
 
 /// Returns tokens of a head in float64 [1 × 1 × count × feature].
@@ -162,79 +174,42 @@ double slope_error(const Call& call, const AttentionInput<double>& input,
   return compared > 0 ? largest : unknown;
 }
 
-/// Returns whether a call with some of the queries is another problem. It is one for a structured
-/// operator, whose outputs depend on all tokens; for weights over queries; and for a graph, whose
-/// edges give queries by their number.
-bool needs_all_queries(const Call& call) {
-  const auto axis = call.parameters.find("axis");
-  return !is_attention(call) || (axis != call.parameters.end() && axis->second == "query") ||
-         std::find(call.masks.begin(), call.masks.end(), "graph") != call.masks.end();
-}
-
-/// Returns the error of all queries. It compares with the reference up to a length, and beyond it
-/// with the engine in float64.
-template <class T>
-double whole_output_error(const Call& call, const AttentionInput<T>& input,
-                          const Tensor4<T>& output) {
-  const QueryRange all{0, input.query.shape.token};
-  return over_heads(input.query.shape, [&](HeadIndex at) {
-    const AttentionInput<double> exact = exact_input(call, input, at, all);
-    const Call own = call_of(call, input, at);
-    if (all.count <= outputs_checked_whole) {
-      const auto problem = reference::make_problem(own, exact);
-      return largest_difference(output, at, 0, reference::evaluate(problem).output);
-    }
-    if constexpr (std::is_same_v<T, double>) return unknown;
-    const auto plan = resolve(own, check_extents(exact));
-    return largest_difference(output, at, 0, forward(*plan, exact).output);
-  });
-}
-
-template <class T>
-double whole_gradient_error(const Call& call, const AttentionInput<T>& input,
-                            const Backward<T>& gradient, const Execution& execution) {
-  if constexpr (std::is_same_v<T, double>) return unknown;
-  const QueryRange all{0, input.query.shape.token};
-  return over_heads(input.query.shape, [&](HeadIndex at) {
-    const AttentionInput<double> exact = exact_input(call, input, at, all);
-    const auto plan = resolve(call_of(call, input, at), check_extents(exact));
-    const auto g = backward(*plan, exact, forward(*plan, exact, execution), execution);
-    double error = largest_difference(gradient.query, at, 0, g.query);
-    if (!g.key.empty()) error = worse(error, largest_difference(gradient.key, at, 0, g.key));
-    if (!g.value.empty()) error = worse(error, largest_difference(gradient.value, at, 0, g.value));
-    return error;
-  });
-}
-
 }  // namespace
 
 template <class T>
 double output_error(const Call& call, const AttentionInput<T>& input, const Tensor4<T>& output) {
-  if (needs_all_queries(call)) return whole_output_error(call, input, output);
-  const QueryRange queries =
-      checked_queries_up_to(outputs_checked_whole, call, input.query.shape.token);
+  const QueryRange queries = compared_queries(call, input, outputs_checked_whole);
+  const bool by_reference = queries.count <= outputs_checked_whole;
+  if (!by_reference && std::is_same_v<T, double>) return unknown;
   return over_heads(input.query.shape, [&](HeadIndex at) {
-    const auto problem =
-        reference::make_problem(call_of(call, input, at), exact_input(call, input, at, queries));
-    return largest_difference(output, at, queries.begin, reference::evaluate(problem).output);
+    const Call own = call_of(call, input, at);
+    const AttentionInput<double> exact = exact_input(call, input, at, queries);
+    if (by_reference) {
+      const auto problem = reference::make_problem(own, exact);
+      return largest_difference(output, at, queries.begin, reference::evaluate(problem).output);
+    }
+    const auto plan = resolve(own, check_extents(exact));
+    return largest_difference(output, at, queries.begin, forward(*plan, exact).output);
   });
 }
 
 template <class T>
 double gradient_error(const Call& call, const AttentionInput<T>& input, const Backward<T>& gradient,
                       const Execution& execution) {
-  if (needs_all_queries(call)) return whole_gradient_error(call, input, gradient, execution);
-  if constexpr (std::is_same_v<T, double>) return slope_error(call, input, gradient.query);
-  const std::int64_t n = input.query.shape.token;
-  const QueryRange queries = checked_queries_up_to(gradients_checked_whole, call, n);
+  if constexpr (std::is_same_v<T, double>) {
+    return needs_all_queries(call) ? unknown : slope_error(call, input, gradient.query);
+  }
+  const QueryRange queries = compared_queries(call, input, gradients_checked_whole);
   return over_heads(input.query.shape, [&](HeadIndex at) {
     const AttentionInput<double> exact = exact_input(call, input, at, queries);
     const auto plan = resolve(call_of(call, input, at), check_extents(exact));
     const auto g = backward(*plan, exact, forward(*plan, exact, execution), execution);
-    const double by_query = largest_difference(gradient.query, at, queries.begin, g.query);
-    if (queries.count < n) return by_query;  // Gradients of keys are sums over all queries.
-    return worse(by_query, worse(largest_difference(gradient.key, at, 0, g.key),
-                                 largest_difference(gradient.value, at, 0, g.value)));
+    double error = largest_difference(gradient.query, at, queries.begin, g.query);
+    // Gradients of keys are sums over all queries.
+    if (queries.count < input.query.shape.token) return error;
+    if (!g.key.empty()) error = worse(error, largest_difference(gradient.key, at, 0, g.key));
+    if (!g.value.empty()) error = worse(error, largest_difference(gradient.value, at, 0, g.value));
+    return error;
   });
 }
 
