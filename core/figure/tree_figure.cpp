@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "core/base/error.h"
 #include "core/figure/axes.h"
@@ -371,6 +372,58 @@ std::string no_order_note(const TreeFigure& f) {
   return text;
 }
 
+/// Returns the depths of all merges, and those of the tokens if they are ordered.
+std::vector<double> tree_depths(const HeadTree& t) {
+  std::vector<double> depths;
+  for (const Merge& merge : t.dendrogram.merges) depths.push_back(merge.depth);
+  for (std::size_t i = 0; i < t.size && t.order; ++i) depths.push_back(own_depth(t, i));
+  return depths;
+}
+
+/// Returns whether attention crosses some boundary whose segmentation the figure is to show.
+bool has_boundaries(const TreeFigure& f) {
+  const auto& segmentation = f.tree->segmentation;
+  return f.segmentation && f.tree->size > 1 && segmentation && segmentation->strongest >= 0;
+}
+
+/// Describes the segmentation, or says why it is not drawn. Empty if it is not asked for.
+std::string segmentation_text(const TreeFigure& f) {
+  if (!f.segmentation || !f.tree->segmentation || f.tree->size <= 1) return "";
+  if (has_boundaries(f)) {
+    return fmt::format(
+        "; below, attention across each boundary between adjacent tokens, in the text's order and "
+        "relative to uniform attention, least after token {}",
+        f.first_token + f.tree->segmentation->strongest);
+  }
+  return f.tree->segmentation->unknown()
+             ? "; attention across boundaries is unknown, since weights are not finite"
+             : "; no attention may cross a boundary";
+}
+
+std::string tree_text(const TreeFigure& f) {
+  std::string text = f.tree->order ? "Tokens joined at the depth of their lowest common ancestor"
+                                   : "Tokens joined at their smallest logit (complete linkage)";
+  if (misses_ancestors(*f.tree)) text += "; dashed where no common ancestor exists";
+  return text + segmentation_text(f) + undefined_note(*f.tree);
+}
+
+/// Describes the order, given how many of its lines are faint.
+std::string order_text(const TreeFigure& f, std::size_t faint) {
+  const HeadTree& t = *f.tree;
+  const std::size_t pairs = count(t.order->ancestor);
+  if (pairs == 0) return no_order_note(f) + undefined_note(t);
+  std::string text = fmt::format(
+      "Hasse diagram: {} of {} pairs of tokens are ancestor and descendant, {} of them directly; "
+      "grey tokens are related to none",
+      pairs, t.size * (t.size - 1) / 2, count(t.order->cover));
+  if (faint > 0) {
+    text += fmt::format(
+        "; strong lines lead to each token's nearest direct ancestor, the {} others are faint",
+        faint);
+  }
+  return text + undefined_note(t);
+}
+
 }  // namespace
 
 DrawnTree place_tree(const TreeFigure& f) {
@@ -382,45 +435,26 @@ DrawnTree place_tree(const TreeFigure& f) {
     finish_with_caption(list, f.caption.empty() ? "No tokens" : f.caption, top);
     return drawn;
   }
-  std::vector<double> depths;
-  for (const Merge& merge : t.dendrogram.merges) depths.push_back(merge.depth);
-  for (std::size_t i = 0; i < t.size && t.order; ++i) depths.push_back(own_depth(t, i));
-  const bool has_cuts = f.segmentation && t.segmentation && t.size > 1;
-  const bool cuts = has_cuts && t.segmentation->strongest >= 0;
-  Axis y = depth_axis(f, depths);
-  double left = margin + room_left(y);
-  Axis across;
-  if (cuts)
-    across = segmentation_axis(*t.segmentation), left = std::max(left, margin + room_left(across));
-  const std::vector<std::int64_t> leaves =
-      t.size == 1 ? std::vector<std::int64_t>{0} : t.dendrogram.leaf_order;
-  const TokenFrame upper =
-      token_frame(f, y, left, top + 2, std::min(0.42 * f.width, 190.0), permuted(f.tokens, leaves));
+  const Axis y = depth_axis(f, tree_depths(t));
+  std::optional<Axis> across;
+  if (has_boundaries(f)) across = segmentation_axis(*t.segmentation);
+  const double left = margin + std::max(room_left(y), across ? room_left(*across) : 0);
+  const TokenFrame upper = token_frame(f, y, left, top + 2, std::min(0.42 * f.width, 190.0),
+                                       permuted(f.tokens, t.dendrogram.leaf_order));
   draw_frame(list, upper.frame, "tree-axes");
   draw_dendrogram(list, f, upper, places);
   set_boxes(places, upper);
   draw_tokens(list, upper.labels, upper.frame.box);
   double bottom = upper.bottom;
-  std::string text = t.order ? "Tokens joined at the depth of their lowest common ancestor"
-                             : "Tokens joined at their smallest logit (complete linkage)";
-  if (misses_ancestors(t)) text += "; dashed where no common ancestor exists";
-  if (cuts) {
+  if (across) {
     std::vector<std::int64_t> in_text(t.size);
     std::iota(in_text.begin(), in_text.end(), 0);
     const TokenFrame lower =
-        token_frame(f, across, left, bottom + 10, 48, permuted(f.tokens, in_text));
+        token_frame(f, *across, left, bottom + 10, 48, permuted(f.tokens, in_text));
     draw_segmentation(list, f, lower, places);
     bottom = lower.bottom;
-    text += fmt::format(
-        "; below, attention across each boundary between adjacent tokens, in the "
-        "text's order and relative to uniform attention, least after token {}",
-        f.first_token + t.segmentation->strongest);
-  } else if (has_cuts) {
-    text += t.segmentation->unknown()
-                ? "; attention across boundaries is unknown, since weights are not finite"
-                : "; no attention may cross a boundary";
   }
-  text += undefined_note(t) + stride_note(f, upper.labels.stride);
+  const std::string text = tree_text(f) + stride_note(f, upper.labels.stride);
   finish_with_caption(list, with_caption(f.caption, text), bottom + 8);
   return drawn;
 }
@@ -439,28 +473,16 @@ DrawnTree place_hasse(const TreeFigure& f) {
   std::vector<double> depths;
   for (std::size_t i = 0; i < t.size; ++i) depths.push_back(own_depth(t, i));
   Axis y = depth_axis(f, depths);
-  y.title = rich(f.tree->heights ? "height of the token" : "distance from the source");
-  const std::vector<std::int64_t> leaves =
-      t.size == 1 ? std::vector<std::int64_t>{0} : t.dendrogram.leaf_order;
-  const TokenFrame frame = token_frame(f, y, margin + room_left(y), top + 2,
-                                       std::min(0.5 * f.width, 220.0), permuted(f.tokens, leaves));
+  y.title = rich(t.heights ? "height of the token" : "distance from the source");
+  const TokenFrame frame =
+      token_frame(f, y, margin + room_left(y), top + 2, std::min(0.5 * f.width, 220.0),
+                  permuted(f.tokens, t.dendrogram.leaf_order));
   draw_frame(list, frame.frame, "hasse-axes");
   const std::size_t faint = draw_order(list, t, frame, places);
   set_boxes(places, frame);
   draw_tokens(list, frame.labels, frame.frame.box);
-  std::string text = fmt::format(
-      "Hasse diagram: {} of {} pairs of tokens are ancestor and descendant, {} of them directly; "
-      "grey tokens are related to none",
-      count(t.order->ancestor), t.size * (t.size - 1) / 2, count(t.order->cover));
-  if (faint > 0) {
-    text += fmt::format(
-        "; strong lines lead to each token's nearest direct ancestor, the {} others are faint",
-        faint);
-  }
-  const bool ordered = count(t.order->ancestor) > 0;
-  const std::string caption = (ordered ? text : no_order_note(f)) + undefined_note(t);
-  finish_with_caption(list, with_caption(f.caption, caption + stride_note(f, frame.labels.stride)),
-                      frame.bottom + 8);
+  const std::string text = order_text(f, faint) + stride_note(f, frame.labels.stride);
+  finish_with_caption(list, with_caption(f.caption, text), frame.bottom + 8);
   return drawn;
 }
 
