@@ -7,11 +7,6 @@
 
 namespace conelab {
 
-const std::vector<std::string>& device_words() {
-  static const std::vector<std::string> words = {"cpu", "cuda", "auto"};
-  return words;
-}
-
 void warn_of_unusable_device(const std::string& word) {
   if (word != "auto") return;
   const DeviceState state = cuda_backend().state();
@@ -22,7 +17,7 @@ void warn_of_unusable_device(const std::string& word) {
 
 Backend* choose_device(const std::string& word, Dtype dtype) {
   if (word == "cpu") return nullptr;
-  if (word != "cuda" && word != "auto") unknown_name("device", word, device_words());
+  if (word != "cuda" && word != "auto") unknown_name("device", word, {"cpu", "cuda", "auto"});
   Backend& cuda = cuda_backend();
   const DeviceState state = cuda.state();
   if (word == "auto") return state.available && cuda.takes(dtype) ? &cuda : nullptr;

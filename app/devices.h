@@ -2,19 +2,15 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "core/base/tensor.h"
 #include "core/tiles/backend.h"
 
 namespace conelab {
 
-/// Returns the words that `--device` takes: "cpu", "cuda", "auto".
-[[nodiscard]] const std::vector<std::string>& device_words();
-
-/// Returns the backend for `word`, or null for the CPU. If the device cannot be used or cannot
-/// compute `dtype`, "cuda" throws a failure that says why, and "auto" returns null. Throws misuse
-/// for other words.
+/// Returns the backend for `word`, which is "cpu", "cuda" or "auto", or null for the CPU. If the
+/// device cannot be used or cannot compute `dtype`, "cuda" throws a failure that says why, and
+/// "auto" returns null. Throws misuse for other words.
 [[nodiscard]] Backend* choose_device(const std::string& word, Dtype dtype);
 
 /// Warns if `word` is "auto" and there seems to be a device that cannot be used, for example with a

@@ -16,6 +16,17 @@ namespace {
 /// A figure's map is held in memory. Larger maps can be written by `attend --keep weights`.
 constexpr std::int64_t most_cells = std::int64_t{1} << 27;
 
+/// Returns the names of q, k and v that the key `arrays` gives; empty if it is not given.
+std::vector<std::string> array_names(const FigureRequest& request) {
+  const std::string typed = request.value("arrays");
+  if (typed.empty()) return {};
+  std::vector<std::string> names = split_list(typed, "-p arrays");
+  if (names.size() != 3) {
+    misuse("-p arrays={}: expected the names of q, k and v, separated by commas", typed);
+  }
+  return names;
+}
+
 }  // namespace
 
 std::string source_caption(const std::string& model, const std::string& group) {
@@ -40,16 +51,6 @@ void check_index(const char* axis, std::size_t index, std::int64_t size) {
   if (static_cast<std::int64_t>(index) >= size) {
     misuse("-p {}={}: there is none (the input has {}, counted from 0)", axis, index, size);
   }
-}
-
-std::vector<std::string> array_names(const FigureRequest& request) {
-  const std::string typed = request.value("arrays");
-  if (typed.empty()) return {};
-  std::vector<std::string> names = split_list(typed, "-p arrays");
-  if (names.size() != 3) {
-    misuse("-p arrays={}: expected the names of q, k and v, separated by commas", typed);
-  }
-  return names;
 }
 
 std::vector<std::string> layer_groups(const FigureRequest& request, const std::string& file) {

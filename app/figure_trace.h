@@ -30,8 +30,6 @@ struct TraceHead {
 /// Reads FILE or FILE:/group; the request's key `arrays` names its q, k and v. Throws misuse if its
 /// n_q x n_k matrix is too large to be drawn.
 [[nodiscard]] TraceLayer read_trace_layer(const FigureRequest& request, const std::string& spec);
-/// Returns the names of q, k and v that the key `arrays` gives; empty if it is not given.
-[[nodiscard]] std::vector<std::string> array_names(const FigureRequest& request);
 /// Returns the groups of a file that hold a trace, as layers.h orders them; "" alone for a file
 /// without groups.
 [[nodiscard]] std::vector<std::string> layer_groups(const FigureRequest& request,

@@ -18,6 +18,13 @@
 namespace conelab {
 namespace {
 
+/// Returns the sweep as its attribute in the file: "lengths=256,512", ...
+std::vector<std::string> sweep_lines(const Sweep& sweep) {
+  std::vector<std::string> lines;
+  for (const auto& [name, value] : sweep.items()) lines.push_back(name + "=" + value);
+  return lines;
+}
+
 using Numbers = std::vector<double>;
 
 /// Returns those of some axes that the file stores.
@@ -383,12 +390,6 @@ LabelledArray environment_group(const BenchResult& r) {
 }
 
 }  // namespace
-
-std::vector<std::string> sweep_lines(const Sweep& sweep) {
-  std::vector<std::string> lines;
-  for (const auto& [name, value] : sweep.items()) lines.push_back(name + "=" + value);
-  return lines;
-}
 
 std::vector<std::string> machine_notes(const BenchResult& r) {
   const auto most_threads = static_cast<int>(r.sweep.numbers(axis_named("threads")).back());

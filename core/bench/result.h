@@ -34,9 +34,6 @@ struct BenchResult {
 /// bench/environment.
 [[nodiscard]] LabelledFile bench_file(const BenchResult& result);
 
-/// Returns the sweep as its attribute in the file: "lengths=256,512", ...
-[[nodiscard]] std::vector<std::string> sweep_lines(const Sweep& sweep);
-
 /// Returns notes for the reader on how reliable the machine was (see
 /// core/statistics/machine_notes.h).
 [[nodiscard]] std::vector<std::string> machine_notes(const BenchResult& result);

@@ -6,6 +6,23 @@
 #include "core/figure/text.h"
 
 namespace conelab::figure {
+namespace {
+
+std::set<char32_t> missing_characters(const DisplayList& list) {
+  std::set<char32_t> missing;
+  for (const Item& item : list.items) {
+    const auto* text = std::get_if<TextItem>(&item);
+    if (text == nullptr) continue;
+    for (const TextRun& run : text->runs) {
+      for (const char32_t c : decode_utf8(run.text)) {
+        if (!has_glyph(run.face, c)) missing.insert(c);
+      }
+    }
+  }
+  return missing;
+}
+
+}  // namespace
 
 std::u32string code_point_text(char32_t code) {
   const auto number = static_cast<std::uint32_t>(code);
@@ -23,20 +40,6 @@ std::u32string drawn_text(Face face, std::u32string_view text) {
     }
   }
   return drawn;
-}
-
-std::set<char32_t> missing_characters(const DisplayList& list) {
-  std::set<char32_t> missing;
-  for (const Item& item : list.items) {
-    const auto* text = std::get_if<TextItem>(&item);
-    if (text == nullptr) continue;
-    for (const TextRun& run : text->runs) {
-      for (const char32_t c : decode_utf8(run.text)) {
-        if (!has_glyph(run.face, c)) missing.insert(c);
-      }
-    }
-  }
-  return missing;
 }
 
 std::string missing_note(const DisplayList& list) {

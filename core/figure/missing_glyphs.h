@@ -19,11 +19,8 @@ namespace conelab::figure {
 /// Returns the text as it is drawn in this face.
 [[nodiscard]] std::u32string drawn_text(Face face, std::u32string_view text);
 
-/// Returns the characters in the texts of a figure that have no glyph.
-[[nodiscard]] std::set<char32_t> missing_characters(const DisplayList& list);
-
-/// Returns one line that names them, such as "no embedded font has 中 (U+4E2D): drawn as \u4E2D",
-/// or an empty string if there are none.
+/// Returns one line that names the characters without a glyph in the texts of a figure, such as "no
+/// embedded font has 中 (U+4E2D): drawn as \u4E2D", or an empty string if there are none.
 [[nodiscard]] std::string missing_note(const DisplayList& list);
 
 }  // namespace conelab::figure

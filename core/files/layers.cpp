@@ -20,6 +20,18 @@ std::vector<std::string> words_between_dots(const std::string& name) {
   return words;
 }
 
+/// Returns the groups with those of one parent beside each other, the layers of each in natural
+/// order.
+std::vector<std::string> by_parent(const std::vector<std::string>& groups) {
+  std::vector<std::string> sorted;
+  for (const std::string& each : groups) {
+    if (std::find(sorted.begin(), sorted.end(), each) != sorted.end()) continue;
+    const std::vector<std::string> layers = layers_beside(groups, each);
+    sorted.insert(sorted.end(), layers.begin(), layers.end());
+  }
+  return sorted;
+}
+
 }  // namespace
 
 std::vector<std::string> groups_with_queries(const Inspection& inspection,
@@ -48,16 +60,6 @@ std::vector<std::string> groups_of_archive(const std::vector<std::string>& array
   }
   if (groups.empty()) return {""};
   return by_parent(groups);
-}
-
-std::vector<std::string> by_parent(const std::vector<std::string>& groups) {
-  std::vector<std::string> sorted;
-  for (const std::string& each : groups) {
-    if (std::find(sorted.begin(), sorted.end(), each) != sorted.end()) continue;
-    const std::vector<std::string> layers = layers_beside(groups, each);
-    sorted.insert(sorted.end(), layers.begin(), layers.end());
-  }
-  return sorted;
 }
 
 std::vector<std::string> layers_beside(const std::vector<std::string>& groups,

@@ -22,9 +22,6 @@ namespace conelab {
 /// there is none.
 [[nodiscard]] std::vector<std::string> groups_of_archive(const std::vector<std::string>& arrays,
                                                          const std::string& query = "q");
-/// Returns the groups with those of one parent beside each other, the layers of each in natural
-/// order.
-[[nodiscard]] std::vector<std::string> by_parent(const std::vector<std::string>& groups);
 /// Returns those of `groups` that have the same parent as `group`, in natural order: the layers of
 /// one model on one text.
 [[nodiscard]] std::vector<std::string> layers_beside(const std::vector<std::string>& groups,

@@ -5,6 +5,8 @@
 
 namespace conelab::reference {
 
+namespace {
+
 Real loss(const Problem& problem) {
   const Tensor4<Real> output = evaluate(problem).output;
   Real sum = 0;
@@ -13,6 +15,8 @@ Real loss(const Problem& problem) {
   }
   return sum;
 }
+
+}  // namespace
 
 Difference central_difference(const Problem& problem, Real& x) {
   const Real middle = x;

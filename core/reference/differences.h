@@ -16,8 +16,6 @@ struct Difference {
   bool smooth = true;  ///< False if there is a kink within the step; `slope` is meaningless then.
 };
 
-[[nodiscard]] Real loss(const Problem& problem);
-
 /// Returns the derivative with respect to `x`, which must be a number inside `problem` (an element
 /// of a tensor or of a parameter's list). x is changed and restored.
 [[nodiscard]] Difference central_difference(const Problem& problem, Real& x);

@@ -27,6 +27,27 @@ class BitRows {
   std::vector<std::uint64_t> bits_;
 };
 
+/// Returns the transitive reduction of a strict partial order [n × n]. If rounding has made the
+/// relation not quite transitive, it returns the pairs without a third element between them.
+std::vector<std::uint8_t> transitive_reduction(const std::vector<std::uint8_t>& strict_order,
+                                               std::size_t n) {
+  BitRows below(n), above(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      if (!strict_order[i * n + j]) continue;
+      below.set(i, j);
+      above.set(j, i);
+    }
+  }
+  std::vector<std::uint8_t> cover(n * n);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      cover[i * n + j] = strict_order[i * n + j] && !below.rows_meet(i, above, j);
+    }
+  }
+  return cover;
+}
+
 }  // namespace
 
 AncestorOrder ancestor_order(geometry::Base base, const std::vector<geometry::Element>& tokens) {
@@ -49,25 +70,6 @@ AncestorOrder ancestor_order(geometry::Base base, const std::vector<geometry::El
     for (std::size_t j = 0; j < n; ++j) order.cover[i * n + j] = order.cover[j * n + i] = 0;
   }
   return order;
-}
-
-std::vector<std::uint8_t> transitive_reduction(const std::vector<std::uint8_t>& strict_order,
-                                               std::size_t n) {
-  BitRows below(n), above(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = 0; j < n; ++j) {
-      if (!strict_order[i * n + j]) continue;
-      below.set(i, j);
-      above.set(j, i);
-    }
-  }
-  std::vector<std::uint8_t> cover(n * n);
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = 0; j < n; ++j) {
-      cover[i * n + j] = strict_order[i * n + j] && !below.rows_meet(i, above, j);
-    }
-  }
-  return cover;
 }
 
 std::vector<std::int64_t> levels(const AncestorOrder& order) {

@@ -31,11 +31,6 @@ struct AncestorOrder {
 [[nodiscard]] AncestorOrder ancestor_order(geometry::Base base,
                                            const std::vector<geometry::Element>& tokens);
 
-/// Returns the transitive reduction of a strict partial order [n × n]. If rounding has made the
-/// relation not quite transitive, it returns the pairs without a third element between them.
-[[nodiscard]] std::vector<std::uint8_t> transitive_reduction(
-    const std::vector<std::uint8_t>& strict_order, std::size_t n);
-
 /// Returns the length of the longest chain of ancestors of each element [n]; 0 without ancestors.
 [[nodiscard]] std::vector<std::int64_t> levels(const AncestorOrder& order);
 

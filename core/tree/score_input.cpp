@@ -33,6 +33,11 @@ bool is_tag_name(std::string_view name) {
                      [](char c) { return is_lower(c) || is_digit(c) || c == '_'; });
 }
 
+/// Returns whether a token separates or ends texts.
+bool is_separator(const std::string& token) {
+  return token == "[SEP]" || token == "<sep>" || token == "</s>" || token == "<eos>";
+}
+
 }  // namespace
 
 bool is_special_token(const std::string& token) {
@@ -42,10 +47,6 @@ bool is_special_token(const std::string& token) {
   const std::string_view name = t.substr(1, t.size() - 2);
   if (t.front() == '[' && t.back() == ']') return is_bracketed_name(name);
   return t.front() == '<' && t.back() == '>' && is_tag_name(name);
-}
-
-bool is_separator(const std::string& token) {
-  return token == "[SEP]" || token == "<sep>" || token == "</s>" || token == "<eos>";
 }
 
 std::vector<std::uint8_t> special_tokens(const std::vector<std::string>& tokens,

@@ -14,9 +14,6 @@ namespace conelab::tree {
 /// Tokens for unknown text ("[UNK]") and for bytes ("<0x0A>") do stand for text.
 [[nodiscard]] bool is_special_token(const std::string& token);
 
-/// Returns whether a token separates or ends texts: "[SEP]", "<sep>", "</s>", "<eos>".
-[[nodiscard]] bool is_separator(const std::string& token);
-
 /// Returns the marks (head_scores.h) of the first `count` tokens. If none of them is special, the
 /// first and the last token are marked as special.
 [[nodiscard]] std::vector<std::uint8_t> special_tokens(const std::vector<std::string>& tokens,

@@ -32,9 +32,6 @@ CONELAB_TILE constexpr int swizzled(int rows, int row, int column) {
   return panel * panel_bytes(rows) + row * line_bytes + (within ^ (row % 8 * 16));
 }
 
-/// Which axis of an operand is contiguous in a line.
-enum class Major { depth, outer };
-
 /// Returns the matrix descriptor of wgmma for a tile at a shared address that is aligned to 1024
 /// bytes (PTX ISA, matrix descriptor format): address / 16 in bits 0-13, the byte offsets `leading`
 /// / 16 and `stride` / 16 in bits 16-29 and 32-45, the 128-byte swizzle in bits 62-63.

@@ -208,8 +208,8 @@ std::vector<float> left_operand(const Tails& tails, int steps, Registers registe
 /// [outer × depth] numbers behind the descriptors of an operand in shared memory; `image` begins at
 /// a 1024-byte aligned place.
 template <class Type, class Descriptor>
-std::vector<float> shared_operand(const unsigned char* image, hopper::Major major, int outer,
-                                  int depth, Descriptor descriptor) {
+std::vector<float> shared_operand(const unsigned char* image, Major major, int outer, int depth,
+                                  Descriptor descriptor) {
   std::vector<float> numbers(static_cast<std::size_t>(outer * depth));
   for (int o = 0; o < outer; ++o) {
     for (int d = 0; d < depth; ++d) {

@@ -110,9 +110,8 @@ class EmulatedGradientGroup : public EmulatedMachine<Block> {
     const float sum = this->tail(t).base[i];
     if (Block::S::info.measure == Measure::product) return sum;
     const auto descriptor = hopper::depth_descriptor(0, hopper::group_rows, column / 16);
-    const float x =
-        Type::widen(operand_element(this->shared_.at(Block::own_at(this->consumer_)), descriptor,
-                                    hopper::Major::depth, row, column % 16));
+    const float x = Type::widen(operand_element(this->shared_.at(Block::own_at(this->consumer_)),
+                                                descriptor, Major::depth, row, column % 16));
     return 2 * (x * margin - sum);
   }
 };
