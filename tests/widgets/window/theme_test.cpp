@@ -18,6 +18,7 @@
 #include "tests/widgets/driving.h"
 #include "tests/widgets/window/written_files.h"
 #include "widgets/benchmarks/benchmarks_view.h"
+#include "widgets/explorer/explorer_viewport.h"
 #include "widgets/window/main_window.h"
 
 namespace conelab::desktop {
@@ -84,15 +85,17 @@ class Full {
     dock->raise();
     set_theme(from_);
     if (from_ != to_) set_theme(to_);
-    if (dock->objectName() == "dock-explorer") pump(400);  // Its heat is refined at rest.
     return at_rest(*dock).convertToFormat(QImage::Format_RGB32);
   }
-  /// Jobs paint some pictures: the one that is there once they are done and it changes no more.
+  /// Jobs paint some pictures, and the explorer refines its own at rest: the one that is there once
+  /// they are done and it changes no more.
   QImage at_rest(QWidget& widget) {
+    const auto* explorer = widget.findChild<ExplorerViewport*>();
     QImage last;
     EXPECT_TRUE(wait_for([&] {
       pump(40);
       if (!window_.workspace().jobs().running().empty()) return false;
+      if (explorer != nullptr && explorer->heat_step() != 2) return false;
       const QImage before = std::exchange(last, widget.grab().toImage());
       return last == before;
     }));
