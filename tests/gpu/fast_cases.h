@@ -1,6 +1,10 @@
 // The calls by which the fast path's arithmetic is compared with the portable path's.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -8,6 +12,7 @@
 
 namespace conelab::gpu::tests {
 
+using conelab::tests::make_call;
 using conelab::tests::Variant;
 
 /// The variants of the similarities that the fast path has.
@@ -31,5 +36,21 @@ struct FastSize {
   std::int64_t query, key, feature, value;
   const char* mask;
 };
+
+/// Calls check(call, input) for the sizes in turn, with one pair of twins in each input.
+template <class Check>
+void for_fast_sizes(const Variant& variant, const std::vector<FastSize>& sizes, std::uint64_t seed,
+                    const Check& check) {
+  for (const FastSize& s : sizes) {
+    const Extents extents{1, seed % 2 == 0 ? 2 : 1, s.query, s.key, s.feature, s.value};
+    const Call call = make_call(variant, {"none", {s.mask}, "softmax", "mean", true}, extents);
+    const double spread = 3 / std::sqrt(static_cast<double>(s.feature) + 1.0);
+    auto input = convert<float>(conelab::tests::random_input(call, extents, ++seed, spread));
+    std::copy_n(input.query.row(0, 0, 0), s.feature, input.key.owned().row(0, 0, 1));
+    SCOPED_TRACE(
+        fmt::format("{} n_q {} n_k {} d {} d_v {}", s.mask, s.query, s.key, s.feature, s.value));
+    check(call, input);
+  }
+}
 
 }  // namespace conelab::gpu::tests

@@ -21,7 +21,6 @@ namespace conelab::gpu::tests {
 namespace {
 
 using conelab::tests::difference;
-using conelab::tests::make_call;
 using conelab::tests::random_input;
 using namespace hopper;
 
@@ -90,18 +89,10 @@ TEST_P(Fast, AgreesWithThePortablePath) {
   const std::vector<FastSize> sizes{{65, 130, 64, 64, "causal"},  {20, 200, 33, 17, "full"},
                                     {70, 70, 100, 128, "causal"}, {130, 700, 16, 16, "causal"},
                                     {330, 65, 24, 8, "causal"},   {200, 500, 40, 16, "window"}};
-  std::uint64_t seed = 1;
-  for (const FastSize& s : sizes) {
-    const Extents extents{1, seed % 2 == 0 ? 2 : 1, s.query, s.key, s.feature, s.value};
-    Call call = make_call(GetParam(), {"none", {s.mask}, "softmax", "mean", true}, extents);
-    const double spread = 3 / std::sqrt(static_cast<double>(s.feature) + 1.0);
-    auto input = convert<float>(random_input(call, extents, ++seed, spread));
-    std::copy_n(input.query.row(0, 0, 0), s.feature, input.key.owned().row(0, 0, 1));
-    SCOPED_TRACE(
-        fmt::format("{} n_q {} n_k {} d {} d_v {}", s.mask, s.query, s.key, s.feature, s.value));
+  for_fast_sizes(GetParam(), sizes, 1, [](const Call& call, const AttentionInput<float>& input) {
     expect_fast<Bf16, true>(call, input, 1e-2);
     expect_fast<F16, false>(call, input, 2e-3);
-  }
+  });
 }
 
 TEST_P(Fast, KeepsWhatIsNotFiniteInTheRowsThatSeeIt) {

@@ -20,8 +20,6 @@
 namespace conelab::gpu::tests {
 namespace {
 
-using conelab::tests::make_call;
-using conelab::tests::random_input;
 using namespace hopper;
 
 /// The backward kernel of one owner, likewise.
@@ -110,18 +108,10 @@ TEST_P(FastGradients, AgreeWithThePortablePath) {
                                     {20, 70, 80, 17, "causal"},
                                     {330, 65, 24, 8, "causal"},
                                     {65, 330, 16, 16, "window"}};
-  std::uint64_t seed = 20;
-  for (const FastSize& s : sizes) {
-    const Extents extents{1, 2, s.query, s.key, s.feature, s.value};
-    const Call call = make_call(GetParam(), {"none", {s.mask}, "softmax", "mean", true}, extents);
-    const double spread = 3 / std::sqrt(static_cast<double>(s.feature) + 1.0);
-    auto input = convert<float>(random_input(call, extents, ++seed, spread));
-    std::copy_n(input.query.row(0, 0, 0), s.feature, input.key.owned().row(0, 0, 1));
-    SCOPED_TRACE(
-        fmt::format("{} n_q {} n_k {} d {} d_v {}", s.mask, s.query, s.key, s.feature, s.value));
+  for_fast_sizes(GetParam(), sizes, 20, [](const Call& call, const AttentionInput<float>& input) {
     expect_fast_gradient<Bf16>(call, input, 1e-2);
     expect_fast_gradient<F16>(call, input, 2e-3);
-  }
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Similarities, FastGradients, testing::ValuesIn(fast_variants()),

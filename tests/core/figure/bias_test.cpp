@@ -14,17 +14,7 @@ namespace conelab::figure {
 namespace {
 
 DisplayList biases(const Parameters& parameters, double width = 0) {
-  FigureInput input;
-  input.info = &figure_named("bias");
-  input.parameters = parameters;
-  input.width = width;
-  return input.info->make(input);
-}
-
-std::string bias_text(const DisplayList& list) {
-  std::string all = "|";
-  for (const TextItem& item : texts(list)) all += plain(item.runs) + "|";
-  return all;
+  return drawn("bias", parameters, width);
 }
 
 /// Columns are finite while mu i <= ln(largest) - ln(|tau| sqrt(d)/2).
@@ -73,11 +63,11 @@ TEST(BiasFigure, ShowsEveryBiasThatIsACurve) {
     expect_good_figure(list);
     for (const BiasRow& row : bias_table()) {
       if (row.parameters.empty() || row.of_queries) continue;
-      EXPECT_NE(bias_text(list).find(std::string("|") + row.name + "|"), std::string::npos)
+      EXPECT_NE(all_text(list).find(std::string("|") + row.name + "|"), std::string::npos)
           << row.name;
     }
     for (const char* type : {"|bf16|", "|fp16|", "|fp32|", "|fp64|"}) {
-      EXPECT_NE(bias_text(list).find(type), std::string::npos) << type;
+      EXPECT_NE(all_text(list).find(type), std::string::npos) << type;
     }
   }
 }
@@ -96,9 +86,9 @@ TEST(BiasFigure, OverflowIsSaid) {
   expect_good_figure(list);
   EXPECT_NE(list.metadata.description.find("fp16 overflows from position"), std::string::npos)
       << list.metadata.description;
-  EXPECT_NE(bias_text(list).find("overflows"), std::string::npos);
+  EXPECT_NE(all_text(list).find("overflows"), std::string::npos);
   const DisplayList without = biases({{"biases", "alibi"}});
-  EXPECT_EQ(bias_text(without).find("fp16"), std::string::npos);
+  EXPECT_EQ(all_text(without).find("fp16"), std::string::npos);
 }
 
 TEST(BiasFigure, WrongValuesAreMisuse) {

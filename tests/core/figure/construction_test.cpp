@@ -8,12 +8,7 @@
 namespace conelab::figure {
 namespace {
 
-DisplayList construction(const Parameters& parameters) {
-  FigureInput input;
-  input.info = &figure_named("construction");
-  input.parameters = parameters;
-  return input.info->make(input);
-}
+DisplayList construction(const Parameters& parameters) { return drawn("construction", parameters); }
 
 /// The circles of the group of a figure, of the radius on the page that a height of 1 has.
 std::vector<ArcTo> arcs_of(const DisplayList& list, const std::string& group) {

@@ -8,12 +8,8 @@
 namespace conelab::figure {
 namespace {
 
-DisplayList determinant_figure(Parameters parameters, double width = 0) {
-  FigureInput input;
-  input.info = &figure_named("determinant");
-  input.parameters = std::move(parameters);
-  input.width = width;
-  return input.info->make(input);
+DisplayList determinant_figure(const Parameters& parameters, double width = 0) {
+  return drawn("determinant", parameters, width);
 }
 
 TEST(DeterminantFigure, IsGoodAtBothWidths) {

@@ -7,19 +7,13 @@
 namespace conelab::figure {
 namespace {
 
-DisplayList families(double width) {
-  FigureInput input;
-  input.info = &figure_named("families");
-  input.width = width;
-  return input.info->make(input);
-}
+DisplayList families(double width) { return drawn("families", {}, width); }
 
 TEST(Families, ShowsEveryFamilyOfTheTableWithItsLight) {
   for (const double width : {single_column, double_column}) {
     const DisplayList list = families(width);
     expect_good_figure(list);
-    std::string all = "|";
-    for (const TextItem& item : texts(list)) all += plain(item.runs) + "|";
+    const std::string all = all_text(list);
     for (const geometry::ConeFamily* family : geometry::cone_families()) {
       EXPECT_EQ(count(all, std::string("|") + family->name + "|"), 1u) << family->name;
     }

@@ -12,11 +12,21 @@
 #include <vector>
 
 #include "core/figure/display_list.h"
+#include "core/figure/figure_table.h"
 #include "core/figure/font_metrics.h"
 #include "core/figure/svg.h"
 #include "core/figure/text.h"
 
 namespace conelab::figure {
+
+/// Draws a figure that reads no file.
+inline DisplayList drawn(const char* name, const Parameters& parameters, double width = 0) {
+  FigureInput input;
+  input.info = &figure_named(name);
+  input.parameters = parameters;
+  input.width = width;
+  return input.info->make(input);
+}
 
 inline std::vector<TextItem> texts(const DisplayList& list) {
   std::vector<TextItem> out;

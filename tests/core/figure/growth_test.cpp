@@ -33,12 +33,6 @@ FigureInput growth_input() {
   return input;
 }
 
-std::string growth_text(const DisplayList& list) {
-  std::string all = "|";
-  for (const TextItem& item : texts(list)) all += plain(item.runs) + "|";
-  return all;
-}
-
 /// The lines of the group "guides", each as its points.
 std::vector<std::vector<Point>> guide_lines(const DisplayList& list) {
   std::vector<std::vector<Point>> lines;
@@ -63,7 +57,7 @@ TEST(Growth, OperatorsOfDifferentOrderShareAPlot) {
     input.width = width;
     const DisplayList list = input.info->make(input);
     expect_good_figure(list);
-    const std::string all = growth_text(list);
+    const std::string all = all_text(list);
     for (const char* text : {"|dot|", "|agglomerative|", "|∝ n|", "|∝ n log n|", "|∝ n2|",
                              "n2.00  [1.97, 2.04]", "n1.00  [0.97, 1.04]", "n1.50"}) {
       EXPECT_NE(all.find(text), std::string::npos) << text << " in " << all;

@@ -11,11 +11,7 @@ namespace conelab::figure {
 namespace {
 
 DisplayList masks(const Parameters& parameters, double width = 0) {
-  FigureInput input;
-  input.info = &figure_named("masks");
-  input.parameters = parameters;
-  input.width = width;
-  return input.info->make(input);
+  return drawn("masks", parameters, width);
 }
 
 /// The filled cells of the first panel, row by row, as '#' and '.'.

@@ -13,12 +13,7 @@ namespace {
 
 using geometry::Model;
 
-DisplayList regions(const Parameters& parameters) {
-  FigureInput input;
-  input.info = &figure_named("regions");
-  input.parameters = parameters;
-  return input.info->make(input);
-}
+DisplayList regions(const Parameters& parameters) { return drawn("regions", parameters); }
 
 struct Letter {
   std::string name;

@@ -8,15 +8,10 @@
 #include "core/figure/fonts.h"
 #include "core/figure/raster.h"
 #include "core/figure/text.h"
+#include "tests/core/figure/figure_checks.h"
 
 namespace conelab::figure {
 namespace {
-
-std::size_t count(const std::string& text, const std::string& what) {
-  std::size_t n = 0;
-  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
-  return n;
-}
 
 DisplayList page() {
   DisplayList list;

@@ -80,13 +80,6 @@ TEST(VolumePreserving, ArbitraryJacobianHasAnother) {
     far += std::abs(std::abs(determinant(call, volume_input(call, 6, 3, seed))) - 1) > 0.1;
   }
   EXPECT_GE(far, 8);
-  // Erratum of the manual: one feature, A = 1, tokens 1 and 0.
-  AttentionInput<double> input;
-  input.query = Tensor4<double>({1, 1, 2, 1});
-  input.query.owned().data = {1, 0};
-  input.key = input.value = input.query;
-  input.tensors["A"] = {{1, 1}, {1}};
-  EXPECT_NEAR(determinant(call, input), 3, 1e-14);
 }
 
 TEST(VolumePreserving, KeepsTheNorm) {

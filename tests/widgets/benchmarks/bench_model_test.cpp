@@ -169,11 +169,16 @@ TEST(BenchModel, ASpotTellsExactNumbers) {
   EXPECT_EQ(exported.rows[0][2], fmt::format("{:.6g}", first.time));
 }
 
-TEST(BenchModel, CurvesAppearWhileItRunsAndCancelKeepsThem) {
+/// A sweep of 40 rounds.
+BenchChoice slow_sweep() {
   BenchChoice choice = quick_sweep();
-  choice.rounds = "200";
+  choice.rounds = "40";
   choice.names("operator") = {"slow"};
-  Bench bench(choice);
+  return choice;
+}
+
+TEST(BenchModel, CurvesAppearWhileItRunsAndCancelKeepsThem) {
+  Bench bench(slow_sweep());
   bench.model.run();
   ASSERT_TRUE(wait_for([&] { return !bench.model.picture(300).spots.empty(); }));
   EXPECT_TRUE(bench.model.live());
@@ -194,14 +199,6 @@ std::set<double> sealed_times(const std::string& output) {
     times.insert(std::get<std::vector<double>>(sample.variable("warm")->data).at(0));
   }
   return times;
-}
-
-/// A sweep of 40 rounds.
-BenchChoice slow_sweep() {
-  BenchChoice choice = quick_sweep();
-  choice.rounds = "40";
-  choice.names("operator") = {"slow"};
-  return choice;
 }
 
 /// A run that was stopped in the middle.
@@ -319,14 +316,7 @@ TEST(BenchModel, WithoutAMeasuredCaseThereAreNoAxes) {
 }
 
 TEST(BenchModel, AStoppedSweepIsComparedOnceItIsFinished) {
-  BenchChoice choice = quick_sweep();
-  choice.rounds = "200";
-  choice.names("operator") = {"slow"};
-  Bench bench(choice);
-  bench.model.run();
-  ASSERT_TRUE(wait_for([&] { return !bench.model.picture(300).spots.empty(); }));
-  bench.model.cancel();
-  ASSERT_TRUE(wait_for([&] { return !bench.model.running(); }));
+  StoppedBench bench;
   bench.model.compare_with(bench.path("older.h5"));
   pump(100);
   EXPECT_FALSE(bench.model.failed()) << bench.model.message();

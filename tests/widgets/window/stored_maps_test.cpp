@@ -311,14 +311,18 @@ QPushButton* open_button(QDialog& dialog) {
   return nullptr;
 }
 
-/// Opens a file and takes the arrays that the dialog proposes.
-void open_with_proposed_arrays(ResultWindow& opened, const QString& file) {
+/// Opens a file and presses the button that takes the arrays which the dialog proposes.
+void take_proposed_arrays(ResultWindow& opened, const QString& file) {
   opened.window.open({file});
   QDialog* dialog = arrays_dialog(opened);
   ASSERT_NE(dialog, nullptr);
   QPushButton* open = open_button(*dialog);
   ASSERT_NE(open, nullptr);
   click(*open, QRectF(open->rect()).center());
+}
+
+void open_with_proposed_arrays(ResultWindow& opened, const QString& file) {
+  take_proposed_arrays(opened, file);
   ASSERT_TRUE(wait_for([&] { return opened.window.workspace().trace() != nullptr; }));
 }
 
@@ -419,12 +423,7 @@ TEST(ArraysDialog, AFileThatCannotBeOpenedSaysWhatTheMapsStillShow) {
   ASSERT_TRUE(wait_for([&] { return opened.window.workspace().head() != nullptr; }));
   const QString file = opened.state.filePath("masked.safetensors");
   write_arrays(file, {{"my query", {5, 4}}, {"mask", {5, 5}}});  // A mask holds whole numbers.
-  opened.window.open({file});
-  QDialog* dialog = arrays_dialog(opened);
-  ASSERT_NE(dialog, nullptr);
-  QPushButton* open = open_button(*dialog);
-  ASSERT_NE(open, nullptr);
-  click(*open, QRectF(open->rect()).center());
+  take_proposed_arrays(opened, file);
   EXPECT_TRUE(wait_for([&] { return opened.window.error_shown().contains("mask"); }));
   EXPECT_TRUE(opened.window.error_shown().endsWith(
       "masked.safetensors is shown in Data only; the maps still show minilm_trace.h5."))
