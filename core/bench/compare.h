@@ -17,9 +17,9 @@ struct CaseComparison {
   RatioResult result;
   /// Ratio of the machine's multiply-add peaks during the cases, second over first; NaN if unknown.
   double peak_ratio = 0;
-  /// The same ratio for the memory bandwidth. The verdict does not use it.
+  /// Ratio of the memory bandwidths, likewise. The verdict does not use it.
   double bandwidth_ratio = 0;
-  std::string note;  ///< What the reader must know about the verdict; may be empty.
+  std::string note;  ///< A remark, such as why the verdict is undecided; empty: none.
 };
 
 struct BenchComparison {

@@ -70,7 +70,7 @@ void each_fact(Facts& facts, const F& f) {
   f("error", facts.error);
 }
 
-/// Does the same for every number of a sample that a worker measures.
+/// Calls f(name, number) for every number of a sample that a worker measures, in that order too.
 template <class AnySample, class F>
 void each_measurement(AnySample& sample, const F& f) {
   f("warm", sample.warm);

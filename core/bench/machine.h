@@ -1,5 +1,5 @@
 // Measurements of the machine during a benchmark: its multiply-add peak, the bandwidth of its
-// memory, and the memory of this process. Also the clock, and what flushes caches.
+// memory, and the memory of this process. It also has the clock, and functions that flush caches.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 
 namespace conelab {
 
-/// What could not be measured.
+/// Stands for a number that could not be measured.
 inline constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 using Clock = std::chrono::steady_clock;
@@ -62,7 +62,7 @@ class BandwidthSchedule {
   Measure measure_;
   int rounds_;
   double spent_ = 0;                     ///< Seconds that measuring has taken.
-  std::map<std::int64_t, Last> latest_;  ///< By number of threads.
+  std::map<std::int64_t, Last> latest_;  ///< The last measurement for each number of threads.
 };
 
 /// Returns the size of the last-level cache in bytes, or 0 if the system does not report it.

@@ -264,8 +264,7 @@ void Parts::check_identity(const RunIdentity& identity, bool resume) {
   }
   misuse(
       "{}: the unfinished run is of another program or machine, its samples cannot stand beside "
-      "new "
-      "ones: {}; begin anew with another -o, or remove the folder",
+      "new ones: {}; begin anew with another -o, or remove the folder",
       folder_, difference);
 }
 

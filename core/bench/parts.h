@@ -106,8 +106,8 @@ class Parts {
     const std::string& folder, const std::vector<std::filesystem::path>& files,
     const std::function<bool()>& cancelled);
 
-/// The part of a run that is stored at its output. `--resume` continues this sweep unless options
-/// change it.
+/// What a run stores next to its output about itself. `--resume` continues this sweep unless
+/// options change it.
 struct StoredRun {
   Sweep sweep;
   std::vector<std::string> peers;  ///< Names and versions. Their commands are not stored.

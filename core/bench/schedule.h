@@ -41,7 +41,7 @@ class Forecast {
  private:
   std::map<std::string, Rate> rates_;   ///< By line.
   std::map<std::string, double> wall_;  ///< By case.
-  double flops_ = 0, seconds_ = 0;      ///< Of all samples.
+  double flops_ = 0, seconds_ = 0;      ///< Sums over all samples.
 };
 
 /// A series: one sample in each round, of a case or of its repetition in the A/A control.
@@ -104,7 +104,8 @@ class Workers {
   Probe probe(int series, std::int64_t length);
   /// Measures one sample, and with the first one the case's facts.
   void measure(int series, PartRecord& record);
-  /// From now on a process ends with each sample, because not all fit into memory at once.
+  /// Makes every process end after its sample from now on, because not all fit into memory at
+  /// once.
   void keep_none() { keeps_ = false; }
   void end() { workers_.clear(); }
 

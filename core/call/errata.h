@@ -20,8 +20,7 @@ inline constexpr Erratum errata_table[] = {
     {"penumbral", "Coneheads eq. 7",
      "a common ancestor exists iff (D - a)^2 + v_d^2 < h^2, a = sqrt(h^2 - u_d^2)",
      "it exists iff D <= s_u + s_v, s = sqrt(h^2 - x_d^2): as printed, pairs are lost where v is "
-     "an "
-     "ancestor of u",
+     "an ancestor of u",
      "h = 1, D = 0.1, u_d = 0.2, v_d = 0.9: v is an ancestor of u (s_u - s_v = 0.543906 >= D), but "
      "(D - a)^2 + v_d^2 = 1.58404 >= 1"},
     {"volume-preserving", "GeometricMachineLearning, manual",

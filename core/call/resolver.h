@@ -23,7 +23,7 @@ class Resolver {
   /// that are NaN in `infos`; it may be null.
   ParameterSet add(const std::string& part, std::span<const ParameterInfo> infos,
                    DefaultOf initial = nullptr);
-  /// Does the same for a parameter that the call cannot set.
+  /// Declares a parameter with a value that the call cannot set, and returns its index.
   ParameterSet add_fixed(const ParameterInfo& info, double value);
   /// Sets a size with a name that ParameterInfo::shape uses.
   void set_size(const std::string& name, std::int64_t size) { sizes_[name] = size; }
@@ -64,8 +64,8 @@ class Resolver {
   /// Returns [axes] or [heads x axes] from "1,2" or "1,2;3,4". A single number stands for all axes.
   [[nodiscard]] std::vector<double> given_by_axis(const ParameterInfo& info,
                                                   const std::string& text) const;
-  /// Returns the defaults of all axes. That of an axis is the default of a sequence as long as its
-  /// side.
+  /// Returns one default for each axis: that of a sequence as long as the side of the grid along
+  /// this axis.
   [[nodiscard]] std::vector<double> defaults_by_axis(const Parameter& p, int index,
                                                      DefaultOf initial);
   [[nodiscard]] std::vector<double> given(const ParameterInfo& info, const std::string& text) const;

@@ -84,8 +84,8 @@ struct FigureInput {
   // FigureSource::maps
   std::vector<HeatmapPanel> panels;  ///< Weights, or what the key `quantity` selects.
   std::vector<HeatmapPanel> beside;  ///< [panels] What each is compared with; empty: nothing.
-  /// What the panels show of a layer, and those beside: "layer3 · 5". Empty: one head, as the
-  /// caption says.
+  /// Names the layer and the heads of `panels` and of `beside`, for titles: "layer3 · 5". Empty:
+  /// the caption names them.
   std::string subject, beside_subject;
   /// [panels] The stems of the file names, if each panel has its own file.
   std::vector<std::string> files;

@@ -37,7 +37,7 @@ using Quad = std::array<Point, 4>;
 [[nodiscard]] bool overlap(const Quad& a, const Quad& b);
 /// Returns whether a point lies in a rectangle or at most `margin` beside it.
 [[nodiscard]] bool is_near(const Quad& rectangle, Point p, double margin);
-/// Returns the smallest axis-aligned box around it.
+/// Returns the smallest axis-aligned box around a quadrilateral.
 [[nodiscard]] Box bounds(const Quad& quad);
 
 }  // namespace conelab::figure

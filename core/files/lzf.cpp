@@ -21,7 +21,7 @@ struct PackedBytes {
 /// Index of the parameter of h5py's filter that gives the size of an unpacked chunk.
 constexpr std::size_t size_value = 2;
 
-/// The function that HDF5 calls to unpack a chunk. It returns 0 if it fails.
+/// Unpacks a chunk for HDF5, which calls it. Returns 0 if it fails.
 std::size_t filter(unsigned flags, std::size_t value_count, const unsigned values[],
                    std::size_t bytes, std::size_t* buffer_size, void** buffer) {
   if ((flags & H5Z_FLAG_REVERSE) == 0 || value_count <= size_value) return 0;

@@ -56,8 +56,7 @@ const ConeFamily penumbral_finite_family =
         "penumbral-finite", "penumbral shadow cones of a ball of light (Shadow Cones)",
         cone_source_radius,
         "Cones depend on source_radius, which under map polar moves the tokens too: smaller and "
-        "larger "
-        "ones order other pairs, if any");
+        "larger ones order other pairs, if any");
 
 const ConeFamily ganea_family = FinitePenumbra<ganea_radius_of, k_of_radius, ganea_bound>::row(
     "ganea", "Ganea's hyperbolic entailment cones (Ganea et al. 2018)", cone_k,

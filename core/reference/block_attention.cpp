@@ -73,7 +73,7 @@ Sequence self_attention(const Side& s, const Sequence& x, const std::string& W_q
   return result;
 }
 
-/// The average of a block's tokens h.
+/// Returns the average of a block's tokens h.
 Vector source_to_token(const Side& s, const Sequence& h) {
   Sequence logits;
   for (const Vector& each : h) {
@@ -84,7 +84,7 @@ Vector source_to_token(const Side& s, const Sequence& h) {
   return weighed(logits, h, h.front().size());
 }
 
-/// g new + (1 - g) old
+/// Returns g new + (1 - g) old.
 Vector gated(const Vector& g, const Vector& fresh, const Vector& old) {
   Vector mixed(g.size());
   for (std::size_t f = 0; f < g.size(); ++f) {

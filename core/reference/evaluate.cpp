@@ -12,7 +12,7 @@ namespace {
 
 constexpr Real nothing = -std::numeric_limits<Real>::infinity();
 
-/// A token of a head as a point of the similarity's model.
+/// Returns a token of a head as a point of the similarity's model.
 Point point_of(const Problem& p, const Tensor4<Real>& tokens, std::int64_t b, std::int64_t head,
                std::int64_t row) {
   const Real* x = tokens.row(b, head, row);
@@ -57,7 +57,7 @@ Real softmax(const Real* logit, std::int64_t count, std::int64_t stride, Real* w
   return largest + std::log(sum);
 }
 
-/// The weights of one head, and the logarithm of each row's sum of weights before they are
+/// Computes the weights of one head, and the logarithm of each row's sum of weights before they are
 /// normalised to 1.
 void weigh_head(const Problem& p, std::int64_t b, std::int64_t head, Result& r) {
   const std::int64_t n_q = p.query.shape.token, n_k = p.key.shape.token;
@@ -122,7 +122,7 @@ Tensor4<Real> projected_values(const Problem& p, const Tensor4<Real>& values) {
   return out;
 }
 
-/// The problem with P_value applied to its values.
+/// Returns the problem with P_value applied to its values.
 Problem with_projected_values(const Problem& p) {
   Problem out = p;
   out.value = projected_values(p, p.value);

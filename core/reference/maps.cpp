@@ -60,7 +60,7 @@ Point pseudo_polar(const std::vector<Real>& x) {
   return {scaled(direction, std::sinh(r)), std::cosh(r), 0};
 }
 
-/// x/|x|, the first axis where x = 0.
+/// Returns x/|x|, or the first axis where x = 0.
 std::vector<Real> unit(std::vector<Real> x) {
   const Real length = norm(x);
   if (length != 0) return scaled(std::move(x), 1 / length);

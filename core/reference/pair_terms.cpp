@@ -32,7 +32,7 @@ bool has_edge(const Problem& p, std::int64_t i, std::int64_t j) {
   return false;
 }
 
-/// Where the segment of a position begins; positions before the first key have one as well.
+/// Returns where the segment of a position begins; positions before the first key have one as well.
 std::int64_t segment_start(const Problem& p, std::int64_t position) {
   const Real length = p.number("segment", 0);
   return static_cast<std::int64_t>(length * std::floor(static_cast<Real>(position) / length));
@@ -107,7 +107,8 @@ std::size_t t5_bucket(const Problem& p, std::int64_t buckets, std::int64_t offse
   return static_cast<std::size_t>(first + std::min(bucket, own - 1));
 }
 
-/// The coordinates of a point of a grid, the last axis fastest; a sequence is a grid of one axis.
+/// Returns the coordinates of a point of a grid, the last axis fastest; a sequence is a grid of one
+/// axis.
 std::vector<std::int64_t> coordinates(const std::vector<Real>& sides, std::int64_t index) {
   std::vector<std::int64_t> x;
   for (std::size_t a = 0; a < sides.size(); ++a) {
@@ -119,8 +120,8 @@ std::vector<std::int64_t> coordinates(const std::vector<Real>& sides, std::int64
   return x;
 }
 
-/// A head's number for one axis of a grid: the list holds one number for each axis, or for each
-/// axis of each head.
+/// Returns a head's number for one axis of a grid: the list holds one number for each axis, or for
+/// each axis of each head.
 Real axis_number(const Problem& p, const std::string& key, std::int64_t head, std::size_t axis) {
   const std::size_t axes = p.numbers.at("grid").size();
   if (axes == 1) return p.number(key, head);

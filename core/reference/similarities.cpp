@@ -29,7 +29,7 @@ namespace {
 
 constexpr Real epsilon = 1e-6;
 
-/// h^2 - x_d^2 as a product, which does not cancel near the light.
+/// Returns h^2 - x_d^2 as a product, which does not cancel near the light.
 Real below_light(const Point& x, Real h) { return x.gap * (h + x.height); }
 
 Real penumbral_height(const Point& u, const Point& v, Real h) {
@@ -194,7 +194,7 @@ Real umbral_finite(const Problem& p, std::int64_t h, const Point& u, const Point
   return p.number("gamma", h) * umbral_depth(u, v, finite_radius(p, h));
 }
 
-/// a.[W q, W k], the mapped tokens W q and W k one behind the other.
+/// Returns a.[W q, W k], the mapped tokens W q and W k one behind the other.
 Real gat(const Problem& p, std::int64_t h, const Point& u, const Point& v) {
   const Real* a = p.tensor("a", h, 1);
   const std::size_t f = u.base.size();

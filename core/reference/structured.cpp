@@ -34,7 +34,7 @@ std::vector<Real> classes_of(const Problem& p, HeadOf at, std::int64_t token,
   return a;
 }
 
-/// x P of one token.
+/// Returns x P of one token.
 std::vector<Real> projected(const Problem& p, HeadOf at, std::int64_t token) {
   const std::int64_t d = p.query.shape.feature;
   const Real* P = p.tensor("P", at.h, 2);
@@ -92,7 +92,7 @@ constexpr std::pair<const char*, LayerFormula> layers[] = {
     {"random", &random_logits},
 };
 
-/// The tokens with their positions.
+/// Returns the tokens with their positions.
 void map_all(const Problem& p, bool is_query, Tensor4<Real>& tokens) {
   for (std::int64_t b = 0; b < tokens.shape.batch; ++b) {
     for (std::int64_t h = 0; h < tokens.shape.head; ++h) {

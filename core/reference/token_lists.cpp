@@ -61,9 +61,9 @@ struct Span {
 };
 using Cells = std::map<Span, Token>;
 
-/// The other cells that a token sees. From the token outwards they lie side by side: first one of
-/// size 1, then each time the cell of twice the last round's size where one starts (to the right)
-/// or ends (to the left) at the place reached, else one of the last round's size.
+/// Returns the other cells that a token sees. From the token outwards they lie side by side: first
+/// one of size 1, then each time the cell of twice the last round's size where one starts (to the
+/// right) or ends (to the left) at the place reached, else one of the last round's size.
 std::vector<Span> cells_seen(std::int64_t token, std::int64_t n, bool causal) {
   std::vector<Span> seen;
   std::int64_t left = token, right = token + 1;

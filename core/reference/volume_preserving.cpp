@@ -25,7 +25,7 @@ Matrix product(const Matrix& a, const Matrix& b) {
   return c;
 }
 
-/// a^-1 b by Gaussian elimination with row exchanges.
+/// Returns a^-1 b by Gaussian elimination with row exchanges.
 Matrix solved(Matrix a, Matrix b) {
   const std::size_t n = a.size();
   const auto subtract = [](std::vector<Real>& row, const std::vector<Real>& from, Real factor) {
