@@ -541,9 +541,11 @@ std::string MapsModel::value_text(const MapPanel& panel, const Focus& cell) cons
   return exact_text(panel, cell);
 }
 
-std::string MapsModel::exact_text(const MapPanel& panel, const Focus& cell) {
+std::string MapsModel::exact_text(const MapPanel& panel, const Focus& cell) try {
   const double value = panel.pyramid->source().exact(cell.query, cell.key);
   return std::isinf(value) && value < 0 ? "masked" : fmt::format("{:.12g}", value);
+} catch (const Error& error) {  // A token lies outside of the model, which the pass finds later.
+  return error.what();
 }
 
 bool MapsModel::hides_value(const MapPanel& panel, const Focus& cell) {

@@ -94,6 +94,20 @@ TEST(Input, UndoInAFieldIsThatOfTheSessionOnceItsTextIsEntered) {
   EXPECT_EQ(opened.session().maps.calls[1].parameters.at("gamma"), "16");
 }
 
+TEST(Input, AMapThatTheTokensDoNotFitIsToldInTheReadout) {
+  REQUIRE_DISPLAY();
+  TraceWindow opened({1300, 850});
+  opened.window.document().edit("lock", [](Session& s) { s.locked = Focus{3, 8}; });
+  auto* map = opened.window.findChild<QComboBox*>("operator-1-map");
+  ASSERT_NE(map, nullptr);
+  map->setFocus();
+  map->setCurrentText("none");  // The heights of some tokens lie above the light.
+  const QString readout = opened.window.maps().readout();
+  EXPECT_TRUE(readout.contains("lies outside the model under map none")) << readout.toStdString();
+  opened.window.document().undo();
+  EXPECT_FALSE(opened.window.maps().readout().contains("lies outside"));
+}
+
 TEST(Input, TheWheelChangesOnlyWhatHasTheFocus) {
   REQUIRE_DISPLAY();
   const WindowForInput opened;
