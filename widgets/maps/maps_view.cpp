@@ -319,7 +319,7 @@ QString MapsView::longest_readout() const {
   for (const auto& panel : relations_.panels()) {
     if (!panel->tree) continue;
     text += "\n" + QString::fromStdString(panel->title) +
-            tr(": height of the LCA 0.000000, 000 is an ancestor of 000");
+            tr(", queries 000 and 000: height of the LCA 0.000000, 000 is an ancestor of 000");
   }
   if (layout == "heads") {
     text += tr("\npenumbral, head 00:");

@@ -381,8 +381,10 @@ std::string RelationsModel::about(const Focus& pair) const {
     if (i >= t.size || j >= t.size) continue;
     const double depth = t.depth[i * t.size + j];
     const char* name = !t.order ? "logit" : t.heights ? "height of the LCA" : "depth of the LCA";
-    text += fmt::format("{}{}: {} {}", text.empty() ? "" : "\n", panel->title, name,
-                        number(t.order && t.heights ? -depth : depth));
+    // A tree is one of queries or of keys: its value is not that of the query and the key.
+    const char* tokens = panel->tokens == "query" ? "queries" : "keys";
+    text += fmt::format("{}{}, {} {} and {}: {} {}", text.empty() ? "" : "\n", panel->title, tokens,
+                        pair.query, pair.key, name, number(t.order && t.heights ? -depth : depth));
     if (!t.order) continue;
     if (!t.common[i * t.size + j] && !std::isnan(depth)) text += " (none exists)";
     if (t.order->is_ancestor(i, j))

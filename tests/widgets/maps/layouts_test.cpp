@@ -390,7 +390,7 @@ TEST(Relations, TreesAreThoseOfTheTreeCommand) {
   ASSERT_TRUE(panel.head_tree);
   EXPECT_EQ(panel.head_tree->depth, expected.depth);
   EXPECT_EQ(panel.head_tree->dendrogram.leaf_order, expected.dendrogram.leaf_order);
-  EXPECT_NE(model.about({3, 8}).find(fmt::format("umbral: height of the LCA {:.6g}",
+  EXPECT_NE(model.about({3, 8}).find(fmt::format("umbral, keys 3 and 8: height of the LCA {:.6g}",
                                                  -expected.depth[3 * expected.size + 8])),
             std::string::npos)
       << model.about({3, 8});
