@@ -7,6 +7,8 @@ namespace conelab::desktop {
 namespace {
 
 constexpr double gap = 14, margin_gap = 4, bar_height = 34;
+/// Above a panel's own colour bar, whose grips are higher than the bar.
+constexpr double bar_gap = 6;
 /// In an empty place of the grid, the histogram may be as high as this part of a map.
 constexpr double part_of_map = 0.4, widest_bar = 520;
 
@@ -82,8 +84,8 @@ PanelPlace place(const Grid& grid, std::size_t index, const LabelSpace& space) {
   p.column_labels = {x, p.cells.y - labels, grid.width, labels};
   p.row_margin = {p.cells.right() + margin_gap, p.cells.y, space.margin, grid.height};
   p.column_margin = {x, p.cells.bottom() + margin_gap, grid.width, space.margin};
-  p.colour_bar = {x, p.cells.bottom() + margins, grid.width,
-                  space.own_bars ? bar_height + space.histogram : 0};
+  p.colour_bar = {x, p.cells.bottom() + margins + bar_gap, grid.width,
+                  space.own_bars ? bar_height - bar_gap + space.histogram : 0};
   return p;
 }
 

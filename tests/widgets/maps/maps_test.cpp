@@ -281,6 +281,7 @@ TEST(MapLayout, PanelsNeitherOverlapNorLeaveTheCanvas) {
         EXPECT_GE(p.row_labels.x, 0);
         EXPECT_LE(p.row_margin.right(), 1100);
         EXPECT_LE(std::max(p.column_margin.bottom(), p.colour_bar.bottom()), 700);
+        EXPECT_TRUE(!own || p.colour_bar.y > p.column_margin.bottom() + 3);  // Grips reach above.
         for (std::size_t k = 0; k < i; ++k) {
           const PanelPlace& q = layout.panels[k];
           const bool apart =
