@@ -79,20 +79,25 @@ double MapsCanvas::aspect() const {
   return std::clamp(wide / high, 0.3, 3.0);
 }
 
-/// Small maps keep their space: labels are cut, then histograms and margins left out.
+/// Small maps keep their space: histograms and margins are left out, and labels are cut.
 void MapsCanvas::arrange() {
   keep_readable();
-  LabelSpace space = label_spaces();
+  const LabelSpace whole = label_spaces();
+  LabelSpace space = whole;
   const auto arranged = [&] {
     layout_ = arrange_panels(width(), height(), model_.panels().size(), aspect(), space);
     return layout_.panels.empty() ? Box() : layout_.panels.front().cells;
   };
-  Box cells = arranged();
-  space.row = std::min(space.row, std::max(least_label_space, label_part * cells.width));
-  space.column = std::min(space.column, std::max(least_label_space, label_part * cells.height));
-  cells = arranged();
+  const auto with_cut_labels = [&](const Box& cells) {
+    const auto room = [](double side) { return std::max(least_label_space, label_part * side); };
+    space.row = std::min(whole.row, room(cells.width));
+    space.column = std::min(whole.column, room(cells.height));
+    return arranged();
+  };
+  Box cells = with_cut_labels(arranged());
   if (cells.height < histogram_map) space.histogram = 0, cells = arranged();
   if (cells.height < margin_map && space.margin == margin) space.margin = 0, cells = arranged();
+  cells = with_cut_labels(cells);  // Cells may have grown.
   if (titles_are_cut()) space.title_lines = 2, cells = arranged();
   pictures_.resize(layout_.panels.size());
   if (!model_.camera_fits || layout_.panels.empty()) return;
