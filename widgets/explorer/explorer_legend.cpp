@@ -12,7 +12,9 @@ namespace {
 
 constexpr float bar = 96, thick = 8;  ///< Size of the colour bar in pixels.
 constexpr int parts = 24;
-constexpr int narrowest = 380;  ///< Width of a pane from which a legend fits next to the points.
+/// Width of the view from which a legend fits next to the points. In the half-plane it is below
+/// them.
+constexpr int narrowest = 380;
 
 float wide(const std::string& text) { return ImGui::CalcTextSize(text.c_str()).x; }
 
@@ -78,7 +80,8 @@ QPointF ExplorerViewport::legend_place(std::size_t pane, const QSizeF& size) con
 void ExplorerViewport::draw_legend(std::size_t pane) {
   const Pane& p = panes_[pane];
   const bool coloured = p.heat || (shown_.heat && shown_.model == "hyperboloid");
-  if (!coloured || !p.scene.error.empty() || width() < narrowest) return;
+  const bool fits = width() >= narrowest || shown_.model == "halfspace";
+  if (!coloured || !p.scene.error.empty() || !fits) return;
   const figure::SimilarityRange range = heat_range(
       p.choice, p.scene, shown_.model == "hyperboloid" ? usual_part : plane_part(frame(pane)));
   const std::string low = (range.lower ? "≤ " : "") + short_number(range.low),

@@ -334,9 +334,11 @@ void ExplorerView::write_readout() {
     if (column == 0) html += "</tr>";
   }
   html += "</table>";
-  // In a low window the tools need the space of the sentence; its names stand in the picture.
+  // In a low window the tools need the space of the sentence; its names stand in the picture. Why
+  // there are none does not.
   constexpr int low = 640;
-  for (const QString& line : {height() < low ? QString() : about_tokens(), left_out_}) {
+  const bool brief = height() < low && no_plane_.isEmpty();
+  for (const QString& line : {brief ? QString() : about_tokens(), left_out_}) {
     if (!line.isEmpty()) html += "<p>" + with_values_bound(line).toHtmlEscaped() + "</p>";
   }
   const bool anew = std::exchange(readout_columns_, columns) != columns;

@@ -3,6 +3,7 @@
 
 #include <QAbstractButton>
 #include <QComboBox>
+#include <QLabel>
 #include <QLineEdit>
 #include <QLineF>
 
@@ -130,11 +131,12 @@ TEST(Explorer, SettingsAndLegendCoverNoTokens) {
   ShownExplorer shown;
   shown.open_trace();
   ExplorerViewport& viewport = shown.view.viewport();
-  for (const QSize size : {QSize(1300, 800), QSize(700, 640), QSize(445, 800)}) {
+  for (const QSize size : {QSize(1300, 800), QSize(700, 640), QSize(445, 800), QSize(282, 640)}) {
     shown.view.resize(size);
-    for (const char* model : {"halfspace", "ball", "band"}) {
+    for (const std::string model : {"halfspace", "ball", "band"}) {
       shown.document.edit("look", [&](Session& s) { s.cones.model = model; });
       settle(viewport);
+      EXPECT_EQ(viewport.legends().empty(), size.width() < 300 && model != "halfspace");
       for (std::size_t i = 0; i < 30; ++i) {
         const QPointF p = viewport.token_place(i);
         EXPECT_FALSE(viewport.settings_place().contains(p)) << model << size.width();
@@ -144,6 +146,22 @@ TEST(Explorer, SettingsAndLegendCoverNoTokens) {
       }
     }
   }
+}
+
+TEST(Explorer, TellsWhyTokensHaveNoPlacesInALowWindowToo) {
+  REQUIRE_DISPLAY();
+  ShownExplorer shown;
+  shown.view.resize(420, 500);
+  shown.open_trace();
+  const auto* readout = shown.view.findChild<QLabel*>("explorer-readout");
+  pump(100);
+  EXPECT_FALSE(readout->text().contains("Points are the keys"));  // The picture says it.
+  shown.document.edit("unknown", [](Session& s) {
+    s.maps.calls = {plain_call("penumbral")};
+    s.maps.calls[0].parameters["stride"] = "3";
+  });
+  EXPECT_TRUE(wait_for([&] { return readout->text().contains("The tokens have no places"); }))
+      << readout->text().toStdString();
 }
 
 TEST(Explorer, FamiliesSideBySideAreFittedEach) {
