@@ -27,18 +27,23 @@ bool takes_text(const QObject* widget) {
          qobject_cast<const QTextEdit*>(widget) != nullptr;
 }
 
-/// Whether arrows and pages have a meaning in the widget.
-bool takes_arrows(const QObject* widget) {
+/// Whether pages have a meaning in the widget. A choice, which may still have the focus when it has
+/// been made, does not change by the keys of the next and previous layer.
+bool takes_pages(const QObject* widget) {
   return qobject_cast<const QAbstractScrollArea*>(widget) != nullptr ||
          qobject_cast<const QAbstractSlider*>(widget) != nullptr ||
-         qobject_cast<const QComboBox*>(widget) != nullptr ||
-         qobject_cast<const QTabBar*>(widget) != nullptr ||
          qobject_cast<const BenchCanvas*>(widget) != nullptr;
 }
 
+bool takes_arrows(const QObject* widget) {
+  return takes_pages(widget) || qobject_cast<const QComboBox*>(widget) != nullptr ||
+         qobject_cast<const QTabBar*>(widget) != nullptr;
+}
+
+bool is_page(int key) { return key == Qt::Key_PageUp || key == Qt::Key_PageDown; }
+
 bool is_arrow(int key) {
-  return key == Qt::Key_Left || key == Qt::Key_Right || key == Qt::Key_Up || key == Qt::Key_Down ||
-         key == Qt::Key_PageUp || key == Qt::Key_PageDown;
+  return key == Qt::Key_Left || key == Qt::Key_Right || key == Qt::Key_Up || key == Qt::Key_Down;
 }
 
 }  // namespace
@@ -91,8 +96,9 @@ bool ViewKeys::eventFilter(QObject* object, QEvent* event) {
 }
 
 bool ViewKeys::keeps(const QObject* focus, int key) const {
-  if (!is_arrow(key)) return false;  // Fields for text accept letters themselves.
-  return takes_text(focus) || (takes_arrows(focus) && !is_under_pointer(maps_));
+  if (!is_arrow(key) && !is_page(key)) return false;  // Fields for text accept letters themselves.
+  const bool taken = is_page(key) ? takes_pages(focus) : takes_arrows(focus);
+  return takes_text(focus) || (taken && !is_under_pointer(maps_));
 }
 
 bool ViewKeys::is_under_pointer(const QWidget& view) const {

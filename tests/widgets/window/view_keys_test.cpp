@@ -151,6 +151,18 @@ TEST(ViewKeys, FieldsAndListsKeepTheirKeys) {
   EXPECT_TRUE(opened.session().locked.has_value());
 }
 
+TEST(ViewKeys, PagesChangeTheLayerAndNotAChoiceThatHasTheFocus) {
+  REQUIRE_DISPLAY();
+  KeyWindow opened;
+  auto* mask = opened.window.findChild<QComboBox*>("operator-1-mask");
+  mask->setFocus();
+  type_key(opened.window, Qt::Key_PageDown);
+  EXPECT_TRUE(opened.group_is("/german/layer4"));
+  EXPECT_EQ(mask->currentText(), "full");
+  type_key(opened.window, Qt::Key_Down);  // Arrows are those of the choice.
+  EXPECT_NE(mask->currentText(), "full");
+}
+
 TEST(ViewKeys, StandInTheListOfShortcuts) {
   REQUIRE_DISPLAY();
   KeyWindow opened;
