@@ -254,7 +254,8 @@ DisplayList draw_roofline(const RooflineFigure& figure) {
   const auto add = [&](const std::string& text) {
     if (!text.empty()) caption += (caption.empty() ? "" : ". ") + text;
   };
-  if (has_bars(f)) add(fmt::format("Medians; vertical bars: {:.0f} % intervals", 100 * f.coverage));
+  if (has_bars(f) && f.coverage > 0)
+    add(fmt::format("Medians; vertical bars: {:.0f} % intervals", 100 * f.coverage));
   add(unnamed);
   if (!f.peaks.empty() && f.bandwidths.empty()) {
     add("The bandwidth of the memory was not measured: the roof has no slope");

@@ -400,7 +400,8 @@ std::string caption_of(const ScalingFigure& f, const std::vector<Panel>& panels)
   const bool intervals = std::any_of(f.series.begin(), f.series.end(),
                                      [](const ScalingSeries& s) { return !s.low.empty(); });
   if (intervals && !panels.front().ratio) {
-    add(fmt::format("Medians with {:.0f} % intervals", 100 * f.coverage));
+    add(f.coverage > 0 ? fmt::format("Medians with {:.0f} % intervals", 100 * f.coverage)
+                       : "Medians; a case of one round has no interval");
   }
   if (panels.back().ratio && base_is_long(f, panels.back().frame.box.height)) {
     add("Base: " + base_name(f));

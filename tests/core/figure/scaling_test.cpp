@@ -153,12 +153,7 @@ TEST(Scaling, LabelsOfLongNamesAreWhole) {
 
 TEST(Scaling, OneLengthHasNoGuide) {
   const auto has_guide = [](const ScalingFigure& f) {
-    const DisplayList list = draw_scaling(f);
-    return std::any_of(list.items.begin(), list.items.end(), [](const Item& item) {
-      const auto* path = std::get_if<PathItem>(&item);
-      return path != nullptr && path->paint.stroke.dash.size() == 2 &&
-             path->paint.stroke.dash[0] > 1;
-    });
+    return all_text(draw_scaling(f)).find("∝") != std::string::npos;
   };
   ScalingFigure f;
   f.series = {{"dot", {1024}, {0.5}, {}, {}, {}, {}, {}},
@@ -189,6 +184,13 @@ TEST(Scaling, LeadersAreDottedInsideThePlot) {
   }
   EXPECT_EQ(dotted.size(), 2u);
   EXPECT_EQ(dotted, solid);
+}
+
+TEST(Scaling, TheCaptionOfOneRoundTellsOfNoIntervals) {
+  ScalingFigure f;
+  f.series = {series("dot", 1, 2)};
+  f.coverage = 0;
+  EXPECT_EQ(draw_scaling(f).metadata.description, "Medians; a case of one round has no interval");
 }
 
 TEST(Scaling, ExtremeInputsAreDrawn) {
