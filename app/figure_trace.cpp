@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "app/attend_input.h"
+#include "app/call_json.h"
 #include "core/base/error.h"
 #include "core/files/layers.h"
 #include "core/files/tensor_source.h"
