@@ -8,6 +8,7 @@
 #include <QProxyStyle>
 #include <QStyleFactory>
 #include <QStyleOption>
+#include <QTimer>
 #include <QToolButton>
 #include <QWidget>
 #include <algorithm>
@@ -254,14 +255,18 @@ void follow_palette(QWidget* widget, std::function<void()> recolour) {
   new PaletteFollower(widget, std::move(recolour));
 }
 
-// Qt finds out where the pointer is only after it has painted the button again.
+// When a click closes the menu, Qt tells the button that the pointer has entered it, wherever the
+// pointer is, and never that it has left.
 void set_menu(QToolButton& button, QMenu* menu) {
+  constexpr int events_done = 100;  // Milliseconds.
   button.setPopupMode(QToolButton::InstantPopup);
   button.setMenu(menu);
   QObject::connect(menu, &QMenu::aboutToHide, &button, [&button] {
-    const bool over = button.rect().contains(button.mapFromGlobal(QCursor::pos()));
-    button.setAttribute(Qt::WA_UnderMouse, over);
-    button.update();
+    QTimer::singleShot(events_done, &button, [&button] {
+      const bool over = button.rect().contains(button.mapFromGlobal(QCursor::pos()));
+      button.setAttribute(Qt::WA_UnderMouse, over);
+      button.update();
+    });
   });
 }
 

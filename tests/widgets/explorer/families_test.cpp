@@ -48,7 +48,7 @@ TEST(Explorer, AnotherFamilyKeepsThePointsAndSaysWhichLiesOutside) {
 TEST(Explorer, TheSettingsOpenOverNoneOfManyFamilies) {
   REQUIRE_DISPLAY();
   ShownExplorer shown;
-  shown.view.resize(1000, 700);
+  shown.view.resize(1420, 880);
   ExplorerViewport& viewport = shown.view.viewport();
   ASSERT_TRUE(wait_for([&] { return viewport.control("hide settings").isValid(); }));
   auto* beside = shown.view.findChild<QComboBox*>("explorer-beside");
