@@ -95,9 +95,9 @@ QString sheet_of(const Tones& t) {
            t.base.name(), t.text.name(), t.on_accent.name());
 }
 
-/// The style Fusion, with frames of check boxes that are visible in a dark theme, and with combo
-/// boxes that open lists. As menus, their highlighted row would not have the colours of the style
-/// sheet.
+/// The style Fusion, with frames of check boxes and menus that are visible in a dark theme, and
+/// with combo boxes that open lists. As menus, their highlighted row would not have the colours of
+/// the style sheet.
 class Style : public QProxyStyle {
  public:
   Style() : QProxyStyle(QStyleFactory::create("Fusion")) {}
@@ -105,7 +105,12 @@ class Style : public QProxyStyle {
   void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
                      const QWidget* widget) const override {
     if (element != PE_IndicatorCheckBox && element != PE_IndicatorItemViewItemCheck) {
-      return QProxyStyle::drawPrimitive(element, option, painter, widget);
+      QProxyStyle::drawPrimitive(element, option, painter, widget);
+      if (element == PE_PanelMenu && is_dark(option->palette)) {
+        painter->setPen(quiet_ink(option->palette));
+        painter->drawRect(option->rect.adjusted(0, 0, -1, -1));
+      }
+      return;
     }
     draw_check_box(*option, *painter);
   }

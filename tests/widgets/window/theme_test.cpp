@@ -191,6 +191,24 @@ TEST(Theme, ToolTipsAreLegibleInAThemeThatIsChosen) {
   }
 }
 
+TEST(Theme, MenusHaveAVisibleFrame) {
+  REQUIRE_DISPLAY();
+  MainWindow window(desktop_backends(), "");
+  show_active(window);
+  for (const char* theme : {"light", "dark"}) {
+    window.document().edit("theme", [&](Session& s) { s.theme = theme; });
+    pump(40);
+    QMenu menu(&window);
+    menu.addAction("entry");
+    menu.popup(window.mapToGlobal(QPoint(200, 200)));
+    pump(40);
+    const QImage picture = menu.grab().toImage();
+    const int y = picture.height() / 2;
+    const int frame = qGray(picture.pixel(0, y)), inside = qGray(picture.pixel(3, y));
+    EXPECT_GT(std::abs(frame - inside), 30) << theme;
+  }
+}
+
 TEST(Theme, LongToolTipsBreakIntoLines) {
   REQUIRE_DISPLAY();
   MainWindow window(desktop_backends(), "");
