@@ -103,7 +103,7 @@ std::string coverage_note(double coverage) {
   const std::string what =
       coverage > 0
           ? fmt::format("so few rounds: the intervals of the times cover {:.0f} %", 100 * coverage)
-          : "one round: no intervals";
+          : "a case of one round has no interval";
   return fmt::format("{}; 95 % and verdicts need {} rounds", what, samples_to_cover());
 }
 

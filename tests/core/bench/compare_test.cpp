@@ -238,7 +238,7 @@ TEST_F(CompareBench, OneRoundHasNoIntervals) {
   EXPECT_EQ(comparison_table(ratios).rows.at(0).at(4), "-");
   const auto notes = summary_notes(file);
   EXPECT_TRUE(std::any_of(notes.begin(), notes.end(), [](const std::string& note) {
-    return note == "one round: no intervals; 95 % and verdicts need 6 rounds";
+    return note == "a case of one round has no interval; 95 % and verdicts need 6 rounds";
   }));
 }
 
