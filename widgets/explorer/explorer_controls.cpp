@@ -97,7 +97,10 @@ void ExplorerViewport::draw_settings() {
   const bool open = settings_.value_or(has_space);
   Overlay overlay(*this, "settings", settings_spot_,
                   covered_points_ == 0 ? usual_opacity : seen_through);
-  if (overlay.button(open ? "hide settings" : "settings")) settings_ = !open;
+  if (overlay.button(open ? "hide settings" : "settings")) {
+    settings_ = !open;
+    wake(5);  // The card has its new size two frames after its new content.
+  }
   if (open) {
     draw_parameters(overlay);
     draw_toggles(overlay);

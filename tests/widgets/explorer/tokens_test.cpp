@@ -148,6 +148,21 @@ TEST(Explorer, SettingsAndLegendCoverNoTokens) {
   }
 }
 
+TEST(Explorer, SettingsOpenWithoutAFurtherMoveOfThePointer) {
+  REQUIRE_DISPLAY();
+  ShownExplorer shown;
+  shown.open_trace();
+  shown.view.resize(282, 640);
+  ExplorerViewport& viewport = shown.view.viewport();
+  settle(viewport);
+  ASSERT_LT(viewport.settings_place().height(), 60);
+  move_to(viewport, viewport.control("settings").center());
+  settle(viewport);
+  click(viewport, viewport.control("settings").center());
+  settle(viewport);
+  EXPECT_GT(viewport.settings_place().height(), 150);
+}
+
 TEST(Explorer, TellsWhyTokensHaveNoPlacesInALowWindowToo) {
   REQUIRE_DISPLAY();
   ShownExplorer shown;
