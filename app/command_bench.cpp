@@ -61,11 +61,17 @@ std::string output_of(const TypedBench& typed) {
   return typed.output.empty() ? typed.resumed : typed.output;
 }
 
-/// Returns the run that is resumed, or nothing for a new run.
+/// Returns the run that is resumed, or nothing for a new run. A call that names an output and no
+/// part of a sweep wants to go on, not to begin with the default sweep.
 std::optional<StoredRun> run_to_resume(const TypedBench& typed, const std::string& output) {
   if (!typed.given("--resume")) return std::nullopt;
   std::optional<StoredRun> run = stored_run(output, {.cancelled = interrupted});
-  if (!run && typed.output.empty()) misuse("{}: there is no run to resume", output);
+  const bool names_sweep = std::any_of(axes().begin(), axes().end(), [&](const Axis& axis) {
+    return typed.given(std::string("--") + axis.option);
+  });
+  if (!run && (typed.output.empty() || !names_sweep)) {
+    misuse("{}: there is no run to resume", output);
+  }
   if (run && !run->peers.empty() && typed.peers.empty()) {
     misuse("{}: its run had peers, name their commands with --peer again: {}", output,
            join(run->peers));

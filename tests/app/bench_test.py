@@ -131,6 +131,7 @@ class Bench(ProgramTest):
     def test_resuming_needs_no_other_option(self):
         out = self.folder / "b.h5"
         self.fails(2, "bench", "--resume", out, says="no run to resume")
+        self.fails(2, "bench", "-o", out, "--resume", "--rounds", "2", says="no run to resume")
         self.fails(2, "bench", "--resume", says="--output")
         self.leave_unfinished(out, "bench", "-o", out, *SMALL, "--seed", "9", samples=2)
         before = sealed_times(out)
