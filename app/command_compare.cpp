@@ -85,6 +85,7 @@ int compare_files(const TypedCompare& typed) {
                 {"only_a", found.only_first.size()},
                 {"only_b", found.only_second.size()},
                 {"differences", found.differences},
+                {"notes", found.notes},
                 {"margin", typed.margin},
                 {"control_a", control_json(found.first_control)},
                 {"control_b", control_json(found.second_control)}});
@@ -98,6 +99,7 @@ int compare_files(const TypedCompare& typed) {
   }
   print_trust(typed.margin, {typed.a + ": " + control_note(found.first_control),
                              typed.b + ": " + control_note(found.second_control)});
+  for (const std::string& note : found.notes) say("{}", note);
   return 0;
 }
 

@@ -103,6 +103,8 @@ BenchComparison compare_bench(const std::string& first, const std::string& secon
   BenchComparison result;
   result.first_control = measured_control(a);
   result.second_control = measured_control(b);
+  for (const std::string& note : stored_notes(a)) result.notes.push_back(first + ": " + note);
+  for (const std::string& note : stored_notes(b)) result.notes.push_back(second + ": " + note);
   if (a.changed) result.changed.push_back(first);
   if (b.changed) result.changed.push_back(second);
   for (const MeasuredCase& c : before) {

@@ -29,6 +29,7 @@ struct BenchComparison {
   /// Files whose bytes have changed since they were written.
   std::vector<std::string> changed;
   std::vector<std::string> differences;  ///< Differences of the environments: "cpu: A, then B".
+  std::vector<std::string> notes;        ///< What each run noted on its machine: "FILE: note".
 };
 
 /// Compares two files. Their runs are not paired, so that a drift of the machine between them looks

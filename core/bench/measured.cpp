@@ -223,4 +223,13 @@ MeasuredControl measured_control(const LabelledFile& file) {
           rounds_of(*control, copies->size())};
 }
 
+std::vector<std::string> stored_notes(const LabelledFile& file) {
+  const LabelledArray* runtime = file.group("bench/runtime");
+  for (const auto& [name, value] : runtime == nullptr ? Attributes{} : runtime->attributes) {
+    const auto* list = std::get_if<std::vector<std::string>>(&value);
+    if (name == "notes" && list != nullptr) return *list;
+  }
+  return {};
+}
+
 }  // namespace conelab

@@ -78,4 +78,7 @@ struct MeasuredControl {
 /// Returns /bench/control. If the file has no such group, there are 0 comparisons.
 [[nodiscard]] MeasuredControl measured_control(const LabelledFile& file);
 
+/// Returns what the run noted on how reliable its machine was.
+[[nodiscard]] std::vector<std::string> stored_notes(const LabelledFile& file);
+
 }  // namespace conelab

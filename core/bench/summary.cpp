@@ -224,10 +224,7 @@ std::vector<std::string> summary_notes(const LabelledFile& file) {
   if (const double coverage = time_coverage(cases); coverage < usual_level) {
     notes.push_back(coverage_note(coverage));
   }
-  for (const auto& [name, value] : runtime == nullptr ? Attributes{} : runtime->attributes) {
-    const auto* list = std::get_if<std::vector<std::string>>(&value);
-    if (name == "notes" && list != nullptr) notes.insert(notes.end(), list->begin(), list->end());
-  }
+  for (std::string& note : stored_notes(file)) notes.push_back(std::move(note));
   return notes;
 }
 

@@ -253,6 +253,17 @@ TEST_F(CompareBench, ExponentsNoneOfWhichIsResolvedAreOneLine) {
   EXPECT_EQ(lines({64, 128, 256, 512}).size(), 3u);
 }
 
+TEST_F(CompareBench, TheNotesOfBothRunsAreRepeated) {
+  BenchResult busy = fake_result(fake_sweep({"dot"}, {64}, 9), 1, 1e11, 1);
+  busy.load.assign(busy.load.size(), 7);
+  const std::string a = save("a.h5", fake_result(fake_sweep({"dot"}, {64}, 9), 1, 1e11, 1));
+  const std::string b = save("b.h5", busy);
+  EXPECT_TRUE(compare_bench(a, a).notes.empty());
+  const std::vector<std::string> notes = compare_bench(a, b).notes;
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_TRUE(notes.front().starts_with(b + ": the load average reached 7")) << notes.front();
+}
+
 TEST_F(CompareBench, BothFilesHaveTheirControl) {
   const Sweep sweep = fake_sweep({"dot"}, {64}, 9);
   const std::string a = save("a.h5", fake_result(sweep, 1, 1e11, 1));
