@@ -112,7 +112,7 @@ DisplayList make_determinant(const FigureInput& input) {
   figure.caption = fmt::format(
       "{}{}Jacobian of the output by all tokens q (k and v are q), whose numbers are drawn from "
       "N(0, "
-      "1), d = {}; of {} draws the middle half is shown",
+      "1), d = {}; {} draws",
       given, given.empty() ? "" : ". ", draws.dim, draws.count);
   FigureInput page = input;
   page.parameters.clear();  // The caption has been read.

@@ -101,7 +101,7 @@ DisplayList draw_convexity(const ExplanationFigure& f) {
       with_caption(
           f.caption,
           "Both ends of the geodesic (green dots) lie in the cone of u; where it is outside it is "
-          "thick and red. Umbral cones (r = 1) are bounded "
+          "thick and orange. Umbral cones (r = 1) are bounded "
           "by curves of constant distance from a geodesic and are not convex; penumbral "
           "cones (h = 1.2) are bounded by geodesics and are"),
       std::max(a.bottom(), b.bottom()) + 8);

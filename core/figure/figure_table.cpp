@@ -482,9 +482,11 @@ double typed_value(const ParameterInfo& info, const FigureInput& input, double i
     const std::string what = std::string("-p ") + info.key;
     return static_cast<double>(index_of_name(what, typed, choice_words(info)));
   }
-  const double value = number(info.key, typed);
-  check_domain(info, value);
-  return value;
+  const std::optional<double> value = parse_number(typed);
+  if (!value)
+    misuse("-p {}={}: expected one number (figures draw one head and one axis)", info.key, typed);
+  check_domain(info, *value);
+  return *value;
 }
 
 }  // namespace conelab::figure

@@ -195,7 +195,7 @@ class Heads {
     const double score = head.scores.*score_.member;
     if (!std::isnan(score)) {
       const double range = range_.high - range_.low;
-      const double part = range > 0 ? (score - range_.low) / range : 1;
+      const double part = range > 0 ? (score - range_.low) / range : 0;
       list_.rectangle({at.x, at.y, std::max(0.5, part * size_.width), bar_height},
                       Paint::filled(blue));
     }

@@ -218,7 +218,7 @@ void HeadsCanvas::draw_label(QPainter& painter, std::size_t index) {
   }
   if (std::isnan(score) || scores_.empty()) return;
   const double range = scores_.high - scores_.low;
-  const double part = range > 0 ? (score - scores_.low) / range : 1;
+  const double part = range > 0 ? (score - scores_.low) / range : 0;
   painter.fillRect(QRectF(place.cells.x, place.cells.bottom() + 1.5,
                           std::max(1.0, part * place.cells.width), score_bar),
                    palette().color(QPalette::Highlight));

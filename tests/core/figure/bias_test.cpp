@@ -99,7 +99,9 @@ TEST(BiasFigure, WrongValuesAreMisuse) {
                                                        {{"heads", "0"}},
                                                        {{"t5_bias", "1,x"}},
                                                        {{"t5_direction", "backward"}},
-                                                       {{"hype_mu", "steep"}}}) {
+                                                       {{"hype_mu", "steep"}},
+                                                       {{"grid", "8x8"}},
+                                                       {{"alibi_slope", "1,2"}}}) {
     EXPECT_THROW((void)biases(bad), Error) << bad.begin()->second;
   }
 }

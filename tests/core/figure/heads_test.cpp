@@ -77,6 +77,17 @@ TEST(HeadsFigure, ListsHeadsByTheirScoreTheUnknownLast) {
   EXPECT_EQ(names.back(), "layer1 · 3");
 }
 
+TEST(HeadsFigure, EqualScoresHaveNoLongBars) {
+  HeadsFigure f = model_of(2);
+  for (HeadPanel& head : f.heads) head.scores.entropy = 0;
+  for (const Item& item : draw_heads(f).items) {
+    const auto* path = std::get_if<PathItem>(&item);
+    if (path == nullptr || !(path->paint.fill == blue)) continue;
+    const auto& end = std::get<LineTo>(path->path.segments[1]).to;
+    EXPECT_NEAR(end.x - std::get<MoveTo>(path->path.segments[0]).to.x, 0.5, 1e-9);
+  }
+}
+
 TEST(HeadsFigure, KeepsTheLargestValueOfABlock) {
   HeatmapPanel map = some_map(512, 0.75);
   map.values[511 * 512 + 300] = -0.5;
