@@ -43,11 +43,10 @@ AttendJob job_of(const TypedAttend& typed) {
   return job;
 }
 
-void warn_non_finite(const AttendJob& job, const AttendSummary& summary) {
+void warn_non_finite(const AttendSummary& summary) {
   if (summary.nan_count + summary.infinite_count == 0) return;
-  warn("{}: the input has {} NaN and {} infinite numbers in {}; they are kept",
-       job.input.empty() ? job.query : job.input, summary.nan_count, summary.infinite_count,
-       join(summary.non_finite_arrays));
+  warn("the input has {} NaN and {} infinite numbers in {}; they are kept", summary.nan_count,
+       summary.infinite_count, join(summary.non_finite_arrays));
 }
 
 /// Returns " (k and v are q) under the input's mask". Without this text, the result of a call with
@@ -122,7 +121,7 @@ AttendSummary run_with_bar(const AttendJob& job) {
 int run(const TypedAttend& typed) {
   const AttendJob job = job_of(typed);
   const AttendSummary summary = run_with_bar(job);
-  warn_non_finite(job, summary);
+  warn_non_finite(summary);
   if (summary.mask_left_out) {
     warn("{}: {} takes no mask of a file; the one beside q is not read", job.input,
          operator_name(job.call));

@@ -116,7 +116,7 @@ void print_inspection(const Inspection& found) {
       found.sha256);
   // Nothing is known about a file that could not be opened.
   if (found.sound() || !found.items.empty()) {
-    say("written by {}", found.creator.empty() ? "an unknown program" : found.creator);
+    say("{}", found.creator.empty() ? "its writer is not named" : "written by " + found.creator);
   }
   for (const InspectedItem& item : found.items) print_item(item);
   if (!found.sound()) return;

@@ -29,7 +29,12 @@ struct HyperbolicLaw {
       ParameterInfo{"offset", 0.0, Domain::any, true,
                     "c, subtracted from every logit; cancels under softmax"}};
   static constexpr ParameterInfo model{
-      "model", 0, Domain::choice, false, "model of hyperbolic space", "hyperboloid|halfspace"};
+      "model",
+      0,
+      Domain::choice,
+      false,
+      "model of hyperbolic space; the default map of halfspace is psi",
+      "hyperboloid|halfspace"};
   static constexpr int constants = 2;  // beta, c
   static constexpr bool token_slope = true;
 

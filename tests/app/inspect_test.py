@@ -89,7 +89,7 @@ class Inspect(ProgramTest):
         path = self.folder / "in.h5"
         with h5py.File(path, "w") as file:
             file["q"] = np.zeros(4096)
-        self.assertIn("written by an unknown program", self.ok("inspect", path).out)
+        self.assertIn("its writer is not named", self.ok("inspect", path).out)
         path.write_bytes(path.read_bytes()[:700])
         self.assertNotIn("written by", self.fails(1, "inspect", path, says=str(path)).out)
 
