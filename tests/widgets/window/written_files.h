@@ -3,45 +3,55 @@
 
 #include <gtest/gtest.h>
 
+#include <QFile>
 #include <QProcess>
 #include <QTemporaryDir>
+#include <map>
 
 #include "tests/widgets/driving.h"
 #include "widgets/session/session_json.h"
 
 namespace conelab::desktop {
 
-/// What the program wrote, once for all tests.
+/// What the program writes. Each file is written when a test first asks for it.
 class Written {
  public:
   static const Written& files() {
     static const Written all;
     return all;
   }
-  [[nodiscard]] QString operator[](const char* name) const { return folder_.filePath(name); }
+  [[nodiscard]] QString operator[](const char* name) const {
+    const QString path = folder_.filePath(name);
+    if (!QFile::exists(path)) write(name, path);
+    return path;
+  }
 
  private:
-  Written() {
+  static void write(const QString& name, const QString& path) {
+    if (name == "session.json") {
+      Session session;
+      session.maps.scale = "rank";
+      return save_session({session, {}}, path);
+    }
     const QString trace = QString::fromStdString(shipped_trace()) + ":/german/layer3";
-    attend("dot.h5", trace, {"--similarity", "dot", "--keep", "output,weights"});
-    attend("penumbral.h5", trace, {"--similarity", "penumbral", "--keep", "weights"});
-    attend("logits.h5", trace, {"--similarity", "dot", "--keep", "logits"});
-    attend("output.h5", trace, {"--similarity", "dot", "--keep", "output"});
-    attend("all.h5", trace,
-           {"--similarity", "penumbral", "-p", "gamma=4", "--keep", "weights,logits,gradients"});
-    run({"tree", trace, "-o", (*this)["tree.h5"], "--similarity", "umbral"});
-    bench("old.h5", "dot,laplacian");
-    bench("new.h5", "laplacian,dot");
-    Session session;
-    session.maps.scale = "rank";
-    save_session({session, {}}, (*this)["session.json"]);
-  }
-  void attend(const char* name, const QString& trace, const QStringList& options) const {
-    run(QStringList{"attend", trace, "-o", (*this)[name]} + options);
-  }
-  void bench(const char* name, const char* operators) const {
-    run({"bench", "-o", (*this)[name], "--operators", operators, "--lengths", "16,32", "--heads",
-         "1", "--passes", "backward", "--rounds", "6", "--warm-only"});
+    const auto attend = [&](const QStringList& options) {
+      return QStringList{"attend", trace} + options;
+    };
+    const auto bench = [](const char* operators) {
+      return QStringList{"bench", "--operators", operators,  "--lengths", "16,32", "--heads",
+                         "1",     "--passes",    "backward", "--rounds",  "6",     "--warm-only"};
+    };
+    const std::map<QString, QStringList> commands = {
+        {"dot.h5", attend({"--similarity", "dot", "--keep", "output,weights"})},
+        {"penumbral.h5", attend({"--similarity", "penumbral", "--keep", "weights"})},
+        {"logits.h5", attend({"--similarity", "dot", "--keep", "logits"})},
+        {"output.h5", attend({"--similarity", "dot", "--keep", "output"})},
+        {"all.h5", attend({"--similarity", "penumbral", "-p", "gamma=4", "--keep",
+                           "weights,logits,gradients"})},
+        {"tree.h5", {"tree", trace, "--similarity", "umbral"}},
+        {"old.h5", bench("dot,laplacian")},
+        {"new.h5", bench("laplacian,dot")}};
+    run(commands.at(name) + QStringList{"-o", path});
   }
   static void run(const QStringList& words) {
     QProcess program;
