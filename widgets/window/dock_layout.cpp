@@ -7,6 +7,7 @@
 #include <QIODevice>
 #include <QMainWindow>
 #include <QScopedValueRollback>
+#include <QScreen>
 #include <QToolBar>
 #include <algorithm>
 #include <cmath>
@@ -178,6 +179,9 @@ bool DockLayout::restore(const QByteArray& state) {
   QDataStream stream(state);
   stream >> geometry >> docks;
   window_.restoreGeometry(geometry);
+  // The session may come from a larger screen.
+  const QSize screen = window_.screen()->availableSize();
+  window_.resize(window_.size().boundedTo(screen));
   // Widths of docks can be set only after the window has its size on the screen.
   if (!window_.isVisible()) shown_later_ = state;
   given_ = {};

@@ -9,7 +9,9 @@
 #include <QDockWidget>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QGuiApplication>
 #include <QLineEdit>
+#include <QScreen>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTimer>
@@ -303,6 +305,26 @@ TEST(SavedSession, IsNamedInTheTitleBesideTheTrace) {
   opened.save();
   EXPECT_TRUE(wait_for([&] { return window.windowTitle() == "next.json — Conelab"; }))
       << window.windowTitle().toStdString();
+}
+
+TEST(SessionFile, OfALargerScreenFitsThisOne) {
+  REQUIRE_DISPLAY();
+  QTemporaryDir state;
+  const QSize screen = QGuiApplication::primaryScreen()->availableSize();
+  {
+    MainWindow window(Backends{}, state.path());
+    window.resize(screen + QSize(300, 200));
+    show_active(window);
+    window.document().edit("work", [](Session& s) { s.maps.scale = "log"; });
+    EXPECT_GT(window.width(), screen.width());
+    window.close();
+  }
+  MainWindow again(Backends{}, state.path());
+  EXPECT_TRUE(again.restore_autosave());
+  show_active(again);
+  pump(300);
+  EXPECT_LE(again.width(), screen.width());
+  EXPECT_LE(again.height(), screen.height());
 }
 
 }  // namespace
