@@ -307,6 +307,12 @@ void BenchmarksView::show_message() {
       text += "\n" + QString::fromStdString(note);
     }
   }
+  if (model_.comparison()) {  // Its notes on the compared file; those on the shown one stand above.
+    for (const std::string& note : model_.comparison()->notes) {
+      const bool shown = note.starts_with(model_.document().session().bench.shown + ": ");
+      if (!shown) text += "\n" + QString::fromStdString(note);
+    }
+  }
   message_->setText(text);
   QPalette colours = palette();
   colours.setColor(QPalette::WindowText, model_.failed() ? error_ink(colours) : quiet_ink(colours));
