@@ -465,7 +465,9 @@ void MapsModel::reset_limits(const MapPanel& panel) {
 }
 
 double MapsModel::used_colours(const MapPanel& panel) const {
-  const ColourChoice choice = colour_choice(panel);
+  ColourChoice choice = colour_choice(panel);
+  // Values beyond the percentiles have the colours of the ends. (Limits of percentile 0 are 0.)
+  choice.low_percentile = std::min(choice.low_percentile, 1e-9), choice.high_percentile = 100;
   const figure::Limits own = colour_limits(panel.summary, choice), all = limits(panel);
   if (!choice_.shared_limits || own.empty() || own == all) return 1;
   const auto place = [&](double v) { return figure::place_on_map(v, all, choice.scale); };

@@ -325,6 +325,7 @@ void MapsView::build_colour_tools(QWidget* row) {
       add_choice(row, "percentiles",
                  tr("Which values the colours span: all, or those between these percentiles"),
                  map_percentiles, &MapChoice::percentiles);
+  percentiles->setPlaceholderText(tr("by hand"));
   for (int i = 1; i < percentiles->count(); ++i) {
     percentiles->setItemData(i, tr("from the first to the second percentile"), Qt::ToolTipRole);
   }

@@ -189,6 +189,9 @@ void MapsView::show_session() {
   for (const auto& [box, member] : choices_) {
     const QSignalBlocker quiet(box);
     box->setCurrentText(QString::fromStdString(session.maps.*member));
+    // Limits that were set by hand go before percentiles. Any choice in the box takes them back.
+    const bool by_hand = member == &MapChoice::percentiles && !session.maps.limits.empty();
+    if (by_hand) box->setCurrentIndex(-1);
   }
   show_place();
   {

@@ -496,14 +496,34 @@ TEST(MapLimits, PercentilesReplaceThoseThatWereSetByHand) {
   ASSERT_EQ(shown.maps().limits.size(), 1U);
   const figure::Limits by_hand = shown.view.model().limits(shown.panel(0));
   auto* box = shown.view.findChild<QComboBox*>("maps-percentiles");
+  EXPECT_EQ(box->currentIndex(), -1);
+  EXPECT_EQ(box->placeholderText(), "by hand");
   box->setFocus();
   press_key(*box, Qt::Key_End);
   EXPECT_EQ(shown.maps().percentiles, "5-95 %");
+  EXPECT_EQ(box->currentText(), "5-95 %");
   EXPECT_TRUE(shown.maps().limits.empty());
   EXPECT_NE(shown.view.model().limits(shown.panel(0)), by_hand);
   shown.document.undo();  // One step.
   EXPECT_EQ(shown.maps().percentiles, "all values");
   EXPECT_EQ(shown.view.model().limits(shown.panel(0)), by_hand);
+}
+
+/// A map whose largest values lie beyond the percentiles is not flat: it has the colours of both
+/// ends.
+TEST(MapLimits, ValuesBeyondThePercentilesUseTheColoursToo) {
+  REQUIRE_DISPLAY();
+  ShownMaps shown;
+  shown.edit([](MapChoice& m) { m.percentiles = "5-95 %"; });
+  for (const auto& panel : shown.view.model().panels()) {
+    const figure::Limits all = shown.view.model().limits(*panel);
+    const std::vector<float> cells = cells_of(panel->pyramid->source());
+    const auto [least, most] = std::minmax_element(cells.begin(), cells.end());
+    const auto scale = figure::HeatScale::linear;
+    const double used = figure::place_on_map(static_cast<double>(*most), all, scale) -
+                        figure::place_on_map(static_cast<double>(*least), all, scale);
+    EXPECT_NEAR(shown.view.model().used_colours(*panel), used, 1e-6) << panel->title;
+  }
 }
 
 TEST(MapTitles, NameTheTensorsThatAreDrawnAtRandom) {
