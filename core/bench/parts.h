@@ -106,7 +106,7 @@ class Parts {
     const std::string& folder, const std::vector<std::filesystem::path>& files,
     const std::function<bool()>& cancelled);
 
-/// What a run stores next to its output about itself. `--resume` continues this sweep unless
+/// Holds what a run stores next to its output about itself. `--resume` continues this sweep unless
 /// options change it.
 struct StoredRun {
   Sweep sweep;

@@ -24,8 +24,8 @@ struct HeadPanel {
   tree::HeadScores scores;
 };
 
-/// What the rows are: the layers of the same text as the one that is read, all layers of its file,
-/// or operators.
+/// The rows are one of these: the layers of the same text as the one that is read, all layers of
+/// its file, or operators.
 inline constexpr const char* head_row_choices[] = {"layers", "file", "operators"};
 /// The orders of heads: in rows, or all by their score. Heads without the score are last.
 inline constexpr const char* head_orders[] = {"rows", "highest first", "lowest first"};

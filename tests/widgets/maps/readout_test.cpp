@@ -1,4 +1,4 @@
-// What titles, tool tips and the line of values say of the maps.
+// Tests what titles, tool tips and the line of values say of the maps.
 #include <gtest/gtest.h>
 
 #include <QHelpEvent>

@@ -26,8 +26,8 @@ bool is_taken_as_it_is(Call call) {
   }
 }
 
-/// Whether the engine takes a call, with one of the words that it may name: some lead to maps into
-/// another model.
+/// Returns whether the engine takes a call, with one of the words that it may name: some lead to
+/// maps into another model.
 bool is_taken(const Call& call) {
   if (is_taken_as_it_is(call)) return true;
   for (const ParameterInfo& info : call_parameters(call)) {

@@ -95,7 +95,7 @@ class Full {
     EXPECT_TRUE(wait_for([&] {
       pump(40);
       if (!window_.workspace().jobs().running().empty()) return false;
-      // To grab the picture draws it, after which it is refined.
+      // A grab draws the picture, which is refined after that.
       const QImage before = std::exchange(last, widget.grab().toImage());
       return last == before && (explorer == nullptr || explorer->heat_step() == 2);
     }));

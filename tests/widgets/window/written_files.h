@@ -13,7 +13,7 @@
 
 namespace conelab::desktop {
 
-/// What the program writes. Each file is written when a test first asks for it.
+/// Holds files that the program wrote. Each file is written when a test first asks for it.
 class Written {
  public:
   static const Written& files() {
