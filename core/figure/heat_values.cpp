@@ -162,7 +162,9 @@ Limits limits_of(const HeatmapPanel& p, HeatScale scale) {
   Limits limits;
   for (std::size_t i = 0; i < p.values.size(); ++i) {
     const double v = p.values[i];
-    if (!counts(p, i) || !std::isfinite(v) || (scale == HeatScale::log && v <= 0)) continue;
+    if (!counts(p, i) || !std::isfinite(v) || (scale == HeatScale::log && (v < 0 || is_zero(v)))) {
+      continue;
+    }
     limits.include({v, v});
   }
   if (limits.empty()) return limits;
@@ -181,12 +183,14 @@ bool limits_apply(const Limits& given, const HeatmapPanel& panel) {
   return !given.empty() && !panel.difference && (!panel.diverging || around_zero);
 }
 
+bool is_zero(double value) { return std::abs(value) < std::numeric_limits<float>::min(); }
+
 bool zero_is_special(const HeatmapPanel& p, HeatScale scale) {
   if (p.diverging || scale == HeatScale::rank) return false;
   bool positive = false;
   for (std::size_t i = 0; i < p.values.size(); ++i) {
     if (counts(p, i) && p.values[i] < 0) return false;
-    positive = positive || (counts(p, i) && p.values[i] > 0);
+    positive = positive || (counts(p, i) && !is_zero(p.values[i]));
   }
   return positive || scale == HeatScale::log;
 }
@@ -210,7 +214,7 @@ Specials specials_of(const HeatmapPanel& p, HeatScale scale) {
       used.masked = true;
     else if (std::isnan(p.values[i]))
       used.nan = true;
-    else if (zero && p.values[i] == 0)
+    else if (zero && is_zero(p.values[i]))
       used.zero = true;
   }
   return used;
@@ -223,7 +227,7 @@ std::vector<std::uint8_t> colours_of(const HeatmapPanel& p, const Limits& limits
   const bool zero = zero_is_special(p, scale);
   for (std::size_t i = 0; i < p.values.size(); ++i) {
     const Colour c = masked_at(p, i) ? masked_colour
-                     : zero && p.values[i] == 0
+                     : zero && is_zero(p.values[i])
                          ? zero_colour
                          : colour_at(map, place_on_map(p.values[i], limits, scale));
     rgba.insert(rgba.end(), {c.r, c.g, c.b, c.a});

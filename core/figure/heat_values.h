@@ -1,8 +1,10 @@
 // The conversion of a matrix of numbers to colours: scales, limits, and pooling of large matrices.
 //
 // Three kinds of cells have no value on the colour map and get a special colour: masked (not
-// computed), exactly zero if all values are non-negative (a weight that underflowed), and NaN
-// (computed, but undefined). Infinities are clamped to the ends of the map.
+// computed), zero if all values are non-negative (a weight that underflowed), and NaN (computed,
+// but undefined). Infinities are clamped to the ends of the map. Values of magnitude below 1.2e-38,
+// the smallest normal number of float32, count as zero, so that a map looks the same if it was
+// computed in double or in single precision, as the desktop does.
 #pragma once
 
 #include <cstddef>
@@ -87,8 +89,9 @@ struct Limits {
 /// signs only if 0 lies between them.
 [[nodiscard]] bool limits_apply(const Limits& given, const HeatmapPanel& panel);
 
-/// Returns whether exact zeros have their own colour: true for weights, false for logits and
-/// differences.
+/// Returns whether a value counts as zero, see above.
+[[nodiscard]] bool is_zero(double value);
+/// Returns whether zeros have their own colour: true for weights, false for logits and differences.
 [[nodiscard]] bool zero_is_special(const HeatmapPanel& panel, HeatScale scale);
 
 /// Returns the position of a value between the limits, in [0, 1]; 0.5 if the limits are equal.

@@ -353,7 +353,7 @@ Limits extremes(const HeatmapPanel& panel, const Specials& specials) {
   for (std::size_t i = 0; i < panel.values.size(); ++i) {
     const double v = panel.values[i];
     const bool masked = !panel.masked.empty() && panel.masked[i] != 0;
-    if (!masked && std::isfinite(v) && !(v == 0 && specials.zero)) all.include({v, v});
+    if (!masked && std::isfinite(v) && !(is_zero(v) && specials.zero)) all.include({v, v});
   }
   return all;
 }

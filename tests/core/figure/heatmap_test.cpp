@@ -121,6 +121,17 @@ TEST(Heatmap, MaskedZeroAndNanHaveTheirOwnColours) {
   EXPECT_EQ(cell(3), colour_at(ColourMap::sequential, 1));
 }
 
+TEST(Heatmap, WhatSinglePrecisionCannotHoldIsZero) {
+  HeatmapPanel p = panel(1, 3);
+  p.values = {1e-39, 1e-37, 1};
+  const Limits limits = limits_of(p, HeatScale::log);
+  EXPECT_EQ(limits.low, 1e-37);
+  EXPECT_TRUE(specials_of(p, HeatScale::log).zero);
+  const auto rgba = colours_of(p, limits, HeatScale::log, ColourMap::sequential);
+  EXPECT_EQ((Colour{rgba[0], rgba[1], rgba[2], rgba[3]}), zero_colour);
+  EXPECT_EQ((Colour{rgba[4], rgba[5], rgba[6], rgba[7]}), colour_at(ColourMap::sequential, 0));
+}
+
 TEST(Heatmap, ZeroIsAnOrdinaryValueAmongLogits) {
   HeatmapPanel p = panel(1, 3);
   p.values = {-1, 0, 1};
