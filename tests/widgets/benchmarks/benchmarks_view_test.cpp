@@ -20,6 +20,7 @@
 #include <QTimer>
 #include <QToolButton>
 
+#include "core/files/bench_file.h"
 #include "tests/widgets/benchmarks/bench_fixtures.h"
 #include "widgets/benchmarks/bench_form_view.h"
 #include "widgets/window/main_window.h"
@@ -269,6 +270,28 @@ TEST(Benchmarks, AComparisonWithoutCommonCasesSaysWhichLabelDiffers) {
   ASSERT_TRUE(wait_for([&] { return shown.model().comparison().has_value(); }));
   const QString told = shown.find<QLabel>("bench-about").text();
   EXPECT_TRUE(told.contains("no case in common: 1 thread against 2 threads")) << told.toStdString();
+}
+
+TEST(Benchmarks, AComparisonShowsWhatTheOtherRunNotedOnItsMachine) {
+  REQUIRE_DISPLAY();
+  ShownBenchmarks shown;
+  shown.press("bench-run");
+  ASSERT_TRUE(shown.finish()) << shown.model().message();
+  LabelledFile noted = read_labelled_file(shown.model().choice().shown);
+  for (auto& [path, group] : noted.groups) {
+    auto& list = group.attributes;
+    std::erase_if(list, [](const auto& attribute) { return attribute.first == "notes"; });
+    if (path != "bench/runtime") continue;
+    list.emplace_back("notes", std::vector<std::string>{"the machine was on fire"});
+  }
+  const std::string other = shown.folder.filePath("noted.h5").toStdString();
+  write_labelled(other, noted);
+  const auto& message = shown.find<QLabel>("bench-message");
+  const QString expected = QString::fromStdString(other + ": the machine was on fire");
+  EXPECT_FALSE(message.text().contains(expected));
+  shown.model().compare_with(other);
+  ASSERT_TRUE(wait_for([&] { return shown.model().comparison().has_value(); }));
+  EXPECT_EQ(message.text().count(expected), 1) << message.text().toStdString();
 }
 
 TEST(Benchmarks, VerdictsAndReasonsAreInViewAtTheWindowsFirstSize) {
