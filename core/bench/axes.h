@@ -31,8 +31,9 @@ struct Axis {
   const char* choices = "";  ///< The only possible labels: "f64|f32|bf16|f16"; empty: any.
   /// "thread", so that captions say "2 threads"; empty: they say "d = 64".
   const char* unit = "";
-  /// The label of all cases from before the axis was added. Files, messages and requests leave the
-  /// axis out if a sweep has only this label. It is empty for axes that have always existed.
+  /// Result files older than the axis do not mention it; their cases count as having this label. If
+  /// a sweep has only this label, files, messages and requests leave the axis out, so that they
+  /// equal the older ones. It is empty for axes that have always existed.
   const char* before = "";
   bool numeric = false;  ///< Whether labels are whole numbers, in ascending order.
   bool always = false;   ///< Whether tables have its column even if all cases have the same label.

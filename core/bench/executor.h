@@ -24,7 +24,7 @@ struct CaseFacts {
 struct Sample {
   double warm = std::numeric_limits<double>::quiet_NaN();
   double cold = std::numeric_limits<double>::quiet_NaN();  ///< One run with flushed caches.
-  /// `warm` is the mean of this many runs.
+  /// `warm` is the mean of this many runs: as many as fill 20 ms (operator_case.cpp).
   double runs = 0;
   /// Multiply-add peak of as many threads in FLOP/s, the smaller one of before and after the
   /// sample.
@@ -90,7 +90,9 @@ void each_measurement(AnySample& sample, const F& f) {
 class CaseExecutor {
  public:
   virtual ~CaseExecutor() = default;
+  /// Computes the facts. It is called once, with the first sample.
   [[nodiscard]] virtual CaseFacts facts() = 0;
+  /// Runs the case and measures it. If `cold`, also times one run with flushed caches.
   [[nodiscard]] virtual Sample sample(bool cold) = 0;
 };
 

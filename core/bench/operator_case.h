@@ -1,6 +1,6 @@
 // Runs a benchmark's case: one pass of an operator on random input (case_problem.h), rounded to the
-// case's dtype, on the CPU or on a device. Only these two files of bench know operators. Names come
-// from the operators' table; shapes, FLOP and masks come from the resolved call.
+// case's dtype, on the CPU or on a device. In core/bench only operator_case and case_problem know
+// operators. Names come from the operators' table; shapes, FLOP and masks from the resolved call.
 #pragma once
 
 #include "core/bench/executor.h"

@@ -31,7 +31,10 @@ struct BenchResult {
 
 /// Returns the file in its documented format: the groups bench/runtime (times, memory, errors,
 /// status), bench/fit and bench/local_fit (scaling exponents), bench/control (A/A) and
-/// bench/environment.
+/// bench/environment. In bench/runtime, `time_samples` [case, round] are the numbers Sample::warm,
+/// and `time` [case] is their median over the rounds with its interval `time_low` to `time_high`
+/// (`median_interval`), NaN unless the case's status is ok; `time_cold` and `time_cold_samples` are
+/// the same of Sample::cold.
 [[nodiscard]] LabelledFile bench_file(const BenchResult& result);
 
 /// Returns notes for the reader on how reliable the machine was (see

@@ -4,20 +4,21 @@
 //      (sweep.h) on every axis. Its cases are their product, in row-major order. Some shorter ones
 //      are measured twice (the A/A control). Each of these is a series of samples, one in each
 //      round (schedule.h).
-//   2. In each round every series is visited once. Over the rounds each series is at each
-//      position equally often (core/statistics/order.h). Before its first visit `Admission`
-//      decides whether the case fits into memory and will end in time; otherwise it is recorded
-//      as skipped. The runner itself measures the machine's memory bandwidth.
+//   2. In each round every series is measured once. The order differs between rounds, so that the
+//      mean position of every series is near the middle (core/statistics/order.h). Before the first
+//      sample of a series `Admission` decides whether the case fits into memory and will end in
+//      time; otherwise it is recorded as skipped.
 //   3. The worker of the series, a separate process, is asked for one sample (worker.h). There a
 //      `CaseExecutor` (executor.h), which `Workload::make` prepared from the case's labels, runs
 //      the operator (operator_case.h). It measures time, caches and memory, and once the FLOP and
-//      the error.
-//   4. The answer and the state of the machine are written at once to a small file in
-//      OUT.h5.parts/ (parts.h). A kill at any moment loses at most the current sample. A resumed
-//      run reads these files first and measures only what is missing or damaged.
+//      the error. After some of the samples the runner measures the memory's bandwidth.
+//   4. The answer and the state of the machine at the start of the round are written at once to a
+//      small file in OUT.h5.parts/ (parts.h). A kill at any moment loses at most the current
+//      sample. A resumed run reads these files in place of measuring, unless they are missing or
+//      damaged.
 //   5. After the last round all samples, [case][round] in `BenchResult`, are merged into the
 //      result file (core/files/bench_file.h): medians with their intervals, fits, the A/A control,
-//      the environment (result.h). The files of samples are removed.
+//      the environment (result.h names the variables). The files of samples are removed.
 //   6. Readers of the file get `MeasuredCase`s (measured.h). `summary.h` makes tables of them,
 //      `compare.h` verdicts, and core/figure/bench_figures.h figures.
 //

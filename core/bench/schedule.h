@@ -48,11 +48,13 @@ class Forecast {
 struct Series {
   CaseResult* result;
   Prediction prediction = {};
-  std::optional<std::string> why_skipped = {};  ///< Empty text: it runs. Nothing: not yet decided.
-  int visits = 0;                               ///< Rounds that are done.
-  int worked = 0;                               ///< Rounds in which it was measured.
+  /// Why the series is not measured. No value: not decided yet. Empty text: it is measured.
+  std::optional<std::string> why_skipped = {};
+  int visits = 0;  ///< Rounds that are done, measured or not.
+  int worked = 0;  ///< Rounds in which it was measured.
 
   [[nodiscard]] const Case& labels() const { return result->labels; }
+  /// Returns whether no further round measures the series: it is skipped, or it failed.
   [[nodiscard]] bool ended() const {
     return result->status != CaseStatus::ok || (why_skipped && !why_skipped->empty());
   }

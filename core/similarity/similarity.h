@@ -5,8 +5,20 @@
 //   q[], k[]   `values` numbers per token, computed once per token by `token`,
 //   c[]        `constants` numbers per head, computed once per head by `constant`.
 // `score` returns the logit, `slope` the logit with its partial derivatives. A similarity owns no
-// loops. The concept `Similarity` below lists what a similarity must have; table.cpp checks it at
-// compile time. A similarity may also have
+// loops.
+//
+// The potential of a token is one number, computed from its height and gap, through which these
+// enter the logit (for penumbral a length, for finite cones an angle; it may be the height itself).
+// Derivatives with respect to tokens are taken by potentials:
+//   token_slope   is true if the logit depends on potentials. Otherwise it depends on the tokens by
+//       the measure alone, and the two functions for tokens do nothing.
+//   token(place, p, q)   computes the numbers q[] of a token, given the parameters p[].
+//   token_gradient(place, p, d, gradient, dp)   sets `gradient` to the derivatives by height and
+//       gap, and adds those by the parameters to dp[], given d = dL/d(potential).
+//   constant(p, c)   computes the numbers c[] of a head.
+//   constant_gradient(p, dc, dp)   adds the sum over i of dc[i] dc_i/dp_j to dp[j] for every j.
+// The concept `Similarity` below lists what a similarity must have; table.cpp checks it at compile
+// time. A similarity may also have
 //   proportional   is true if the logit is c[0] times an expression without c[0]. The driver can
 //       then fold log2 e into c[0] and use powers of 2 (core/simd/weight_rows.h).
 //   one_pass   is true if the formula is so short that it can share the registers with the
@@ -20,8 +32,8 @@
 //       first constants. far_potential converts the sum of a token's derivatives with respect to
 //       the auxiliary potential to a derivative with respect to the token's potential.
 //   is_closed, exponential   is_closed returns whether e^logit has a closed form for these
-//       constants, and exponential returns that value, which must be at most e^44. Weights are then
-//       computed without a logarithm and an exponential.
+//       constants (it may always be true), and exponential returns that value, which must be at
+//       most e^44. Weights are then computed without a logarithm and an exponential.
 #pragma once
 
 #include <concepts>
