@@ -20,6 +20,8 @@ namespace {
 
 /// Queries of a ticket in the forward pass.
 constexpr std::int64_t ticket_rows = 256;
+/// Values that are gathered for one product.
+constexpr int values_at_once = 64;
 
 /// The tokens of one head as operands, and its lifted values.
 template <class S>
@@ -152,6 +154,27 @@ class SparseRow {
     return true;
   }
 
+  /// Adds the values of the keys times the weights in `tile` to sums [stride]. The value of a key
+  /// without weight need not be finite and is left out.
+  void add_values(T* sums) {
+    const std::ptrdiff_t stride = head_.stride();
+    gathered_.resize(static_cast<std::size_t>(values_at_once * stride));
+    T weights[values_at_once];
+    int count = 0;
+    const auto add_gathered = [&] {
+      kernels_.product(1, static_cast<int>(stride), count, {weights, values_at_once, 1},
+                       {gathered_.data(), stride, false}, sums, stride, Store::add);
+      count = 0;
+    };
+    for (std::size_t c = 0; c < keys_.size(); ++c) {
+      if (tile_[c] == 0) continue;
+      weights[count] = tile_[c];
+      std::copy_n(head_.value(keys_[c]), stride, gathered_.data() + count * stride);
+      if (++count == values_at_once) add_gathered();
+    }
+    if (count > 0) add_gathered();
+  }
+
   [[nodiscard]] ScoreTile<T> score() {
     const Operand<T>& q = head_.queries();
     return {.tile = tile_.data(),
@@ -183,6 +206,7 @@ class SparseRow {
   std::vector<std::int64_t> keys_;
   int columns_ = 0;
   Buffer<T> tile_, addend_, key_values_;
+  Buffer<T> gathered_;  ///< [values_at_once × stride]
 };
 
 template <class S>
@@ -196,12 +220,9 @@ void forward_row(const Plan& plan, const SparseHead<S>& head, SparseRow<S>& row,
   if (row.gather(i)) {
     const WeightTile<T> tile{row.score(), &reference, &sum, &maximum, true};
     head.tail().weight[pair_law(plan.weights)](tile);
-    for (std::size_t c = 0; c < row.keys().size(); ++c) {
-      const T weight = row.tile()[c];
-      if (weight == 0) continue;
-      const T* value = head.value(row.keys()[c]);
-      for (int k = 0; k < head.width(); ++k) sums[static_cast<std::size_t>(k)] += weight * value[k];
-      if (positions.exist()) positions.run(i, row.keys()[c], 1).gather(&weight, by_position);
+    row.add_values(sums.data());
+    for (std::size_t c = 0; positions.exist() && c < row.keys().size(); ++c) {
+      positions.run(i, row.keys()[c], 1).gather(&row.tile()[c], by_position);
     }
     positions.add(by_position, sums.data());
   }
@@ -371,9 +392,7 @@ class SparseBackward {
     positions.slopes(head_.kernels(), upstream, position_slopes_.data());
     for (std::size_t c = 0; c < row_.keys().size(); ++c) {
       const std::int64_t j = row_.keys()[c];
-      const T* value = head_.value(j);
-      T sum = 0;
-      for (int k = 0; k < head_.width(); ++k) sum += upstream[k] * value[k];
+      T sum = static_cast<T>(head_.value_product(j, upstream));
       if (!position_slopes_.empty()) {
         T added = 0;
         positions.run(i, j, 1).spread(position_slopes_.data(), &added);
