@@ -2,9 +2,12 @@
 
 #include <QBoxLayout>
 #include <QComboBox>
+#include <QCoreApplication>
 #include <QLabel>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QStandardItemModel>
+#include <algorithm>
 
 namespace conelab::desktop {
 
@@ -64,6 +67,20 @@ void OperatorsPanel::show_devices(const std::vector<DeviceState>& devices) {
 void OperatorsPanel::add_operator(const std::string& name) {
   document_.edit(tr("add an operator"),
                  [&](Session& s) { s.maps.calls.push_back(call_from_text(name)); });
+  // The layout shows the new card when control returns to the event loop.
+  QMetaObject::invokeMethod(this, &OperatorsPanel::scroll_to_last_card, Qt::QueuedConnection);
+}
+
+/// Shows the whole card; of one that is higher than the view, its beginning.
+void OperatorsPanel::scroll_to_last_card() {
+  if (cards_.empty()) return;
+  // The content, then the area around it, learns at once how high it has become.
+  QCoreApplication::sendPostedEvents(widget(), QEvent::LayoutRequest);
+  QCoreApplication::sendPostedEvents(viewport(), QEvent::LayoutRequest);
+  const QRect card = cards_.back()->geometry();
+  QScrollBar& bar = *verticalScrollBar();
+  const int lowest = card.bottom() + 1 - viewport()->height();
+  bar.setValue(std::min(card.top(), std::max(bar.value(), lowest)));
 }
 
 void OperatorsPanel::change(int index, const Call& call, const QString& what, bool is_step) {

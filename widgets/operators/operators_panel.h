@@ -19,6 +19,7 @@ class OperatorsPanel : public QScrollArea {
  public:
   explicit OperatorsPanel(Document& document, QWidget* parent = nullptr);
   /// Adds an operator with its defaults; a structured one draws the tensors that it needs.
+  /// Its card is scrolled to.
   void add_operator(const std::string& name = "penumbral");
 
   /// Shows the state of the devices. Unavailable ones cannot be chosen; their tooltips say why.
@@ -32,6 +33,7 @@ class OperatorsPanel : public QScrollArea {
   void build_device_choice();
   void change(int index, const Call& call, const QString& what, bool is_step);
   void remove(int index);
+  void scroll_to_last_card();
 
   Document& document_;
   QComboBox* device_ = nullptr;

@@ -70,10 +70,10 @@ CommandPalette::CommandPalette(const QList<QAction*>& actions, QWidget* parent)
   field_->installEventFilter(this);
   connect(field_, &QLineEdit::textChanged, this, &CommandPalette::filter);
   connect(list_, &QListWidget::itemClicked, this, &CommandPalette::run);
-  const int rows = static_cast<int>(actions_.size()) * (list_->fontMetrics().height() + row_gap);
-  resize(520, std::min(rows + 70, parent->height() - 80));
-  move(parent->mapToGlobal(QPoint((parent->width() - width()) / 2, 60)));
+  list_->setMinimumHeight(row_height() + 2 * list_->frameWidth());
+  resize(520, height());
   filter({});
+  move(parent->mapToGlobal(QPoint((parent->width() - width()) / 2, 60)));
   field_->setFocus();
 }
 
@@ -91,12 +91,23 @@ void CommandPalette::filter(const QString& typed) {
     auto* item = new QListWidgetItem(
         action_name(*actions_[i]) + (keys.isEmpty() ? "" : "    " + keys), list_);
     item->setData(Qt::UserRole, i);
-    item->setSizeHint({0, list_->fontMetrics().height() + row_gap});
+    item->setSizeHint({0, row_height()});
   }
   if (found.empty()) {
     (new QListWidgetItem(tr("No command here has these letters."), list_))->setFlags({});
   }
   list_->setCurrentRow(found.empty() ? -1 : 0);
+  fit_height();
+}
+
+int CommandPalette::row_height() const { return list_->fontMetrics().height() + row_gap; }
+
+void CommandPalette::fit_height() {
+  const QMargins around = layout()->contentsMargins();
+  const int others = around.top() + field_->sizeHint().height() + layout()->spacing() +
+                     2 * list_->frameWidth() + around.bottom();
+  const int most = parentWidget()->height() - 80;
+  resize(width(), std::min(list_->count() * row_height() + others, most));
 }
 
 void CommandPalette::run() {

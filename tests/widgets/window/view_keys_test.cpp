@@ -14,6 +14,8 @@
 #include "tests/widgets/window/keys.h"
 #include "tests/widgets/window/trace_window.h"
 #include "widgets/maps/maps_view.h"
+#include "widgets/operators/operator_card.h"
+#include "widgets/operators/operators_panel.h"
 
 namespace conelab::desktop {
 namespace {
@@ -248,6 +250,51 @@ TEST(ViewKeys, ThePaletteFindsTheToolsOfTheViews) {
   EXPECT_EQ(list->item(0)->text(), "No command here has these letters.");
   QTest::keyClick(palette->findChild<QLineEdit*>(), Qt::Key_Return);
   EXPECT_EQ(opened.session().maps.percentiles, "all values");
+}
+
+TEST(ViewKeys, ThePaletteIsAsHighAsItsList) {
+  REQUIRE_DISPLAY();
+  KeyWindow opened;
+  QDialog* palette = type_in_palette(opened, "add operator l");
+  ASSERT_NE(palette, nullptr);
+  pump(50);
+  auto& list = *palette->findChild<QListWidget*>();
+  const auto below_last = [&] {
+    return list.viewport()->height() - list.visualItemRect(list.item(list.count() - 1)).bottom();
+  };
+  ASSERT_LT(list.count(), 15);
+  ASSERT_GT(list.count(), 1);
+  EXPECT_NEAR(below_last(), 1, 3);
+  const int several = palette->height();
+  type_text(*palette->findChild<QLineEdit*>(), "aplacian");
+  pump(50);
+  ASSERT_EQ(list.count(), 1);
+  EXPECT_NEAR(below_last(), 1, 3);
+  EXPECT_LT(palette->height(), several);
+  for (int i = 0; i < 30; ++i) {
+    QTest::keyClick(palette->findChild<QLineEdit*>(), Qt::Key_Backspace);
+  }
+  pump(50);
+  EXPECT_LE(palette->height(), opened.window.height() - 80);
+  EXPECT_GT(palette->height(), several);
+}
+
+TEST(ViewKeys, TheCardOfAnAddedOperatorIsInView) {
+  REQUIRE_DISPLAY();
+  KeyWindow opened;
+  auto* panel = opened.window.findChild<OperatorsPanel*>();
+  for (int i = 0; i < 2; ++i) {
+    QTest::keyClick(&opened.window.maps().canvas(), Qt::Key_A,
+                    Qt::ControlModifier | Qt::ShiftModifier);
+    pump(100);
+    const auto cards = panel->findChildren<OperatorCard*>();
+    ASSERT_EQ(cards.size(), 4 + i);
+    const QRect place(cards.back()->mapTo(panel->viewport(), QPoint(0, 0)), cards.back()->size());
+    const QRect view = panel->viewport()->rect();
+    EXPECT_GE(place.top(), 0);
+    EXPECT_TRUE(place.bottom() <= view.bottom() || place.top() == 0)
+        << place.top() << " to " << place.bottom() << " in " << view.height();
+  }
 }
 
 TEST(ViewKeys, OneClickOpensALayer) {
