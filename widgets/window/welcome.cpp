@@ -5,6 +5,7 @@
 #include <QFileInfo>
 #include <QLabel>
 #include <QPushButton>
+#include <QStylePainter>
 
 #include "widgets/theme/theme.h"
 #include "widgets/window/examples.h"
@@ -20,6 +21,52 @@ QLabel* heading(const QString& text, int extra) {
   label->setFont(font);
   return label;
 }
+
+/// A button with a title and a question. In a narrow window both take several lines; the class of
+/// Qt keeps the title on one.
+class ExampleButton : public QCommandLinkButton {
+ public:
+  ExampleButton(const QString& title, const QString& question)
+      : QCommandLinkButton(title, question) {
+    bold_ = font();
+    bold_.setBold(true);
+  }
+  [[nodiscard]] QSize minimumSizeHint() const override { return {narrowest, 0}; }
+  [[nodiscard]] int heightForWidth(int width) const override {
+    return question_place(width).bottom() + 1 + above;
+  }
+
+ protected:
+  void paintEvent(QPaintEvent*) override {
+    QStylePainter painter(this);
+    QStyleOptionButton frame;
+    initStyleOption(&frame);
+    frame.text.clear();
+    painter.drawControl(QStyle::CE_PushButton, frame);
+    const auto draw = [&](const QFont& letters, const QRect& place, const QString& words) {
+      painter.setFont(letters);
+      painter.drawItemText(place, Qt::TextWordWrap, palette(), isEnabled(), words,
+                           QPalette::ButtonText);
+    };
+    draw(bold_, title_place(width()), text());
+    draw(font(), question_place(width()), description());
+  }
+
+ private:
+  static constexpr int beside = 12, above = 10, narrowest = 160;
+
+  [[nodiscard]] static QRect place(const QFont& letters, int top, int width, const QString& words) {
+    const QRect room(beside, top, width - 2 * beside, 0);
+    const int height = QFontMetrics(letters).boundingRect(room, Qt::TextWordWrap, words).height();
+    return {room.topLeft(), QSize(room.width(), height)};
+  }
+  [[nodiscard]] QRect title_place(int width) const { return place(bold_, above, width, text()); }
+  [[nodiscard]] QRect question_place(int width) const {
+    return place(font(), title_place(width).bottom() + 1, width, description());
+  }
+
+  QFont bold_;
+};
 
 }  // namespace
 
@@ -41,14 +88,13 @@ Welcome::Welcome(const std::string& shipped_trace, QWidget* parent) : QWidget(pa
   column->addWidget(heading(tr("Guided examples"), 2));
   int index = 0;
   for (const Example& example : examples(shipped_trace)) {
-    auto* button = new QCommandLinkButton(QString::fromUtf8(example.title),
-                                          QString::fromUtf8(example.question));
+    auto* button =
+        new ExampleButton(QString::fromUtf8(example.title), QString::fromUtf8(example.question));
     button->setObjectName(QStringLiteral("example-%1").arg(index));
     button->setEnabled(!shipped_trace.empty());
     button->setIcon(QIcon());
     column->addWidget(button);
-    connect(button, &QCommandLinkButton::clicked, this,
-            [this, index] { emit example_wanted(index); });
+    connect(button, &QPushButton::clicked, this, [this, index] { emit example_wanted(index); });
     ++index;
   }
   column->addSpacing(12);
