@@ -363,7 +363,7 @@ TextTable BenchModel::table(bool exported) const {
     return comparison_ ? verdicts_first(comparison_table(comparison_->cases)) : TextTable();
   }
   if (!data_) return {};
-  return page == "exponents" ? exponents_table(*data_) : numbers_table(*data_, exported);
+  return page == "exponents" ? exponents_table(*data_, exported) : numbers_table(*data_, exported);
 }
 
 std::string BenchModel::comparison_text() const {

@@ -29,7 +29,9 @@ std::string shown(double value, std::string (*text)(double)) {
 }
 std::string share_text(double share) { return fmt::format("{:.0f} %", 100 * share); }
 std::string rate_text(double rate) { return fmt::format("{:.4g} GFLOP/s", rate * 1e-9); }
+std::string short_rate(double rate) { return fmt::format("{:.3g} GFLOP/s", rate * 1e-9); }
 std::string short_number(double value) { return fmt::format("{:.3g}", value); }
+std::string exponent_text(double value) { return fmt::format("{:.3f}", value); }
 
 /// Returns the exponent over the octave that ends at the case of this index.
 double local_exponent_at(const BenchData& data, std::size_t index) {
@@ -73,14 +75,24 @@ void drop_constant_labels(TextTable& table) {
   }
 }
 
+bool is_empty_column(const TextTable& table, std::ptrdiff_t at) {
+  return std::all_of(table.rows.begin(), table.rows.end(),
+                     [&](const auto& row) { return row[static_cast<std::size_t>(at)].empty(); });
+}
+
 /// A column of notes exists only if there are notes, because it takes space from the numbers.
 void drop_empty_notes(TextTable& table) {
   const auto at =
       std::find(table.header.begin(), table.header.end(), "note") - table.header.begin();
-  const bool empty = std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
-    return row[static_cast<std::size_t>(at)].empty();
-  });
-  if (empty) drop_column(table, at);
+  if (is_empty_column(table, at)) drop_column(table, at);
+}
+
+/// Leaves out what was measured of no case: times with cold caches, errors, a peak.
+void drop_empty_columns(TextTable& table) {
+  if (table.rows.empty()) return;
+  for (auto i = static_cast<std::ptrdiff_t>(table.header.size()) - 1; i > 0; --i) {
+    if (is_empty_column(table, i)) drop_column(table, i);
+  }
 }
 
 std::vector<std::string> sweep_of(const LabelledFile& file) {
@@ -127,16 +139,20 @@ TextTable numbers_table(const BenchData& data, bool exported) {
     for (const double time : {c.time, c.time_low, c.time_high, c.time_cold}) {
       row.push_back(number(time, time_text));
     }
-    row.insert(row.end(), {number(c.flops / c.time, rate_text), number(peak_share(c), share_text),
+    row.insert(row.end(), {number(c.flops / c.time, short_rate), number(peak_share(c), share_text),
                            number(c.extra_bytes, bytes_text), number(c.error, short_number),
-                           number(local_exponent_at(data, i), short_number), status_cell(c)});
+                           number(local_exponent_at(data, i), exponent_text), status_cell(c)});
     table.rows.push_back(std::move(row));
   }
   drop_constant_labels(table);
+  drop_empty_columns(table);
   return table;
 }
 
-TextTable exponents_table(const BenchData& data) {
+TextTable exponents_table(const BenchData& data, bool exported) {
+  const auto number = [&](double value) {
+    return exported ? digits(value) : shown(value, exponent_text);
+  };
   TextTable table;
   table.header = label_titles();
   table.header.insert(table.header.end(), {"exponent", "note", "low", "high"});
@@ -146,9 +162,9 @@ TextTable exponents_table(const BenchData& data) {
   }
   for (const MeasuredExponent& e : data.exponents) {
     std::vector<std::string> row = label_cells(e.labels);
-    row.insert(row.end(), {digits(e.value), e.why_not, digits(e.low), digits(e.high)});
+    row.insert(row.end(), {number(e.value), e.why_not, number(e.low), number(e.high)});
     for (std::size_t i = 1; i < lengths.size(); ++i) {
-      row.push_back(i < e.local.size() ? digits(e.local[i]) : "");
+      row.push_back(i < e.local.size() ? number(e.local[i]) : "");
     }
     table.rows.push_back(std::move(row));
   }

@@ -23,12 +23,13 @@ struct BenchData {
 [[nodiscard]] std::shared_ptr<const BenchData> bench_data(const LabelledFile& file,
                                                           const std::string& name);
 
-/// Returns all cases as a table: for reading, times such as "578 µs"; or `exported`, as numbers of
-/// six digits in SI units without prefixes, which other programs read.
+/// Returns all cases as a table without empty columns: for reading, times such as "578 µs"; or
+/// `exported`, as numbers of six digits in SI units without prefixes, which other programs read.
 [[nodiscard]] TextTable numbers_table(const BenchData& data, bool exported = false);
 
-/// Returns the fitted exponents, and the local ones by length.
-[[nodiscard]] TextTable exponents_table(const BenchData& data);
+/// Returns the fitted exponents, and the local ones by length: for reading, with three decimals; or
+/// `exported`, with six digits.
+[[nodiscard]] TextTable exponents_table(const BenchData& data, bool exported = false);
 
 /// Returns the table of a comparison with the verdicts next to the names, where a narrow view shows
 /// them.

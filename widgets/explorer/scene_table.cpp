@@ -1,7 +1,6 @@
 #include "widgets/explorer/scene_table.h"
 
 #include <QBoxLayout>
-#include <QHeaderView>
 #include <QItemSelectionModel>
 #include <algorithm>
 #include <cmath>
@@ -71,10 +70,8 @@ SceneTables::SceneTables(QWidget* parent)
   column->addWidget(tokens_, 1);
   scene_->setObjectName("explorer-scene-table");
   scene_->setAccessibleName(tr("The scene as numbers, one column a cone family"));
-  // All columns contain numbers, so that the last one must not be cut.
-  for (TextTableView* table : {scene_, tokens_}) {
-    table->horizontalHeader()->setStretchLastSection(false);
-  }
+  // The last columns contain numbers, also among texts, and must not be cut.
+  for (TextTableView* table : {scene_, tokens_}) table->fit_last_column();
   tokens_->setObjectName("explorer-token-table");
   tokens_->setAccessibleName(tr("The tokens in the plane of u and v as numbers"));
   tokens_->setSelectionBehavior(QAbstractItemView::SelectRows);

@@ -8,6 +8,9 @@
 #include <QMenu>
 #include <QMessageBox>
 #include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/files/atomic_file.h"
@@ -25,7 +28,58 @@ const std::string& text_in(const TextTable& table, const QModelIndex& index) {
       .rows[static_cast<std::size_t>(index.row())][static_cast<std::size_t>(index.column())];
 }
 
+/// Returns the text after a number at its beginning; the same text if there is none.
+std::string_view after_number(std::string_view text) {
+  for (const std::string_view word : {"-inf", "inf", "-nan", "nan", "masked"}) {
+    if (text.starts_with(word)) return text.substr(word.size());
+  }
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc::invalid_argument
+             ? text
+             : text.substr(static_cast<std::size_t>(end - text.data()));
+}
+
+/// Returns whether a text is one word, which a unit is.
+bool is_unit(std::string_view text) {
+  constexpr std::size_t longest = 8;  // "GFLOP/s"; characters such as µ have two bytes.
+  return text.size() <= longest && text.find(' ') == std::string_view::npos;
+}
+
+/// Returns whether every cell of a column is a number or empty, and one is not empty.
+bool is_column_of_numbers(const TextTable& table, std::size_t column) {
+  bool found = false;
+  for (const auto& row : table.rows) {
+    if (row[column].empty()) continue;
+    if (!is_number_text(row[column])) return false;
+    found = true;
+  }
+  return found;
+}
+
 }  // namespace
+
+bool is_number_text(const std::string& text) {
+  for (const char* unknown : {"…", "computing …", "-", "–"}) {
+    if (text == unknown) return true;
+  }
+  std::string_view rest = text;
+  const bool brackets = rest.size() > 2 && rest.front() == '(' && rest.back() == ')';
+  if (brackets) rest = rest.substr(1, rest.size() - 2);
+  for (;;) {
+    const std::string_view after = after_number(rest);
+    if (after.size() == rest.size()) return false;
+    rest = after;
+    if (rest.starts_with(", ")) {
+      rest.remove_prefix(2);
+    } else if (rest.starts_with(" .. ")) {
+      rest.remove_prefix(4);
+    } else {
+      break;
+    }
+  }
+  return rest.empty() || rest == "%" || (rest.front() == ' ' && is_unit(rest.substr(1)));
+}
 
 void copy_selection(const QTableView& table, int role) {
   QModelIndexList cells = table.selectionModel()->selectedIndexes();
@@ -67,7 +121,12 @@ void TextTableModel::show_table(TextTable table, TextTable exported) {
   if (!same_shape) beginResetModel();
   table_ = std::move(table);
   exported_ = std::move(exported);
+  const std::vector<bool> before = std::exchange(numbers_, {});
+  for (std::size_t i = 0; i < table_.header.size(); ++i) {
+    numbers_.push_back(is_column_of_numbers(table_, i));
+  }
   if (!same_shape) return endResetModel();
+  if (numbers_ != before) emit headerDataChanged(Qt::Horizontal, 0, columnCount() - 1);
   if (!table_.rows.empty()) emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
 }
 
@@ -94,20 +153,13 @@ QVariant TextTableModel::data(const QModelIndex& index, int role) const {
   return {};
 }
 
-bool TextTableModel::is_titled(int column, std::initializer_list<const char*> titles) const {
-  const std::string& title = table_.header[static_cast<std::size_t>(column)];
-  return std::find(titles.begin(), titles.end(), title) != titles.end();
-}
-
 bool TextTableModel::holds_remarks(int column) const {
-  return is_titled(column, {"note", "status"});
+  const std::string& title = table_.header[static_cast<std::size_t>(column)];
+  return title == "note" || title == "status";
 }
 
-/// The first column contains names, the last one and those of remarks texts, the others numbers.
 QVariant TextTableModel::alignment(int column) const {
-  const bool left = column == 0 || column + 1 == columnCount() || holds_remarks(column) ||
-                    is_titled(column, {"verdict"});
-  return QVariant((left ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+  return QVariant((holds_numbers(column) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
 }
 
 QVariant TextTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
@@ -125,7 +177,6 @@ TextTableView::TextTableView(QWidget* parent) : QTableView(parent) {
   setWordWrap(false);
   verticalHeader()->setDefaultSectionSize(24);
   verticalHeader()->hide();
-  horizontalHeader()->setStretchLastSection(true);
   horizontalHeader()->setResizeContentsPrecision(looked_at);
 }
 
@@ -133,9 +184,8 @@ void TextTableView::show_table(TextTable table, TextTable exported) {
   const int columns = model_.columnCount();
   model_.show_table(std::move(table), std::move(exported));
   const bool anew = columns != model_.columnCount();
-  const int fitted = model_.columnCount() - (horizontalHeader()->stretchLastSection() ? 1 : 0);
-  for (int i = 0; i < fitted; ++i) {  // The stretched column takes the rest.
-    if (model_.holds_remarks(i)) continue;
+  for (int i = 0; i < model_.columnCount(); ++i) {
+    if (takes_rest(i)) continue;
     const int need = needed_width(i);
     if (anew || need > columnWidth(i)) setColumnWidth(i, need);
   }
@@ -147,12 +197,18 @@ int TextTableView::needed_width(int column) const {
          column_gap;
 }
 
+bool TextTableView::takes_rest(int column) const {
+  const bool is_last = column + 1 == model_.columnCount();
+  return model_.holds_remarks(column) || (is_last && stretches_ && !model_.holds_numbers(column));
+}
+
 void TextTableView::fit_remarks() {
   const int last = model_.columnCount() - 1, least = 16 * fontMetrics().averageCharWidth();
-  for (int i = 0, before = 0; i < last; before += columnWidth(i++)) {
-    if (!model_.holds_remarks(i)) continue;
-    const int need = needed_width(i);
-    setColumnWidth(i, std::clamp(viewport()->width() - before, std::min(least, need), need));
+  for (int i = 0, before = 0; i <= last; before += columnWidth(i++)) {
+    if (!takes_rest(i)) continue;
+    const int need = needed_width(i) - (i == last ? column_gap : 0);
+    const int rest = std::max(viewport()->width() - before, std::min(least, need));
+    setColumnWidth(i, i == last ? rest : std::min(rest, need));
   }
 }
 

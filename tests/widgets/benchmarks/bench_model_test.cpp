@@ -309,10 +309,23 @@ TEST(BenchModel, WithoutAMeasuredCaseThereAreNoAxes) {
     bench.document.edit("page", [&](Session& s) { s.bench.page = page; });
     EXPECT_TRUE(bench.model.picture(300).list.items.empty()) << page;
   }
-  for (const auto& row : bench.model.table(true).rows) {
-    EXPECT_EQ(row[row.size() - 4], "") << "no memory has been measured";
-    EXPECT_EQ(row[row.size() - 3], "") << "and no error";
-  }
+  // Nothing has been measured, so that there are no columns of it.
+  EXPECT_EQ(bench.model.table(true).header, (std::vector<std::string>{"operator", "n", "status"}));
+}
+
+TEST(BenchModel, ExponentsHaveThreeDecimalsAndAreExportedWithMore) {
+  BenchData data;
+  data.lengths = {"256", "512"};
+  MeasuredExponent exponent;
+  exponent.value = 1.9614, exponent.low = 1.9, exponent.high = 2;
+  exponent.local = {NAN, 1.98};
+  data.exponents = {exponent};
+  const auto numbers = [&](bool exported) {
+    const std::vector<std::string> row = exponents_table(data, exported).rows.at(0);
+    return std::vector<std::string>(row.end() - 4, row.end());
+  };
+  EXPECT_EQ(numbers(false), (std::vector<std::string>{"1.961", "1.900", "2.000", "1.980"}));
+  EXPECT_EQ(numbers(true), (std::vector<std::string>{"1.9614", "1.9", "2", "1.98"}));
 }
 
 TEST(BenchModel, AStoppedSweepIsComparedOnceItIsFinished) {

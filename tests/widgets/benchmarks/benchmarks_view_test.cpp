@@ -317,6 +317,34 @@ TEST(Benchmarks, VerdictsAndReasonsAreInViewAtTheWindowsFirstSize) {
       << table.model()->index(0, note).data().toString().toStdString();
 }
 
+TEST(Benchmarks, ATableHasNoEmptyColumn) {
+  REQUIRE_DISPLAY();
+  ShownBenchmarks shown;
+  const auto titles = [&] {
+    QStringList all;
+    const QAbstractItemModel& model = *shown.find<QTableView>("bench-table").model();
+    for (int i = 0; i < model.columnCount(); ++i) {
+      all << model.headerData(i, Qt::Horizontal).toString();
+    }
+    return all;
+  };
+  shown.show_page(3);
+  shown.press("bench-run");
+  ASSERT_TRUE(shown.finish()) << shown.model().message();
+  EXPECT_FALSE(titles().contains("cold"));
+  EXPECT_TRUE(titles().contains("local exponent"));
+  const auto& table = shown.find<QTableView>("bench-table");
+  shown.window.resize(table.columnViewportPosition(table.model()->columnCount() - 1) + 60 +
+                          shown.window.width() - table.viewport()->width(),
+                      900);
+  pump(100);
+  EXPECT_LE(column_of(table, "status").second, 0) << "no wider than its texts";
+  shown.window.document().edit("cold", [](Session& s) { s.bench.cold = true; });
+  shown.press("bench-run");
+  ASSERT_TRUE(shown.finish()) << shown.model().message();
+  EXPECT_TRUE(titles().contains("cold"));
+}
+
 TEST(Benchmarks, ADroppedResultIsShownAndItsFigureExported) {
   REQUIRE_DISPLAY();
   ShownBenchmarks shown;

@@ -40,6 +40,29 @@ TEST(TextTable, RemarksTakeWhatTheColumnsBeforeThemLeave) {
   EXPECT_GE(view.columnWidth(2), view.fontMetrics().horizontalAdvance("not resolved"));
 }
 
+TEST(TextTable, OnlyColumnsOfNumbersAreRightAligned) {
+  TextTableView view;
+  view.resize(900, 300);
+  const auto is_right = [&](int column) {
+    const QVariant alignment =
+        view.model()->headerData(column, Qt::Horizontal, Qt::TextAlignmentRole);
+    EXPECT_EQ(alignment, view.model()->index(0, column).data(Qt::TextAlignmentRole));
+    return (alignment.toInt() & Qt::AlignRight) != 0;
+  };
+  view.show_table({{"operator", "pass", "time", "of peak", "interval", "point", "note", "last"},
+                   {{"dot", "forward", "2.98 ms", "81 %", "0.890 .. 0.917", "1, -2", "", "1.96"},
+                    {"dot", "7 of them", "90.06 GFLOP/s", "(105 %)", "-", "1e-06", "", ""}}});
+  for (const int text : {0, 1, 6}) EXPECT_FALSE(is_right(text)) << text;
+  for (const int number : {2, 3, 4, 5, 7}) EXPECT_TRUE(is_right(number)) << number;
+  EXPECT_LT(view.columnWidth(7), 200) << "numbers stand by their neighbours";
+  // It is the cells that decide, also where they alone change.
+  view.show_table({{"key", "token"}, {{"0", "…"}, {"1", "…"}}});
+  EXPECT_TRUE(is_right(0));
+  view.show_table({{"key", "token"}, {{"0", "du"}, {"1", "2"}}});
+  EXPECT_FALSE(is_right(1));
+  EXPECT_EQ(view.columnWidth(0) + view.columnWidth(1), view.viewport()->width());
+}
+
 TEST(TextTable, HeadersStandOverTheirColumns) {
   TextTableView view;
   view.show_table({{"operator", "n", "time (s)", "status"}, {{"dot", "64", "0.5", "ok"}}});
