@@ -124,7 +124,7 @@ double least_height(double width, std::size_t count, double aspect, const LabelS
   for (std::size_t columns = space.least_columns; columns <= count; columns += space.together) {
     Grid grid = grid_of(count, columns);
     const double most = cells_across(width, columns, space) / aspect;
-    if (columns > space.least_columns && most < least) break;
+    if (columns > space.least_columns && most < nearly * least) break;
     grid.height = std::min(least, most);
     const double height = height_of(grid, space);
     lowest = columns == space.least_columns ? height : std::min(lowest, height);

@@ -51,10 +51,10 @@ struct MapLayout {
                                        double aspect, const LabelSpace& space);
 
 /// Maps may be so much smaller than is asked for where all of them are seen then.
-constexpr double nearly = 0.85;
+constexpr double nearly = 0.75;
 
 /// Returns the height of a canvas of this width whose maps are at least `least` pixels high, or as
-/// high as the width allows.
+/// high as the width allows. Panels stand side by side where they are nearly that large.
 [[nodiscard]] double least_height(double width, std::size_t count, double aspect,
                                   const LabelSpace& space, double least);
 

@@ -431,13 +431,9 @@ TEST(MapLayout, MapsCanBeReadInSmallViewsAndUseEmptyPlaces) {
     ShownMaps shown(size);
     const MapLayout& layout = shown.canvas().places();
     const Box& cells = layout.panels[0].cells;
-    const bool scrolls = size.width() < 700;
-    EXPECT_GE(std::round(cells.height), scrolls ? 200 : nearly * 200)
-        << size.width() << " x " << size.height();
+    EXPECT_GE(std::round(cells.height), nearly * 200) << size.width() << " x " << size.height();
     EXPECT_LE(layout.panels[2].cells.bottom(), shown.canvas().height());
-    if (!scrolls) {
-      EXPECT_EQ(layout.panels[0].cells.y, layout.panels[1].cells.y) << "side by side";
-    }
+    EXPECT_EQ(layout.panels[0].cells.y, layout.panels[1].cells.y) << "side by side";
     EXPECT_GE(layout.shared_bar.y, 0);
     for (const PanelPlace& panel : layout.panels) {
       const bool apart =

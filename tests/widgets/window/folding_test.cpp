@@ -129,5 +129,22 @@ TEST(Folding, ToolsTakeTwoLinesInSmallWindowsAndUnfold) {
   EXPECT_LT(numbers->geometry().bottom(), row->height());
 }
 
+TEST(Folding, ASmallWindowShowsThreeMapsWithoutScrolling) {
+  REQUIRE_DISPLAY();
+  TraceWindow opened({1024, 700});
+  for (const std::int64_t head : {0, 5}) {  // Weights of penumbral are flat in head 5.
+    opened.window.document().edit("head", [&](Session& s) { s.trace.head = head; });
+    ASSERT_TRUE(opened.is_at_rest());
+    pump(150);
+    MapsCanvas& canvas = opened.window.maps().canvas();
+    const auto& panels = canvas.places().panels;
+    ASSERT_EQ(panels.size(), 3U);
+    EXPECT_EQ(canvas.height(), canvas.parentWidget()->height());
+    EXPECT_EQ(panels[0].cells.y, panels[1].cells.y) << "side by side";
+    EXPECT_LE(panels[2].cells.bottom(), canvas.height());
+    EXPECT_GE(panels[0].cells.height, 150);
+  }
+}
+
 }  // namespace
 }  // namespace conelab::desktop
