@@ -28,14 +28,19 @@ MapNotice::MapNotice(MapsModel& maps, EntropyMatcher& matcher, QWidget* parent)
   text_->setWordWrap(true);
   text_->setAlignment(Qt::AlignLeft | Qt::AlignVCenter);
   text_->setFixedHeight(text_lines * text_->fontMetrics().lineSpacing());
+  offers_ = new QWidget;
+  auto* buttons = new QHBoxLayout(offers_);
+  buttons->setContentsMargins(0, 0, 0, 0);
+  buttons->setSpacing(line->spacing());
   const auto add = [&](const QString& name) {
     auto* button = new QPushButton;
     button->setObjectName(name);
     keep_place_when_hidden(*button);
-    line->addWidget(button, 0, Qt::AlignVCenter);
+    buttons->addWidget(button, 0, Qt::AlignVCenter);
     return button;
   };
   line->addWidget(text_, 1);
+  line->addWidget(offers_);
   own_ = add("maps-own-limits");
   own_->setText(tr("Own limits"));
   own_->setToolTip(tr("Each map uses all colours for its own values"));
@@ -52,6 +57,7 @@ MapNotice::MapNotice(MapsModel& maps, EntropyMatcher& matcher, QWidget* parent)
     refresh();
   });
   connect(&matcher_, &EntropyMatcher::changed, this, &MapNotice::refresh);
+  setMinimumHeight(sizeHint().height());  // It is not lower without buttons.
   hide();
 }
 
@@ -71,7 +77,7 @@ std::vector<std::size_t> MapNotice::flat_panels() const {
   if (maps_.compares()) return flat;  // Entropies are matched on one head.
   const auto& panels = maps_.panels();
   for (std::size_t i = 0; i < panels.size(); ++i) {
-    if (!panels[i]->pyramid || !panels[i]->error.empty()) continue;
+    if (panels[i]->failed()) continue;
     if (!panels[i]->pyramid->complete()) return {};
     if (maps_.flat(*panels[i])) flat.push_back(i);
   }
@@ -82,7 +88,9 @@ QString MapNotice::text_of(const std::vector<std::size_t>& flat) const {
   const auto& panels = maps_.panels();
   if (flat.empty()) {
     double least = 1;
-    for (const auto& panel : panels) least = std::min(least, maps_.used_colours(*panel));
+    for (const auto& panel : panels) {
+      if (!panel->failed()) least = std::min(least, maps_.used_colours(*panel));
+    }
     return tr("Every map uses at least %1 % of the shared colours.").arg(percent(least));
   }
   double most = 0;
@@ -101,16 +109,23 @@ QString MapNotice::text_of(const std::vector<std::size_t>& flat) const {
   }
 }
 
+std::size_t MapNotice::map_count() const {
+  const auto& panels = maps_.panels();
+  const auto count = std::count_if(panels.begin(), panels.end(),
+                                   [](const auto& panel) { return !panel->failed(); });
+  return static_cast<std::size_t>(count);
+}
+
 bool MapNotice::is_incomplete() const {
   const auto& panels = maps_.panels();
   return std::any_of(panels.begin(), panels.end(), [](const auto& panel) {
-    return panel->pyramid && panel->error.empty() && !panel->pyramid->complete();
+    return !panel->failed() && !panel->pyramid->complete();
   });
 }
 
 void MapNotice::refresh() {
   const MapChoice& choice = maps_.workspace().document().session().maps;
-  setVisible(wanted_ && choice.shared_limits && maps_.panels().size() > 1 && !maps_.compares());
+  setVisible(wanted_ && choice.shared_limits && map_count() > 1 && !maps_.compares());
   if (isHidden()) return;
   const bool busy = matcher_.busy();
   if (busy || is_incomplete()) {
@@ -120,10 +135,11 @@ void MapNotice::refresh() {
   }
   const std::vector<std::size_t> flat = flat_panels();
   const QString error = QString::fromStdString(matcher_.error());
+  offers_->setVisible(!flat.empty());
+  layout()->activate();  // The text is cut to the width that the buttons leave.
   text_->setText(error.isEmpty() ? text_of(flat) : error);
   text_->setToolTip(error);
   own_->setEnabled(true), match_->setEnabled(true);
-  own_->setVisible(!flat.empty());
   const auto can = std::find_if(flat.begin(), flat.end(),
                                 [this](std::size_t i) { return matcher_.can_match(i); });
   match_->setVisible(can != flat.end() && error.isEmpty());

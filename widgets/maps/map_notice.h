@@ -29,6 +29,8 @@ class MapNotice : public QWidget {
   void refresh();
   /// Returns the panels that look empty; none while maps are computed.
   [[nodiscard]] std::vector<std::size_t> flat_panels() const;
+  /// Returns how many panels have a map.
+  [[nodiscard]] std::size_t map_count() const;
   /// Returns whether a map is not complete: it is being computed, or that was cancelled.
   [[nodiscard]] bool is_incomplete() const;
   [[nodiscard]] QString text_of(const std::vector<std::size_t>& flat) const;
@@ -36,6 +38,7 @@ class MapNotice : public QWidget {
   MapsModel& maps_;
   EntropyMatcher& matcher_;
   QLabel* text_;
+  QWidget* offers_;  ///< Holds the buttons. Without them, the text has the whole line.
   QPushButton *own_, *match_;
   bool wanted_ = false;
 };

@@ -206,10 +206,12 @@ void MapsCanvas::draw_panel(QPainter& painter, std::size_t index) {
   draw_title(painter, place, panel, model_.cancelled(), model_.flat(panel));
   painter.setPen(hair_line(palette()));
   painter.drawRect(desktop_rect(place.cells).adjusted(-0.5, -0.5, 0.5, 0.5));
-  if (!panel.pyramid || !panel.error.empty()) {
+  if (panel.failed()) {
     painter.setPen(focus_colour());
     painter.drawText(desktop_rect(place.cells).adjusted(8, 8, -8, -8), Qt::TextWordWrap,
                      QString::fromStdString(panel.error));
+    // The other maps of its row and column have no labels of their own.
+    if (!model_.tokens_differ()) draw_labels(painter, place, panel);
     return;
   }
   painter.save();
@@ -281,7 +283,7 @@ std::vector<MapsCanvas::Bar> MapsCanvas::bars() const {
   const QFontMetricsF metrics(label_font(font()));
   const auto add = [&](const Box& box, std::size_t index, const figure::Specials& used) {
     const MapPanel& panel = model_.shown(index);
-    if (!panel.pyramid) return;
+    if (panel.failed()) return;
     ColourScale scale{model_.colour_choice(panel), model_.range(panel), model_.limits(panel), used,
                       QString::fromStdString(model_.value_name(panel))};
     scale.handles = true;
@@ -297,11 +299,13 @@ std::vector<MapsCanvas::Bar> MapsCanvas::bars() const {
   if (layout_.panels.empty()) return all;
   if (layout_.shared_bar.width > 0) {
     figure::Specials used;
-    for (std::size_t i = 0; i < layout_.panels.size(); ++i) {
+    std::size_t first = layout_.panels.size();
+    for (std::size_t i = layout_.panels.size(); i-- > 0;) {
       const figure::Specials one = model_.specials(model_.shown(i));
       used = {used.zero || one.zero, used.masked || one.masked, used.nan || one.nan};
+      if (!model_.shown(i).failed()) first = i;
     }
-    add(layout_.shared_bar, 0, used);
+    if (first < layout_.panels.size()) add(layout_.shared_bar, first, used);
     return all;
   }
   for (std::size_t i = 0; i < layout_.panels.size(); ++i) {

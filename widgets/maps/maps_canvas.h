@@ -23,7 +23,8 @@ class MapsCanvas : public QWidget {
  public:
   MapsCanvas(MapsModel& model, MapRegionModel& region, QWidget* parent = nullptr);
 
-  /// A colour bar with the panel that it belongs to; a shared one belongs to the first.
+  /// A colour bar with the panel that it belongs to; a shared one belongs to the first that
+  /// has a map.
   struct Bar {
     std::size_t panel = 0;
     Box box;

@@ -229,9 +229,8 @@ std::shared_ptr<MapPanel> MapsModel::make_panel(std::size_t operation, PanelOf o
   panel->title = title_of(call, reference, of);
   panel->operation = operation;
   panel->of = of;
-  if (shown != nullptr && shown->stored && of != PanelOf::difference) {
-    panel->stored = shown->stored->name;
-  }
+  const bool stored = shown != nullptr && shown->stored && of != PanelOf::difference;
+  if (stored) panel->stored = shown->stored->name;
   panel->tokens = of == PanelOf::beside ? beside_tokens_ : tokens_;
   panel->difference = reference != nullptr || of == PanelOf::difference;
   if (of == PanelOf::beside) panel->error = beside_error_;
@@ -377,9 +376,10 @@ ColourChoice MapsModel::colour_choice(bool has_signs) const {
 
 bool MapsModel::one_bar() const {
   if (!choice_.shared_limits || reference_call(choice_) != nullptr) return false;
+  const MapPanel* first = first_with_map();
   return std::all_of(panels_.begin(), panels_.end(), [&](const auto& panel) {
-    return has_signs(*panel) == has_signs(*panels_.front()) &&
-           panel->stored == panels_.front()->stored;
+    return panel->failed() ||
+           (has_signs(*panel) == has_signs(*first) && panel->stored == first->stored);
   });
 }
 

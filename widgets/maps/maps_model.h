@@ -8,6 +8,7 @@
 
 #include <QObject>
 #include <QTimer>
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -46,6 +47,8 @@ struct MapPanel {
   JobHandle exact;
 
   [[nodiscard]] bool busy() const { return pass.active() || !tiles.empty(); }
+  /// Returns whether the panel shows an error instead of a map.
+  [[nodiscard]] bool failed() const { return !pyramid || !error.empty(); }
 };
 
 class MapsModel : public QObject {
@@ -69,6 +72,12 @@ class MapsModel : public QObject {
   /// Returns the panel that is drawn at a position. While a key is held, this is the reference
   /// everywhere; if maps are compared, the two change places.
   [[nodiscard]] const MapPanel& shown(std::size_t place) const;
+  /// Returns the first panel that has a map; null if all of them failed.
+  [[nodiscard]] const MapPanel* first_with_map() const {
+    const auto found = std::find_if(panels_.begin(), panels_.end(),
+                                    [](const auto& panel) { return !panel->failed(); });
+    return found == panels_.end() ? nullptr : found->get();
+  }
   void flip(bool held);
   [[nodiscard]] bool flipped() const { return flipped_; }
 
@@ -90,7 +99,7 @@ class MapsModel : public QObject {
   [[nodiscard]] static bool has_signs(const MapPanel& panel) {
     return panel.difference || panel.summary.is_signed();
   }
-  /// Returns whether all panels can have one colour bar.
+  /// Returns whether all panels that have a map can have one colour bar.
   [[nodiscard]] bool one_bar() const;
   /// Returns what the colours of a map mean: "weights", "rank of weights", "difference of logits".
   [[nodiscard]] std::string value_name(bool difference) const;

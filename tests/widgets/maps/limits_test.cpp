@@ -451,6 +451,64 @@ TEST(MapLayout, MapsCanBeReadInSmallViewsAndUseEmptyPlaces) {
   EXPECT_EQ(layout.panels[2].column_labels.height, 0);
 }
 
+Call failing_call() {
+  Call call = plain_call("umbral");
+  call.masks = {"causal", "window"};  // The window is missing.
+  return call;
+}
+
+TEST(MapLayout, MapsKeepTheirLabelsAndBarWhereTheFirstFails) {
+  REQUIRE_DISPLAY();
+  for (const char* quantity : {"weights", "logits"}) {
+    ShownMaps shown({600, 760});
+    shown.edit([&](MapChoice& maps) {
+      maps.calls = {failing_call(), plain_call("dot"), plain_call("penumbral")};
+      maps.quantity = quantity;
+    });
+    ASSERT_NE(shown.panel(0).error, "");
+    const auto bars = shown.canvas().bars();
+    ASSERT_EQ(bars.size(), 1U) << quantity;
+    EXPECT_EQ(bars[0].panel, 1U);
+    const auto& places = shown.canvas().places().panels;
+    ASSERT_EQ(places[0].cells.x, places[2].cells.x) << "two columns";
+    const auto texts = texts_painted(shown.canvas());
+    const auto written_in = [&](const Box& box) {
+      return std::count_if(texts.begin(), texts.end(), [&](const PaintedText& each) {
+        const QPointF at = each.box.center();
+        return box.contains({at.x(), at.y()});
+      });
+    };
+    for (const std::size_t row : {0U, 2U}) EXPECT_GT(written_in(places[row].row_labels), 4) << row;
+    for (const std::size_t column : {0U, 1U}) {
+      EXPECT_GT(written_in(places[column].column_labels), 4) << column;
+    }
+    drag(shown.canvas(), handle_place(bars[0], true), handle_place(bars[0], true) - QPointF(40, 0));
+    EXPECT_EQ(shown.maps().limits.size(), 1U) << "the bar has handles";
+  }
+}
+
+TEST(MapNotice, CountsNoMapThatFailed) {
+  REQUIRE_DISPLAY();
+  ShownMaps shown;
+  shown.edit([](MapChoice& maps) { maps.calls = {failing_call(), plain_call("dot")}; });
+  EXPECT_FALSE(shown.named<QWidget>("maps-notice").isVisible()) << "one map shares with none";
+  shown.edit([](MapChoice& maps) { maps.calls.push_back(plain_call("umbral")); });
+  EXPECT_TRUE(shown.named<QWidget>("maps-notice").isVisible());
+}
+
+TEST(MapNotice, HasTheWholeLineWhereItOffersNothing) {
+  REQUIRE_DISPLAY();
+  ShownMaps shown({480, 600});
+  auto& notice = shown.named<QWidget>("maps-notice");
+  auto& text = shown.named<QLabel>("maps-notice-text");
+  const int offering = notice.height();
+  EXPECT_LT(text.width(), notice.width() / 2);
+  shown.edit([](MapChoice& maps) { maps.calls = {plain_call("dot"), plain_call("umbral")}; });
+  ASSERT_TRUE(wait_for([&] { return text.text().startsWith("Every map uses at least"); }));
+  EXPECT_GT(text.width(), text.fontMetrics().horizontalAdvance(text.text()));
+  EXPECT_EQ(notice.height(), offering) << "maps keep their size from head to head";
+}
+
 TEST(MapNotice, CutsALongTitleWhereTheSentenceHasNoSpace) {
   REQUIRE_DISPLAY();
   ShownMaps shown({480, 500});
