@@ -301,7 +301,7 @@ std::vector<FigureInfo> bench_figures() {
        .make = make_growth,
        .several = true},
       {"ratio", "time relative to the first operator against sequence length", FigureSource::bench,
-       "single", bench_keys("which of the file's operators; the first is the base"), make_ratio},
+       "double", bench_keys("which of the file's operators; the first is the base"), make_ratio},
       {"roofline", "attained against attainable performance", FigureSource::bench, "single",
        bench_keys(chosen), make_roofline},
   };

@@ -109,6 +109,7 @@ TEST(FigureTable, EveryFigureIsDrawnWithItsDefaults) {
     FigureInput input = example(info);
     const DisplayList plain = info.make(input);
     EXPECT_FALSE(plain.items.empty());
+    EXPECT_EQ(plain.width, width_in_points(info.width)) << "the width that the table names";
     expect_good_figure(plain);
     for (const FigureKey& key : info.keys) {
       if (*key.initial != '\0') input.parameters[key.key] = key.initial;
