@@ -94,8 +94,12 @@ void draw_marker(DisplayList& list, Point centre, std::size_t i, double size, Co
 
 namespace {
 
-/// Splits a text into units after which a line may end. "LCA = (0.3, 1)" is one unit, unless it is
-/// too wide for a line.
+bool is_whole_number(const std::string& word) {
+  return !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
+}
+
+/// Splits a text into units after which a line may end. "LCA = (0.3, 1)" is one unit, and so is
+/// "token 3" at the end of the text, unless it is too wide for a line.
 std::vector<std::string> inseparable_words(const std::string& text, double size, double width,
                                            Face face) {
   std::vector<std::string> units;
@@ -103,9 +107,10 @@ std::vector<std::string> inseparable_words(const std::string& text, double size,
   std::string before;
   for (std::string word; words >> word; before = word) {
     const bool equation = word == "=" || before == "=";
+    const bool last_number = is_whole_number(word) && (words >> std::ws).eof();
     const bool point =
         before.starts_with('(') && before.ends_with(',') && word.find(')') != std::string::npos;
-    if (!units.empty() && (equation || point) &&
+    if (!units.empty() && (equation || point || last_number) &&
         text_width(units.back() + " " + word, size, face) <= width) {
       units.back() += " " + word;
     } else {

@@ -47,7 +47,9 @@ TEST(Style, WrapKeepsLinesWithinTheWidth) {
          wrap("cones; u = (0.3, −0.1); LCA = (−0.5, 0.59), depth 2", 7, width)) {
       EXPECT_FALSE(line.ends_with("=") || line.starts_with("=") || line.ends_with("LCA")) << line;
       EXPECT_FALSE(line.ends_with(",") && !line.ends_with("),")) << line;
+      EXPECT_NE(line, "2");
     }
+    EXPECT_NE(wrap("attention across boundaries, least after token 3", 7, width).back(), "3");
   }
 }
 
