@@ -36,8 +36,13 @@ QString joined_lines(QString text) {
   return with_values_bound(lines.join("    "));
 }
 
-/// Returns what a readout says while nothing is pointed at.
-QString what_to_point_at(const std::string& layout) {
+/// Returns what a readout says while nothing is pointed at. A table of heads, tokens or nodes says
+/// what choosing one of its rows does.
+QString what_to_point_at(const std::string& layout, bool is_table) {
+  if (is_table) {
+    return layout == "heads" ? MapsView::tr("Choose a row to open its head.")
+                             : MapsView::tr("Choose a row to keep its pair of tokens.");
+  }
   if (layout == "heads") return MapsView::tr("Point at a map for its scores; click to open it.");
   if (layout == "arcs") return MapsView::tr("Point at a token for its arcs; click to keep it.");
   if (layout == "tree") {
@@ -295,7 +300,8 @@ void MapsView::show_readout() {
     text = QString::fromStdString(region_.text());
   }
   readout_->reserve_space_for(joined_lines(longest_readout()));
-  readout_->show_text(text.isEmpty() ? what_to_point_at(layout) : joined_lines(text));
+  const bool is_table = stack_->currentWidget() == numbers_page_;
+  readout_->show_text(text.isEmpty() ? what_to_point_at(layout, is_table) : joined_lines(text));
 }
 
 /// Returns a text as long as the readouts of this layout, so that the canvas keeps its size when a

@@ -79,6 +79,16 @@ TEST(MapsView, SaysWhatToPointAtInEachLayout) {
     pump(60);
     EXPECT_TRUE(shown.view.readout().startsWith(text)) << shown.view.readout().toStdString();
   }
+  shown.document.edit("numbers", [](Session& s) { s.maps.numbers = true; });
+  for (const auto& [layout, text] : {std::pair{"arcs", "Choose a row to keep its pair"},
+                                     {"tree", "Choose a row to keep its pair"},
+                                     {"hasse", "Choose a row to keep its pair"},
+                                     {"heads", "Choose a row to open its head"},
+                                     {"maps", "Point at a cell"}}) {
+    shown.document.edit("layout", [name = layout](Session& s) { s.maps.layout = name; });
+    pump(60);
+    EXPECT_TRUE(shown.view.readout().startsWith(text)) << shown.view.readout().toStdString();
+  }
 }
 
 }  // namespace
