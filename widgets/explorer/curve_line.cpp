@@ -106,7 +106,9 @@ bool clip_segment(Point& a, Point& b, const Box& box) {
 }
 
 constexpr double cell = 3, stride = 2;  ///< Pixels.
-constexpr double shortest = 15;         ///< Pixels; shorter parts are not drawn.
+constexpr double shortest = 15;         ///< Pixels; shorter lines are not drawn.
+/// Pixels; shorter parts of a line are not drawn, since they would look like dashes.
+constexpr double shortest_part = 60;
 
 double length(const Line& line) {
   double sum = 0;
@@ -205,15 +207,18 @@ bool LineSpacing::taken(const figure::Point& p) const {
 
 std::vector<Line> LineSpacing::kept(const Line& line) const {
   std::vector<Line> out;
-  bool on = false;
+  bool on = false, whole = true;
   figure::Point last;
   const auto end = [&] {
     if (on && !(out.back().back() == last)) out.back().push_back(last);
-    if (on && length(out.back()) < shortest) out.pop_back();
+    if (on && length(out.back()) < (whole ? shortest : shortest_part)) out.pop_back();
     on = false;
   };
   visit_points(line, [&](const figure::Point& p, bool corner) {
-    if (taken(p)) return end();
+    if (taken(p)) {
+      whole = false;
+      return end();
+    }
     if (!on) out.emplace_back(Line{p});
     if (on && corner) out.back().push_back(p);
     on = true;

@@ -39,7 +39,8 @@ class LineSpacing {
   explicit LineSpacing(const figure::Box& box);
 
   /// Returns the parts of a line that are at least one cell away from all lines so far. Parts
-  /// shorter than 15 pixels are dropped.
+  /// shorter than 60 pixels are dropped, so that no line looks dashed, and so are lines shorter
+  /// than 15 pixels.
   [[nodiscard]] std::vector<Line> kept(const Line& line) const;
   void add(const std::vector<Line>& lines);
 

@@ -217,6 +217,24 @@ double length(const Line& line) {
   return sum;
 }
 
+// A dashed line has no common ancestor: no part of another line is as short as a dash.
+TEST(ConePicture, LevelLinesHaveNoPartsThatLookLikeDashes) {
+  for (const Model model : {Model::halfspace, Model::ball, Model::klein, Model::band}) {
+    for (const double size : {140, 210, 270, 700}) {
+      ConeChoice choice;
+      choice.family = "umbral";
+      choice.model = geometry::model_name(model);
+      const PlaneFrame frame(model, {0, model == Model::halfspace ? 1.3 : 0}, size, 0.8 * size);
+      for (const InkStroke& s : cone_picture(choice, cone_scene(choice), frame).strokes) {
+        if (s.ink != Ink::level || s.dashed || s.pieces.size() == 1) continue;
+        for (const Line& piece : s.pieces) {
+          EXPECT_GT(length(piece), 45) << choice.model << " of " << size;
+        }
+      }
+    }
+  }
+}
+
 // Also where u is near the border, or small in a window that holds a far LCA.
 TEST(ConePicture, UmbralLevelLinesSpanTheWindow) {
   for (const double height : {0.35, 0.02, 0.002}) {
