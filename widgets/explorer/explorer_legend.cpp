@@ -10,15 +10,16 @@
 namespace conelab::desktop {
 namespace {
 
-constexpr float bar = 96, thick = 8;  ///< Size of the colour bar in pixels.
+/// Size of the colour bar in pixels. It is shorter in a pane without room.
+constexpr float longest_bar = 96, shortest_bar = 32, thick = 8;
 constexpr int parts = 24;
-/// Width of the view from which a legend fits next to the points. In the half-plane it is below
-/// them.
-constexpr int narrowest = 380;
+/// Width of a view below which only the half-plane, whose legend lies below the points, has a
+/// legend if it would cover a point everywhere; and in which the legend has no name.
+constexpr int narrow = 380;
 
 float wide(const std::string& text) { return ImGui::CalcTextSize(text.c_str()).x; }
 
-void draw_colours(ImDrawList& list, float x, float y, figure::ColourMap map) {
+void draw_colours(ImDrawList& list, float x, float y, float bar, figure::ColourMap map) {
   for (int i = 0; i < parts; ++i) {
     const figure::Colour c = figure::colour_at(map, (i + 0.5) / parts);
     const float a = x + bar * static_cast<float>(i) / parts;
@@ -26,10 +27,6 @@ void draw_colours(ImDrawList& list, float x, float y, figure::ColourMap map) {
                        IM_COL32(c.r, c.g, c.b, 255));
   }
 }
-
-}  // namespace
-
-namespace {
 
 /// A zero has no sign.
 std::string short_number(double value) { return fmt::format("{:.3g}", value + 0.0); }
@@ -49,11 +46,40 @@ std::string step_note(const ConeChoice& choice, const figure::SimilarityRange& r
          short_number(figure::round_level_step(range.low, range.high, most_level_lines));
 }
 
+/// What a legend says, from left to right; its bar is between `low` and `high`.
+struct Legend {
+  std::string name, low, high, note;
+  float bar = longest_bar;
+
+  [[nodiscard]] float width_with(const std::string& said) const {
+    return wide(name) + wide(low) + bar + wide(high) + 12 + (said.empty() ? 0 : wide(said) + 12);
+  }
+};
+
+void draw(ImDrawList& list, const Legend& legend, const QPointF& at, const QPalette& palette) {
+  float x = static_cast<float>(at.x()) + 6;
+  const float y = static_cast<float>(at.y()) + 4;
+  list.AddRectFilled(ImVec2(x - 6, y - 4), ImVec2(x + legend.width_with(legend.note) + 6, y + 18),
+                     packed(palette.color(QPalette::Base), 0.8), 4);
+  const auto write = [&](const std::string& text) {
+    list.AddText(ImVec2(x, y), packed(palette.color(QPalette::WindowText)), text.c_str());
+    x += wide(text);
+  };
+  write(legend.name);
+  write(legend.low);
+  draw_colours(list, x + 6, y + 3, legend.bar,
+               is_dark(palette) ? figure::ColourMap::dark : figure::ColourMap::sequential);
+  x += legend.bar + 12;
+  write(legend.high);
+  x += 12;
+  write(legend.note);
+}
+
 }  // namespace
 
 /// Returns the corner of a pane in which a legend of this size covers no point and not the
-/// settings; the lower left one if there is none.
-QPointF ExplorerViewport::legend_place(std::size_t pane, const QSizeF& size) const {
+/// settings, if there is one.
+std::optional<QPointF> ExplorerViewport::legend_place(std::size_t pane, const QSizeF& size) const {
   const figure::Box& box = panes_[pane].box;
   const std::vector<QPointF> points = points_shown(pane);
   const double left = box.x + 6, right = box.right() - 6 - size.width();
@@ -72,7 +98,7 @@ QPointF ExplorerViewport::legend_place(std::size_t pane, const QSizeF& size) con
       return at;
     }
   }
-  return {left, low};
+  return std::nullopt;
 }
 
 /// Names the similarity that the colours show, with the values at their ends: beyond a bound with
@@ -80,42 +106,33 @@ QPointF ExplorerViewport::legend_place(std::size_t pane, const QSizeF& size) con
 void ExplorerViewport::draw_legend(std::size_t pane) {
   const Pane& p = panes_[pane];
   const bool coloured = p.heat || (shown_.heat && shown_.model == "hyperboloid");
-  const bool fits = width() >= narrowest || shown_.model == "halfspace";
-  if (!coloured || !p.scene.error.empty() || !fits) return;
+  if (!coloured || !p.scene.error.empty()) return;
   const figure::SimilarityRange range = heat_range(
       p.choice, p.scene, shown_.model == "hyperboloid" ? usual_part : plane_part(frame(pane)));
-  const std::string low = (range.lower ? "≤ " : "") + short_number(range.low),
-                    high = short_number(range.high);
-  std::string name = heat_name(p.choice, p.scene) + "  ";
-  const std::string moving = "heat every 8 px while moving", still = step_note(p.choice, range);
-  std::string note = p.heat && heat_step_ == coarse_step ? moving : still;
+  Legend legend;
+  legend.low = (range.lower ? "≤ " : "") + short_number(range.low);
+  legend.high = short_number(range.high);
   const auto room = static_cast<float>(p.box.width) - 24;
-  const float own = wide(low) + bar + wide(high) + 12;
-  if (own > room) return;
-  if (own + wide(name) > room) name.clear();
-  if (own + wide(name) + wide(note) + 12 > room) note.clear();
-  const float whole = own + wide(name) + (note.empty() ? 0 : wide(note) + 12);
+  const float bar = room - (legend.width_with("") - longest_bar);
+  if (bar < shortest_bar) return;
+  legend.bar = std::min(bar, longest_bar);
+  const bool beside_points = width() < narrow && shown_.model != "halfspace";
+  std::string moving, still;
+  if (!beside_points) {
+    moving = "heat every 8 px while moving", still = step_note(p.choice, range);
+    legend.name = heat_name(p.choice, p.scene) + "  ";
+    if (legend.width_with("") > room) legend.name.clear();
+    legend.note = p.heat && heat_step_ == coarse_step ? moving : still;
+    if (legend.width_with(legend.note) > room) legend.note.clear();
+  }
   // The corner is chosen for the longest note, so that it stays the same while something moves.
-  const float longest = own + wide(name) + std::max(wide(moving), wide(still)) + 12;
-  const QPointF at = legend_place(pane, {std::max(whole, std::min(longest, room)) + 12, 22});
+  const float whole = legend.width_with(legend.note);
+  const float longest = std::max(legend.width_with(moving), legend.width_with(still));
+  const auto free = legend_place(pane, {std::max(whole, std::min(longest, room)) + 12, 22});
+  if (!free && beside_points) return;
+  const QPointF at = free.value_or(QPointF(p.box.x + 6, p.box.bottom() - 27));
   legends_.push_back({at.x(), at.y(), whole + 12, 22});
-  float x = static_cast<float>(at.x()) + 6;
-  const float y = static_cast<float>(at.y()) + 4;
-  ImDrawList& list = *ImGui::GetBackgroundDrawList();
-  list.AddRectFilled(ImVec2(x - 6, y - 4), ImVec2(x + whole + 6, y + 18),
-                     packed(palette().color(QPalette::Base), 0.8), 4);
-  const auto write = [&](const std::string& text) {
-    list.AddText(ImVec2(x, y), packed(palette().color(QPalette::WindowText)), text.c_str());
-    x += wide(text);
-  };
-  write(name);
-  write(low);
-  draw_colours(list, x + 6, y + 3,
-               is_dark(palette()) ? figure::ColourMap::dark : figure::ColourMap::sequential);
-  x += bar + 12;
-  write(high);
-  x += 12;
-  write(note);
+  draw(*ImGui::GetBackgroundDrawList(), legend, at, palette());
 }
 
 }  // namespace conelab::desktop

@@ -159,7 +159,7 @@ class ExplorerViewport : public Viewport {
   void place_names(std::size_t pane, const std::vector<NamedPoint>& marks,
                    const std::vector<QString>& texts);
   void draw_legend(std::size_t pane);
-  [[nodiscard]] QPointF legend_place(std::size_t pane, const QSizeF& size) const;
+  [[nodiscard]] std::optional<QPointF> legend_place(std::size_t pane, const QSizeF& size) const;
   void draw_settings();
   void place_settings();
   [[nodiscard]] std::vector<QPointF> points_shown(std::size_t pane) const;

@@ -509,6 +509,10 @@ TEST(Explorer, EveryPaneHasItsLegend) {
     EXPECT_LE(box.right(), pane.corner().x + pane.width()) << i;
     EXPECT_LE(box.bottom(), pane.corner().y + pane.height()) << i;
   }
+  // Also where panes are as small as four of them in a narrow dock.
+  shown.document.edit("four", [](Session& s) { s.cones.beside.pop_back(); });
+  shown.view.resize(278, 640);
+  EXPECT_TRUE(wait_for([&] { return viewport.legends().size() == 4; }));
   shown.document.edit("heat", [](Session& s) { s.cones.heat = false; });
   EXPECT_TRUE(wait_for([&] { return viewport.legends().empty(); }));
 }
