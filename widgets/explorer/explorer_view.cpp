@@ -256,12 +256,18 @@ QString ExplorerView::key_name(std::int64_t i) const {
   return token_name("key", i, workspace_.trace()->key_label(i));
 }
 
-QString ExplorerView::about_tokens() const {
+QString ExplorerView::about_tokens(bool brief) const {
   if (!no_plane_.isEmpty()) return no_plane_;
   const auto focus = workspace_.document().focused();
   if (!pair_ || !workspace_.trace()) return {};
+  QString pointed;
+  if (pointing_ && focus && focus->key != pair_->key) pointed = about_token(focus->key);
+  if (brief) {
+    return pointed.isEmpty() ? tr("Distances to u are exact, those between keys are not.")
+                             : pointed.trimmed();
+  }
   QString text = tr("u is %1, v is %2.").arg(query_name(pair_->query), key_name(pair_->key));
-  if (pointing_ && focus && focus->key != pair_->key) text += about_token(focus->key);
+  text += pointed;
   text +=
       tr(" Points are the keys of head %1: where they are to u is exact, to each other it is not.")
           .arg(workspace_.document().session().trace.head);
@@ -334,12 +340,12 @@ void ExplorerView::write_readout() {
     if (column == 0) html += "</tr>";
   }
   html += "</table>";
-  // In a low window the tools need the space of the sentence; its names stand in the picture. Why
-  // there are none does not.
+  // In a low window the tools need the space of the whole text; its names stand in the picture.
   constexpr int low = 640;
-  const bool brief = height() < low && no_plane_.isEmpty();
-  for (const QString& line : {brief ? QString() : about_tokens(), left_out_}) {
-    if (!line.isEmpty()) html += "<p>" + with_values_bound(line).toHtmlEscaped() + "</p>";
+  for (const QString& line : {about_tokens(height() < low), left_out_}) {
+    if (line.isEmpty()) continue;
+    const QString bound = with_values_bound(line).replace("(u, ·)", "(u,\u00a0·)");
+    html += "<p>" + bound.toHtmlEscaped() + "</p>";
   }
   const bool anew = std::exchange(readout_columns_, columns) != columns;
   anew ? readout_->show_new_text(html) : readout_->show_text(html);

@@ -83,8 +83,9 @@ class ExplorerView : public QWidget {
   [[nodiscard]] TokenMarks marks_of(const TokenPlane& plane) const;
   [[nodiscard]] TokenNames token_names() const;
   void point_at_token(int token);
-  /// Returns what the points are, and which tokens are u, v and under the pointer.
-  [[nodiscard]] QString about_tokens() const;
+  /// Returns what the points are, and which tokens are u, v and under the pointer. A brief text
+  /// has one sentence: that of the token under the pointer, or else which distances are exact.
+  [[nodiscard]] QString about_tokens(bool brief = false) const;
   [[nodiscard]] QString about_token(std::int64_t key) const;
   [[nodiscard]] QString query_name(std::int64_t i) const;
   [[nodiscard]] QString key_name(std::int64_t i) const;

@@ -179,6 +179,28 @@ TEST(Explorer, TellsWhyTokensHaveNoPlacesInALowWindowToo) {
       << readout->text().toStdString();
 }
 
+TEST(Explorer, ALowWindowNamesTheTokenUnderThePointerAndWhatIsNotExact) {
+  REQUIRE_DISPLAY();
+  ShownExplorer shown;
+  shown.view.resize(420, 560);
+  shown.open_trace();
+  ExplorerViewport& viewport = shown.view.viewport();
+  settle(viewport);
+  const auto* readout = shown.view.findChild<QLabel*>("explorer-readout");
+  const auto text = [&] { return readout->text().replace(QChar::Nbsp, ' '); };
+  EXPECT_TRUE(text().contains("those between keys are not")) << text().toStdString();
+  std::optional<std::size_t> other;
+  for (std::size_t i = 0; i < 30 && !other; ++i) {
+    const bool is_key = viewport.tokens().key == i;
+    if (!is_key && viewport.token_under(viewport.token_place(i)) == i) other = i;
+  }
+  ASSERT_TRUE(other);
+  move_to(viewport, viewport.token_place(*other));
+  const QString named = QString("Under the pointer: key %1 ").arg(*other);
+  EXPECT_TRUE(wait_for([&] { return text().contains(named); })) << text().toStdString();
+  EXPECT_TRUE(text().contains(", K(u, ·) = ")) << text().toStdString();
+}
+
 TEST(Explorer, FamiliesSideBySideAreFittedEach) {
   REQUIRE_DISPLAY();
   ShownExplorer shown;
