@@ -14,6 +14,7 @@
 #include "core/geometry/lca_query.h"
 #include "widgets/explorer/explorer_view.h"
 #include "widgets/theme/flow_layout.h"
+#include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
 namespace {
@@ -172,9 +173,32 @@ QComboBox* ExplorerView::build_beside() {
     choice->addItem(tr("beside %1").arg(family->name), QString(family->name));
   }
   choice->addItem(tr("all five"), QStringLiteral("*"));
-  // Of one width, whatever is chosen, so that its neighbours stay where they are.
-  choice->setFixedWidth(choice->fontMetrics().horizontalAdvance(tr("beside penumbral")) + 30);
+  // A list of several families is a placeholder, and no less chosen than an entry.
+  follow_palette(choice, [choice] {
+    const QColor ink = choice->palette().color(QPalette::ButtonText);
+    if (choice->palette().color(QPalette::PlaceholderText) == ink) return;
+    QPalette own;
+    own.setColor(QPalette::PlaceholderText, ink);
+    choice->setPalette(own);
+  });
   return choice;
+}
+
+/// Shows the list of several families. The box has the width of its longest entry, so that its
+/// neighbours stay where they are, unless the list is longer; a list without space is elided.
+void ExplorerView::show_list_beside(const QString& list) {
+  constexpr int frame = 34, widest = 380;  // Pixels; the frame includes the arrow.
+  const QFontMetrics metrics = beside_->fontMetrics();
+  int longest = 0;
+  for (int i = 0; i < beside_->count(); ++i) {
+    longest = std::max(longest, metrics.horizontalAdvance(beside_->itemText(i)));
+  }
+  const int most = std::max(longest, std::min(widest, width() - 20) - frame);
+  const QString shown = metrics.elidedText(list, Qt::ElideRight, most);
+  if (beside_->currentIndex() < 0) longest = std::max(longest, metrics.horizontalAdvance(shown));
+  beside_->setPlaceholderText(shown);
+  const int letter = std::max(1, metrics.horizontalAdvance('X'));
+  beside_->setMinimumContentsLength((longest + letter - 1) / letter);
 }
 
 QToolButton* ExplorerView::add_button(const char* name, const QString& text, const QString& about,

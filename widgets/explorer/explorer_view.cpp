@@ -88,6 +88,7 @@ void ExplorerView::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
   constexpr int roomy = 420;
   points_->setDirection(width() < roomy ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
+  show_beside(viewport_->choice());
   if (event->size() != event->oldSize()) show_readout();
 }
 
@@ -216,8 +217,8 @@ void ExplorerView::show_beside(const ConeChoice& choice) {
     const auto all = static_cast<qsizetype>(geometry::cone_families().size());
     entry = shown.size() == all ? QStringLiteral("*") : QString();
   }
-  beside_->setPlaceholderText(tr("beside %1").arg(names.join(", ")));
   beside_->setCurrentIndex(names.isEmpty() ? 0 : beside_->findData(entry));
+  show_list_beside(tr("beside %1").arg(names.join(", ")));
 }
 
 /// Updates the widgets above the viewport.

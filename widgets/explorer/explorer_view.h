@@ -73,6 +73,7 @@ class ExplorerView : public QWidget {
   void choose_family(const QString& name);
   void choose_beside(int index);
   void show_beside(const ConeChoice& choice);
+  void show_list_beside(const QString& list);
   void choose_token(int token);
   void show_session();
   void show_choices(const ConeChoice& choice);

@@ -286,6 +286,17 @@ TEST(Explorer, TheListSaysWhichFamiliesStandSideBySide) {
   EXPECT_EQ(beside({}), "alone");
   EXPECT_EQ(beside({"ganea"}), "beside ganea");
   EXPECT_EQ(beside({"umbral", "ganea"}), "beside umbral, ganea");
+  EXPECT_EQ(list.palette().color(QPalette::PlaceholderText),
+            list.palette().color(QPalette::ButtonText));
+  EXPECT_EQ(beside({"umbral", "ganea", "penumbral-finite"}),
+            "beside umbral, ganea, penumbral-finite");
+  pump(60);
+  const QString longest = list.placeholderText();
+  EXPECT_GE(list.width(), list.fontMetrics().horizontalAdvance(longest) + 20);
+  shown.view.resize(280, 640);
+  pump(60);
+  EXPECT_TRUE(list.placeholderText().endsWith(u'…')) << list.placeholderText().toStdString();
+  EXPECT_GE(list.width(), list.fontMetrics().horizontalAdvance(list.placeholderText()) + 20);
   EXPECT_EQ(beside({"umbral", "penumbral-finite", "umbral-finite", "ganea"}), "all five");
   // Another family changes places with the first one.
   shown.view.findChild<QComboBox*>("explorer-family")->setCurrentText("ganea");
