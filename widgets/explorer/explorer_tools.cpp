@@ -2,6 +2,7 @@
 // make.
 #include <QBoxLayout>
 #include <QComboBox>
+#include <QFocusEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QSignalBlocker>
@@ -23,6 +24,28 @@ namespace {
 constexpr const char* model_titles[] = {"half-plane", "Poincaré ball",     "Klein ball",
                                         "band",       "hyperboloid (3-D)", "half-space H³ (3-D)"};
 static_assert(std::size(model_titles) == std::size(cone_models));
+
+/// A field that shows another text while it has the focus.
+class PointField : public QLineEdit {
+ public:
+  using Show = std::function<void(QLineEdit&, bool edited)>;
+  explicit PointField(Show show) : show_(std::move(show)) {}
+
+ protected:
+  void focusInEvent(QFocusEvent* event) override {
+    show_(*this, true);
+    QLineEdit::focusInEvent(event);
+  }
+  void focusOutEvent(QFocusEvent* event) override {
+    QLineEdit::focusOutEvent(event);
+    const Qt::FocusReason why = event->reason();
+    const bool returns = why == Qt::PopupFocusReason || why == Qt::ActiveWindowFocusReason;
+    if (!returns) show_(*this, false);
+  }
+
+ private:
+  Show show_;
+};
 
 }  // namespace
 
@@ -316,10 +339,14 @@ QLineEdit* ExplorerView::add_field(QLayout* line, const QString& name,
                                    std::array<double, 2> ConeChoice::*member) {
   auto* label = new QLabel(name);
   line->addWidget(label);
-  auto* field = new QLineEdit;
+  auto* field = new PointField([this, member](QLineEdit& shown, bool edited) {
+    const auto& now = viewport_->choice().*member;
+    const QString few = short_text(now), all = field_text(now);
+    if (shown.text() == (edited ? few : all)) shown.setText(edited ? all : few);
+  });
   field->setObjectName("explorer-" + name);
   field->setAccessibleName(tr("Coordinates of %1").arg(name));
-  field->setToolTip(tr("x, height in the half-plane; exact"));
+  field->setToolTip(tr("x, height in the half-plane; with all digits while it is edited"));
   field->setMinimumWidth(60);
   line->addWidget(field);
   fields_.emplace_back(field, member);
@@ -331,7 +358,8 @@ QLineEdit* ExplorerView::add_field(QLayout* line, const QString& name,
       const std::array<double, 2> typed = {p[0], p[1]};
       if (typed[1] <= 0) misuse("{}: its height must be above 0", name.toStdString());
       const auto& now = viewport_->choice().*member;
-      if (field->text() == field_text(now)) return show_readout();
+      const bool is_short = !field->isModified() && field->text() == short_text(now);
+      if (is_short || field->text() == field_text(now)) return show_readout();
       workspace_.document().edit(tr("type %1").arg(name), [&](Session& s) {
         s.cones = viewport_->choice();
         keep_own_points(s);

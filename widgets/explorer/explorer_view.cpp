@@ -239,7 +239,7 @@ void ExplorerView::show_choices(const ConeChoice& choice) {
                      std::any_of(choice.beside.begin(), choice.beside.end(), has_depth));
   for (const auto& [field, member] : fields_) {
     const auto& p = choice.*member;
-    const QString text = field_text(p);
+    const QString text = field->hasFocus() ? field_text(p) : short_text(p);
     const bool is_edited = field->hasFocus() && field->isModified();
     if (!is_edited && field->text() != text) {
       field->setText(text);
@@ -292,7 +292,11 @@ QString ExplorerView::about_token(std::int64_t key) const {
 }
 
 QString ExplorerView::field_text(const std::array<double, 2>& p) {
-  return QString::fromStdString(exact_text(p[0]) + ", " + exact_text(p[1]));
+  return QString::fromStdString(fmt::format("{}, {}", p[0], p[1]));
+}
+
+QString ExplorerView::short_text(const std::array<double, 2>& p) {
+  return QString::fromStdString(fmt::format("{:.4g}, {:.4g}", p[0], p[1]));
 }
 
 QString ExplorerView::readout() const {

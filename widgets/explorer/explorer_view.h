@@ -80,7 +80,10 @@ class ExplorerView : public QWidget {
   void show_readout();
   void write_readout();
   void write_tables();
+  /// Returns the text of a field while it is edited, with all digits of the point.
   [[nodiscard]] static QString field_text(const std::array<double, 2>& p);
+  /// Returns the text of a field that is not edited: a few digits, which fit into a narrow view.
+  [[nodiscard]] static QString short_text(const std::array<double, 2>& p);
   [[nodiscard]] TokenMarks marks_of(const TokenPlane& plane) const;
   [[nodiscard]] TokenNames token_names() const;
   void point_at_token(int token);

@@ -1,4 +1,4 @@
-// Another family, and many beside each other, over the points of the user.
+// The points of the user: their fields, another family over them, and many beside each other.
 #include <gtest/gtest.h>
 
 #include <QComboBox>
@@ -43,6 +43,38 @@ TEST(Explorer, AnotherFamilyKeepsThePointsAndSaysWhichLiesOutside) {
   const auto* label = shown.view.findChild<QLabel*>("explorer-readout");
   EXPECT_TRUE(label->text().contains("u: its height must be above 0"));
   press_key(*field, Qt::Key_Escape);
+}
+
+TEST(Explorer, FieldsShowFewDigitsAndLoseNone) {
+  REQUIRE_DISPLAY();
+  ShownExplorer shown;
+  const std::array<double, 2> exact = {-0.34567891234567, 0.25123456789123};
+  shown.document.edit("move", [&](Session& s) { s.cones.u = exact; });
+  auto* field = shown.view.findChild<QLineEdit*>("explorer-u");
+  const auto u = [&] { return shown.document.session().cones.u; };
+  EXPECT_EQ(field->text(), "-0.3457, 0.2512");
+  field->setFocus();
+  EXPECT_EQ(field->text(), "-0.34567891234567, 0.25123456789123");
+  press_key(*field, Qt::Key_Return);
+  field->clearFocus();
+  EXPECT_EQ(field->text(), "-0.3457, 0.2512");
+  EXPECT_EQ(u(), exact);
+  // The other coordinate keeps its digits, and so does what is typed.
+  field->setFocus();
+  field->setCursorPosition(0);
+  for (int i = 0; i < 5; ++i) press_key(*field, Qt::Key_Delete);
+  for (const QChar letter : QString("-0.11")) press_key(*field, 0, Qt::NoModifier, letter);
+  field->clearFocus();
+  EXPECT_EQ(u(), (std::array<double, 2>{-0.11567891234567, exact[1]}));
+  EXPECT_EQ(field->text(), "-0.1157, 0.2512");
+  // What is typed as the field showed it is a point of few digits.
+  field->setFocus();
+  field->selectAll();
+  for (const QChar letter : QString("-0.1157, 0.2512")) {
+    press_key(*field, 0, Qt::NoModifier, letter);
+  }
+  press_key(*field, Qt::Key_Return);
+  EXPECT_EQ(u(), (std::array<double, 2>{-0.1157, 0.2512}));
 }
 
 TEST(Explorer, TheSettingsOpenOverNoneOfManyFamilies) {
