@@ -105,13 +105,8 @@ QWidget* ExplorerView::build_last_row() {
   auto* row = new ToolRow;
   QLayout* line = row->layout();
   line->setContentsMargins(0, 0, 0, 0);
-  follow_ = add_button(
-      "follow", tr("follow tokens"),
-      tr("With a trace: u and v are the pair of tokens in focus, in their own plane, with all "
-         "keys of the head as points. Their heights and their distance to u are exact, so u's "
-         "cone and K(u, ·) are too; distances between two keys are not. A point that is typed or "
-         "dragged switches it off"),
-      [this] { toggle(tr("follow the tokens"), &ConeChoice::follow_tokens); });
+  follow_ = add_button("follow", tr("follow tokens"), QString(),
+                       [this] { toggle(tr("follow the tokens"), &ConeChoice::follow_tokens); });
   numbers_ =
       add_button("numbers", tr("numbers"), tr("The same as a table: to read, to select, to copy"),
                  [this] { toggle(tr("show numbers"), &ConeChoice::numbers); });
@@ -135,9 +130,6 @@ QWidget* ExplorerView::build_last_row() {
 
 QComboBox* ExplorerView::build_heat() {
   QComboBox* choice = build_choice("heat", tr("The similarity that the heat layer shows"));
-  choice->setToolTip(
-      tr("What heat and level lines show: K(u, ·) of the cones, or another "
-         "similarity of the half-plane's points with u"));
   for (const char* name : heat_similarities) {
     const figure::PlaneSimilarityInfo* other = figure::plane_similarity(name);
     choice->addItem(other == nullptr ? tr("heat: cones") : tr("heat: %1").arg(name), QString(name));

@@ -77,6 +77,7 @@ class ExplorerView : public QWidget {
   void choose_token(int token);
   void show_session();
   void show_choices(const ConeChoice& choice);
+  void show_follow(const ConeChoice& choice);
   void show_readout();
   void write_readout();
   void write_tables();

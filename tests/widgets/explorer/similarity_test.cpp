@@ -155,6 +155,18 @@ TEST(Explorer, TheSimilarityOfTheHeatIsChosenReadAndUndone) {
   EXPECT_EQ(box->currentIndex(), 0);
 }
 
+TEST(Explorer, NoHeatIsChosenWhereNoneIsDrawn) {
+  REQUIRE_DISPLAY();
+  ShownExplorer shown;
+  const auto* box = shown.view.findChild<QComboBox*>("explorer-heat");
+  for (const char* model : cone_models) {
+    shown.document.edit("look", [&](Session& s) { s.cones.model = model; });
+    const bool drawn = std::string(model) != "space";
+    EXPECT_EQ(box->isEnabled(), drawn) << model;
+    EXPECT_EQ(box->toolTip().startsWith("No heat is drawn in H³"), !drawn) << model;
+  }
+}
+
 TEST(Explorer, TheDepthIsChosenReadAndUndone) {
   REQUIRE_DISPLAY();
   ShownExplorer shown;

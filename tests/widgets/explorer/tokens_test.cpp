@@ -8,6 +8,7 @@
 #include <QLineF>
 
 #include "tests/widgets/explorer/shown_explorer.h"
+#include "tests/widgets/window/written_files.h"
 
 namespace conelab::desktop {
 namespace {
@@ -103,8 +104,19 @@ TEST(Explorer, WithoutATraceEditsLeaveFollowingOn) {
   turn_wheel(viewport, {100, 100}, 1);
   EXPECT_TRUE(wait_for([&] { return shown.document.session().cones.camera.has_value(); }));
   EXPECT_TRUE(shown.document.session().cones.follow_tokens);
+  // The button does not look as if something were followed.
+  const auto* button = shown.view.findChild<QAbstractButton*>("explorer-follow");
+  EXPECT_FALSE(button->isChecked() || button->isEnabled());
+  EXPECT_TRUE(button->toolTip().startsWith("No file is open"));
   shown.open_trace();
   EXPECT_TRUE(viewport.shows_tokens());
+  EXPECT_TRUE(button->isChecked() && button->isEnabled());
+  // The result of attend has no places of tokens.
+  shown.workspace.open(Written::files()["dot.h5"], "/attention/weights");
+  EXPECT_TRUE(wait_for([&] { return !button->isEnabled(); }));
+  EXPECT_FALSE(button->isChecked());
+  EXPECT_TRUE(button->toolTip().startsWith("A result of attend"));
+  EXPECT_TRUE(shown.document.session().cones.follow_tokens);
 }
 
 TEST(Explorer, TheFamilyOfTheTokensIsChosenAndItsParametersAreTheirOperators) {
