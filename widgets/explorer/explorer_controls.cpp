@@ -369,6 +369,15 @@ void ExplorerViewport::move_handle(const QPointF& to) {
       "drag " + name);
 }
 
+void ExplorerViewport::put_handle(const QString& name, const QPointF& to) {
+  receding_.stop();
+  dragged_ = name;
+  dragged_pane_ = pane_at(to);
+  move_handle(to);
+  document_.close_step();
+  dragged_.clear();
+}
+
 // ---- the receding source ------------------------------------------------------------------------
 
 /// The ball of a penumbral source touches one horosphere all the time, so that its cones have a

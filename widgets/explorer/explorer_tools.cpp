@@ -1,15 +1,19 @@
 // The tools of the cone explorer: choices, coordinate fields, buttons, and the edits that they
 // make.
 #include <QBoxLayout>
+#include <QClipboard>
 #include <QComboBox>
 #include <QFocusEvent>
+#include <QGuiApplication>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
 #include <QSignalBlocker>
 #include <QStackedWidget>
 #include <QToolButton>
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 
 #include "core/base/error.h"
 #include "core/geometry/lca_query.h"
@@ -55,6 +59,8 @@ void ExplorerView::build_scene() {
   viewport_ = new ExplorerViewport(workspace_.document());
   connect(viewport_, &ExplorerViewport::parameter_wanted, this, &ExplorerView::set_parameter,
           Qt::QueuedConnection);  // It is emitted while the viewport paints.
+  viewport_->setContextMenuPolicy(Qt::CustomContextMenu);
+  connect(viewport_, &QWidget::customContextMenuRequested, this, &ExplorerView::show_menu);
   tables_ = new SceneTables;
   stack_ = new QStackedWidget;
   stack_->addWidget(viewport_);
@@ -242,6 +248,28 @@ void ExplorerView::connect_tools() {
       s.cones.camera.reset();
     });
   });
+}
+
+/// Shows the menu of the scene at a position in the viewport.
+void ExplorerView::show_menu(const QPoint& at) {
+  auto* menu = new QMenu(this);
+  menu->setObjectName("explorer-menu");
+  menu->setAttribute(Qt::WA_DeleteOnClose);
+  for (const char* name : {"u", "v", "source"}) {
+    if (std::string_view(name) == "source" && !finite_family(viewport_->choice())) continue;
+    menu->addAction(tr("Put %1 here").arg(name), this,
+                    [this, name, at] { viewport_->put_handle(name, at); });
+  }
+  menu->addSeparator();
+  menu->addAction(tr("Copy the values"), this,
+                  [this] { QGuiApplication::clipboard()->setText(readout()); });
+  menu->addAction(tr("Copy as command"), this, &ExplorerView::copy_command);
+  menu->addAction(tr("Copy the picture"), this,
+                  [this] { QGuiApplication::clipboard()->setPixmap(viewport_->grab()); });
+  menu->addAction(tr("Make a figure"), this, &ExplorerView::show_figure);
+  menu->addSeparator();
+  menu->addAction(tr("Fit the view"), this, &ExplorerView::fit);
+  menu->popup(viewport_->mapToGlobal(at));
 }
 
 // ---- edits --------------------------------------------------------------------------------------

@@ -66,6 +66,7 @@ class ExplorerView : public QWidget {
   void build_readout();
   void connect_tools();
   void toggle(const QString& label, bool ConeChoice::*member);
+  void show_menu(const QPoint& at);
   void show_figure();
   void copy_figure_command();
   void report_left_out(const std::string& text);

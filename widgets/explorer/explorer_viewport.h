@@ -48,6 +48,8 @@ class ExplorerViewport : public Viewport {
   [[nodiscard]] SpaceFrame turned_frame(std::size_t pane = 0) const;
   /// Returns the position of "u", "v" or "source" in the viewport.
   [[nodiscard]] QPointF handle(const char* name, std::size_t pane = 0) const;
+  /// Moves "u", "v" or "source" to a position in the viewport, as dragging it there does.
+  void put_handle(const QString& name, const QPointF& to);
   /// Fits the camera of each pane to its scene and to the window, and keeps doing so until the user
   /// moves it. This is an edit of the session.
   void fit_view() { move_camera({}); }

@@ -1,9 +1,14 @@
 // The points of the user: their fields, another family over them, and many beside each other.
 #include <gtest/gtest.h>
 
+#include <QApplication>
+#include <QClipboard>
 #include <QComboBox>
+#include <QContextMenuEvent>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
+#include <algorithm>
 
 #include "tests/widgets/explorer/shown_explorer.h"
 
@@ -90,6 +95,46 @@ TEST(Explorer, TheSettingsOpenOverNoneOfManyFamilies) {
   EXPECT_FALSE(viewport.control("geodesic").isValid());
   beside->setCurrentIndex(0);
   EXPECT_TRUE(wait_for([&] { return viewport.control("geodesic").isValid(); }));
+}
+
+TEST(Explorer, ItsMenuPutsPointsUnderThePointerAndCopies) {
+  REQUIRE_DISPLAY();
+  ShownExplorer shown;
+  shown.open_trace();
+  ASSERT_TRUE(shown.view.viewport().shows_tokens());
+  const QPoint at = shown.view.viewport().handle("v").toPoint() - QPoint(60, 0);
+  const auto trigger = [&](const QString& text) {
+    QContextMenuEvent event(QContextMenuEvent::Mouse, at, shown.view.viewport().mapToGlobal(at));
+    QApplication::sendEvent(&shown.view.viewport(), &event);
+    auto* menu = shown.view.findChild<QMenu*>("explorer-menu");
+    if (menu == nullptr) return false;
+    const QList<QAction*> actions = menu->actions();
+    const auto named = std::find_if(actions.begin(), actions.end(),
+                                    [&](const QAction* action) { return action->text() == text; });
+    const bool found = named != actions.end();
+    if (found) (*named)->trigger();
+    menu->close();
+    QCoreApplication::sendPostedEvents(menu, QEvent::DeferredDelete);
+    settle(shown.view.viewport());
+    return found;
+  };
+  EXPECT_FALSE(trigger("Put source here")) << "penumbral cones of the infinite family have none";
+  ASSERT_TRUE(trigger("Put u here"));
+  EXPECT_FALSE(shown.document.session().cones.follow_tokens) << "u is a point of the user";
+  const QPointF u = shown.view.viewport().handle("u");
+  EXPECT_NEAR(u.x(), at.x(), 1.5);
+  EXPECT_NEAR(u.y(), at.y(), 1.5);
+  QClipboard& clipboard = *QGuiApplication::clipboard();
+  ASSERT_TRUE(trigger("Copy the values"));
+  EXPECT_EQ(clipboard.text(), shown.view.readout());
+  ASSERT_TRUE(trigger("Copy the picture"));
+  EXPECT_EQ(clipboard.pixmap().size(),
+            shown.view.viewport().size() * shown.view.viewport().devicePixelRatioF());
+  shown.document.undo();
+  EXPECT_TRUE(shown.document.session().cones.follow_tokens) << "one step of the history";
+  shown.document.edit("family", [](Session& s) { s.cones.family = "umbral-finite"; });
+  settle(shown.view.viewport());
+  EXPECT_TRUE(trigger("Put source here"));
 }
 
 }  // namespace
