@@ -77,6 +77,7 @@ DataView::DataView(Workspace& workspace, QWidget* parent) : QWidget(parent), wor
   tree_->setObjectName("data-tree");
   tree_->setAccessibleName(tr("Content of the file"));
   tree_->setHeaderLabels({tr("name"), tr("extent"), tr("type")});
+  tree_->setIndentation(12);  // Pixels.
   // Long types do not shrink the column of names; the tree scrolls instead.
   tree_->header()->setSectionResizeMode(0, QHeaderView::ResizeToContents);
   tree_->header()->setStretchLastSection(false);

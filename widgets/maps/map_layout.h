@@ -51,7 +51,7 @@ struct MapLayout {
                                        double aspect, const LabelSpace& space);
 
 /// Maps may be so much smaller than is asked for where all of them are seen then.
-constexpr double nearly = 0.75;
+constexpr double nearly = 0.85;
 
 /// Returns the height of a canvas of this width whose maps are at least `least` pixels high, or as
 /// high as the width allows. Panels stand side by side where they are nearly that large.

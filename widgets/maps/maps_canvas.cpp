@@ -16,7 +16,7 @@ namespace conelab::desktop {
 namespace {
 
 /// The fraction of a map's side that labels may take, and the pixels that they may always take.
-constexpr double label_part = 0.3, least_label_space = 34;
+constexpr double label_part = 0.2, least_label_space = 34;
 /// Maps are at least so high where the view can scroll. Below the other heights, histograms and
 /// margins leave their space to the cells.
 constexpr double least_map = 200, histogram_map = 220, margin_map = 220;

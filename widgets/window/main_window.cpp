@@ -139,7 +139,7 @@ MainWindow::~MainWindow() {
 void MainWindow::build_views() {
   maps_ = new MapsView(*workspace_);
   operators_ = new OperatorsPanel(document_);
-  operators_->setMinimumWidth(260);  // Space for its fields and the scroll bar.
+  operators_->setMinimumWidth(240);  // Space for its fields and the scroll bar.
   data_ = new DataView(*workspace_);
   welcome_ = new Welcome(backends_.shipped_trace);
   guide_ = new Guide(document_, maps_->model());
@@ -173,7 +173,7 @@ void MainWindow::place_views() {
   resize(first_size(*this));
   resizeDocks({data, operators}, {300, 460}, Qt::Vertical);
   welcome->raise();
-  layout_.make_usual({{data, 270}, {operators, 270}, {welcome, 715}, {explorer, 445}});
+  layout_.make_usual({{data, 242}, {operators, 242}, {welcome, 772}, {explorer, 416}});
 }
 
 void MainWindow::connect_views() {

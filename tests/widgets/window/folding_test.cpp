@@ -6,6 +6,7 @@
 #include <QPushButton>
 #include <QTabBar>
 #include <QToolButton>
+#include <cmath>
 
 #include "tests/widgets/window/keys.h"
 #include "tests/widgets/window/trace_window.h"
@@ -129,7 +130,7 @@ TEST(Folding, ToolsTakeTwoLinesInSmallWindowsAndUnfold) {
   EXPECT_LT(numbers->geometry().bottom(), row->height());
 }
 
-TEST(Folding, ASmallWindowShowsThreeMapsWithoutScrolling) {
+TEST(Folding, ASmallWindowShowsMapsOf200PixelsSideBySide) {
   REQUIRE_DISPLAY();
   TraceWindow opened({1024, 700});
   for (const std::int64_t head : {0, 5}) {  // Weights of penumbral are flat in head 5.
@@ -139,10 +140,9 @@ TEST(Folding, ASmallWindowShowsThreeMapsWithoutScrolling) {
     MapsCanvas& canvas = opened.window.maps().canvas();
     const auto& panels = canvas.places().panels;
     ASSERT_EQ(panels.size(), 3U);
-    EXPECT_EQ(canvas.height(), canvas.parentWidget()->height());
     EXPECT_EQ(panels[0].cells.y, panels[1].cells.y) << "side by side";
-    EXPECT_LE(panels[2].cells.bottom(), canvas.height());
-    EXPECT_GE(panels[0].cells.height, 150);
+    EXPECT_GE(std::round(panels[0].cells.height), 200);
+    EXPECT_LT(panels[2].cells.y, canvas.parentWidget()->height()) << "seen before scrolling";
   }
 }
 
