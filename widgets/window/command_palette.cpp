@@ -47,6 +47,16 @@ int match_score(const QString& typed, const QString& name) {
   return score;
 }
 
+int help_score(const QString& typed, const QString& name, const QString& help) {
+  int score = 0;
+  for (const QString& word : typed.split(' ', Qt::SkipEmptyParts)) {
+    const bool named = name.contains(word, Qt::CaseInsensitive);
+    if (!named && !help.contains(word, Qt::CaseInsensitive)) return -1;
+    score += named ? 1 : 0;
+  }
+  return score;
+}
+
 QString action_name(const QAction& action) {
   QString name = action.text();
   name.remove('&').remove(QStringLiteral("…"));
@@ -79,12 +89,20 @@ CommandPalette::CommandPalette(const QList<QAction*>& actions, QWidget* parent)
 
 void CommandPalette::filter(const QString& typed) {
   std::vector<std::pair<int, int>> found;
-  for (int i = 0; i < actions_.size(); ++i) {
-    if (!actions_[i]->isEnabled() || actions_[i]->isSeparator()) continue;
-    const int score = match_score(typed, action_name(*actions_[i]));
-    if (score >= 0) found.emplace_back(-score, i);
+  const auto find = [&](const auto& score_of) {
+    for (int i = 0; i < actions_.size(); ++i) {
+      if (!actions_[i]->isEnabled() || actions_[i]->isSeparator()) continue;
+      const int score = score_of(*actions_[i]);
+      if (score >= 0) found.emplace_back(-score, i);
+    }
+    std::sort(found.begin(), found.end());
+  };
+  find([&](const QAction& action) { return match_score(typed, action_name(action)); });
+  if (found.empty()) {
+    find([&](const QAction& action) {
+      return help_score(typed, action_name(action), action.toolTip());
+    });
   }
-  std::sort(found.begin(), found.end());
   list_->clear();
   for (const auto& [score, i] : found) {
     const QString keys = actions_[i]->shortcut().toString(QKeySequence::NativeText);

@@ -14,6 +14,9 @@ namespace conelab::desktop {
 /// Returns how well `typed` matches `name`. Its letters must occur in order; consecutive letters
 /// and beginnings of words score higher. Negative if they do not match.
 [[nodiscard]] int match_score(const QString& typed, const QString& name);
+/// Returns how many of the words of `typed` are in `name`, in any order. Negative if a word is
+/// neither in the name nor in `help`.
+[[nodiscard]] int help_score(const QString& typed, const QString& name, const QString& help);
 
 class CommandPalette : public QDialog {
   Q_OBJECT

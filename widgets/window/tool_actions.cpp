@@ -13,15 +13,18 @@ QString with_capital(QString name) {
   return name;
 }
 
-/// Adds an action with a name, given what it does to a tool.
-using Add = std::function<void(const QString& name, QObject& tool, const std::function<void()>&)>;
+/// Adds an action with a name and its help, given what it does to a tool.
+using Add = std::function<void(const QString& name, const QString& help, QObject& tool,
+                               const std::function<void()>&)>;
 
 void add_choices(QComboBox& box, const Add& add) {
   for (int i = 0; i < box.count(); ++i) {
-    add(with_capital(box.accessibleName()) + ": " + box.itemText(i), box, [&box, i] {
-      box.setCurrentIndex(i);
-      emit box.activated(i);
-    });
+    const QString own = box.itemData(i, Qt::ToolTipRole).toString();
+    add(with_capital(box.accessibleName()) + ": " + box.itemText(i),
+        own.isEmpty() ? box.toolTip() : own, box, [&box, i] {
+          box.setCurrentIndex(i);
+          emit box.activated(i);
+        });
   }
 }
 
@@ -34,12 +37,12 @@ QString name_of(const QToolButton& button) {
 void add_button(QToolButton& button, const QString& title, const Add& add) {
   const auto named = [&](const QString& name) { return title + ": " + name; };
   if (button.menu() == nullptr) {
-    return add(named(name_of(button)), button, [&button] { button.click(); });
+    return add(named(name_of(button)), button.toolTip(), button, [&button] { button.click(); });
   }
   emit button.menu()->aboutToShow();  // Menus may be filled then.
   for (QAction* entry : button.menu()->actions()) {
     if (entry->isSeparator() || !entry->isEnabled()) continue;
-    add(named(entry->text()), *entry, [entry] { entry->trigger(); });
+    add(named(entry->text()), entry->toolTip(), *entry, [entry] { entry->trigger(); });
   }
 }
 
@@ -51,8 +54,10 @@ QList<QAction*> tool_actions(QWidget& view, const QString& title,
   const auto in_use = [&](const QWidget& tool) {
     return tool.isEnabledTo(&view) && tool.isVisibleTo(&view);
   };
-  const Add add = [&](const QString& name, QObject& tool, const std::function<void()>& run) {
+  const Add add = [&](const QString& name, const QString& help, QObject& tool,
+                      const std::function<void()>& run) {
     auto* action = new QAction(name, owner);
+    action->setToolTip(help);
     QObject::connect(action, &QAction::triggered, &tool, [show_view, run] { show_view(), run(); });
     actions << action;
   };

@@ -228,6 +228,9 @@ TEST(Window, ThePaletteShowsAttentionInEveryLayout) {
   run("arcs");
   EXPECT_EQ(opened.window.document().session().maps.layout, "arcs") << "before the figure";
   run("layout maps");
+  run("all heads");
+  EXPECT_EQ(opened.window.document().session().maps.layout, "heads") << "words of its help";
+  run("layout maps");
   run("export");
   const FigureChoice& figure = opened.window.document().session().figure;
   EXPECT_EQ(figure.name, "heatmap");
@@ -564,6 +567,15 @@ TEST(Palette, PrefersBeginningsOfWords) {
   EXPECT_GT(match_score("th", "Theme: dark"), match_score("th", "Show the data"));
   EXPECT_LT(match_score("xyz", "Theme"), 0);
   EXPECT_GE(match_score("", "Theme"), 0);
+}
+
+TEST(Palette, FindsByWordsOfTheHelpWhatNoNameHas) {
+  const QString help = "heads: all heads of the model, small";
+  EXPECT_LT(match_score("all heads", "Layout: heads"), 0);
+  EXPECT_GT(help_score("all heads", "Layout: heads", help),
+            help_score("all heads", "Layout: maps", help));
+  EXPECT_GE(help_score("all heads", "Layout: maps", help), 0);
+  EXPECT_LT(help_score("all layers", "Layout: heads", help), 0);
 }
 
 }  // namespace
