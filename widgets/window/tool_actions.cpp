@@ -3,6 +3,7 @@
 #include <QAction>
 #include <QComboBox>
 #include <QMenu>
+#include <QPushButton>
 #include <QToolButton>
 
 namespace conelab::desktop {
@@ -67,6 +68,10 @@ QList<QAction*> tool_actions(QWidget& view, const QString& title,
   for (QToolButton* button : view.findChildren<QToolButton*>()) {
     const bool named = !button->text().isEmpty() && button->objectName() != "more-tools";
     if (named && in_use(*button)) add_button(*button, title, add);
+  }
+  for (QPushButton* button : view.findChildren<QPushButton*>()) {
+    if (!in_use(*button)) continue;
+    add(title + ": " + button->text(), button->toolTip(), *button, [button] { button->click(); });
   }
   return actions;
 }

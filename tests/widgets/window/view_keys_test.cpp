@@ -9,7 +9,9 @@
 #include <QLineEdit>
 #include <QListWidget>
 #include <QMenuBar>
+#include <QPushButton>
 #include <QTreeWidget>
+#include <algorithm>
 
 #include "tests/widgets/window/keys.h"
 #include "tests/widgets/window/trace_window.h"
@@ -250,6 +252,18 @@ TEST(ViewKeys, ThePaletteFindsTheToolsOfTheViews) {
   EXPECT_EQ(list->item(0)->text(), "No command here has these letters.");
   QTest::keyClick(palette->findChild<QLineEdit*>(), Qt::Key_Return);
   EXPECT_EQ(opened.session().maps.percentiles, "all values");
+}
+
+TEST(ViewKeys, ThePaletteFindsWhatTheNoticeOffers) {
+  REQUIRE_DISPLAY();
+  KeyWindow opened;  // Penumbral is flat on this head.
+  ASSERT_TRUE(wait_for([&] {
+    const auto offers = opened.window.maps().findChildren<QPushButton*>();
+    return std::any_of(offers.begin(), offers.end(), [](auto* b) { return b->isVisible(); });
+  }));
+  run_from_palette(opened, "match entropy of dot");
+  EXPECT_TRUE(
+      wait_for([&] { return opened.session().maps.calls[1].parameters.contains("gamma"); }));
 }
 
 TEST(ViewKeys, ThePaletteIsAsHighAsItsList) {
