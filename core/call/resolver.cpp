@@ -81,6 +81,20 @@ Resolver::Resolver(const Call& call, const Extents& extents)
             {"n_k", extents.key}};
 }
 
+bool is_missing(const ParameterInfo& info, const Call& call, const Extents& extents) {
+  return info.domain == Domain::tensor && std::isnan(info.initial) &&
+         !extents.tensors.contains(info.key) && !call.parameters.contains(info.key);
+}
+
+std::string also_needed(std::span<const ParameterInfo> infos, const Call& call,
+                        const Extents& extents, std::string_view named) {
+  std::vector<std::string_view> others;
+  for (const ParameterInfo& info : infos) {
+    if (info.key != named && is_missing(info, call, extents)) others.emplace_back(info.key);
+  }
+  return others.empty() ? "" : fmt::format(" (it also needs {})", fmt::join(others, ", "));
+}
+
 std::size_t Resolver::declare(const ParameterInfo& info, bool is_known) {
   auto& all = plan_->parameters;
   const auto same = std::find_if(all.begin(), all.end(), [&](const Parameter& p) {
@@ -109,7 +123,7 @@ ParameterSet Resolver::add(const std::string& part, std::span<const ParameterInf
   for (int turn = 0; turn < 5; ++turn) {
     for (std::size_t k = 0; k < set.size(); ++k) {
       Parameter& p = plan_->parameters[set[k]];
-      if (order(p) == turn) fill(part, infos[k], p, static_cast<int>(k), initial);
+      if (order(p) == turn) fill(part, infos, p, static_cast<int>(k), initial);
     }
   }
   if (std::exchange(draws_, false)) (void)add(part, std::span(&seed_parameter, 1));
@@ -124,10 +138,11 @@ ParameterSet Resolver::add_fixed(const ParameterInfo& info, double value) {
   return {at};
 }
 
-void Resolver::fill(const std::string& part, const ParameterInfo& info, Parameter& p, int index,
-                    DefaultOf initial) {
+void Resolver::fill(const std::string& part, std::span<const ParameterInfo> infos, Parameter& p,
+                    int index, DefaultOf initial) {
+  const ParameterInfo& info = infos[static_cast<std::size_t>(index)];
   if (p.values.empty()) {
-    if (p.info.domain == Domain::tensor) return fill_tensor(part, p);
+    if (p.info.domain == Domain::tensor) return fill_tensor(part, infos, p);
     if (p.info.domain == Domain::choice) return fill_word(p, index, initial);
     if (is_by_axis(p.info)) {
       fill_axes(p, index, initial);
@@ -236,7 +251,8 @@ bool Resolver::is_drawn(const ParameterInfo& info) const {
          !plan_->extents.tensors.contains(info.key);
 }
 
-void Resolver::fill_tensor(const std::string& part, Parameter& p) {
+void Resolver::fill_tensor(const std::string& part, std::span<const ParameterInfo> infos,
+                           Parameter& p) {
   if (!p.extents.empty()) return;
   const auto text = call_.parameters.find(p.info.key);
   const bool drawn = text != call_.parameters.end() && text->second == "random";
@@ -253,8 +269,9 @@ void Resolver::fill_tensor(const std::string& part, Parameter& p) {
   } else if (std::isnan(p.info.initial)) {
     fail(
         "{} needs tensor {} {}, {}: a dataset of that name beside q, -p {}=@FILE.npy or -p "
-        "{}=random",
-        part, p.info.key, shape_text(p.info), p.info.about, p.info.key, p.info.key);
+        "{}=random{}",
+        part, p.info.key, shape_text(p.info), p.info.about, p.info.key, p.info.key,
+        also_needed(infos, call_, plan_->extents, p.info.key));
   } else {
     return take_absent(p.info, sizes_);
   }

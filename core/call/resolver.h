@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/call/plan.h"
@@ -48,11 +49,11 @@ class Resolver {
   bool draws_ = false;  ///< Whether a tensor of the current part is drawn.
 
   std::size_t declare(const ParameterInfo& info, bool is_known);
-  /// `info` is the part's own description of `p`. Its domain may differ from that of an earlier
-  /// part with the same key.
-  void fill(const std::string& part, const ParameterInfo& info, Parameter& p, int index,
+  /// `infos[index]` is the part's own description of `p`. Its domain may differ from that of an
+  /// earlier part with the same key.
+  void fill(const std::string& part, std::span<const ParameterInfo> infos, Parameter& p, int index,
             DefaultOf initial);
-  void fill_tensor(const std::string& part, Parameter& p);
+  void fill_tensor(const std::string& part, std::span<const ParameterInfo> infos, Parameter& p);
   /// Returns whether a tensor is to be drawn and has no sizes yet.
   [[nodiscard]] bool is_drawn(const ParameterInfo& info) const;
   void fill_word(Parameter& p, int index, DefaultOf initial) const;
@@ -75,6 +76,12 @@ class Resolver {
 
 /// Returns the declared shape of a tensor for messages: "[d x classes]".
 [[nodiscard]] std::string shape_text(const ParameterInfo& info);
+/// Returns whether a parameter is a tensor without a default that is neither given nor to be drawn.
+[[nodiscard]] bool is_missing(const ParameterInfo& info, const Call& call, const Extents& extents);
+/// Returns which tensors besides `named` are missing, as the end of a message: " (it also needs Q,
+/// W)", or "".
+[[nodiscard]] std::string also_needed(std::span<const ParameterInfo> infos, const Call& call,
+                                      const Extents& extents, std::string_view named);
 
 /// Throws misuse for keys of parameters that are not in `known`, the keys that `name` accepts.
 void check_keys(const std::map<std::string, std::string>& parameters,

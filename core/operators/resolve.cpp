@@ -112,11 +112,12 @@ Extents with_made_heads(Call& call, const Extents& extents, const OperatorInfo& 
   for (const ParameterInfo& p : info.parameters) {
     const auto tensor = extents.tensors.find(p.key);
     const bool is_needed = p.domain == Domain::tensor && std::isnan(p.initial);
-    if (is_needed && tensor == extents.tensors.end() && !call.parameters.contains(p.key)) {
+    if (is_missing(p, call, extents)) {
       fail(
           "{} needs tensor {} {}, with or without an axis of heads before it, {}: a dataset of "
-          "that name beside q, -p {}=@FILE.npy or -p {}=random",
-          info.name, p.key, shape_text(p), p.about, p.key, p.key);
+          "that name beside q, -p {}=@FILE.npy or -p {}=random{}",
+          info.name, p.key, shape_text(p), p.about, p.key, p.key,
+          also_needed(info.parameters, call, extents, p.key));
     }
     if (is_needed && tensor != extents.tensors.end() && tensor->second.size() == 3) {
       found = found.value_or(tensor->second.front());

@@ -10,7 +10,9 @@
 namespace conelab::tests {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 /// The error that `action` throws; fails the test if it throws none.
 template <class Action>
@@ -127,7 +129,9 @@ TEST(Interface, NamesTheTensorsOfASimilarity) {
   EXPECT_THAT(error_with("gat", {{"W", {4, 5}}, {"a", {10}}}), HasSubstr("expected [2f] = [8]"));
   EXPECT_THAT(error_with("gat", {{"W", {4, 6}}, {"a", {8}}}), HasSubstr("[f x d] = [f x 5]"));
   EXPECT_THAT(error_with("additive", {{"W", {4, 5}}, {"v_a", {4}}}),
-              HasSubstr("additive needs tensor U [a x d]"));
+              AllOf(HasSubstr("additive needs tensor U [a x d]"), Not(HasSubstr("also"))));
+  EXPECT_THAT(error_with("additive", {{"U", {4, 5}}}),
+              AllOf(HasSubstr("needs tensor W [a x d]"), HasSubstr("(it also needs v_a)")));
   EXPECT_THAT(error_with("additive", {{"W", {4, 5}}, {"U", {3, 5}}, {"v_a", {4}}}),
               HasSubstr("tensor U does not have its shape (expected [a x d] = [4 x 5]"));
   Call call;
