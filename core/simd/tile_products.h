@@ -38,8 +38,8 @@
 namespace conelab {
 
 template <class Engine, int most_terms>
-class TileProducts : private TileTerms<most_terms> {
-  using Terms = TileTerms<most_terms>;
+class TileProducts : private TileTerms<Engine, most_terms> {
+  using Terms = TileTerms<Engine, most_terms>;
   using Terms::pack_unit, Terms::transpose;
   using Terms::size, Terms::steps, Terms::block, Terms::load, Terms::put, Terms::read;
   using typename Terms::Floats, typename Terms::Word, typename Terms::Tile, typename Terms::Unit;

@@ -12,7 +12,9 @@
 
 namespace conelab {
 
-template <int most_terms>
+/// `Engine` is the tile unit that the terms are for: units that are compiled with different flags
+/// must not share functions.
+template <class Engine, int most_terms>
 struct TileTerms {
   static_assert(most_terms == 2 || most_terms == 3);
 

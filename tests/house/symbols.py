@@ -23,10 +23,11 @@ def symbols_of(objects):
 def main(build):
     if shutil.which("nm") is None:
         print("skipped: no nm")
-        return 0
+        return 77
     parts = {}
-    for o in build.glob("core/CMakeFiles/*.dir/**/*.o"):
-        parts.setdefault(o.relative_to(build / "core/CMakeFiles").parts[0], []).append(str(o))
+    for o in build.glob("**/CMakeFiles/*.dir/**/*.o"):
+        target = next(part for part in o.relative_to(build).parts if part.endswith(".dir"))
+        parts.setdefault(target, []).append(str(o))
     targets = sorted(name for name in parts if name.startswith("conelab_simd_"))
     if not targets:
         print(f"no objects of SIMD targets under {build}")
