@@ -19,7 +19,7 @@
 //
 //   > operators                < operators NAME NAME ...
 //   > about                    < about TEXT            (name and version, for the result file)
-//   > predict LABEL ... BATCH  < predict BYTES FLOPS
+//   > predict LABEL ... BATCH [AXIS=LABEL ...]  < predict BYTES FLOPS
 //
 // All cases of a peer share one process, because such programs take seconds to start and to
 // compile. It is restarted after a crash. If it does not measure the machine's multiply-add peak

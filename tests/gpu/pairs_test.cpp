@@ -8,6 +8,8 @@
 
 #include "core/base/error.h"
 #include "core/call/composed.h"
+#include "core/pair/bias.h"
+#include "core/pair/mask.h"
 #include "tests/gpu/agreement.h"
 
 namespace conelab::gpu::tests {
@@ -42,7 +44,8 @@ Variant named(const char* similarity) {
 
 bool is_refused(const Parts& parts) {
   const bool over_queries = parts.weights == "softmax:axis=query";
-  return over_queries && (parts.masks.front() == "segment" || parts.bias == "shaw");
+  return over_queries &&
+         (find_mask(parts.masks.front())->stopped >= 0 || find_bias(parts.bias)->of_queries);
 }
 
 TEST(PortablePairs, AgreeUnderEveryMask) {

@@ -1,4 +1,4 @@
-"""House rules that no compiler checks: who includes whom, sizes, layout, words.
+"""House rules that no compiler checks: who includes whom, sizes, layout, paths.
 
 Run from anywhere: `python3 tests/house/rules.py`. Prints one line per breach, exits 1 on any.
 """
@@ -139,7 +139,10 @@ def header_breaches(name, text):
 
 def breaches():
     graph = {}
-    for name in tracked_files():
+    names = tracked_files()
+    if not names:
+        yield f"no files of the project are found under {ROOT}"
+    for name in names:
         path = pathlib.PurePath(name)
         text = text_of(name)
         if text is None:

@@ -85,6 +85,9 @@ class Words:
         self.text = words
         self.operator, self.pass_, self.device, dtype = words[:4]
         self.threads, self.dim, self.head, self.length, self.batch = map(int, words[4:9])
+        named = [word for word in words[9:] if "=" in word]
+        if named:
+            raise Skipped(f"the peers do not know {named[0]}")
         self.seed = int(words[9]) if len(words) > 9 else 1
         if self.operator not in operators():
             raise ValueError(f"unknown operator {self.operator}")
