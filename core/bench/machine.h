@@ -22,9 +22,9 @@ using Clock = std::chrono::steady_clock;
 }
 
 /// Returns the multiply-add peak of `threads` concurrent threads in FLOP/s, measured for about
-/// `seconds`, by default as long as before and after a sample. It is the roof of the roofline, and
-/// shows whether the machine was slowed down during a sample. It is measured in f64 for f64 and in
-/// f32 otherwise; for 16-bit tensors that a tile unit serves, in the unit's bf16.
+/// `seconds`; the default is the time used before and after each sample. It is the roof of the
+/// roofline, and shows whether the machine was slowed down during a sample. It is measured in f64
+/// for f64 and in f32 otherwise; for 16-bit tensors that a tile unit serves, in the unit's bf16.
 [[nodiscard]] double measure_peak(Dtype dtype, int threads, double seconds = 0.002);
 
 /// Returns the bandwidth of memory in bytes/s, the slope of the roofline. `threads` threads

@@ -30,7 +30,7 @@ namespace conelab::figure {
 /// The parameters `-p KEY=VALUE`, as text.
 using Parameters = std::map<std::string, std::string>;
 
-/// Holds what most keys do not have. It is written with its names: {.data = true, .whole = true}.
+/// Optional properties of a key. They are written with their names: {.data = true, .whole = true}.
 struct KeyTraits {
   bool data = false;         ///< Whether it selects what is read or drawn, not how that looks.
   std::string choices = {};  ///< The only possible values: "weights|logits"; empty: any.

@@ -48,7 +48,8 @@
 
 namespace conelab {
 
-/// Return a result with its tensors in another type. The computation must have the same type.
+/// Return a result with its tensors in another type. `From` and `To` must have
+/// the same type of computation, Compute.
 template <class To, class From>
 [[nodiscard]] Forward<To> converted(Forward<From> from) {
   if constexpr (std::is_same_v<To, From>) {

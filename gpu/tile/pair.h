@@ -229,7 +229,8 @@ CONELAB_TILE void store_addends(int thread, const Problem<N>& p, const TilePlace
 }
 
 /// Adds the products of a tile's pairs to the fragment `member`, or their sums of tanh, which
-/// `finish_measures` makes measures. Stores what `has_addend` speaks of in SharedTile::weights.
+/// `finish_measures` makes measures. Writes biases and masks to
+/// SharedTile::weights if `has_addend`.
 template <class S, Owner owner, class N, class Block, class Locals, class Member>
 CONELAB_TILE void measure_tile(const Block& block, SharedTile<N>& shared, const Problem<N>& p,
                                const TilePlace& place, const N* column_lse, Locals& locals,

@@ -168,7 +168,7 @@ struct FigureChoice {
 
 /// A sweep as it is typed, in the form that `conelab bench` takes, and the display of its result.
 struct BenchChoice {
-  /// Every axis with its initial labels, but a sweep that is over soon.
+  /// Every axis has its initial labels, except that this sweep is short.
   BenchChoice();
   /// [axis] (core/bench/axes.h) The names that are chosen; on a numeric axis one text of numbers,
   /// "256..2048:x2".
