@@ -8,6 +8,7 @@
 #include <QLineEdit>
 #include <QMainWindow>
 #include <QScrollBar>
+#include <QWheelEvent>
 
 namespace conelab::desktop {
 namespace {
@@ -22,6 +23,11 @@ bool has_value(const QObject* object) {
   return qobject_cast<const QComboBox*>(object) != nullptr ||
          qobject_cast<const QAbstractSpinBox*>(object) != nullptr ||
          qobject_cast<const QAbstractSlider*>(object) != nullptr;
+}
+
+/// Whether the wheel changes the widget's value while it has the focus.
+bool takes_wheel(const QObject* object) {
+  return has_value(object) || qobject_cast<const QLineEdit*>(object) != nullptr;
 }
 
 /// Without text that has been typed and not entered, undo and redo are left to the session.
@@ -68,6 +74,19 @@ bool InputRules::eventFilter(QObject* object, QEvent* event) {
     auto* widget = static_cast<QWidget*>(object);
     if (widget->focusPolicy() == Qt::WheelFocus) widget->setFocusPolicy(Qt::StrongFocus);
     if (auto* list = qobject_cast<QComboBox*>(object)) list->setMaxVisibleItems(most_entries);
+  }
+  if (event->type() == QEvent::FocusIn) scrolled_at_.reset();
+  if (event->type() == QEvent::Wheel && object->isWidgetType()) {
+    const QPointF at = static_cast<QWheelEvent*>(event)->globalPosition();
+    const QWidget* focus = QApplication::focusWidget();
+    // The text of a number's field is a widget within it.
+    if (focus == nullptr ||
+        (object != focus && !focus->isAncestorOf(static_cast<QWidget*>(object)))) {
+      scrolled_at_ = at;
+    } else if (object == focus && scrolled_at_ == at && takes_wheel(object)) {
+      event->ignore();  // The panel has brought the field under the pointer, and scrolls on.
+      return true;
+    }
   }
   if (event->type() == QEvent::Wheel && has_value(object) &&
       !static_cast<QWidget*>(object)->hasFocus()) {

@@ -1,12 +1,15 @@
 // Rules of input that hold for every form of the window.
 //
 // The wheel changes a choice, a number or a slider only if that has the keyboard focus, and never
-// gives it the focus: scrolling a panel changes nothing. Undo and redo in a text field first take
-// back what has been typed and not yet entered; after that they are those of the session. Escape
-// takes it back too, and leaves the field, so that the keys are those of the views again.
+// gives it the focus: scrolling a panel changes nothing, not even the focused field that comes
+// under the pointer. Undo and redo in a text field first take back what has been typed and not yet
+// entered; after that they are those of the session. Escape takes it back too, and leaves the
+// field, so that the keys are those of the views again.
 #pragma once
 
 #include <QObject>
+#include <QPointF>
+#include <optional>
 
 namespace conelab::desktop {
 
@@ -17,6 +20,11 @@ class InputRules : public QObject {
 
  protected:
   bool eventFilter(QObject* object, QEvent* event) override;
+
+ private:
+  /// Where the wheel was last turned over something without the focus, on the screen; absent after
+  /// the focus has moved.
+  std::optional<QPointF> scrolled_at_;
 };
 
 }  // namespace conelab::desktop

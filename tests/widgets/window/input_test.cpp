@@ -8,6 +8,7 @@
 #include <QLineEdit>
 #include <QTemporaryDir>
 #include <QTimer>
+#include <QWheelEvent>
 
 #include "app/desktop_backends.h"
 #include "tests/widgets/benchmarks/bench_fixtures.h"
@@ -119,6 +120,27 @@ TEST(Input, TheWheelChangesOnlyWhatHasTheFocus) {
   mask->setFocus();
   turn_wheel_on(*mask);
   EXPECT_NE(mask->currentText(), "full");
+}
+
+TEST(Input, ScrollingStopsAtNoFieldThatComesUnderThePointer) {
+  REQUIRE_DISPLAY();
+  const WindowForInput opened;
+  auto* mask = opened.named<QComboBox>("operator-0-mask");
+  auto* gamma = opened.named<QLineEdit>("operator-1-gamma");
+  type_and_enter(*gamma, "16");
+  gamma->setFocus();
+  const auto turn = [](QWidget& widget, const QPointF& on_screen) {
+    QWheelEvent event(QPointF(5, 5), on_screen, {}, QPoint(0, -120), Qt::NoButton, Qt::NoModifier,
+                      Qt::NoScrollPhase, false);
+    QApplication::sendEvent(&widget, &event);
+    pump(30);
+  };
+  const QPointF pointer = mask->mapToGlobal(QPointF(5, 5));
+  turn(*mask, pointer);
+  turn(*gamma, pointer);  // The panel has scrolled, the pointer has not moved.
+  EXPECT_EQ(opened.session().maps.calls[1].parameters.at("gamma"), "16");
+  turn(*gamma, pointer + QPointF(0, 3));
+  EXPECT_NE(opened.session().maps.calls[1].parameters.at("gamma"), "16");
 }
 
 TEST(Input, NumbersStepByKeysWheelAndDrag) {
