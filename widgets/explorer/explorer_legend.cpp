@@ -46,7 +46,7 @@ std::string step_note(const ConeChoice& choice, const figure::SimilarityRange& r
          short_number(figure::round_level_step(range.low, range.high, most_level_lines));
 }
 
-/// What a legend says, from left to right; its bar is between `low` and `high`.
+/// The texts of a legend, from left to right. Its bar stands between `low` and `high`.
 struct Legend {
   std::string name, low, high, note;
   float bar = longest_bar;

@@ -365,7 +365,7 @@ void ExplorerView::write_readout() {
     if (column == 0) html += "</tr>";
   }
   html += "</table>";
-  // In a low window the tools need the space of the whole text; its names stand in the picture.
+  // The tools need the space of the whole text in a low window; the picture shows its names.
   constexpr int low = 640;
   for (const QString& line : {about_tokens(height() < low), left_out_}) {
     if (line.isEmpty()) continue;

@@ -25,7 +25,7 @@ bool has_value(const QObject* object) {
          qobject_cast<const QAbstractSlider*>(object) != nullptr;
 }
 
-/// Whether the wheel changes the widget's value while it has the focus.
+/// Returns whether the wheel changes the widget's value while it has the focus.
 bool takes_wheel(const QObject* object) {
   return has_value(object) || qobject_cast<const QLineEdit*>(object) != nullptr;
 }

@@ -22,8 +22,8 @@ class InputRules : public QObject {
   bool eventFilter(QObject* object, QEvent* event) override;
 
  private:
-  /// Where the wheel was last turned over something without the focus, on the screen; absent after
-  /// the focus has moved.
+  /// The place on the screen where the wheel was last turned over a widget without the focus. It is
+  /// absent after the focus has moved.
   std::optional<QPointF> scrolled_at_;
 };
 

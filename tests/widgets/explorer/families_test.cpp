@@ -72,7 +72,7 @@ TEST(Explorer, FieldsShowFewDigitsAndLoseNone) {
   field->clearFocus();
   EXPECT_EQ(u(), (std::array<double, 2>{-0.11567891234567, exact[1]}));
   EXPECT_EQ(field->text(), "-0.1157, 0.2512");
-  // What is typed as the field showed it is a point of few digits.
+  // A text that is typed as the field showed it is a point of few digits.
   field->setFocus();
   field->selectAll();
   for (const QChar letter : QString("-0.1157, 0.2512")) {
