@@ -144,9 +144,8 @@ void choose_projections(Resolver& resolver) {
   plan.joins_heads = !plan.parameters[plan.output_parameters.front()].extents.empty();
 }
 
-/// Returns the other token maps of the call, in order. The map of a composed similarity is a
-/// projection and precedes the position, unless it makes the operands of a formula, which no
-/// position may change. The map of values is the last one.
+/// Returns the other token maps of the call, in order: the position, the map of a composed
+/// similarity, which is part of its formula, and the map of values.
 std::vector<const TokenMapRow*> token_maps_of(const Call& call,
                                               const ComposedSimilarity* composed) {
   std::vector<const TokenMapRow*> rows;
@@ -157,7 +156,7 @@ std::vector<const TokenMapRow*> token_maps_of(const Call& call,
     }
   }
   const TokenMapRow* own = composed == nullptr ? nullptr : find_token_map(composed->token_map);
-  if (own != nullptr) rows.insert(own->makes_operands ? rows.end() : rows.begin(), own);
+  if (own != nullptr) rows.push_back(own);
   if (call.value_map != "none") {
     rows.push_back(find_token_map(call.value_map));
     if (rows.back() == nullptr || !rows.back()->maps_value) {

@@ -304,9 +304,6 @@ std::vector<Real> mapped_token(const Problem& p, std::int64_t head, bool is_quer
   const std::int64_t first = is_query ? p.key.shape.token - p.query.shape.token : 0;
   if (p.call.position == "sinusoidal") x = sinusoidal(p, first + index, x);
   x = projected(p, is_query ? "P_query" : "P_key", head, x);
-  if (is_query && name == "multiplicative") {  // q^T W k: (W^T q).k
-    x = product(transposed(matrix(p, "W", head)), x);
-  }
   if (p.call.position == "rope") {
     x = rope(p, first + index, x);
   } else if (p.call.position != "none" && p.call.position != "sinusoidal") {
@@ -314,6 +311,9 @@ std::vector<Real> mapped_token(const Problem& p, std::int64_t head, bool is_quer
          p.call.position);
   }
   // The rest of these formulas is in similarities.cpp.
+  if (is_query && name == "multiplicative") {  // q^T W k: (W^T q).k
+    x = product(transposed(matrix(p, "W", head)), x);
+  }
   if (name == "additive") return product(matrix(p, is_query ? "W" : "U", head), x);
   if (name == "gat" && p.tensors.contains("W")) return product(matrix(p, "W", head), x);
   return x;

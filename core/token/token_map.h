@@ -42,9 +42,6 @@ struct TokenMapRow {
   bool is_added = false;     ///< Whether it is a position that precedes all other maps.
   bool maps_query = false, maps_key = false;
   bool maps_value = false;  ///< Whether it maps values; it then maps nothing else.
-  /// Whether it makes the operands of one formula, which no position may change. It then comes
-  /// last.
-  bool makes_operands = false;
   /// Whether it replaces the bias. Its parameters are those of the bias, followed by the scale.
   bool replaces_bias = false;
   /// Returns null, or text that says why tokens (or values) with this number of columns are
