@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string_view>
 #include <type_traits>
 
@@ -157,6 +158,9 @@ void Head<T>::skip_token(std::int64_t i, Operand<T>& out) const {
 template <class T>
 bool Head<T>::is_within_reach(double norm2, double height) const {
   const Space space = plan_->similarity->info.space;
+  if (space == Space::euclidean && plan_->similarity->info.measure == Measure::product) {
+    return norm2 <= static_cast<double>(std::numeric_limits<T>::max());
+  }
   if (space == Space::hyperboloid || space == Space::ball) return height <= std::log(reach<T>);
   return norm2 <= reach<T> * reach<T> &&
          (space == Space::euclidean || (height <= reach<T> && height >= 1 / reach<T>));

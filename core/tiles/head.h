@@ -28,7 +28,9 @@ struct OperandGradient {
 /// the base coordinates elsewhere, and height and inverse height in the half-space. A pair
 /// multiplies up to four of these, as in a squared distance over both heights. float32 can
 /// represent such products and their derivatives, and log1p of four times that
-/// (core/simd/exponential.h). For float64 the limit only guarantees products of two.
+/// (core/simd/exponential.h). For float64 the limit only guarantees products of two. A similarity
+/// of products of tokens alone multiplies two, whose norms may be as large as the square root of
+/// the largest number.
 template <class T>
 inline constexpr double reach = std::is_same_v<T, float> ? 2.78e9 : 6.7e153;
 

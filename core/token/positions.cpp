@@ -148,24 +148,34 @@ void sinusoidal_back(const TokenBlock<T>& b, const T* upstream, T* dx, PartValue
   std::copy_n(upstream, b.x.count * b.x.columns, dx);
 }
 
-/// The parameters of hype-columns: those of the bias (mu, tau, grid, form), followed by the scale.
+/// The columns of hype-columns. For each axis, with x the coordinate less that of the centre of the
+/// keys and c = -tau / (2 scale):
+///   query   c/s e^(-mu x),  -c/s e^(mu x)
+///   key       s e^(mu x),      s e^(-mu x)
+/// The products depend neither on the centre nor on s. They are chosen so that the numbers are
+/// small: the largest is the square root of the largest product, if s = sqrt |c| for |c| > 1.
+///
+/// The parameters are those of the bias (mu, tau, grid, form), followed by the scale.
 struct HypeColumns {
   const PartValues& v;
 
   [[nodiscard]] std::size_t axes() const { return std::max<std::size_t>(1, v.tensor[0].size()); }
   [[nodiscard]] double mu(std::size_t a) const { return number(0, a); }
-  [[nodiscard]] double tau(std::size_t a) const { return number(1, a); }
   [[nodiscard]] double scale() const { return v.p[4]; }
-  /// Returns the coordinate of the token at position p.
-  [[nodiscard]] double coordinate(std::int64_t p, std::size_t a) const {
-    if (axes() == 1) return static_cast<double>(p);
-    for (std::size_t last = axes() - 1; last > a; --last) p /= side(last);
-    return static_cast<double>(p % side(a));
+  [[nodiscard]] double factor(std::size_t a) const { return -number(1, a) / (2 * scale()); }
+  [[nodiscard]] double balance(std::size_t a) const {
+    return std::sqrt(std::max(1.0, std::abs(factor(a))));
   }
-  /// Returns the largest distance of the coordinates of tokens [begin, end) from 0.
-  [[nodiscard]] double reach(std::size_t a, std::int64_t begin, std::int64_t end) const {
-    const std::int64_t most = axes() == 1 ? std::max(-begin, end - 1) : side(a) - 1;
-    return static_cast<double>(most);
+  /// Returns x of the token at position p of n_k.
+  [[nodiscard]] double centred(std::int64_t p, std::int64_t n_k, std::size_t a) const {
+    if (axes() == 1) return static_cast<double>(p) - static_cast<double>(n_k - 1) / 2;
+    for (std::size_t last = axes() - 1; last > a; --last) p /= side(last);
+    return static_cast<double>(p % side(a)) - static_cast<double>(side(a) - 1) / 2;
+  }
+  /// Returns twice the largest |x| of tokens at positions [begin, end), where begin <= 0 and end is
+  /// n_k. For n_q <= n_k it is L - 1.
+  [[nodiscard]] double width(std::size_t a, std::int64_t begin, std::int64_t end) const {
+    return static_cast<double>(axes() == 1 ? end - 1 - 2 * begin : side(a) - 1);
   }
 
  private:
@@ -188,9 +198,8 @@ void check_columns(const PartValues& values, std::int64_t begin, std::int64_t en
   const HypeColumns h{values};
   if (h.scale() == 0) misuse("hype_form=columns needs another scale than 0: use hype_form=bias");
   for (std::size_t a = 0; a < h.axes(); ++a) {
-    const double factor = std::log(std::abs(h.tau(a)) / (2 * std::abs(h.scale())));
-    const double limit = std::log(largest) - std::max(0.0, factor);
-    const double found = std::abs(h.mu(a)) * h.reach(a, begin, end);
+    const double limit = std::log(largest) - 2 * std::log(h.balance(a));
+    const double found = std::abs(h.mu(a)) * h.width(a, begin, end);
     if (found <= limit) continue;
     misuse(
         "hype_form=columns overflows: hype_mu (L - 1) must not exceed {:.4g}, the logarithm of the "
@@ -202,13 +211,15 @@ void check_columns(const PartValues& values, std::int64_t begin, std::int64_t en
 template <class T>
 void hype_columns(const TokenBlock<T>& b, T* out) {
   const HypeColumns h{b.values};
+  const std::int64_t n_k = b.position + b.x.count;
   for (std::int64_t t = 0; t < b.x.count; ++t) {
     out = std::copy_n(b.x.row(t), b.x.columns, out);
     for (std::size_t a = 0; a < h.axes(); ++a) {
-      const double exponent = h.mu(a) * h.coordinate(b.position + t, a);
-      const double c = b.is_query ? -h.tau(a) / (2 * h.scale()) : 1;
-      *out++ = static_cast<T>(c * std::exp(b.is_query ? -exponent : exponent));
-      *out++ = static_cast<T>(b.is_query ? -c * std::exp(exponent) : std::exp(-exponent));
+      const double s = h.balance(a), sign = b.is_query ? -1 : 1;
+      const double c = b.is_query ? h.factor(a) / s : s;
+      const double exponent = sign * h.mu(a) * h.centred(b.position + t, n_k, a);
+      *out++ = static_cast<T>(c * std::exp(exponent));
+      *out++ = static_cast<T>(sign * c * std::exp(-exponent));
     }
   }
 }
@@ -216,31 +227,33 @@ template <class T>
 void hype_columns_back(const TokenBlock<T>& b, const T* upstream, T* dx, PartValues& gradient) {
   const HypeColumns h{b.values};
   const bool several = h.axes() > 1;
+  const std::int64_t n_k = b.position + b.x.count;
   for (std::int64_t t = 0; t < b.x.count; ++t, dx += b.x.columns) {
     std::copy_n(upstream, b.x.columns, dx);
     upstream += b.x.columns;
     for (std::size_t a = 0; a < h.axes(); ++a) {
-      const double x = h.coordinate(b.position + t, a), sign = b.is_query ? -1 : 1;
-      const double c = b.is_query ? -h.tau(a) / (2 * h.scale()) : 1;
-      // The columns are c first and sign c second.
+      // The columns are c first and sign c second; the derivatives by s of queries and keys cancel.
+      const double s = h.balance(a), sign = b.is_query ? -1 : 1;
+      const double c = b.is_query ? h.factor(a) / s : s;
+      const double x = h.centred(b.position + t, n_k, a);
       const double first = std::exp(sign * h.mu(a) * x), second = std::exp(-sign * h.mu(a) * x);
       const auto up = static_cast<double>(*upstream++), down = static_cast<double>(*upstream++);
       double& mu = several ? gradient.tensor[0][a] : gradient.p[0];
       mu += c * x * (sign * up * first - down * second);
       if (!b.is_query) continue;
-      const double by_factor = up * first - down * second;
+      const double by_factor = (up * first - down * second) / s;
       double& tau = several ? gradient.tensor[1][a] : gradient.p[1];
       tau -= by_factor / (2 * h.scale());
-      gradient.p[4] += by_factor * h.tau(a) / (2 * h.scale() * h.scale());
+      gradient.p[4] -= by_factor * h.factor(a) / h.scale();
     }
   }
 }
 
 constexpr std::array positions{
     TokenMapRow{.name = "sinusoidal",
-                .about =
-                    "sines and cosines of the position added (Vaswani et al.; layout = halves: "
-                    "Tensor2Tensor)",
+                .about = "sines and cosines of the position added (Vaswani et al., section 3.5; "
+                         "layout = halves: "
+                         "Tensor2Tensor)",
                 .parameters = sinusoidal_parameters,
                 .is_position = true,
                 .is_added = true,

@@ -328,6 +328,29 @@ TEST(Interface, RefusesHypesColumnsThatOverflow) {
   expect_limit(708.397, "708.4", 0.0);
 }
 
+/// At the limit the columns are still within the range of the product.
+TEST(Interface, ComputesHypesColumnsUpToTheirLimit) {
+  for (const Extents& e : {Extents{1, 1, 2, 2, 64, 1}, Extents{1, 1, 41, 41, 64, 1},
+                           Extents{1, 1, 9, 41, 64, 1}, Extents{1, 1, 41, 9, 64, 1}}) {
+    const auto width =
+        static_cast<double>(e.key - 1 + 2 * std::max<std::int64_t>(0, e.query - e.key));
+    const auto expect_numbers = [&](double limit, auto type, double tolerance) {
+      using T = decltype(type);
+      Call call = call_from_text("dot:bias=hype:hype_tau=1");
+      call.parameters["hype_mu"] = fmt::format("{}", limit / width);
+      const AttentionInput<T> input = convert<T>(random_input(call, e, 4));
+      const auto bias = run(call, convert<double>(input));
+      call.parameters["hype_form"] = "columns";
+      const auto columns = run(call, input);
+      EXPECT_LE(difference(columns.logits, bias.logits), tolerance);
+      EXPECT_LE(difference(columns.weights, bias.weights), tolerance);
+      EXPECT_LE(difference(columns.forward.output, bias.forward.output), tolerance);
+    };
+    expect_numbers(87.33, 0.0f, 1e-5);
+    expect_numbers(708.39, 0.0, 1e-12);
+  }
+}
+
 TEST(Interface, RefusesWhatHypesColumnsAndGridsDoNotTake) {
   const auto refusal = [&](const char* text) {
     const Error error = error_of([&] {
