@@ -184,18 +184,24 @@ Extents inner_extents(const Plan& plan) {
   return inner;
 }
 
-/// Adds HyPE's columns, which replace the bias, if the call asks for them.
+/// Adds the columns that replace the bias, if the call asks for them.
 void choose_columns(Plan& plan) {
-  if (word_of(plan, "hype_form") != "columns") return;
+  const BiasColumns& columns = plan.bias->columns;
+  if (columns.form == nullptr || word_of(plan, columns.form) != columns.word) return;
   if (std::string_view(plan.similarity->info.name) != "dot") {
     misuse(
-        "hype_form=columns appends columns to a dot product (expected dot or multiplicative, found "
-        "{}; use hype_form=bias)",
-        plan.call.similarity);
+        "{}={} appends columns to a dot product (expected dot or multiplicative, found {}; use "
+        "another {})",
+        columns.form, columns.word, plan.call.similarity, columns.form);
   }
   ParameterSet parameters = plan.bias_parameters;
   parameters.push_back(plan.similarity_parameters.front());
-  (void)add_tokens(plan, *find_token_map("hype-columns"), parameters, inner_extents(plan).feature);
+  (void)add_tokens(plan, *find_token_map(columns.map), parameters, inner_extents(plan).feature);
+}
+
+/// Returns the name of a tensor of a bias that depends on queries.
+const char* relative_tensor(const Plan& plan, RelativePositions which) {
+  return plan.bias->parameters[static_cast<std::size_t>(which)].key;
 }
 
 /// Adds the bias and its parameters. A bias that depends on queries needs only one of its tensors.
@@ -203,27 +209,32 @@ void choose_bias(Resolver& resolver) {
   Plan& plan = resolver.plan();
   plan.bias = &row_named("bias", bias_table(), plan.call.bias);
   std::vector<ParameterInfo> infos(plan.bias->parameters.begin(), plan.bias->parameters.end());
-  if (plan.bias->of_queries && has_tensor(plan, "shaw_v")) infos.front().initial = 0;
+  if (plan.bias->of_queries && has_tensor(plan, relative_tensor(plan, RelativePositions::values))) {
+    infos.front().initial = 0;
+  }
   plan.bias_parameters = resolver.add("bias " + plan.call.bias, infos, plan.bias->initial);
 }
 
 /// Throws misuse if a bias that depends on queries does not combine with the other parts.
 void check_bias(const Plan& plan, const ComposedSimilarity* composed) {
   if (!plan.bias->of_queries) return;
-  if (composed != nullptr) {
+  const char* keys = relative_tensor(plan, RelativePositions::keys);
+  const char* values = relative_tensor(plan, RelativePositions::values);
+  if (has_tensor(plan, keys) && composed != nullptr && *composed->token_map != 0) {
     misuse(
-        "bias {} multiplies the queries that the similarity takes, and those of {} are made of "
-        "other numbers (expected a similarity without tensors, as dot with P_query)",
-        plan.bias->name, plan.call.similarity);
+        "{} multiplies the queries themselves, and {} is a formula of other numbers, which its "
+        "tensors make of them (expected a similarity without tensors, as dot with P_query, or {} "
+        "alone)",
+        keys, plan.call.similarity, values);
   }
-  if (!has_tensor(plan, "shaw_v")) return;
+  if (!has_tensor(plan, values)) return;
   if (plan.call.value_map != "none" || is_midpoint(plan.aggregate)) {
-    misuse("shaw_v is added to values, which are Klein coordinates under {} {} (use shaw_k alone)",
+    misuse("{} is added to values, which are Klein coordinates under {} {} (use {} alone)", values,
            is_midpoint(plan.aggregate) ? "aggregate" : "value map",
-           is_midpoint(plan.aggregate) ? plan.call.aggregate : plan.call.value_map);
+           is_midpoint(plan.aggregate) ? plan.call.aggregate : plan.call.value_map, keys);
   }
   if (plan.weights == WeightLaw::softmax_over_queries) {
-    misuse("shaw_v needs weights of one query (found axis=query; use shaw_k alone)");
+    misuse("{} needs weights of one query (found axis=query; use {} alone)", values, keys);
   }
 }
 
@@ -259,7 +270,7 @@ Call inner_call(const Plan& plan, const ComposedSimilarity* composed) {
     const Parameter& scale = plan.parameters[tokens.parameters.back()];
     call.parameters[scale.info.key] = fmt::format("{:.17g}", fmt::join(scale.values, ","));
   }
-  if (composed != nullptr) {
+  if (composed != nullptr && *composed->token_map != 0) {
     call.similarity = composed->similarity;
     if (*composed->fixed != 0) {
       call.parameters[composed->fixed] = fmt::format("{}", composed->value);
@@ -295,7 +306,8 @@ std::shared_ptr<Plan> resolve_attention(const Call& call, const Extents& extents
   Resolver resolver(call, extents);
   Plan& plan = resolver.plan();
   plan.operation = &row;
-  const ComposedSimilarity* composed = is_mapped ? nullptr : find_composed(call.similarity);
+  const ComposedSimilarity* composed = find_composed(call.similarity);
+  if (is_mapped && composed != nullptr && *composed->token_map != 0) composed = nullptr;
   choose_projections(resolver);
   choose_similarity(resolver, composed);
   choose_map(resolver);

@@ -4,7 +4,6 @@
 
 #include "core/base/find_named.h"
 #include "core/call/composed.h"
-#include "core/pair/bias.h"
 
 namespace conelab {
 namespace {
@@ -18,25 +17,12 @@ std::vector<std::string> fitting_maps(const std::string& similarity) {
   return names;
 }
 
-/// Returns the biases for a similarity. Those that depend on queries need it to take queries as
-/// they are.
-std::vector<std::string> fitting_biases(const std::string& similarity) {
-  const bool takes_queries = find_composed(similarity) == nullptr;
-  std::vector<std::string> names;
-  for (const BiasRow& row : bias_table()) {
-    if (takes_queries || !row.of_queries) names.emplace_back(row.name);
-  }
-  return names;
-}
-
 std::vector<Combination> combinations_of_similarity(const std::string& similarity) {
   std::vector<Combination> all;
   for (const CallField& field : call_fields()) {
     if (field.word == &Call::similarity) continue;
-    const bool is_map = field.word == &Call::map, is_bias = field.word == &Call::bias;
-    all.push_back({field.name, is_map    ? fitting_maps(similarity)
-                               : is_bias ? fitting_biases(similarity)
-                                         : names_of(field.parts())});
+    const bool is_map = field.word == &Call::map;
+    all.push_back({field.name, is_map ? fitting_maps(similarity) : names_of(field.parts())});
   }
   return all;
 }

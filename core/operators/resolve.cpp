@@ -10,6 +10,7 @@
 #include "core/call/composed.h"
 #include "core/call/resolver.h"
 #include "core/operators/combines.h"
+#include "core/pair/bias.h"
 
 namespace conelab {
 namespace {
@@ -249,9 +250,17 @@ std::vector<ParameterInfo> call_parameters(const Call& call) {
 }
 
 Call with_random_tensors(Call call) {
+  const BiasRow* bias = find_bias(call.bias);
+  const auto key_of = [&](RelativePositions which) {
+    return std::string_view(bias->parameters[static_cast<std::size_t>(which)].key);
+  };
   for (const ParameterInfo& info : call_parameters(call)) {
     const bool needed = info.domain == Domain::tensor && std::isnan(info.initial);
-    if (needed) call.parameters.emplace(info.key, "random");
+    // A bias that depends on queries needs only one of its tensors.
+    const bool has_other = bias != nullptr && bias->of_queries &&
+                           info.key == key_of(RelativePositions::keys) &&
+                           call.parameters.contains(std::string(key_of(RelativePositions::values)));
+    if (needed && !has_other) call.parameters.emplace(info.key, "random");
   }
   const OperatorRow* row = find_row(call);
   if (row == nullptr) return call;

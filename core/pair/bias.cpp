@@ -113,25 +113,31 @@ constexpr std::array shaw_parameters{
 constexpr std::array biases{
     BiasRow{.name = "none", .about = "0", .value = &no_bias, .slope = &no_slope},
     BiasRow{.name = "alibi",
-            .about = "-m |j - i'|, i' = i + n_k - n_q (Press et al.)",
+            .about = "-m |j - i'|, i' = i + n_k - n_q (Press et al., section 3)",
             .parameters = alibi_parameters,
             .initial = &alibi_initial,
             .value = &alibi,
             .slope = &alibi_slope},
     BiasRow{.name = "hype",
             .about = "-tau sinh(mu (j - i')), i' = i + n_k - n_q (HyPE eq. 5)",
+            .conditions = "hype_form=columns needs a dot product: dot or multiplicative",
             .parameters = hype_parameters,
             .initial = &hype_initial,
             .value = &hype,
-            .slope = &hype_slope},
+            .slope = &hype_slope,
+            .columns = {"hype_form", "columns", "hype-columns"}},
     BiasRow{.name = "t5",
-            .about = "t5_bias[bucket(j - i')], i' = i + n_k - n_q (Raffel et al.)",
+            .about = "t5_bias[bucket(j - i')], i' = i + n_k - n_q (Raffel et al., section 2.1)",
             .parameters = t5_parameters,
             .value = &t5,
             .slope = &t5_slope},
     BiasRow{.name = "shaw",
             .about = "scale q_i . shaw_k[c], and values + shaw_v[c]; c = clip(j - i', -clip, clip) "
-                     "+ clip (Shaw et al.)",
+                     "+ clip (Shaw et al. eqs. 3 and 4)",
+            .conditions =
+                "shaw_k needs a similarity of the queries themselves, not multiplicative, "
+                "additive or gat; shaw_v needs plain values (value map none, aggregate "
+                "mean) and weights over keys, not axis=query",
             .parameters = shaw_parameters,
             .of_queries = true}};
 

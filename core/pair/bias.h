@@ -19,9 +19,17 @@
 
 namespace conelab {
 
+/// How a bias is computed by columns that a map appends to queries and keys instead.
+struct BiasColumns {
+  const char* form = nullptr;  ///< The choice, a parameter of the bias. Null: there are none.
+  const char* word = nullptr;  ///< Its word for columns.
+  const char* map = nullptr;   ///< The map, a name of core/token/token_map.h.
+};
+
 struct BiasRow {
   const char* name;
   const char* about;
+  const char* conditions = "";  ///< What it combines with only in part, for `conelab list`.
   std::span<const ParameterInfo> parameters = {};
   DefaultOf initial = nullptr;  ///< Null if `parameters` contains every default.
   /// Returns the bias at an offset j - i', along one axis of a grid.
@@ -34,6 +42,7 @@ struct BiasRow {
   /// Whether the bias depends on the query as well. `value` and `slope` are null then, and the
   /// parameters are those of RelativePositions.
   bool of_queries = false;
+  BiasColumns columns = {};
 };
 
 /// The parameters of a bias that depends on queries, with c = clip(j - i', -clip, clip) + clip:

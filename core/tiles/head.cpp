@@ -52,12 +52,12 @@ Head<T>::Head(const Plan& plan, const Kernels<T>& kernels, const AttentionInput<
   if (base_size_ > 0) first_axis_.front() = T(1);
   const double columns = static_cast<double>(std::max<std::int64_t>(1, plan.extents.feature));
   bias_.take_queries(kernels, input.query.tokens(b, h),
-                     is_dot() ? similarity_values_.front() : 1 / std::sqrt(columns));
+                     shares_scale() ? similarity_values_.front() : 1 / std::sqrt(columns));
 }
 
 template <class T>
-bool Head<T>::is_dot() const {
-  return std::string_view(plan_->similarity->info.name) == "dot";
+bool Head<T>::shares_scale() const {
+  return plan_->call.similarity == "dot";
 }
 
 template <class T>
@@ -67,7 +67,7 @@ void Head<T>::bias_gradients(const double* by_offset, const TokenRows<const S>& 
                              double* dparameters) const {
   bias_.collect(by_offset, bias);
   const double by_scale = bias_.collect_queries(by_offset, queries, query_grad, bias);
-  if (is_dot()) dparameters[0] += by_scale;
+  if (shares_scale()) dparameters[0] += by_scale;
 }
 
 template <class T>

@@ -96,8 +96,9 @@ class Head {
     c.p = map_values_.data();
     return c;
   }
-  /// Returns whether the similarity is `dot`, whose scale the bias shares.
-  [[nodiscard]] bool is_dot() const;
+  /// Returns whether a bias that depends on queries shares the scale of the similarity: that of
+  /// `dot`. relation, which is 0 q.k, has none.
+  [[nodiscard]] bool shares_scale() const;
   template <class S>
   void find_centre(const TokenRows<const S>& keys);
   /// Returns what the map reads of x [d].

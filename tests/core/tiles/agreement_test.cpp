@@ -191,6 +191,8 @@ TEST(AgreementOfParts, OfRelativePositions) {
   for (const Extents& extents : {Extents{2, 2, 130, 600, 6, 3}, Extents{1, 2, 300, 90, 6, 9}}) {
     for (const char* text :
          {"dot:shaw_v=random:shaw_k=random", "dot:shaw_v=random:masks=causal",
+          "relation:shaw_v=random:shaw_k=random:weights=exp", "multiplicative:shaw_v=random",
+          "additive:shaw_v=random:masks=causal", "gat:shaw_v=random:clip=3",
           "penumbral:shaw_v=random:shaw_k=random:clip=0:masks=padding",
           "laplacian:shaw_v=random:shaw_k=random:clip=500:weights=sigmoid",
           "dot:shaw_v=random:shaw_k=random:clip=3:scale=2,0.5:masks=strided:stride=7",

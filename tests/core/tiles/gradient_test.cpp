@@ -244,6 +244,8 @@ TEST(GradientOfRelativePositions, IsThatOfTheReference) {
   for (const Extents& extents : {Extents{2, 2, 6, 9, 4, 3}, Extents{1, 2, 9, 5, 4, 3}}) {
     for (const char* text :
          {"dot:shaw_v=random:shaw_k=random:clip=2:scale=0.5,0.75", "dot:shaw_v=random:clip=3",
+          "relation:shaw_v=random:shaw_k=random:weights=exp", "multiplicative:shaw_v=random",
+          "additive:shaw_v=random:masks=causal", "gat:shaw_v=random:clip=3",
           "penumbral:shaw_v=random:shaw_k=random:clip=0:masks=causal",
           "laplacian:shaw_v=random:shaw_k=random:clip=20:weights=sigmoid",
           "umbral:shaw_v=random:shaw_k=random:clip=2:weights=exp",
