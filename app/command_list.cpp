@@ -50,7 +50,10 @@ const char* domain_text(Domain domain) {
 }
 
 Json parameter_json(const ParameterInfo& info) {
-  Json json{{"key", info.key}, {"about", info.about}, {"domain", domain_text(info.domain)}};
+  const bool is_sides = info.domain == Domain::whole && std::string_view(info.shape) == "axes";
+  Json json{{"key", info.key},
+            {"about", info.about},
+            {"domain", is_sides ? "whole numbers >= 1, joined by x" : domain_text(info.domain)}};
   if (info.domain == Domain::choice) {
     json["choices"] = info.choices;
     json["default"] = std::isnan(info.initial) ? Json(nullptr) : Json(choice_words(info).front());
@@ -83,6 +86,7 @@ Json part_json(const PartInfo& part) {
   const std::string paper = paper_of(part.about);
   json["paper"] = paper.empty() ? Json(nullptr) : Json(paper);
   if (!part.default_map.empty()) json["default_map"] = part.default_map;
+  if (!part.conditions.empty()) json["conditions"] = part.conditions;
   json["parameters"] = Json::array();
   for (const ParameterInfo& info : part.parameters) {
     json["parameters"].push_back(parameter_json(info));
@@ -95,6 +99,17 @@ Json part_json(const PartInfo& part) {
   return json;
 }
 
+/// Adds the projections, which every similarity takes, to its parameters. They are marked as
+/// shared, so that the list for people names them once.
+void add_projections(Json& similarity) {
+  const auto add = [&](const ParameterInfo& info) {
+    similarity["parameters"].push_back(parameter_json(info));
+    similarity["parameters"].back()["shared"] = true;
+  };
+  for (const TokenMapRow& row : token_projections()) add(row.parameters.front());
+  add(output_projection);
+}
+
 /// Returns every similarity and every structured operator, with its cost in n, the devices that
 /// compute it, and the parts that it combines with.
 Json operators_json() {
@@ -103,9 +118,15 @@ Json operators_json() {
     Json json = part_json(listing.part);
     json["cost"] = listing.cost;
     json["devices"] = Json::array({"cpu"});
-    if (is_attention(call_from_text(listing.part.name))) json["devices"].push_back("cuda");
-    for (const Combination& c : combinations(listing.part.name))
+    if (is_attention(call_from_text(listing.part.name))) {
+      json["devices"].push_back("cuda");
+      add_projections(json);
+    }
+    for (const Combination& c : combinations(listing.part.name)) {
       json["combines"][c.field] = c.parts;
+      if (std::string_view(c.field) == "similarity")
+        json["default_similarity"] = operator_similarity;
+    }
     list.push_back(json);
   }
   return list;
@@ -249,9 +270,11 @@ std::string default_text(const Json& p) {
 void print_parameters(const Json& part) {
   std::size_t width = 0;
   for (const Json& p : part["parameters"]) {
+    if (p.contains("shared")) continue;
     width = std::max(width, p["key"].get_ref<const std::string&>().size());
   }
   for (const Json& p : part["parameters"]) {
+    if (p.contains("shared")) continue;
     const std::string value = default_text(p);
     say("      -p {:<{}} = {:<16} {}", p["key"].get<std::string>(), width, value,
         p["about"].get<std::string>());
@@ -280,8 +303,23 @@ void print_rows(const Json& rows) {
     say("  {:<{}}  {}", row["name"].get<std::string>(), width,
         wrapped(row["about"].get<std::string>() + map, width + 4));
     if (row.contains("parameters")) print_parameters(row);
+    if (row.contains("conditions")) {
+      say("      {}", wrapped(row["conditions"].get<std::string>(), 6));
+    }
     if (row.contains("errata")) print_errata(row);
   }
+}
+
+/// Prints rows that share the projections, which are named once.
+void print_operators(const Json& rows) {
+  print_rows(rows);
+  std::string shared;
+  for (const Json& p : rows.front()["parameters"]) {
+    if (!p.contains("shared")) continue;
+    shared += fmt::format("{}{} [{}]", shared.empty() ? "" : ", ", p["key"].get<std::string>(),
+                          p["shape"].get<std::string>());
+  }
+  say("{}", wrapped("Every similarity also takes the projections " + shared + ".", 0));
 }
 
 void print_devices(const Json& rows) {
@@ -297,8 +335,8 @@ struct Listing {
 };
 
 const Listing listings[] = {
-    {"similarities", similarities_json},
-    {"operators", operators_json},
+    {"similarities", similarities_json, print_operators},
+    {"operators", operators_json, print_operators},
     {"maps", maps_json},
     {"masks", [] { return parts_json("masks", list_masks()); }},
     {"biases", [] { return parts_json("bias", list_biases()); }},

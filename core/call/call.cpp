@@ -38,10 +38,11 @@ constexpr std::array fields{
 
 template <class Row>
 PartInfo part_info(const Row& row) {
-  PartInfo info{row.name, row.about, {}, ""};
+  PartInfo info{row.name, row.about, {}};
   if constexpr (requires { row.parameters; }) {
     info.parameters.assign(row.parameters.begin(), row.parameters.end());
   }
+  if constexpr (requires { row.conditions; }) info.conditions = row.conditions;
   return info;
 }
 
@@ -55,7 +56,7 @@ std::vector<PartInfo> part_list(const Rows& rows) {
 /// Returns "none", described by `none`, followed by the token maps of one kind.
 template <class Kind>
 std::vector<PartInfo> token_map_list(const char* none, const Kind& kind) {
-  std::vector<PartInfo> list{{"none", none, {}, ""}};
+  std::vector<PartInfo> list{{"none", none, {}}};
   for (const TokenMapRow& row : token_map_table()) {
     if (kind(row)) list.push_back(part_info(row));
   }

@@ -56,7 +56,9 @@ struct PartInfo {
   std::string name;
   std::string about;  ///< The formula in one line, with the paper.
   std::vector<ParameterInfo> parameters;
-  std::string default_map;  ///< Set for similarities only.
+  std::string default_map = {};  ///< Set for similarities only.
+  std::string conditions =
+      {};  ///< What it combines with only in part; empty if there is no such part.
 };
 
 /// A field of a call that names one part or several. Text, JSON, command line, session and the

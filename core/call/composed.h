@@ -30,12 +30,12 @@ struct ComposedSimilarity {
 };
 
 inline constexpr ComposedSimilarity composed_table[] = {
-    {"multiplicative", "q^T W k (Luong et al.; GeometricMachineLearning)", "dot", "bilinear",
-     "scale", 1.0},
-    {"additive", "v_a.tanh(W q + U k) (Bahdanau et al.)", "additive", "additive"},
+    {"multiplicative", "q^T W k (Luong et al., section 3.1; GeometricMachineLearning)", "dot",
+     "bilinear", "scale", 1.0},
+    {"additive", "v_a.tanh(W q + U k) (Bahdanau et al., appendix A.1.2)", "additive", "additive"},
     {"gat", "LeakyReLU(a_1.W q + a_2.W k) (Velickovic et al. eq. 3)", "gat", "gat"},
-    {"relation", "0, all pairs alike (Santoro et al., with the weights exp)", "dot", "", "scale",
-     0.0}};
+    {"relation", "0, all pairs alike (Santoro et al. eq. 1, with the weights exp)", "dot", "",
+     "scale", 0.0}};
 
 struct NamedOperator {
   const char* name;
@@ -47,8 +47,9 @@ struct NamedOperator {
 
 inline constexpr NamedOperator named_operators[] = {
     {"transformer-xl",
-     "dot with the mask segment: segments that see a memory of earlier keys (Transformer-XL)", "n",
-     "dot", "segment"}};
+     "dot with the mask segment: segments that see a memory of earlier keys (Transformer-XL, "
+     "section 3.2)",
+     "n", "dot", "segment"}};
 
 /// Returns the row with this name, or null.
 [[nodiscard]] inline const NamedOperator* find_named_operator(const std::string& name) {

@@ -77,7 +77,7 @@ struct RandomLogits : ChainOperator {
                     "columns of R_query and R_key; default 8, or theirs"}};
   static constexpr OperatorInfo info{
       .name = "random",
-      .about = "logits that are parameters, R_ij or R_query,i . R_key,j (Synthesizer)",
+      .about = "logits that are parameters, R_ij or R_query,i . R_key,j (Synthesizer, section 3.2)",
       .cost = "n^2",
       .parameters = parameters,
       .masks = every_mask,

@@ -67,6 +67,7 @@ struct KeyRange {
 struct MaskRow {
   const char* name;
   const char* about;
+  const char* conditions = "";  ///< What it combines with only in part, for `conelab list`.
   std::span<const ParameterInfo> parameters = {};
   MaskOperand operand = MaskOperand::none;
   DefaultOf initial = nullptr;  ///< Null if `parameters` contains every default.

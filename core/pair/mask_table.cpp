@@ -137,7 +137,7 @@ constexpr std::array masks{
             .sees = &sees<&allowed>},
     MaskRow{.name = "strided",
             .about = "0 <= i' - j < stride, or i' >= j and i' - j a multiple of stride (Sparse "
-                     "Transformers)",
+                     "Transformers, section 4.3)",
             .parameters = strided_parameters,
             .initial = &root_of_keys,
             .sees = &sees<&strided>,
@@ -145,14 +145,14 @@ constexpr std::array masks{
             .list = &strided_keys},
     MaskRow{.name = "graph",
             .about = "key j is a neighbour of query i in the dataset `edge` [m x 2], or i' itself "
-                     "(Velickovic et al.)",
+                     "(Velickovic et al., section 2.1)",
             .parameters = graph_parameters,
             .operand = MaskOperand::edges,
             .sees = &sees<&graph>,
             .list = &graph_keys},
     MaskRow{.name = "fixed",
             .about = "j <= i', and j in the block of i' or among the last `summary` keys of a "
-                     "block of `stride` (Sparse Transformers)",
+                     "block of `stride` (Sparse Transformers, section 4.3)",
             .parameters = fixed_parameters,
             .initial = &root_of_keys,
             .sees = &sees<&fixed>,
@@ -165,7 +165,8 @@ constexpr std::array masks{
             .whole_range = true},
     MaskRow{.name = "segment",
             .about = "s - memory <= j <= i', s = segment floor(i'/segment); no gradient flows to "
-                     "keys and values before s (Transformer-XL)",
+                     "keys and values before s (Transformer-XL, section 3.2)",
+            .conditions = "weights over queries, axis=query, have no gradients under it",
             .parameters = segment_parameters,
             .range = &segment_range,
             .whole_range = true,

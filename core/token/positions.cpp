@@ -262,7 +262,7 @@ constexpr std::array positions{
                 .f32 = {&sinusoidal<float>, &sinusoidal_back<float>},
                 .f64 = {&sinusoidal<double>, &sinusoidal_back<double>}},
     TokenMapRow{.name = "rope",
-                .about = "column pairs turned by p base^(-2i/d) (RoFormer)",
+                .about = "column pairs turned by p base^(-2i/d) (RoFormer, section 3.2.2)",
                 .parameters = rope_parameters,
                 .is_position = true,
                 .maps_query = true,

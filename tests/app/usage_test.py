@@ -122,13 +122,27 @@ class Lists(ProgramTest):
             if structured or row["name"] in ("dot", "additive", "transformer-xl"):
                 self.assertEqual(row["devices"], ["cpu"] if structured else ["cpu", "cuda"], row["name"])
 
+    def test_every_similarity_lists_its_projections(self):
+        for row in self.ok("list", "similarities", "--json").json():
+            shapes = {p["key"]: p.get("shape") for p in row["parameters"]}
+            for name, shape in (("P_query", "d',d"), ("P_key", "d',d"), ("P_value", "d_v',d_v"),
+                                ("P_output", "d_o,head*d_v")):
+                self.assertEqual(shapes.get(name), shape, row["name"])
+        self.assertEqual(self.ok("list", "similarities").out.count("P_query"), 1)
+
     def test_operators_tell_what_they_combine_with(self):
         rows = {row["name"]: row for row in self.ok("list", "operators", "--json").json()}
         masks = [row["name"] for row in self.ok("list", "masks", "--json").json()]
         self.assertEqual(rows["dot"]["combines"]["masks"], masks)
         self.assertIn("alibi", rows["penumbral"]["combines"]["bias"])
         self.assertIn("shaw", rows["penumbral"]["combines"]["bias"])
-        self.assertNotIn("shaw", rows["gat"]["combines"]["bias"])
+        self.assertIn("shaw", rows["gat"]["combines"]["bias"])
+        biases = {row["name"]: row for row in self.ok("list", "biases", "--json").json()}
+        self.assertRegex(biases["shaw"]["conditions"], "not multiplicative, additive or gat")
+        self.assertIn("dot or multiplicative", biases["hype"]["conditions"])
+        self.assertNotIn("conditions", biases["alibi"])
+        self.assertIn("dot or multiplicative", self.ok("list", "biases").out)
+        self.assertEqual(rows["multi-head"]["default_similarity"], "dot")
         self.assertEqual(rows["multi-head"]["combines"]["map"].count("none"), 1)
         self.assertIn("xi", rows["penumbral"]["combines"]["map"])
         self.assertNotIn("polar", rows["penumbral"]["combines"]["map"])
