@@ -89,6 +89,7 @@ class Attend {
     Call call = call_for_input(job, file);
     tokens_ = {!file.key, !file.value};
     input_ = attention_input<T>(std::move(file), dtype);
+    if (ignores_values(job.call)) input_.value = input_.key;  // Of whatever length v is.
     if (job.head) call = keep_head(call, *job.head, input_);
     input_.key_lengths = job.key_lengths;
     draw_tensors(call, input_);
@@ -248,9 +249,12 @@ class Attend {
     warn("hype_form=columns: the bias differs from that of hype_form=bias by up to {:.2g}", error);
   }
 
+  /// Warns of parts that the user asked for and the operator does not have.
   void say_what_is_left_out() const {
-    for (const char* part : {"weights", "logits", "determinant"}) {
-      if (!job_.keeps(part) || has(part)) continue;
+    const AttendJob other;
+    const bool is_default = job_.keep == other.keep;
+    for (const char* part : {"lse", "weights", "logits", "determinant"}) {
+      if (!job_.keeps(part) || has(part) || is_default) continue;
       warn("{} has no {}{}: left out", operator_name(plan_->call), part, why_left_out(part));
     }
   }
@@ -341,7 +345,7 @@ AttendSummary run_attend(const AttendJob& job, const std::function<bool()>& canc
   summary.mask_left_out = input.mask_left_out;
   if (reads_keys(job.call)) {
     if (!input.key) summary.from_query.emplace_back("k");
-    if (!input.value) summary.from_query.emplace_back("v");
+    if (!input.value && !ignores_values(job.call)) summary.from_query.emplace_back("v");
   }
   summary.nan_count = non_finite.nan;
   summary.infinite_count = non_finite.infinite;

@@ -8,6 +8,7 @@
 #include "app/call_json.h"
 #include "core/base/error.h"
 #include "core/call/call_text.h"
+#include "core/operators/combines.h"
 
 namespace conelab {
 namespace {
@@ -51,6 +52,9 @@ Call CallOptions::call() const {
     const CallField& field = call_fields()[i];
     if (!fields[i]) continue;
     const std::string text = plain_list(field, *fields[i]);
+    if (i == 0 && !is_attention(call) && !combines(call.operation, field.name, text)) {
+      misuse("{} does not combine with similarity {}", call.operation, text);
+    }
     const bool chosen = !operation.empty() && is_attention(call) && i == 0;
     if ((chosen || !is_default(field, call)) && field_text(field, call, ',') != text) {
       contradicts(fmt::format("{} {}", field.option, text), operation,

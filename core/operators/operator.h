@@ -41,6 +41,7 @@ struct OperatorInfo {
   std::span<const char* const> masks;  ///< The masks that it accepts; `every_mask`: all.
   /// Whether it reads other tensors than q: k, and v if it needs values.
   bool reads_keys = false;
+  bool ignores_values = false;  ///< Whether it reads k but not v.
   /// Names of the other fields of a call that it accepts.
   std::span<const char* const> fields = {};
   /// Whether its projections make the heads, from tokens with one head.
@@ -216,6 +217,8 @@ template <class T>
 [[nodiscard]] std::vector<ParameterInfo> call_parameters(const Call& call);
 /// Returns whether the call's operator reads other tensors than q: k, and v if it needs values.
 [[nodiscard]] bool reads_keys(const Call& call);
+/// Returns whether the call's operator reads k but not v.
+[[nodiscard]] bool ignores_values(const Call& call);
 
 /// Returns whether the projections of the call's operator make its heads, from tokens with one
 /// head.

@@ -303,13 +303,15 @@ struct RelationNetwork {
       ParameterInfo{"b", 0, Domain::tensor, true, "offset of the features; absent: 0", "", "a"},
       ParameterInfo{"W_out", needed, Domain::tensor, true, "features of the output", "", "d_o,a"}};
   static constexpr OperatorInfo info{
-      "relation-network",
-      "W_out sum_j relu(W_query q_i + W_key k_j + b), of q and k (Hyperbolic Attention Networks, "
-      "section 3.2)",
-      "n log n",
-      parameters,
-      every_mask,
-      true};
+      .name = "relation-network",
+      .about =
+          "W_out sum_j relu(W_query q_i + W_key k_j + b), of q and k (Hyperbolic Attention "
+          "Networks, section 3.2)",
+      .cost = "n log n",
+      .parameters = parameters,
+      .masks = every_mask,
+      .reads_keys = true,
+      .ignores_values = true};
 
   static void set_sizes(Plan& plan) {
     const auto& extents = plan.parameters[plan.operator_parameters[p_W_out]].extents;

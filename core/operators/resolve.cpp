@@ -205,6 +205,11 @@ bool reads_keys(const Call& call) {
   return row != nullptr && row->info.reads_keys;
 }
 
+bool ignores_values(const Call& call) {
+  const OperatorRow* row = find_row(call);
+  return row != nullptr && row->info.ignores_values;
+}
+
 bool makes_heads(const Call& call) {
   const OperatorRow* row = find_row(call);
   return row != nullptr && row->info.makes_heads;

@@ -156,10 +156,28 @@ class Structured(AttendTest):
         out = ("-o", self.folder / "no.h5")
         self.fails(2, "attend", source, "--operator", "star", "--value-map", "lift", *out,
                    says="star does not combine with value-map lift")
+        self.fails(2, "attend", source, "--operator", "star", "--similarity", "dot", *out,
+                   says="star does not combine with similarity dot")
         self.fails(2, "attend", source, "--operator", "random", "-p", "R=random", "--bias", "alibi", *out,
                    says="position sinusoidal, weights, value-map, aggregate, and parameters")
         self.fails(2, "attend", source, "--operator", "random", "-p", "R=random", "-p", "rank=3", *out,
                    says="random reads rank where it takes R_query and R_key (found R)")
+
+    def test_a_missing_log_sum_exp_is_named_where_it_is_asked_for(self):
+        source = self.write(q=random_tensors()[0])
+        star = ("attend", source, "--operator", "star", "-o", self.folder / "star.h5")
+        self.assertIn("star has no lse: left out", self.ok(*star, "--keep", "output,lse,weights").err)
+        self.assertNotIn("left out", self.ok(*star).err)
+
+    def test_relation_network_reads_no_values(self):
+        q, k, v = random_tensors(d=4)
+        draw = [word for name in ("W_query", "W_key", "W_out") for word in ("-p", f"{name}=random")]
+        found = [self.attend(self.write(name, **tensors), "--operator", "relation-network", *draw,
+                             out="of_" + name)["output/output"][()]
+                 for name, tensors in (("keys.h5", {"q": q, "k": k[:, :25]}),
+                                       ("values.h5", {"q": q, "k": k[:, :25], "v": v[:, :7]}))]
+        self.assertEqual(found[0].shape[-2], q.shape[-2])
+        np.testing.assert_array_equal(found[0], found[1])
 
     def test_a_mask_beside_q_applies_to_operators_that_combine_with_it(self):
         q, k, _ = random_tensors(heads=1)
