@@ -93,12 +93,13 @@ TEST(KnownAnswers, DefaultSlopesOfAlibiAreThePapers) {
   const auto expect_slopes = [&](const std::vector<double>& expected) {
     const auto found = slopes_of(static_cast<std::int64_t>(expected.size()));
     ASSERT_EQ(found.size(), expected.size());
-    for (std::size_t h = 0; h < expected.size(); ++h) EXPECT_NEAR(found[h], expected[h], 5e-7) << h;
+    for (std::size_t h = 0; h < expected.size(); ++h)
+      EXPECT_NEAR(found[h], expected[h], 1e-15) << h;
   };
   expect_slopes({.5, .25, .125, .0625, .03125, .015625, .0078125, .00390625});
-  expect_slopes({.25, .0625, .015625, .003906, .5, .125});
-  expect_slopes({.5, .25, .125, .0625, .03125, .015625, .0078125, .00390625, .707107, .353553,
-                 .176777, .088388});
+  expect_slopes({.25, .0625, .015625, .00390625, .5, .125});
+  expect_slopes({.5, .25, .125, .0625, .03125, .015625, .0078125, .00390625, std::exp2(-.5),
+                 std::exp2(-1.5), std::exp2(-2.5), std::exp2(-3.5)});
 }
 
 TEST(KnownAnswers, DefaultParametersAreThePapers) {
