@@ -3,7 +3,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <sstream>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/find_named.h"
@@ -185,6 +188,54 @@ std::vector<Variant> pair_variants() {
   return some;
 }
 
+std::vector<Parts> pairwise_parts() {
+  const std::vector<std::vector<std::string>> names{bias_names(),
+                                                    mask_names(),
+                                                    weight_words(),
+                                                    value_map_names(),
+                                                    names_of(list_aggregates()),
+                                                    names_of(list_positions())};
+  using Name = std::pair<std::size_t, std::size_t>;  // A field and one of its names.
+  std::set<std::pair<Name, Name>> missing;
+  for (std::size_t f = 0; f < names.size(); ++f) {
+    for (std::size_t g = f + 1; g < names.size(); ++g) {
+      for (std::size_t a = 0; a < names[f].size(); ++a) {
+        for (std::size_t b = 0; b < names[g].size(); ++b) missing.insert({{f, a}, {g, b}});
+      }
+    }
+  }
+  std::vector<Parts> all;
+  while (!missing.empty()) {
+    std::map<std::size_t, std::size_t> chosen{missing.begin()->first, missing.begin()->second};
+    const auto gain = [&](const Name& name) {
+      return std::count_if(chosen.begin(), chosen.end(), [&](const Name& other) {
+        return missing.contains({std::min(name, other), std::max(name, other)});
+      });
+    };
+    for (std::size_t f = 0; f < names.size(); ++f) {
+      if (chosen.contains(f)) continue;
+      std::size_t best = 0;
+      for (std::size_t a = 1; a < names[f].size(); ++a) {
+        if (gain({f, a}) > gain({f, best})) best = a;
+      }
+      chosen[f] = best;
+    }
+    for (const Name a : chosen) {
+      for (const Name b : chosen) missing.erase({a, b});
+    }
+    const auto name = [&](std::size_t f) { return names[f][chosen[f]]; };
+    all.push_back({name(0), {name(1)}, name(2), name(4), all.size() % 2 == 0, name(3), name(5)});
+  }
+  return all;
+}
+
+bool may_be_refused(const Call& call, bool backward) {
+  const ComposedSimilarity* composed = find_composed(call.similarity);
+  if (composed != nullptr && *composed->token_map != 0 && call.bias == "shaw") return true;
+  if (call.position != "none" && points_of(call) != Points::euclidean) return true;
+  return backward && is_over_queries(call) && call.masks.front() == "segment";
+}
+
 std::string variant_name(const testing::TestParamInfo<Variant>& info) {
   std::string name = info.param.name;
   std::replace(name.begin(), name.end(), '-', '_');
@@ -205,6 +256,7 @@ Call make_call(const Variant& variant, const Parts& parts, const Extents& extent
   Call call = variant.call;
   call.bias = parts.bias;
   call.masks = parts.masks;
+  call.position = parts.position;
   const std::vector<std::string> weights = split(parts.weights, ':');
   call.weights = weights.front();
   if (weights.size() > 1) {

@@ -40,7 +40,16 @@ struct Parts {
   std::string aggregate = "mean";
   bool per_head = false;  ///< Give every numeric parameter as a list, one value per head.
   std::string value_map = "none";
+  std::string position = "none";
 };
+
+/// Returns parts such that any two names of different fields occur together, in as few entries as a
+/// greedy choice finds.
+[[nodiscard]] std::vector<Parts> pairwise_parts();
+/// Returns whether a call is right to be refused, or its gradients if `backward`: for a formula of
+/// mapped queries with shaw_k, for points of a model that a position moves, and for gradients of
+/// weights over queries that the mask `segment` stops.
+[[nodiscard]] bool may_be_refused(const Call& call, bool backward);
 
 /// Returns `variant` with these parts for tensors of `extents`, every parameter given away from its
 /// default.

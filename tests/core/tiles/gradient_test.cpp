@@ -216,6 +216,31 @@ TEST_P(Gradient, AcrossTilesIsThatOfTheReference) {
   EXPECT_LE(count.skipped, 2);
 }
 
+/// Any two parts together.
+TEST_P(Gradient, OfAnyTwoPartsIsThatOfTheReference) {
+  const Extents extents{1, 2, 3, 5, 4, 3};
+  Count all;
+  std::uint64_t seed = 500;
+  for (const Parts& parts : pairwise_parts()) {
+    SCOPED_TRACE(fmt::format("bias {} mask {} {} {} {} {}", parts.bias, parts.masks.front(),
+                             parts.weights, parts.value_map, parts.aggregate, parts.position));
+    Call call = GetParam().call;
+    call.bias = parts.bias;
+    call.masks = parts.masks;
+    call.position = parts.position;
+    try {
+      call = make_call(GetParam(), parts, extents);
+      const Count count = expect_gradients(call, random_input(call, extents, ++seed, 0.75));
+      all.compared += count.compared;
+      all.skipped += count.skipped;
+    } catch (const Error& error) {
+      EXPECT_TRUE(may_be_refused(call, true)) << error.what();
+    }
+  }
+  EXPECT_GT(all.compared, 900);
+  EXPECT_LE(all.skipped, all.compared / 20);
+}
+
 /// Every bias and every mask of the tables, each with a similarity of products and one of
 /// distances.
 TEST(GradientOfParts, IsThatOfTheReference) {
