@@ -106,7 +106,6 @@ class CudaCall : public DeviceCall {
   }
 
   double device_bytes() const override { return static_cast<double>(arena_.bytes()); }
-  std::string path() const override { return fast_ ? "sm_90a" : "portable"; }
 
  private:
   const Plan& plan_;

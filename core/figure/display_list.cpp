@@ -31,7 +31,9 @@ double unit_error(double angle) {
   return 2.73e-4 * std::pow(std::abs(angle) / (std::numbers::pi / 2), 6);
 }
 
-int pieces(const ArcTo& arc, double tolerance) {
+/// Returns the number of cubics that keep within the tolerance of an arc.
+int pieces(const ArcTo& arc) {
+  constexpr double tolerance = 0.002;
   const double radius = std::max(std::abs(arc.rx), std::abs(arc.ry));
   int n =
       std::max(1, static_cast<int>(std::ceil(std::abs(arc.sweep) / (std::numbers::pi / 2) - 1e-9)));
@@ -168,8 +170,8 @@ void DisplayList::image(const Box& box, std::size_t columns, std::size_t rows,
   items.emplace_back(ImageItem{box, columns, rows, std::move(rgba)});
 }
 
-std::vector<CubicTo> arc_curves(const ArcTo& arc, double tolerance) {
-  const int n = pieces(arc, tolerance);
+std::vector<CubicTo> arc_curves(const ArcTo& arc) {
+  const int n = pieces(arc);
   const double angle = arc.sweep / n, step = 4.0 / 3.0 * std::tan(angle / 4);
   std::vector<CubicTo> curves;
   for (int i = 0; i < n; ++i) {

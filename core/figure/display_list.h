@@ -77,11 +77,11 @@ struct CubicTo {
 struct Close {};
 using Segment = std::variant<MoveTo, LineTo, ArcTo, CubicTo, Close>;
 
-/// Returns cubic Bézier curves, each within `tolerance` points of the arc, for formats without arcs
+/// Returns cubic Bézier curves, each within 0.002 points of the arc, for formats without arcs
 /// (PDF, QPainter). A cubic whose control points lie at the distance (4/3) tan(θ/4) along the
 /// tangents deviates from the unit circle by about 4/27 · (θ/4)^6 · 4; the number of pieces
 /// follows.
-[[nodiscard]] std::vector<CubicTo> arc_curves(const ArcTo& arc, double tolerance = 0.002);
+[[nodiscard]] std::vector<CubicTo> arc_curves(const ArcTo& arc);
 
 /// An outline. Every function that adds to it returns the path itself, so that calls can be
 /// chained.

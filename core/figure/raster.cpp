@@ -132,7 +132,8 @@ bool write_png(png_structp png, png_infop info, const PixelLayout& layout, const
 }
 
 /// Returns the number of pixels for one cell along one side.
-std::size_t repeats(double length, std::size_t cells, double pitch) {
+std::size_t repeats(double length, std::size_t cells) {
+  constexpr double pitch = 0.25;
   const double wanted = std::ceil(length / (static_cast<double>(cells) * pitch));
   const auto most = std::max<std::size_t>(1, 4096 / cells);
   return std::clamp<std::size_t>(static_cast<std::size_t>(std::max(1.0, wanted)), 1, most);
@@ -167,9 +168,9 @@ std::string base64(std::span<const std::uint8_t> bytes) {
   return out;
 }
 
-ImageItem enlarged(const ImageItem& image, double pitch) {
-  const std::size_t across = repeats(image.box.width, image.columns, pitch);
-  const std::size_t down = repeats(image.box.height, image.rows, pitch);
+ImageItem enlarged(const ImageItem& image) {
+  const std::size_t across = repeats(image.box.width, image.columns);
+  const std::size_t down = repeats(image.box.height, image.rows);
   ImageItem out{image.box, image.columns * across, image.rows * down, {}};
   out.rgba.resize(4 * out.columns * out.rows);
   for (std::size_t r = 0; r < out.rows; ++r) {

@@ -27,9 +27,9 @@ using PngText = std::vector<std::pair<std::string, std::string>>;
 /// Returns the bytes in base64 with padding (RFC 4648).
 [[nodiscard]] std::string base64(std::span<const std::uint8_t> bytes);
 
-/// Returns the image with every cell repeated, so that a pixel is at most `pitch` points wide and
+/// Returns the image with every cell repeated, so that a pixel is at most 0.25 points wide and
 /// high and smoothing blurs no more than that. A side has at most 4096 pixels, unless the image
 /// itself has more.
-[[nodiscard]] ImageItem enlarged(const ImageItem& image, double pitch = 0.25);
+[[nodiscard]] ImageItem enlarged(const ImageItem& image);
 
 }  // namespace conelab::figure

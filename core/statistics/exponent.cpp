@@ -44,7 +44,7 @@ Table complete_rounds(const Table& times) {
 
 /// Returns the slope over the lengths first .. last, one sample per round.
 Interval slope_over(const std::vector<double>& log_length, const Table& log_time, std::size_t first,
-                    std::size_t last, double level) {
+                    std::size_t last) {
   std::vector<double> slopes;
   for (std::size_t r = 0; r < log_time.front().size(); ++r) {
     std::vector<double> x, y;
@@ -54,7 +54,7 @@ Interval slope_over(const std::vector<double>& log_length, const Table& log_time
     }
     slopes.push_back(least_squares_slope(x, y));
   }
-  return t_interval(slopes, level);
+  return t_interval(slopes);
 }
 
 /// Returns the first length of the octave that ends at `last`; at most last - 1.
@@ -95,7 +95,7 @@ double least_squares_slope(const std::vector<double>& x, const std::vector<doubl
 }
 
 ExponentFit fit_exponent(const std::vector<double>& lengths,
-                         const std::vector<std::vector<double>>& times, double level) {
+                         const std::vector<std::vector<double>>& times) {
   check_shapes(lengths, times);
   ExponentFit fit;
   fit.exponent = {no_exponent, no_exponent, no_exponent, no_exponent};
@@ -108,9 +108,9 @@ ExponentFit fit_exponent(const std::vector<double>& lengths,
   for (const double n : lengths) log_length.push_back(std::log(n));
   for (std::size_t i = 1; i < lengths.size(); ++i) {
     const std::size_t first = octave_begin(lengths, i);
-    fit.local.push_back(slope_over(log_length, logs, first, i, level));
+    fit.local.push_back(slope_over(log_length, logs, first, i));
   }
-  if (fit.resolved) fit.exponent = slope_over(log_length, logs, 0, lengths.size() - 1, level);
+  if (fit.resolved) fit.exponent = slope_over(log_length, logs, 0, lengths.size() - 1);
   return fit;
 }
 

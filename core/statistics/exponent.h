@@ -31,7 +31,6 @@ struct ExponentFit {
 /// whether a single exponent hides a bend. Throws misuse if the number of lengths differs from that
 /// of the rows of `times`, or if the lengths are not positive and ascending.
 [[nodiscard]] ExponentFit fit_exponent(const std::vector<double>& lengths,
-                                       const std::vector<std::vector<double>>& times,
-                                       double level = usual_level);
+                                       const std::vector<std::vector<double>>& times);
 
 }  // namespace conelab

@@ -27,10 +27,10 @@ double median_of_sorted(const std::vector<double>& x) {
 /// gamma_d: coverage of [x_d, x_(n+1-d)].
 double coverage(int d, int n) { return 1 - 2 * cdf(boost::math::binomial(n, 0.5), d - 1); }
 
-/// Returns the largest d >= 1 whose interval covers at least `level`, or 1 if none does.
-int depth_for(double level, int n) {
+/// Returns the largest d >= 1 whose interval covers at least `usual_level`, or 1 if none does.
+int depth_for(int n) {
   int d = 1;
-  while (2 * (d + 1) <= n && coverage(d + 1, n) >= level) ++d;
+  while (2 * (d + 1) <= n && coverage(d + 1, n) >= usual_level) ++d;
   return d;
 }
 
@@ -39,45 +39,45 @@ struct Ordered {
   std::vector<double> x;
   int n = 0, depth = 0;
 
-  Ordered(std::vector<double> samples, double level)
-      : x(sorted(std::move(samples))), n(static_cast<int>(x.size())), depth(depth_for(level, n)) {}
+  explicit Ordered(std::vector<double> samples)
+      : x(sorted(std::move(samples))), n(static_cast<int>(x.size())), depth(depth_for(n)) {}
   [[nodiscard]] double low(int d) const { return x[static_cast<std::size_t>(d - 1)]; }
   [[nodiscard]] double high(int d) const { return x[static_cast<std::size_t>(n - d)]; }
 };
 
 }  // namespace
 
-int samples_to_cover(double level) {
+int samples_to_cover() {
   int n = 1;
-  while (coverage(1, n) < level) ++n;
+  while (coverage(1, n) < usual_level) ++n;
   return n;
 }
 
 double median(std::vector<double> samples) { return median_of_sorted(sorted(std::move(samples))); }
 
-Interval sign_test_interval(std::vector<double> samples, double level) {
-  const Ordered o(std::move(samples), level);
+Interval sign_test_interval(std::vector<double> samples) {
+  const Ordered o(std::move(samples));
   if (o.n == 0) return {unknown, unknown, unknown, unknown};
   return {median_of_sorted(o.x), o.low(o.depth), o.high(o.depth),
           std::max(0.0, coverage(o.depth, o.n))};
 }
 
-Interval median_interval(std::vector<double> samples, double level) {
-  const Ordered o(std::move(samples), level);
+Interval median_interval(std::vector<double> samples) {
+  const Ordered o(std::move(samples));
   if (o.n == 0) return {unknown, unknown, unknown, unknown};
   const double wide = std::max(0.0, coverage(o.depth, o.n));
   const int d = o.depth;
-  if (wide <= level || 2 * (d + 1) > o.n) {
+  if (wide <= usual_level || 2 * (d + 1) > o.n) {
     return {median_of_sorted(o.x), o.low(d), o.high(d), wide};
   }
   const double narrow = coverage(d + 1, o.n);
-  const double part = (wide - level) / (wide - narrow);
+  const double part = (wide - usual_level) / (wide - narrow);
   const double weight = (o.n - d) * part / (d + (o.n - 2 * d) * part);
   return {median_of_sorted(o.x), (1 - weight) * o.low(d) + weight * o.low(d + 1),
-          (1 - weight) * o.high(d) + weight * o.high(d + 1), level};
+          (1 - weight) * o.high(d) + weight * o.high(d + 1), usual_level};
 }
 
-Interval t_interval(const std::vector<double>& samples, double level) {
+Interval t_interval(const std::vector<double>& samples) {
   if (samples.empty()) return {unknown, unknown, unknown, unknown};
   const auto n = static_cast<double>(samples.size());
   double mean = 0, squares = 0;
@@ -85,9 +85,9 @@ Interval t_interval(const std::vector<double>& samples, double level) {
   for (const double x : samples) squares += (x - mean) * (x - mean);
   if (samples.size() < 2) return {mean, unknown, unknown, unknown};
   const int degrees = static_cast<int>(samples.size()) - 1;
-  const double half = quantile(boost::math::students_t(degrees), 0.5 + 0.5 * level) *
+  const double half = quantile(boost::math::students_t(degrees), 0.5 + 0.5 * usual_level) *
                       std::sqrt(squares / degrees / n);
-  return {mean, mean - half, mean + half, level};
+  return {mean, mean - half, mean + half, usual_level};
 }
 
 }  // namespace conelab

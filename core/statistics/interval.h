@@ -6,7 +6,7 @@
 //   gamma_d = 1 - 2 P(B <= d - 1),
 // the sign-test interval. For few samples the steps of gamma_d are coarse: n = 8 offers 93.0 % and
 // 99.2 %. Between two steps the interval is interpolated (Hettmansperger, Sheather, Statistics &
-// Probability Letters 4, 1986); its coverage is then close to the requested level, for symmetric
+// Probability Letters 4, 1986); its coverage is then close to the level, for symmetric
 // and skewed distributions.
 //
 // The samples must be independent. The times of one case on a drifting machine are not; ratios
@@ -17,7 +17,7 @@
 
 namespace conelab {
 
-/// The default level of intervals. An interval with less coverage decides nothing.
+/// The level of intervals. An interval with less coverage decides nothing.
 inline constexpr double usual_level = 0.95;
 
 /// A value with its interval. All members are NaN if there is no sample.
@@ -32,21 +32,21 @@ struct Interval {
 /// treated as missing, here and in both intervals below.
 [[nodiscard]] double median(std::vector<double> samples);
 
-/// Returns the median with the interpolated interval. With too few samples (n < 6 at 95 %) the
+/// Returns the median with the interpolated interval. With too few samples (n < 6) the
 /// interval is the range of the samples, and `coverage` is that of the range: 0.9375 for n = 5,
 /// 0.75 for n = 3, 0 for n = 1.
-[[nodiscard]] Interval median_interval(std::vector<double> samples, double level = usual_level);
+[[nodiscard]] Interval median_interval(std::vector<double> samples);
 
-/// Returns the median with the shortest sign-test interval that covers at least `level`, or the
-/// range of the samples if none does. `coverage` is exact: 0.961 for n = 9, 0.992 for n = 8.
-[[nodiscard]] Interval sign_test_interval(std::vector<double> samples, double level = usual_level);
+/// Returns the median with the shortest sign-test interval that covers at least `usual_level`, or
+/// the range of the samples if none does. `coverage` is exact: 0.961 for n = 9, 0.992 for n = 8.
+[[nodiscard]] Interval sign_test_interval(std::vector<double> samples);
 
-/// Returns the smallest number of samples for which both intervals cover `level`: 6 for 95 %.
-[[nodiscard]] int samples_to_cover(double level = usual_level);
+/// Returns the smallest number of samples for which both intervals cover `usual_level`: 6.
+[[nodiscard]] int samples_to_cover();
 
 /// Returns the mean with the interval of Student's t distribution, for samples that are roughly
 /// normal. Fewer than two samples have no interval (low and high are NaN); without samples the mean
 /// is NaN too.
-[[nodiscard]] Interval t_interval(const std::vector<double>& samples, double level = usual_level);
+[[nodiscard]] Interval t_interval(const std::vector<double>& samples);
 
 }  // namespace conelab

@@ -82,8 +82,8 @@ const char* verdict_name(Verdict verdict) {
   return "undecided";
 }
 
-Verdict judge(const Interval& ratio, double margin, double level) {
-  if (!(ratio.coverage >= level)) return Verdict::undecided;
+Verdict judge(const Interval& ratio, double margin) {
+  if (!(ratio.coverage >= usual_level)) return Verdict::undecided;
   if (ratio.low >= 1 / (1 + margin) && ratio.high <= 1 + margin) return Verdict::same;
   if (ratio.high < 1) return Verdict::faster;
   if (ratio.low > 1) return Verdict::slower;

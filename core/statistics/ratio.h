@@ -27,9 +27,8 @@ struct RatioResult {
 
 /// Returns `same` if the whole interval lies within a factor of 1 ± margin; otherwise `faster` or
 /// `slower` if the interval does not contain 1; otherwise `undecided`. An interval that covers less
-/// than `level` is undecided.
-[[nodiscard]] Verdict judge(const Interval& ratio, double margin = 0.02,
-                            double level = usual_level);
+/// than `usual_level` is undecided.
+[[nodiscard]] Verdict judge(const Interval& ratio, double margin = 0.02);
 
 /// Compares times of the same run. `first` and `second` are in seconds, [round] each. A round in
 /// which one of them is missing (NaN, or beyond the end) is left out. At least 6 rounds are needed

@@ -48,8 +48,6 @@ class DeviceCall {
   [[nodiscard]] virtual double seconds(Pass pass, bool cold, int runs) = 0;
   /// Returns the device memory that operands and results occupy now, in bytes.
   [[nodiscard]] virtual double device_bytes() const = 0;
-  /// Returns the kernels that serve this call's forward pass: "portable" or "sm_90a".
-  [[nodiscard]] virtual std::string path() const = 0;
 };
 
 class Backend {

@@ -64,15 +64,13 @@ struct GradientBlock {
   struct Sides {
     const unsigned char *own, *own_value, *other, *other_value;
     const float* facts;
-    int own_count, other_count;
+    int own_count;
   };
   CONELAB_TILE static Sides sides_of(const FastGradient& g) {
     if constexpr (owner == Owner::query) {
-      return {g.query,     g.output_grad,      g.key,           g.value,
-              g.key_facts, g.call.query.count, g.call.key.count};
+      return {g.query, g.output_grad, g.key, g.value, g.key_facts, g.call.query.count};
     } else {
-      return {g.key,         g.value,          g.query,           g.output_grad,
-              g.query_facts, g.call.key.count, g.call.query.count};
+      return {g.key, g.value, g.query, g.output_grad, g.query_facts, g.call.key.count};
     }
   }
 

@@ -30,7 +30,6 @@ class StandInCall : public DeviceCall {
     return (cold ? 2 : 1) * (pass == Pass::forward ? 0.25 : 0.5);
   }
   double device_bytes() const override { return 4096; }
-  std::string path() const override { return "portable"; }
 
  private:
   const Plan& plan_;

@@ -79,7 +79,6 @@ class EmulatedCall : public DeviceCall {
   }
   double seconds(Pass, bool, int) override { return 1; }
   [[nodiscard]] double device_bytes() const override { return 0; }
-  [[nodiscard]] std::string path() const override { return "emulated"; }
 
  private:
   const Plan& plan_;

@@ -309,7 +309,7 @@ TEST(ArcCurves, StayWithinTheToleranceOfTheArc) {
   for (const double radius : {1.0, 100.0, 20000.0}) {
     const ArcTo arc{{3, 4}, radius, radius, 0.3, 2.5, 0};
     Point from = arc.start();
-    for (const CubicTo& c : arc_curves(arc, 0.002)) {
+    for (const CubicTo& c : arc_curves(arc)) {
       for (const double t : {0.2, 0.5, 0.8}) {
         const double s = 1 - t;
         const double x = s * s * s * from.x + 3 * s * s * t * c.control1.x +

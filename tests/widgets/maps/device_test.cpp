@@ -36,7 +36,6 @@ class FakeDevice : public Backend {
     [[nodiscard]] Backward<float> backward(const Forward<float>&) override { return {}; }
     [[nodiscard]] double seconds(Pass, bool, int) override { return 0; }
     [[nodiscard]] double device_bytes() const override { return 0; }
-    [[nodiscard]] std::string path() const override { return "fake"; }
 
    private:
     const Plan& plan_;
