@@ -186,11 +186,11 @@ class Builder {
     const std::int64_t h = g % p.heads;
     place(g, input_.query.tokens(b, h), "q", out_.query_base, out_.query_values, out_.query_offset);
     place(g, input_.key.tokens(b, h), "k", out_.key_base, out_.key_values, out_.key_offset);
-    std::vector<N> lifted(size_of(static_cast<std::int64_t>(p.key.count) * p.width));
+    std::vector<N> extended(size_of(static_cast<std::int64_t>(p.key.count) * p.width));
     std::vector<std::int64_t>& bad = out_.non_finite_values[size_of(g)];
-    lift_values(plan_, g, input_.value.tokens(b, h), 0, p.width, lifted.data(), bad);
-    const auto size = static_cast<std::int64_t>(lifted.size());
-    store(lifted.data(), size, p.storage, out_.value.data() + g * size * storage_size(p.storage));
+    extend_values(plan_, g, input_.value.tokens(b, h), 0, p.width, extended.data(), bad);
+    const auto size = static_cast<std::int64_t>(extended.size());
+    store(extended.data(), size, p.storage, out_.value.data() + g * size * storage_size(p.storage));
     for (const std::int64_t key : bad) {
       out_.value_mark[size_of(g * p.key.count + key)] = not_finite<N>;
     }
@@ -363,21 +363,21 @@ Forward<N> finish_forward(const Plan& plan, const AttentionInput<N>& input,
   }
   std::vector<N> row(size_of(width));
   for (std::size_t i = 0; i < sums.sum.size(); ++i) {
-    const N* lifted = sums.output.data() + i * size_of(width);
+    const N* extended = sums.output.data() + i * size_of(width);
     if (operands.shape.sums_weights) {
-      std::copy_n(lifted, width, row.begin());
+      std::copy_n(extended, width, row.begin());
       operands.heads[i / size_of(e.query)].position_values().add(
           sums.class_weight.data() + i * size_of(operands.shape.classes), row.data());
-      lifted = row.data();
+      extended = row.data();
     }
-    finish_row(plan.aggregate, lifted, e.value, N(1),
+    finish_row(plan.aggregate, extended, e.value, N(1),
                result.output.data.data() + i * static_cast<std::size_t>(e.value));
     const N sum = sums.sum[i];
     result.row_reference.data[i] = sum == 0 ? N(0) : sums.maximum[i];
     result.row_sum.data[i] = sum;
     result.lse.data[i] =
         sum == 0 ? -std::numeric_limits<N>::infinity() : sums.maximum[i] + std::log(sum);
-    if (is_midpoint(plan.aggregate)) result.midpoint_sum.data[i] = lifted[e.value];
+    if (is_midpoint(plan.aggregate)) result.midpoint_sum.data[i] = extended[e.value];
   }
   add_non_finite_values(plan, input, operands, quiet(execution), result.output);
   return result;
@@ -400,8 +400,9 @@ UpstreamArrays<N> make_upstream(const Plan& plan, const AttentionInput<N>& input
   N* to = u.output_grad.data();
   for (std::int64_t g = 0; g < p.groups; ++g) {
     const std::int64_t b = g / p.heads, h = g % p.heads;
-    const N* lifted = upstream.lifted(b, h, 0, p.query.count, p.width, to);
-    if (lifted != to) std::copy_n(lifted, static_cast<std::int64_t>(p.query.count) * p.width, to);
+    const N* extended = upstream.extended(b, h, 0, p.query.count, p.width, to);
+    if (extended != to)
+      std::copy_n(extended, static_cast<std::int64_t>(p.query.count) * p.width, to);
     for (std::int64_t i = 0; i < p.query.count; ++i) {
       u.delta.push_back(upstream.delta(b, h, i));
       u.reference.push_back(*saved.row_reference.row(b, h, i));
@@ -460,7 +461,7 @@ void add_class_gradients(const Plan& plan, const AttentionInput<N>& input,
   std::vector<N> room(size_of(p.width));
   for (std::int64_t i = 0; i < p.query.count; ++i) {
     head.position_values().collect(weights.data() + i * p.classes,
-                                   upstream.lifted(b, h, i, 1, p.width, room.data()), total.bias);
+                                   upstream.extended(b, h, i, 1, p.width, room.data()), total.bias);
   }
 }
 
@@ -491,8 +492,8 @@ Backward<N> finish_backward(const Plan& plan, const AttentionInput<N>& input,
     tokens(input.query, sums.query_base, sums.query_potential, result.query);
     tokens(input.key, sums.key_base, sums.key_potential, result.key);
     for (std::int64_t j = 0; j < e.key; ++j) {
-      lower_value_grad(plan.aggregate, sums.value.data() + (g * e.key + j) * p.width,
-                       input.value.row(b, h, j), e.value, result.value.row(b, h, j));
+      set_value_grad(plan.aggregate, sums.value.data() + (g * e.key + j) * p.width,
+                     input.value.row(b, h, j), e.value, result.value.row(b, h, j));
     }
     add_class_gradients(plan, input, operands, saved, sums, g, result.query.tokens(b, h), total);
   });

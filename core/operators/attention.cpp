@@ -159,7 +159,7 @@ Backward<S> backward_over_pairs(const Plan& plan, const AttentionInput<S>& input
   if (!plan.inner) return attention_backward(plan, input, saved, run);
   check_input(plan, input);
   using T = Compute<S>;
-  const Forward<T> of_heads = heads_apart(plan, converted<T>(saved));
+  const Forward<T> of_heads = outputs_of_heads(plan, converted<T>(saved));
   Backward<T> of_mapped = attention_backward(*plan.inner, map_tokens(plan, input), of_heads, run);
   if constexpr (std::is_same_v<S, T>) {
     return pull_back(plan, input, of_heads, std::move(of_mapped));

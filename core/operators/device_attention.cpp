@@ -31,7 +31,7 @@ Forward<float> DeviceAttention::forward() {
 }
 
 Backward<float> DeviceAttention::backward(const Forward<float>& saved) {
-  const Forward<float> of_heads = heads_apart(*plan_, saved);
+  const Forward<float> of_heads = outputs_of_heads(*plan_, saved);
   // The plan of the flowing pairs must outlive their call.
   const auto call_of = [&](const Plan& plan) -> DeviceCall& {
     if (&plan == plan_) return *call_;

@@ -82,7 +82,7 @@ Forward<T> join_heads(const Plan& plan, const std::map<std::string, Array<T>>& t
 }
 
 template <class T>
-Forward<T> heads_apart(const Plan& plan, Forward<T> joined) {
+Forward<T> outputs_of_heads(const Plan& plan, Forward<T> joined) {
   if (plan.joins_heads) joined.output = std::move(joined.heads_output);
   return joined;
 }
@@ -130,7 +130,7 @@ Tensor4<T> sum_over_heads(Tensor4<T> of_heads, std::int64_t heads) {
 
 #define CONELAB_JOINED(T)                                                                          \
   template Forward<T> join_heads(const Plan&, const std::map<std::string, Array<T>>&, Forward<T>); \
-  template Forward<T> heads_apart(const Plan&, Forward<T>);                                        \
+  template Forward<T> outputs_of_heads(const Plan&, Forward<T>);                                   \
   template Tensor4<T> output_grad_of_heads(const Plan&, const std::map<std::string, Array<T>>&,    \
                                            Tensor4<T>);                                            \
   template void add_output_gradient(const Plan&, const AttentionInput<T>&, const Forward<T>&,      \

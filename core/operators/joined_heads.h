@@ -18,9 +18,10 @@ template <class T>
 [[nodiscard]] Forward<T> join_heads(const Plan& plan,
                                     const std::map<std::string, Array<T>>& tensors,
                                     Forward<T> of_heads);
-/// Does the inverse: restores the outputs of the heads.
+/// Returns a joined result with the outputs of the heads, [batch × head × n_q × d_v], as its
+/// output.
 template <class T>
-[[nodiscard]] Forward<T> heads_apart(const Plan& plan, Forward<T> joined);
+[[nodiscard]] Forward<T> outputs_of_heads(const Plan& plan, Forward<T> joined);
 /// Returns dL/d(outputs of the heads), given dL/d(joined output), which is 1 if it is empty.
 template <class T>
 [[nodiscard]] Tensor4<T> output_grad_of_heads(const Plan& plan,

@@ -13,7 +13,7 @@ namespace {
 
 /// Sets row [size + 1] to (g v, g). Returns false if v lies outside the ball.
 template <class S>
-bool lift_midpoint(const S* v, std::int64_t size, Compute<S>* row) {
+bool extend_midpoint(const S* v, std::int64_t size, Compute<S>* row) {
   const double norm2 = squared_norm(v, size);
   if (norm2 >= 1) return false;
   const double gamma = 1 / std::sqrt(1 - norm2);
@@ -25,9 +25,9 @@ bool lift_midpoint(const S* v, std::int64_t size, Compute<S>* row) {
 }  // namespace
 
 template <class S>
-void lift_values(const Plan& plan, std::int64_t head, const TokenRows<const S>& values,
-                 std::int64_t first, std::ptrdiff_t stride, Compute<S>* out,
-                 std::vector<std::int64_t>& non_finite) {
+void extend_values(const Plan& plan, std::int64_t head, const TokenRows<const S>& values,
+                   std::int64_t first, std::ptrdiff_t stride, Compute<S>* out,
+                   std::vector<std::int64_t>& non_finite) {
   const std::int64_t value_size = values.columns;
   const bool midpoint = is_midpoint(plan.aggregate);
   for (std::int64_t i = 0; i < values.count; ++i) {
@@ -42,7 +42,7 @@ void lift_values(const Plan& plan, std::int64_t head, const TokenRows<const S>& 
       }
     } else if (!midpoint) {
       for (std::int64_t c = 0; c < value_size; ++c) row[c] = v[c];
-    } else if (!lift_midpoint(v, value_size, row)) {
+    } else if (!extend_midpoint(v, value_size, row)) {
       fail("{} lies outside the Klein ball of the Einstein midpoint (|v|^2 = {:.6g})",
            token_name(plan, head, "v", first + i), squared_norm(v, value_size));
     }
@@ -59,8 +59,8 @@ void finish_row(Aggregate aggregate, const Compute<S>* sums, std::int64_t value_
 }
 
 template <class S>
-void lift_output_grad(Aggregate aggregate, const S* output_grad, const S* output,
-                      std::int64_t value_size, Compute<S> divisor, Compute<S>* out) {
+void extend_output_grad(Aggregate aggregate, const S* output_grad, const S* output,
+                        std::int64_t value_size, Compute<S> divisor, Compute<S>* out) {
   using T = Compute<S>;
   const T inverse = !is_midpoint(aggregate) ? T(1) : divisor == 0 ? T(0) : 1 / divisor;
   for (std::int64_t c = 0; c < value_size; ++c) out[c] = output_grad[c] * inverse;
@@ -71,29 +71,29 @@ void lift_output_grad(Aggregate aggregate, const S* output_grad, const S* output
 }
 
 template <class S>
-void lower_value_grad(Aggregate aggregate, const Compute<S>* lifted_grad, const S* value,
-                      std::int64_t value_size, S* out) {
+void set_value_grad(Aggregate aggregate, const Compute<S>* extended_grad, const S* value,
+                    std::int64_t value_size, S* out) {
   double gamma = 1, radial = 0;
   if (is_midpoint(aggregate)) {
-    // The lifted value is (g v, g), and dg/dv = g^3 v.
+    // The extended value is (g v, g), and dg/dv = g^3 v.
     gamma = 1 / std::sqrt(1 - squared_norm(value, value_size));
-    double by_gamma = lifted_grad[value_size];
-    for (std::int64_t c = 0; c < value_size; ++c) by_gamma += lifted_grad[c] * value[c];
+    double by_gamma = extended_grad[value_size];
+    for (std::int64_t c = 0; c < value_size; ++c) by_gamma += extended_grad[c] * value[c];
     radial = by_gamma * gamma * gamma * gamma;
   }
   for (std::int64_t c = 0; c < value_size; ++c) {
     const double along = is_midpoint(aggregate) ? radial * value[c] : 0;
-    out[c] = static_cast<S>(gamma * lifted_grad[c] + along);
+    out[c] = static_cast<S>(gamma * extended_grad[c] + along);
   }
 }
 
-#define CONELAB_AGGREGATE(S)                                                                    \
-  template void lift_values(const Plan&, std::int64_t, const TokenRows<const S>&, std::int64_t, \
-                            std::ptrdiff_t, Compute<S>*, std::vector<std::int64_t>&);           \
-  template void finish_row(Aggregate, const Compute<S>*, std::int64_t, Compute<S>, S*);         \
-  template void lift_output_grad(Aggregate, const S*, const S*, std::int64_t, Compute<S>,       \
-                                 Compute<S>*);                                                  \
-  template void lower_value_grad(Aggregate, const Compute<S>*, const S*, std::int64_t, S*);
+#define CONELAB_AGGREGATE(S)                                                                      \
+  template void extend_values(const Plan&, std::int64_t, const TokenRows<const S>&, std::int64_t, \
+                              std::ptrdiff_t, Compute<S>*, std::vector<std::int64_t>&);           \
+  template void finish_row(Aggregate, const Compute<S>*, std::int64_t, Compute<S>, S*);           \
+  template void extend_output_grad(Aggregate, const S*, const S*, std::int64_t, Compute<S>,       \
+                                   Compute<S>*);                                                  \
+  template void set_value_grad(Aggregate, const Compute<S>*, const S*, std::int64_t, S*);
 CONELAB_AGGREGATE(float)
 CONELAB_AGGREGATE(double)
 CONELAB_AGGREGATE(Float16)

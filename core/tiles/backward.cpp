@@ -156,7 +156,7 @@ class BackwardPass {
     head.position_weights.assign(head.position_slopes.size(), 0.0);
     std::vector<T> room(static_cast<std::size_t>(plan_.extents.value));
     for (std::int64_t i = 0; i < plan_.extents.query; ++i) {
-      const T* upstream = upstream_.lifted(b, h, i, 1, plan_.extents.value, room.data());
+      const T* upstream = upstream_.extended(b, h, i, 1, plan_.extents.value, room.data());
       positions.slopes(kernels_, upstream, head.position_slopes.data() + i * positions.count());
     }
   }
@@ -223,8 +223,8 @@ class BackwardPass {
     const int columns = w.keys().columns;
     const ScoreTile<T> score = tiles.measured(group, w.keys(), cover, w.tile.data());
     const std::ptrdiff_t stride = w.operands.value_stride();
-    const T* upstream = upstream_.lifted(batch_of(index), head_of(index), group.first, group.rows,
-                                         stride, w.upstream.data());
+    const T* upstream = upstream_.extended(batch_of(index), head_of(index), group.first, group.rows,
+                                           stride, w.upstream.data());
     kernels_.product(group.rows, columns, w.operands.width(), {upstream, stride, 1},
                      w.operands.values(), w.slope.data(), columns, Store::replace);
     mark_columns(w.operands.non_finite_values(), w.keys().first, w.keys().count, group.rows,
@@ -288,16 +288,17 @@ class BackwardPass {
       if (!tiles.sees_any(group, w.keys(), cover)) continue;
       const FlushSubnormals flush;
       weigh(shared, w, tiles, group, cover);
-      const T* upstream = upstream_.lifted(batch_of(index), head_of(index), group.first, group.rows,
-                                           w.operands.value_stride(), w.upstream.data());
+      const T* upstream =
+          upstream_.extended(batch_of(index), head_of(index), group.first, group.rows,
+                             w.operands.value_stride(), w.upstream.data());
       add_value_grad(w, upstream, group.rows);
     }
     const std::ptrdiff_t stride = w.operands.value_stride();
     Buffer<T> values(w.value_grad.size(), T(0));
     std::vector<std::int64_t> non_finite;  // The slopes of their pairs are NaN.
     const auto given = input_.value.tokens(batch_of(index), head_of(index));
-    lift_values(plan_, index, given.part(w.keys().first, w.keys().count), 0, stride, values.data(),
-                non_finite);
+    extend_values(plan_, index, given.part(w.keys().first, w.keys().count), 0, stride,
+                  values.data(), non_finite);
     w.column_delta.assign(static_cast<std::size_t>(w.keys().columns), T(0));
     for (int c = 0; c < w.keys().count; ++c) {
       w.column_delta[static_cast<std::size_t>(c)] = static_cast<T>(kernels_.exact_product(
@@ -460,8 +461,8 @@ class BackwardPass {
                                 w.sums.similarity.data());
     for (int c = 0; c < count; ++c) {
       const std::int64_t j = first + c;
-      lower_value_grad(plan_.aggregate, w.value_grad.data() + c * w.operands.value_stride(),
-                       input_.value.row(b, h, j), plan_.extents.value, result_.value.row(b, h, j));
+      set_value_grad(plan_.aggregate, w.value_grad.data() + c * w.operands.value_stride(),
+                     input_.value.row(b, h, j), plan_.extents.value, result_.value.row(b, h, j));
     }
     sums_[static_cast<std::size_t>(index * (tiles_ + 1) + t)] = std::move(w.sums);
   }
@@ -472,7 +473,7 @@ class BackwardPass {
     std::vector<T> room(static_cast<std::size_t>(plan_.extents.value));
     for (std::int64_t i = 0; i < plan_.extents.query; ++i) {
       positions.collect(shared.position_weights.data() + i * positions.count(),
-                        upstream_.lifted(b, h, i, 1, plan_.extents.value, room.data()), gradient);
+                        upstream_.extended(b, h, i, 1, plan_.extents.value, room.data()), gradient);
     }
   }
 

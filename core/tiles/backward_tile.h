@@ -69,7 +69,7 @@ struct KeyWork {
   Buffer<T> query_grad;             ///< [rows × base_stride] Used by Measure::tanh_sum only.
   Buffer<T> column_delta;           ///< [columns] v_j.dV_j under the softmax over queries.
   Operand<T> queries;               ///< The queries of a block if the head does not keep them.
-  Buffer<T> upstream;               ///< [rows × value_stride] dL/d(lifted sums) of the block.
+  Buffer<T> upstream;               ///< [rows × value_stride] dL/d(sums of extended values).
   Buffer<T> tile, slope;            ///< [rows × columns] See SlopeTile.
   Buffer<T> logit_slope;            ///< [rows × columns] dL/dlogit; empty if not wanted.
   /// As in BackwardHead. Empty if each pair or query has its own number.

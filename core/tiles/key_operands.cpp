@@ -24,8 +24,8 @@ KeyOperands<T>::KeyOperands(const Plan& plan, const Kernels<T>& kernels, const H
   (void)kernels.split_panels(placed_.base.data(), placed_.stride, columns, key_panels_.data(),
                              kernels.packed_size(columns));
   Buffer<T> rows(static_cast<std::size_t>(columns * value_stride_), T(0));
-  lift_values(plan, head.index(), values.part(first, count), first, value_stride_, rows.data(),
-              non_finite_values_);
+  extend_values(plan, head.index(), values.part(first, count), first, value_stride_, rows.data(),
+                non_finite_values_);
   value_panels_.resize(panels(columns, width_));
   kernels.pack_panels(rows.data(), value_stride_, columns, width_, T(1), value_panels_.data());
 }

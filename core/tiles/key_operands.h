@@ -31,7 +31,7 @@ class KeyOperands {
   /// Returns the placed keys [columns × base_stride].
   [[nodiscard]] const T* base() const { return placed_.base.data(); }
   [[nodiscard]] std::ptrdiff_t base_stride() const { return placed_.stride; }
-  /// Return the size of a lifted value (aggregate.h), and their leading dimension.
+  /// Return the size of an extended value (aggregate.h), and their leading dimension.
   [[nodiscard]] int width() const { return width_; }
   [[nodiscard]] std::ptrdiff_t value_stride() const { return value_stride_; }
   /// Return the packed values [width × columns] for dO V^T, and the packed keys [columns ×

@@ -16,7 +16,7 @@ namespace conelab {
 template <class T>
 class RowSums {
  public:
-  /// Each of `rows` rows has sums [stride]: of lifted values, followed by the weights summed by
+  /// Each of `rows` rows has sums [stride]: of extended values, followed by the weights summed by
   /// relative position if a bias adds values (position_values.h).
   RowSums(int rows, std::ptrdiff_t stride);
 

@@ -23,7 +23,7 @@ constexpr std::int64_t ticket_rows = 256;
 /// Values that are gathered for one product.
 constexpr int values_at_once = 64;
 
-/// The tokens of one head as operands, and its lifted values.
+/// The tokens of one head as operands, and its extended values.
 template <class S>
 class SparseHead {
   using T = Compute<S>;
@@ -42,7 +42,7 @@ class SparseHead {
     values_.resize(static_cast<std::size_t>(e.key * stride_));
     const TokenRows<const S> values = input.value.tokens(batch, head);
     std::vector<std::int64_t> not_finite;
-    lift_values(plan, head_.index(), values, 0, stride_, values_.data(), not_finite);
+    extend_values(plan, head_.index(), values, 0, stride_, values_.data(), not_finite);
     // Only rows that see a value read it, so that it may stay NaN or infinite.
     for (const std::int64_t key : not_finite) {
       for (std::int64_t c = 0; c < e.value; ++c) {
@@ -56,11 +56,11 @@ class SparseHead {
   [[nodiscard]] const Head<T>& head() const { return head_; }
   [[nodiscard]] const Operand<T>& queries() const { return queries_; }
   [[nodiscard]] const Operand<T>& keys() const { return keys_; }
-  /// Return the size of a lifted value, and the leading dimension of lifted values.
+  /// Return the size of an extended value, and the leading dimension of extended values.
   [[nodiscard]] int width() const { return width_; }
   [[nodiscard]] std::ptrdiff_t stride() const { return stride_; }
   [[nodiscard]] const T* value(std::int64_t key) const { return values_.data() + key * stride_; }
-  /// Returns the product of a lifted value and a vector of its size.
+  /// Returns the product of an extended value and a vector of its size.
   [[nodiscard]] double value_product(std::int64_t key, const T* x) const {
     return kernels_.exact_product(value(key), x, width_);
   }
@@ -308,8 +308,8 @@ class SparseBackward {
     head.token_gradients(input_.key.tokens(b_, h_), by_key_.operand(), result.key.tokens(b_, h_),
                          sums_.similarity.data());
     for (std::int64_t j = 0; j < e.key; ++j) {
-      lower_value_grad(plan_.aggregate, value_grad(j), input_.value.row(b_, h_, j), e.value,
-                       result.value.row(b_, h_, j));
+      set_value_grad(plan_.aggregate, value_grad(j), input_.value.row(b_, h_, j), e.value,
+                     result.value.row(b_, h_, j));
     }
     head.bias_gradients(by_offset_.data(), queries, result.query.tokens(b_, h_), sums_.bias,
                         sums_.similarity.data());
@@ -343,7 +343,7 @@ class SparseBackward {
   SparseRow<S> row_;
   ParameterSums sums_;
   Gradient by_query_, by_key_;
-  Buffer<T> value_grad_;            ///< [n_k × stride] dL/d(lifted value)
+  Buffer<T> value_grad_;            ///< [n_k × stride] dL/d(extended value)
   std::vector<double> by_offset_;   ///< dL/dlogit in the layout of the bias's table, or empty.
   std::vector<T> position_slopes_;  ///< [positions] dL/d(weight) of a query by position, or empty.
   Buffer<T> column_delta_;          ///< [n_k] v_j.dV_j under the softmax over queries, else empty.
@@ -351,7 +351,7 @@ class SparseBackward {
 
   const T* upstream_of(std::int64_t i) {
     upstream_row_.assign(static_cast<std::size_t>(head_.stride()), T(0));
-    return upstream_.lifted(b_, h_, i, 1, head_.stride(), upstream_row_.data());
+    return upstream_.extended(b_, h_, i, 1, head_.stride(), upstream_row_.data());
   }
 
   /// Computes dV of the softmax over queries, and from it v_j.dV_j = sum_i w_ij dL/dw_ij.

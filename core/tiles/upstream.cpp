@@ -45,8 +45,8 @@ Compute<S> Upstream<S>::unit(std::int64_t b, std::int64_t h, std::int64_t query)
 }
 
 template <class S>
-const Compute<S>* Upstream<S>::lifted(std::int64_t b, std::int64_t h, std::int64_t first, int rows,
-                                      std::ptrdiff_t stride, T* room) const {
+const Compute<S>* Upstream<S>::extended(std::int64_t b, std::int64_t h, std::int64_t first,
+                                        int rows, std::ptrdiff_t stride, T* room) const {
   const std::int64_t size = plan_->extents.value;
   if constexpr (std::is_same_v<S, T>) {
     const StridedTensor4<S>& given = input_->output_grad;
@@ -57,8 +57,8 @@ const Compute<S>* Upstream<S>::lifted(std::int64_t b, std::int64_t h, std::int64
   for (int r = 0; r < rows; ++r) {
     const std::int64_t i = first + r;
     const T divisor = is_midpoint(plan_->aggregate) ? *saved_->midpoint_sum.row(b, h, i) : T(1);
-    lift_output_grad(plan_->aggregate, row(b, h, i), saved_->output.row(b, h, i), size, divisor,
-                     room + r * stride);
+    extend_output_grad(plan_->aggregate, row(b, h, i), saved_->output.row(b, h, i), size, divisor,
+                       room + r * stride);
   }
   return room;
 }

@@ -52,10 +52,10 @@ class Upstream {
   /// Returns the ratio w / p of a weight w of a row to the number p that replaces it in the
   /// backward pass (scale_law in row_weights.h), so that dL/dp = unit * dL/dw.
   [[nodiscard]] T unit(std::int64_t b, std::int64_t h, std::int64_t query) const;
-  /// Returns dL/d(lifted sums) of queries [first, first + rows), padded to [rows × stride]. The
-  /// result is in `room`, or in the input if that has this form already.
-  [[nodiscard]] const T* lifted(std::int64_t b, std::int64_t h, std::int64_t first, int rows,
-                                std::ptrdiff_t stride, T* room) const;
+  /// Returns dL/d(sums of extended values) of queries [first, first + rows), padded to [rows ×
+  /// stride]. The result is in `room`, or in the input if that has this form already.
+  [[nodiscard]] const T* extended(std::int64_t b, std::int64_t h, std::int64_t first, int rows,
+                                  std::ptrdiff_t stride, T* room) const;
 
  private:
   const Plan* plan_;

@@ -11,8 +11,8 @@ namespace {
 
 /// Up to this size in bytes, the panels of all tiles of a head are kept.
 constexpr std::size_t kept_limit = 8 << 20;
-/// Values that are checked, lifted and packed together, so that they stay in the first-level cache.
-/// It is a multiple of a packed panel's unit.
+/// Values that are checked, extended and packed together, so that they stay in the first-level
+/// cache. It is a multiple of a packed panel's unit.
 constexpr int chunk = 32;
 
 }  // namespace
@@ -47,7 +47,7 @@ template <class S>
 void PackedValues<S>::load(int tile, T* panels, std::vector<std::int64_t>& non_finite) const {
   const std::ptrdiff_t panel_stride = kernels_->packed_size(forward_keys<T>);
   const int keys = keys_of(tile);
-  Buffer<T> lifted;
+  Buffer<T> extended;
   for (int begin = 0; begin < keys; begin += chunk) {
     const int count = std::min(chunk, keys - begin);
     const std::int64_t first = static_cast<std::int64_t>(tile) * forward_keys<T> + begin;
@@ -58,9 +58,9 @@ void PackedValues<S>::load(int tile, T* panels, std::vector<std::int64_t>& non_f
           !is_midpoint(plan_->aggregate) && rows.columns == stride_ && rows.stride == stride_;
       if (as_is && kernels_->split_panels(rows.data, stride_, count, out, panel_stride)) continue;
     }
-    lifted.resize(static_cast<std::size_t>(chunk * stride_));
-    lift_values(*plan_, head_, rows, first, stride_, lifted.data(), non_finite);
-    (void)kernels_->split_panels(lifted.data(), stride_, count, out, panel_stride);
+    extended.resize(static_cast<std::size_t>(chunk * stride_));
+    extend_values(*plan_, head_, rows, first, stride_, extended.data(), non_finite);
+    (void)kernels_->split_panels(extended.data(), stride_, count, out, panel_stride);
   }
 }
 

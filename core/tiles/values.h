@@ -24,7 +24,7 @@ class PackedValues {
   PackedValues(const Plan& plan, const Kernels<T>& kernels, const AttentionInput<S>& input,
                std::int64_t head);
 
-  /// Returns the leading dimension of lifted values (aggregate.h).
+  /// Returns the leading dimension of extended values (aggregate.h).
   [[nodiscard]] std::ptrdiff_t stride() const { return stride_; }
   /// Reads the values of one tile of forward_keys keys. Threads may pack different tiles at the
   /// same time.

@@ -75,7 +75,7 @@ class PlainHead {
     }
     for (std::int64_t j = 0; j < plan.extents.key; ++j) {
       key_.push_back(placed(input.key.row(b_, h_, j)));
-      value_.push_back(lifted(input.value.row(b_, h_, j)));
+      value_.push_back(extended(input.value.row(b_, h_, j)));
     }
   }
 
@@ -172,7 +172,7 @@ class PlainHead {
     return rounded<S>(1 / std::sqrt(rounded<S>(1 - norm2)));
   }
 
-  std::vector<float> lifted(const S* token) const {
+  std::vector<float> extended(const S* token) const {
     const std::vector<double> v = wide(token, plan_.extents.value);
     std::vector<float> out(v.begin(), v.end());
     if (!is_midpoint(plan_.aggregate)) return out;
@@ -303,17 +303,17 @@ class PlainHead {
     }
   }
 
-  void finish_value(const S* token, const std::vector<float>& by_lifted, double* out) const {
+  void finish_value(const S* token, const std::vector<float>& by_extended, double* out) const {
     const std::vector<double> v = wide(token, plan_.extents.value);
     double gamma = 1, radial = 0;
     if (is_midpoint(plan_.aggregate)) {
       gamma = lorentz_factor(v);
-      double by_gamma = rounded<S>(by_lifted.back());
-      for (std::size_t c = 0; c < v.size(); ++c) by_gamma += rounded<S>(by_lifted[c]) * v[c];
+      double by_gamma = rounded<S>(by_extended.back());
+      for (std::size_t c = 0; c < v.size(); ++c) by_gamma += rounded<S>(by_extended[c]) * v[c];
       radial = rounded<S>(rounded<S>(by_gamma) * gamma * gamma * gamma);
     }
     for (std::size_t c = 0; c < v.size(); ++c) {
-      out[c] = rounded<S>(gamma * rounded<S>(by_lifted[c]) + radial * v[c]);
+      out[c] = rounded<S>(gamma * rounded<S>(by_extended[c]) + radial * v[c]);
     }
   }
 };
