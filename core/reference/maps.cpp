@@ -28,8 +28,8 @@ Point psi(const MapSettings& s, const std::vector<Real>& x) {
 
 Point xi(const MapSettings& s, const std::vector<Real>& x) {
   const Real height = s.light / (1 + std::exp(-x.back()));
-  const Real gap = s.light / (1 + std::exp(x.back()));
-  return {scaled(all_but_last(x), height), height, gap};
+  const Real light_distance = s.light / (1 + std::exp(x.back()));
+  return {scaled(all_but_last(x), height), height, light_distance};
 }
 
 /// cosh s - x_d sinh(s)/s, as e^{-s} + (s - x_d) sinh(s)/s.

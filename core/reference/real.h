@@ -17,7 +17,8 @@ struct Point {
   /// Euclidean: all d coordinates. Half-space: x_:. Hyperboloid: x_s. Ball: the direction.
   std::vector<Real> base;
   Real height = 0;  ///< Half-space: x_d. Hyperboloid: the time coordinate x_t. Ball: the distance.
-  Real gap = 0;     ///< h - x_d for penumbral cones. It is stored because h - h sigma(t) cancels.
+  Real light_distance =
+      0;  ///< h - x_d for penumbral cones. It is stored because h - h sigma(t) cancels.
 };
 
 /// Returns |a - b|^2 over the base coordinates.

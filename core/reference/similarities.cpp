@@ -30,7 +30,7 @@ namespace {
 constexpr Real epsilon = 1e-6;
 
 /// Returns h^2 - x_d^2 as a product, which does not cancel near the light.
-Real below_light(const Point& x, Real h) { return x.gap * (h + x.height); }
+Real below_light(const Point& x, Real h) { return x.light_distance * (h + x.height); }
 
 Real penumbral_height(const Point& u, const Point& v, Real h) {
   const Real distance = std::sqrt(squared_distance(u.base, v.base));

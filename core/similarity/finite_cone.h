@@ -69,17 +69,18 @@ struct Source {
   }
 };
 
-/// Functions of the distance rho = rho_0 + gap of a token, for a source of radius rho_0. They take
-/// one exponential, do not cancel near the source or far from it, and do not overflow.
+/// Functions of the radius rho = rho_0 + distance of a token, for a source of radius rho_0 and the
+/// token's distance from it. They take one exponential, do not cancel near the source or far from
+/// it, and do not overflow.
 struct TokenRadius {
   double decay;   ///< e^-rho
   double rise;    ///< 1 - e^(-2 rho)
   double shadow;  ///< sqrt(1 - sinh^2 rho_0 / sinh^2 rho)
 
-  TokenRadius(double gap, const Source& source) {
-    const bool close = gap < 0.5;
-    const double fall = close ? std::expm1(-gap) : 0;
-    const double left = close ? 1 + fall : std::exp(-gap);  // e^-gap
+  TokenRadius(double distance, const Source& source) {
+    const bool close = distance < 0.5;
+    const double fall = close ? std::expm1(-distance) : 0;
+    const double left = close ? 1 + fall : std::exp(-distance);  // e^-distance
     const double near = close ? -fall * (2 + fall) : 1 - left * left;
     decay = source.decay * left;
     rise = source.rise + source.decay * source.decay * near;

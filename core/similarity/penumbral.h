@@ -49,7 +49,7 @@ struct Penumbral {
   }
 
   static double potential(const Place& place, double h) {
-    return std::sqrt(place.gap * (h + place.height));
+    return std::sqrt(place.light_distance * (h + place.height));
   }
   static void token(const Place& place, const double* p, double* value) {
     const double s = potential(place, p[1]);
@@ -57,17 +57,17 @@ struct Penumbral {
     value[1] = place.height * place.height;
     value[2] = s;
   }
-  /// Adds the derivatives of p = h - sqrt(gap (h + height)), times `slope` = dL/dp. On the
-  /// horosphere itself, where the derivative is infinite, it is taken as 0.
+  /// Adds the derivatives of p = h - sqrt(light_distance (h + height)), times `slope` = dL/dp. On
+  /// the horosphere itself, where the derivative is infinite, it is taken as 0.
   static void token_gradient(const Place& place, const double* p, double slope, Place& gradient,
                              double* dp) {
     const double s = potential(place, p[1]);
     dp[1] += slope;
     if (s == 0) return;
     const double half = slope / (2 * s);
-    gradient.height -= half * place.gap;
-    gradient.gap -= half * (p[1] + place.height);
-    dp[1] -= half * place.gap;
+    gradient.height -= half * place.light_distance;
+    gradient.light_distance -= half * (p[1] + place.height);
+    dp[1] -= half * place.light_distance;
   }
 
   /// Returns four times the squared height of the LCA.

@@ -34,7 +34,7 @@ struct PenumbralShadow {
     return light.cosh / (s * s) * (2 * dc[2] / s - dc[1]) + dc[3];
   }
   static void token(const Place& place, const Source& light, double* value) {
-    const TokenRadius token(place.gap, light);
+    const TokenRadius token(place.light_distance, light);
     const double t = light.tanh;
     const double sech = light.sech;
     const double y = 2 * token.decay * token.decay / token.rise;

@@ -39,16 +39,17 @@ struct PenumbralReference {
     Penumbral::constant_gradient(p, dc, dp);
   }
   static void token(const Place& place, const double* p, double* value) {
-    value[0] = std::sqrt(place.gap * (p[1] + place.height) + epsilon);
+    value[0] = std::sqrt(place.light_distance * (p[1] + place.height) + epsilon);
     value[1] = place.height * place.height;
-    value[2] = std::sqrt(place.gap * (p[1] + place.height));
+    value[2] = std::sqrt(place.light_distance * (p[1] + place.height));
   }
   static void token_gradient(const Place& place, const double* p, double slope, Place& gradient,
                              double* dp) {
-    const double half = slope / (2 * std::sqrt(place.gap * (p[1] + place.height) + epsilon));
-    gradient.height += half * place.gap;
-    gradient.gap += half * (p[1] + place.height);
-    dp[1] += half * place.gap;
+    const double half =
+        slope / (2 * std::sqrt(place.light_distance * (p[1] + place.height) + epsilon));
+    gradient.height += half * place.light_distance;
+    gradient.light_distance += half * (p[1] + place.height);
+    dp[1] += half * place.light_distance;
   }
 
   /// Returns (D^2 + a_v - a_u) / (2D + e), the horizontal distance from u to the centre of the

@@ -7,14 +7,17 @@
 // `score` returns the logit, `slope` the logit with its partial derivatives. A similarity owns no
 // loops.
 //
-// The potential of a token is one number, computed from its height and gap, through which these
-// enter the logit (for penumbral a length, for finite cones an angle; it may be the height itself).
+// The potential of a token is one number, computed from its height and its distance from the light,
+// through which these enter the logit (for penumbral a length, for finite cones an angle; it may be
+// the height itself).
 // Derivatives with respect to tokens are taken by potentials:
 //   token_slope   is true if the logit depends on potentials. Otherwise it depends on the tokens by
 //       the measure alone, and the two functions for tokens do nothing.
 //   token(place, p, q)   computes the numbers q[] of a token, given the parameters p[].
-//   token_gradient(place, p, d, gradient, dp)   sets `gradient` to the derivatives by height and
-//       gap, and adds those by the parameters to dp[], given d = dL/d(potential).
+//   token_gradient(place, p, d, gradient, dp)   sets `gradient` to the derivatives by the height
+//   and
+//       the distance from the light, and adds those by the parameters to dp[], given
+//       d = dL/d(potential).
 //   constant(p, c)   computes the numbers c[] of a head.
 //   constant_gradient(p, dc, dp)   adds the sum over i of dc[i] dc_i/dp_j to dp[j] for every j.
 // The concept `Similarity` below lists what a similarity must have; table.cpp checks it at compile
@@ -61,12 +64,12 @@ constexpr int tanh_sum_multiple = 16;
 ///   ball         base = unit direction [d], height = distance rho > 0 from the centre
 enum class Space { euclidean, half_space, hyperboloid, ball };
 
-/// The height of a mapped token; its base coordinates are stored elsewhere. `gap` is the distance
-/// from the token to the light, computed without cancellation: h - height below a horosphere of
-/// height h, height - rho_0 in a ball. The other spaces do not use it.
+/// The height of a mapped token; its base coordinates are stored elsewhere. `light_distance` is the
+/// distance from the token to the light, computed without cancellation: h - height below a
+/// horosphere of height h, height - rho_0 in a ball. The other spaces do not use it.
 struct Place {
   double height = 0;
-  double gap = 0;
+  double light_distance = 0;
 };
 
 /// The largest number of values per token and of constants per head. They are sizes of arrays.

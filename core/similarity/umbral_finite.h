@@ -59,7 +59,7 @@ struct UmbralFinite : FiniteCone<UmbralShadow> {
   static void share(const double* p, double* s) { Source(Radius::of(p[1])).store(s); }
   static void token(const Place& place, const double* p, double* value) {
     const Source object(p + parameters.size());
-    const TokenRadius token(place.gap, object);
+    const TokenRadius token(place.light_distance, object);
     const double y = 2 * token.decay / token.rise;
     const double coth = (2 - token.rise) / token.rise;
     const double sine = object.sinh * y;

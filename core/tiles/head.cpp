@@ -125,7 +125,7 @@ void Head<T>::place(const TokenRows<const S>& tokens, std::int64_t capacity, con
              token_name(*plan_, index_, tensor, first + i), plan_->map->name, wrong);
       }
       skip_token(i, out);
-    } else if (!plan_->map->inside_domain && place.gap <= 0 && all_finite(x, d)) {
+    } else if (!plan_->map->inside_domain && place.light_distance <= 0 && all_finite(x, d)) {
       fail_outside(place, tensor, first + i);
     }
   }

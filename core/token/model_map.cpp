@@ -29,8 +29,8 @@ const char* place_half_space(const ModelMapContext& c, const TokenNumbers& x, Sc
 }
 TokenGradient half_space_gradient(const ModelMapContext&, const TokenNumbers&,
                                   const PlaceGradient& up, double* dlight) {
-  *dlight += up.place.gap;
-  return {1, 0, up.place.height - up.place.gap};
+  *dlight += up.place.light_distance;
+  return {1, 0, up.place.height - up.place.light_distance};
 }
 
 double psi_rate(const ModelMapContext& c) { return c.published_code ? 1.0 / c.feature : 1.0; }
@@ -44,8 +44,8 @@ const char* place_psi(const ModelMapContext& c, const TokenNumbers& x, Scaling& 
 TokenGradient psi_gradient(const ModelMapContext& c, const TokenNumbers& x, const PlaceGradient& up,
                            double* dlight) {
   const double factor = std::exp(x.last * psi_rate(c));
-  const double by_factor = up.along + up.place.height - up.place.gap;
-  *dlight += up.place.gap;
+  const double by_factor = up.along + up.place.height - up.place.light_distance;
+  *dlight += up.place.light_distance;
   return {factor, 0, by_factor * factor * psi_rate(c)};
 }
 
@@ -72,8 +72,8 @@ TokenGradient xi_gradient(const ModelMapContext& c, const TokenNumbers& x, const
                           double* dlight) {
   const Sigma s(x.last);
   const double by_factor = up.along + up.place.height;
-  *dlight += by_factor * s.up + up.place.gap * s.down;
-  return {c.light * s.up, 0, (by_factor - up.place.gap) * c.light * s.up * s.down};
+  *dlight += by_factor * s.up + up.place.light_distance * s.down;
+  return {c.light * s.up, 0, (by_factor - up.place.light_distance) * c.light * s.up * s.down};
 }
 
 /// Exp along v with length r at height 1: base = v_: S / den and height = 1 / den, with S =
@@ -104,7 +104,7 @@ const char* place_exp(const ModelMapContext& c, const TokenNumbers& x, Scaling& 
   const double scale = c.p[0] / e.denominator;
   base.factor = e.sinhc * scale;
   place.height = std::min(scale, c.light);
-  place.gap = c.light - place.height;
+  place.light_distance = c.light - place.height;
   return nullptr;
 }
 TokenGradient exp_gradient(const ModelMapContext& c, const TokenNumbers& x, const PlaceGradient& up,
@@ -112,13 +112,14 @@ TokenGradient exp_gradient(const ModelMapContext& c, const TokenNumbers& x, cons
   const ExpPoint e = exp_point(x.norm2, x.last);
   const double scale = c.p[0] / e.denominator;
   const bool clamped = scale > c.light;
-  const double by_scale = up.along * e.sinhc + (clamped ? 0 : up.place.height - up.place.gap);
+  const double by_scale =
+      up.along * e.sinhc + (clamped ? 0 : up.place.height - up.place.light_distance);
   const double by_denominator = -by_scale * scale / e.denominator;
   // d den / d v_i = v_i (S - v_d S') - [i = d] S,  d S / d v_i = v_i S'
   const double radial =
       by_denominator * (e.sinhc - x.last * e.sinhc_slope) + up.along * scale * e.sinhc_slope;
-  // A height at its bound moves with the light; otherwise the gap depends on the light.
-  *dlight += clamped ? up.place.height : up.place.gap;
+  // A height at its bound moves with the light; otherwise the distance from the light does.
+  *dlight += clamped ? up.place.height : up.place.light_distance;
   return {e.sinhc * scale, radial, radial * x.last - by_denominator * e.sinhc};
 }
 
@@ -187,28 +188,29 @@ const char* place_ball(const ModelMapContext& c, const TokenNumbers& x, Scaling&
   const double norm = std::sqrt(x.norm2);
   if (norm >= 1) return "it must lie inside the unit ball";
   place.height = 2 * std::atanh(norm);
-  place.gap = place.height - c.light;
+  place.light_distance = place.height - c.light;
   return nullptr;
 }
 TokenGradient ball_gradient(const ModelMapContext&, const TokenNumbers& x, const PlaceGradient& up,
                             double* dlight) {
   TokenGradient dx = direction_gradient(x, 1, up.along);
-  dx.by_token += (up.place.height + up.place.gap) * 2 / (std::sqrt(x.norm2) * (1 - x.norm2));
-  *dlight -= up.place.gap;
+  dx.by_token +=
+      (up.place.height + up.place.light_distance) * 2 / (std::sqrt(x.norm2) * (1 - x.norm2));
+  *dlight -= up.place.light_distance;
   return dx;
 }
 
 const char* place_polar(const ModelMapContext& c, const TokenNumbers& x, Scaling& base,
                         Place& place) {
   base = direction(x, c.feature - 1, 1);
-  place.gap = std::max(x.last, 0.0) + std::log1p(std::exp(-std::abs(x.last)));
-  place.height = c.light + place.gap;
+  place.light_distance = std::max(x.last, 0.0) + std::log1p(std::exp(-std::abs(x.last)));
+  place.height = c.light + place.light_distance;
   return nullptr;
 }
 TokenGradient polar_gradient(const ModelMapContext&, const TokenNumbers& x, const PlaceGradient& up,
                              double* dlight) {
   TokenGradient dx = direction_gradient(x, 1, up.along);
-  dx.last = (up.place.height + up.place.gap) * Sigma(x.last).up;
+  dx.last = (up.place.height + up.place.light_distance) * Sigma(x.last).up;
   *dlight += up.place.height;
   return dx;
 }

@@ -49,7 +49,7 @@ struct Scaling {
 /// dL/d(place) of a token.
 struct PlaceGradient {
   double along;  ///< x_: . dL/d(base), over the base coordinates.
-  Place place;   ///< dL/d(height) and dL/d(gap).
+  Place place;   ///< dL/d(height) and dL/d(light distance).
 };
 
 /// dL/dx: by_base dL/d(base) + by_token x_: for the base coordinates, and `last` for x_d if it is

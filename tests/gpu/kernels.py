@@ -121,10 +121,11 @@ def pointer(tensor):
 
 
 class Placed:
-    """Tokens in their model: base [group, n, m] of the call's dtype, height and gap [group, n]."""
+    """Tokens in their model: base [group, n, m] of the call's dtype, height and light_distance
+    [group, n]."""
 
-    def __init__(self, base, height=None, gap=None):
-        self.base, self.height, self.gap = base.contiguous(), height, gap
+    def __init__(self, base, height=None, light_distance=None):
+        self.base, self.height, self.light_distance = base.contiguous(), height, light_distance
 
 
 def place(name, tokens, dtype, parameters):
@@ -138,8 +139,8 @@ def place(name, tokens, dtype, parameters):
         height = torch.exp(last)
     else:
         height = scale * torch.sigmoid(last)
-    gap = scale * torch.sigmoid(-last)
-    return Placed((x[..., :-1] * height[..., None]).to(dtype), height, gap)
+    light_distance = scale * torch.sigmoid(-last)
+    return Placed((x[..., :-1] * height[..., None]).to(dtype), height, light_distance)
 
 
 def token_values(name, placed, parameters):
@@ -149,7 +150,7 @@ def token_values(name, placed, parameters):
     if name == "umbral":
         return placed.height.float()[:, None].contiguous()
     h = parameters["height"]
-    s = torch.sqrt(placed.gap * (h + placed.height))
+    s = torch.sqrt(placed.light_distance * (h + placed.height))
     p = placed.height ** 2 / (h + s)
     return torch.stack([p, placed.height ** 2, s], 1).float().contiguous()
 

@@ -111,10 +111,10 @@ PRINTER = """
 #include <cstdio>
 #include "core/similarity/all.h"
 template <class S>
-void print(const double* parameters, double height, double gap) {
+void print(const double* parameters, double height, double light_distance) {
   double numbers[conelab::max_constants + conelab::max_values] = {};
   S::constant(parameters, numbers);
-  S::token({height, gap}, parameters, numbers + S::constants);
+  S::token({height, light_distance}, parameters, numbers + S::constants);
   for (int i = 0; i < S::constants + S::values; ++i) std::printf("%.17g ", numbers[i]);
   std::puts("");
 }
