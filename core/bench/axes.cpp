@@ -133,7 +133,7 @@ const Axis& axis_named(std::string_view name) {
 std::size_t index_of(const Axis& axis) { return static_cast<std::size_t>(&axis - table); }
 
 bool is_implied(const Axis& axis, const std::string& label) {
-  return *axis.before != '\0' && label == axis.before;
+  return *axis.implied_label != '\0' && label == axis.implied_label;
 }
 
 bool all_implied(const Axis& axis, const Labels& labels) {

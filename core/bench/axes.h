@@ -34,7 +34,7 @@ struct Axis {
   /// Result files older than the axis do not mention it; their cases count as having this label. If
   /// a sweep has only this label, files, messages and requests leave the axis out, so that they
   /// equal the older ones. It is empty for axes that have always existed.
-  const char* before = "";
+  const char* implied_label = "";
   bool numeric = false;  ///< Whether labels are whole numbers, in ascending order.
   bool always = false;   ///< Whether tables have its column even if all cases have the same label.
 };
@@ -52,9 +52,9 @@ struct Axis {
 [[nodiscard]] const Axis& axis_named(std::string_view name);
 /// Returns the index of an element of `axes()`.
 [[nodiscard]] std::size_t index_of(const Axis& axis);
-/// Returns whether the label is `Axis::before`, so that it is not mentioned.
+/// Returns whether the label is `Axis::implied_label`, so that it is not mentioned.
 [[nodiscard]] bool is_implied(const Axis& axis, const std::string& label);
-/// Returns whether `Axis::before` is the only label.
+/// Returns whether `Axis::implied_label` is the only label.
 [[nodiscard]] bool all_implied(const Axis& axis, const Labels& labels);
 /// Returns the labels of `Axis::choices`; empty if any label is allowed.
 [[nodiscard]] Labels choices_of(const Axis& axis);

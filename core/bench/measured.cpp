@@ -24,7 +24,8 @@ class Group {
   }
   /// Returns the labels on an axis of the cases.
   [[nodiscard]] Labels labels(const Axis& wanted) const {
-    if (*wanted.before != '\0' && array_.axis(wanted.name) == nullptr) return {wanted.before};
+    if (*wanted.implied_label != '\0' && array_.axis(wanted.name) == nullptr)
+      return {wanted.implied_label};
     const LabelledAxis& found = axis(wanted.name);
     if (!wanted.numeric) {
       const auto* names = std::get_if<Labels>(&found.labels);

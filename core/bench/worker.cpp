@@ -36,7 +36,7 @@ namespace {
 Case read_case(std::istringstream& words) {
   Case c;
   for (const Axis& axis : axes()) {
-    std::string label = axis.before;
+    std::string label = axis.implied_label;
     if (label.empty()) words >> label;
     c.set(axis.name, label);
   }
@@ -198,7 +198,7 @@ bool readable(int pipe, int milliseconds) {
 std::string case_words(const Case& c, const std::string& numbers) {
   std::string words, later;
   for (const Axis& axis : axes()) {
-    if (*axis.before == '\0')
+    if (*axis.implied_label == '\0')
       words += c[axis] + " ";
     else if (!is_implied(axis, c[axis]))
       later += fmt::format(" {}={}", axis.name, c[axis]);
