@@ -26,13 +26,15 @@ namespace conelab {
 /// one model on one text.
 [[nodiscard]] std::vector<std::string> layers_beside(const std::vector<std::string>& groups,
                                                      const std::string& group);
-/// Returns those of `layers` up to `group` and with it; `group` alone if it is none of them.
+/// Returns the first of `layers` up to and including `group`. If `group` is not one of them,
+/// returns `group` alone.
 [[nodiscard]] std::vector<std::string> layers_up_to(std::vector<std::string> layers,
                                                     const std::string& group);
 /// Returns the last part of the path of a group, "layer3"; "trace" for the root.
 [[nodiscard]] std::string layer_name(const std::string& group);
-/// Leaves out of names such as "model.layers.0.attn" what all have in common, but for the word in
-/// front of what differs: "layers.0".
+/// Shortens names of words between dots: leaves out the words with which all names begin or end,
+/// except the last of those at the beginning. "model.layers.0.attn" and "model.layers.1.attn"
+/// become "layers.0" and "layers.1". If a name would become empty, no name is shortened.
 [[nodiscard]] std::vector<std::string> short_names(const std::vector<std::string>& names);
 /// Returns whether a comes before b if runs of digits are compared as numbers.
 [[nodiscard]] bool naturally_before(const std::string& a, const std::string& b);

@@ -85,7 +85,8 @@ struct Input {
   std::string model;                  ///< The attribute, or empty.
   std::optional<std::int64_t> layer;  ///< The attribute.
   std::string text;                   ///< The attribute, or empty.
-  /// Of the file (for .npy of q's file); empty unless asked for.
+  /// The SHA-256 of the file, or of the file of q for .npy files. It is empty unless
+  /// `InputOptions` ask for it.
   std::string sha256;
 
   [[nodiscard]] const InputTensor& key_or_query() const { return key ? *key : query; }

@@ -50,10 +50,10 @@ struct PlanePair {
   Vector u, v;
 };
 
-/// Returns u and v of a result in the plane that they span with the source; cones, LCA and depth
-/// are the same there. For d = 2 these are the points themselves. Otherwise their feet (or
-/// directions) are `base` from each other, along the first axis from 0 (or symmetric about the
-/// vertical line below the source).
+/// Returns u and v of a result as points of the half-plane that they span with the source. Cones,
+/// LCA and depth are the same there. For d = 2 these are the points themselves. For d > 2, if the
+/// base of the cones is a plane, u has its foot at 0 and v at `LcaResult::base`. If it is a sphere,
+/// the angle between their directions is `base`, and the vertical line below the source bisects it.
 [[nodiscard]] PlanePair plane_slice(const LcaResult& result);
 
 /// Parses a point such as "0.3,-1e-2,2". Throws misuse for any other text; the message begins with

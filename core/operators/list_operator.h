@@ -68,8 +68,8 @@ struct Steps {
       state = next(state, t, place, stage(run, share(t), share(t + 1)));
     }
   }
-  /// Returns the states before the first step and after each, for a backward pass, of which this is
-  /// a quarter.
+  /// Returns the state before the first step and the states after each step, which a backward pass
+  /// needs. Counts as a quarter of that pass in the reported progress.
   template <class State, class Next>
   [[nodiscard]] std::vector<State> states(State first, const Execution& run,
                                           const Next& next) const {
