@@ -81,9 +81,13 @@ Resolver::Resolver(const Call& call, const Extents& extents)
             {"n_k", extents.key}};
 }
 
+bool is_required(const ParameterInfo& info) {
+  return info.domain == Domain::tensor && std::isnan(info.initial);
+}
+
 bool is_missing(const ParameterInfo& info, const Call& call, const Extents& extents) {
-  return info.domain == Domain::tensor && std::isnan(info.initial) &&
-         !extents.tensors.contains(info.key) && !call.parameters.contains(info.key);
+  return is_required(info) && !extents.tensors.contains(info.key) &&
+         !call.parameters.contains(info.key);
 }
 
 std::string also_needed(std::span<const ParameterInfo> infos, const Call& call,

@@ -76,7 +76,9 @@ class Resolver {
 
 /// Returns the declared shape of a tensor for messages: "[d x classes]".
 [[nodiscard]] std::string shape_text(const ParameterInfo& info);
-/// Returns whether a parameter is a tensor without a default that is neither given nor to be drawn.
+/// Returns whether a parameter is a tensor without which its part cannot run.
+[[nodiscard]] bool is_required(const ParameterInfo& info);
+/// Returns whether a parameter is a required tensor that is neither given nor to be drawn.
 [[nodiscard]] bool is_missing(const ParameterInfo& info, const Call& call, const Extents& extents);
 /// Returns which tensors besides `named` are missing, as the end of a message: " (it also needs Q,
 /// W)", or "".

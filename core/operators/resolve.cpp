@@ -1,6 +1,5 @@
 // Resolves calls of all operators to plans, and says which parameters a call has.
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include "core/base/error.h"
@@ -112,7 +111,6 @@ Extents with_made_heads(Call& call, const Extents& extents, const OperatorInfo& 
   std::optional<std::int64_t> found;
   for (const ParameterInfo& p : info.parameters) {
     const auto tensor = extents.tensors.find(p.key);
-    const bool is_needed = p.domain == Domain::tensor && std::isnan(p.initial);
     if (is_missing(p, call, extents)) {
       fail(
           "{} needs tensor {} {}, with or without an axis of heads before it, {}: a dataset of "
@@ -120,7 +118,7 @@ Extents with_made_heads(Call& call, const Extents& extents, const OperatorInfo& 
           info.name, p.key, shape_text(p), p.about, p.key, p.key,
           also_needed(info.parameters, call, extents, p.key));
     }
-    if (is_needed && tensor != extents.tensors.end() && tensor->second.size() == 3) {
+    if (is_required(p) && tensor != extents.tensors.end() && tensor->second.size() == 3) {
       found = found.value_or(tensor->second.front());
     }
   }
@@ -260,12 +258,11 @@ Call with_random_tensors(Call call) {
     return std::string_view(bias->parameters[static_cast<std::size_t>(which)].key);
   };
   for (const ParameterInfo& info : call_parameters(call)) {
-    const bool needed = info.domain == Domain::tensor && std::isnan(info.initial);
     // A bias that depends on queries needs only one of its tensors.
     const bool has_other = bias != nullptr && bias->of_queries &&
                            info.key == key_of(RelativePositions::keys) &&
                            call.parameters.contains(std::string(key_of(RelativePositions::values)));
-    if (needed && !has_other) call.parameters.emplace(info.key, "random");
+    if (is_required(info) && !has_other) call.parameters.emplace(info.key, "random");
   }
   const OperatorRow* row = find_row(call);
   if (row == nullptr) return call;
