@@ -3,9 +3,9 @@
 
 #include <cuda_runtime.h>
 
-#include "gpu/fold.h"
 #include "gpu/portable.h"
 #include "gpu/tile/passes.h"
+#include "gpu/tile/visit_similarity.h"
 
 namespace conelab::gpu {
 

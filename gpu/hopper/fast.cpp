@@ -1,8 +1,8 @@
 // Finds the fast kernels of a call.
 #include "gpu/hopper/fast.h"
 
-#include "gpu/fold.h"
 #include "gpu/hopper/fast_launch.h"
+#include "gpu/tile/visit_similarity.h"
 
 namespace conelab::gpu::hopper {
 namespace {

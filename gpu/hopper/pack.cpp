@@ -2,9 +2,9 @@
 #include <cstring>
 #include <limits>
 
-#include "gpu/fold.h"
 #include "gpu/hopper/fast.h"
 #include "gpu/hopper/layout.h"
+#include "gpu/tile/visit_similarity.h"
 
 namespace conelab::gpu::hopper {
 namespace {

@@ -4,10 +4,10 @@
 #include <cuda_runtime.h>
 #endif
 
-#include "gpu/fold.h"
 #include "gpu/hopper/fast.h"
 #include "gpu/hopper/layout.h"
 #include "gpu/portable.h"
+#include "gpu/tile/visit_similarity.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include "core/operators/joined_heads.h"
 #include "core/tiles/upstream.h"
-#include "gpu/fold.h"
+#include "gpu/tile/visit_similarity.h"
 #include "tests/gpu/host_runner.h"
 
 namespace conelab::gpu::tests {

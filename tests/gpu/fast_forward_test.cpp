@@ -7,10 +7,10 @@
 #include <limits>
 #include <vector>
 
-#include "gpu/fold.h"
 #include "gpu/hopper/fast.h"
 #include "gpu/hopper/forward_block.h"
 #include "gpu/hopper/numbers.h"
+#include "gpu/tile/visit_similarity.h"
 #include "tests/core/tiles/cases.h"
 #include "tests/gpu/emulate.h"
 #include "tests/gpu/emulated_block.h"

@@ -7,10 +7,10 @@
 #include <random>
 #include <vector>
 
-#include "gpu/fold.h"
 #include "gpu/hopper/fast.h"
 #include "gpu/hopper/layout.h"
 #include "gpu/portable.h"
+#include "gpu/tile/visit_similarity.h"
 
 namespace {
 

@@ -111,6 +111,16 @@ def core_breaches(graph):
                        for folder, others in rows.items()})
 
 
+def folder_graph(graph):
+    """Folder -> other folders whose files its files include."""
+    folders = {}
+    for name, targets in graph.items():
+        folder = str(pathlib.PurePath(name).parent)
+        others = {str(pathlib.PurePath(t).parent) for t in targets} - {folder}
+        folders.setdefault(folder, set()).update(others)
+    return {folder: sorted(others) for folder, others in folders.items()}
+
+
 def cycles(graph):
     done, path = set(), []
 
@@ -161,6 +171,7 @@ def breaches():
             if kind in {".h", ".cuh"}:
                 yield from header_breaches(name, text)
     yield from cycles(graph)
+    yield from cycles(folder_graph(graph))
     yield from core_breaches(graph)
 
 
