@@ -13,6 +13,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <initializer_list>
 #include <vector>
 
 #include "core/geometry/cone_law.h"

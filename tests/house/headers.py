@@ -6,7 +6,8 @@ of everything a header includes, so that only changed headers are compiled again
 stands first in a source of the build, with nothing compiled before it, has passed there.
 
 What headers include of libraries is compiled once, before all headers of equal flags. That a header
-itself includes what it names of the standard library is looked up in its text (STANDARD).
+itself includes what it names of the standard library (STANDARD) and of fmt is looked up in its
+text.
 """
 import concurrent.futures
 import hashlib
@@ -21,11 +22,14 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ("core", "gpu", "datasets", "widgets", "app")
 INCLUDE = re.compile(r'^#include ([<"])([^>"]+)', re.M)
-# Names of the standard library, and a header that must then be included.
-STANDARD = {"array": "array", "function": "functional", "int64_t": "cstdint", "map": "map",
-            "optional": "optional", "set": "set", "shared_ptr": "memory", "span": "span",
-            "string": "string", "string_view": "string_view", "thread": "thread", "tuple": "tuple",
-            "uint8_t": "cstdint", "unique_ptr": "memory", "variant": "variant", "vector": "vector"}
+# Names of std, and a header that must then be included.
+STANDARD = {"array": "array", "atomic": "atomic", "function": "functional",
+            "initializer_list": "initializer_list", "int64_t": "cstdint", "lock_guard": "mutex",
+            "map": "map", "mutex": "mutex", "optional": "optional", "set": "set",
+            "shared_ptr": "memory", "span": "span", "string": "string",
+            "string_view": "string_view", "thread": "thread", "tuple": "tuple",
+            "uint8_t": "cstdint", "unique_lock": "mutex", "unique_ptr": "memory",
+            "variant": "variant", "vector": "vector"}
 
 
 def compilations(build):
@@ -132,11 +136,14 @@ def includes(header, seen):
 
 
 def missing(header):
-    """Names of the standard library that a header uses without including what declares them."""
+    """Names of std and of fmt that a header uses without including what declares them."""
     text = re.sub(r"//.*", "", (ROOT / header).read_text())
     named = {n for n in re.findall(r"\bstd::(\w+)", text) if n in STANDARD}
-    present = includes(header, set()) if named else set()
-    return [f"std::{n} without <{STANDARD[n]}>" for n in sorted(named) if STANDARD[n] not in present]
+    present = includes(header, set())
+    breaches = [f"std::{n} without <{STANDARD[n]}>" for n in sorted(named) if STANDARD[n] not in present]
+    if re.search(r"\bfmt::", text) and not any(name.startswith("fmt/") for name in present):
+        breaches.append("fmt:: without <fmt/...>")
+    return breaches
 
 
 def precompiled(flags, headers, folder):

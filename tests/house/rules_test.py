@@ -3,6 +3,7 @@ import pathlib
 import tempfile
 import unittest
 
+import headers
 import rules
 
 
@@ -88,6 +89,44 @@ class FoldersOfCore(unittest.TestCase):
     def test_rows_that_form_a_cycle(self):
         rows = "conelab_folder(base files)\nconelab_folder(files base)\n"
         self.assertIn("include cycle: base -> files -> base", self.breaches(rows, {}))
+
+
+class FoldersOfAll(unittest.TestCase):
+    def breaches(self, graph):
+        return list(rules.cycles(rules.folder_graph(graph)))
+
+    def test_folders_that_include_each_other_through_different_files(self):
+        graph = {"gpu/a.cpp": ["gpu/hopper/fast.h"], "gpu/hopper/fast.cpp": ["gpu/fold.h"]}
+        self.assertEqual(self.breaches(graph), ["include cycle: gpu -> gpu/hopper -> gpu"])
+
+    def test_a_folder_below_both(self):
+        graph = {"gpu/a.cpp": ["gpu/hopper/fast.h", "gpu/tile/b.h", "gpu/c.h"],
+                 "gpu/hopper/fast.cpp": ["gpu/tile/b.h"]}
+        self.assertEqual(self.breaches(graph), [])
+
+
+class LibraryHeaders(unittest.TestCase):
+    def missing(self, text, other=""):
+        with tempfile.TemporaryDirectory() as folder:
+            self.addCleanup(setattr, headers, "ROOT", headers.ROOT)
+            headers.ROOT = pathlib.Path(folder)
+            (headers.ROOT / "a.h").write_text(text)
+            (headers.ROOT / "b.h").write_text(other)
+            return headers.missing("a.h")
+
+    def test_names_without_what_declares_them(self):
+        for name, header in (("atomic<int> x;", "atomic"), ("mutex x;", "mutex"),
+                             ("lock_guard x(y);", "mutex"), ("vector<int> x;", "vector"),
+                             ("initializer_list<int> x;", "initializer_list")):
+            self.assertEqual(len(self.missing(f"std::{name}")), 1, name)
+            self.assertEqual(self.missing(f"#include <{header}>\nstd::{name}"), [], name)
+        self.assertEqual(len(self.missing("fmt::format(text);")), 1)
+        self.assertEqual(self.missing("#include <fmt/format.h>\nfmt::format(text);"), [])
+
+    def test_what_another_header_of_ours_includes(self):
+        text = '#include "b.h"\nstd::atomic<int> x; fmt::format(text);'
+        self.assertEqual(self.missing(text, "#include <atomic>\n#include <fmt/core.h>\n"), [])
+        self.assertEqual(self.missing("// std::atomic and fmt:: in a comment"), [])
 
 
 if __name__ == "__main__":
