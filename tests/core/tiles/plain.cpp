@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/base/half.h"
-#include "core/similarity/all.h"
+#include "tests/core/tiles/plain_formulas.h"
 
 namespace conelab::tests {
 namespace {
@@ -28,26 +28,13 @@ float sum_of(std::int64_t count, const F& f) {
 /// A placed token in S.
 struct PlacedToken {
   std::vector<float> base;
-  float value[max_values] = {};
+  float height, light_distance;
 };
 
-/// The formula of a similarity in float, by scalar code.
-struct Formula {
-  float (*score)(float x, const float* q, const float* k, const float* c);
-  /// dlogit/dx, and with respect to both potentials.
-  std::array<float, 3> (*slope)(float x, const float* q, const float* k, const float* c);
+/// dL/d(height) and dL/d(light_distance) of a token.
+struct PlaceSums {
+  float height = 0, light_distance = 0;
 };
-
-template <class... S>
-Formula formula_of(const SimilarityRow& row, TypeList<S...>) {
-  static constexpr Formula formulas[] = {
-      {[](float x, const float* q, const float* k, const float* c) { return S::score(x, q, k, c); },
-       [](float x, const float* q, const float* k, const float* c) {
-         const auto s = S::slope(x, q, k, c);
-         return std::array{s.x, s.query, s.key};
-       }}...};
-  return formulas[&row - similarity_table().data()];
-}
 
 /// One head of a call.
 template <class S>
@@ -58,18 +45,16 @@ class PlainHead {
         in_(input),
         b_(batch),
         h_(head),
-        similarity_values_(
-            token_parameters(*plan.similarity, plan.values(plan.similarity_parameters, head))),
         map_values_(plan.values(plan.map_parameters, head)),
         context_(plan.map_context(map_values_, head)),
         base_size_(plan.map->base_size(static_cast<int>(plan.extents.feature))),
         bias_values_(plan.values(plan.bias_parameters, head, input.tensors)),
         mask_(plan.mask(input)),
-        formula_(formula_of(*plan.similarity, Similarities{})) {
+        formula_(plain_formula(*plan.similarity)) {
     context_.p = map_values_.data();
-    double constants[max_constants] = {};
-    plan.similarity->constant(similarity_values_.data(), constants);
-    std::transform(constants, constants + max_constants, constants_, rounded<S>);
+    for (const double p : plan.values(plan.similarity_parameters, head)) {
+      similarity_values_.push_back(static_cast<float>(p));
+    }
     for (std::int64_t i = 0; i < plan.extents.query; ++i) {
       query_.push_back(placed(input.query.row(b_, h_, i)));
     }
@@ -83,29 +68,30 @@ class PlainHead {
     const Extents& e = plan_.extents;
     std::vector<std::vector<float>> key_base(key_.size(), std::vector<float>(base_size(), 0.0F));
     std::vector<std::vector<float>> value(key_.size(), std::vector<float>(width(), 0.0F));
-    std::vector<float> key_slope(key_.size(), 0.0F);
+    std::vector<PlaceSums> key_place(key_.size());
     for (std::int64_t i = 0; i < e.query; ++i) {
       const Row row = row_of(i);
       std::copy(row.output.begin(), row.output.end(), out.output.row(b_, h_, i));
       std::vector<float> query_base(base_size(), 0.0F);
-      float query_slope = 0;
+      PlaceSums query_place;
       for (std::size_t j = 0; j < key_.size(); ++j) {
         if (row.weight[j] == 0 || !sees(i, j)) continue;
-        const auto [slope_x, slope_query, slope_key] = formula_.slope(
-            measure(i, j), query_[static_cast<std::size_t>(i)].value, key_[j].value, constants_);
+        const std::array<float, variables> slope = similarity(i, j).by;
         const float by_logit = row.by_logit[j];
-        const float by_x = rounded<S>(by_logit * slope_x);
+        const float by_x = rounded<S>(by_logit * slope[measure_x]);
         add_pair(query_[static_cast<std::size_t>(i)].base, key_[j].base, by_x, query_base,
                  key_base[j]);
-        query_slope += rounded<S>(by_logit * slope_query);
-        key_slope[j] += rounded<S>(by_logit * slope_key);
+        query_place.height += rounded<S>(by_logit * slope[query_height]);
+        query_place.light_distance += rounded<S>(by_logit * slope[query_light]);
+        key_place[j].height += rounded<S>(by_logit * slope[key_height]);
+        key_place[j].light_distance += rounded<S>(by_logit * slope[key_light]);
         for (std::size_t c = 0; c < width(); ++c) value[j][c] += row.weight[j] * row.upstream[c];
       }
-      finish_token(in_.query.row(b_, h_, i), query_base, query_slope, out.query.row(b_, h_, i));
+      finish_token(in_.query.row(b_, h_, i), query_base, query_place, out.query.row(b_, h_, i));
     }
     for (std::int64_t j = 0; j < e.key; ++j) {
       const auto at = static_cast<std::size_t>(j);
-      finish_token(in_.key.row(b_, h_, j), key_base[at], key_slope[at], out.key.row(b_, h_, j));
+      finish_token(in_.key.row(b_, h_, j), key_base[at], key_place[at], out.key.row(b_, h_, j));
       finish_value(in_.value.row(b_, h_, j), value[at], out.value.row(b_, h_, j));
     }
   }
@@ -121,13 +107,13 @@ class PlainHead {
   const Plan& plan_;
   const AttentionInput<S>& in_;
   std::int64_t b_, h_;
-  std::vector<double> similarity_values_, map_values_;
+  std::vector<float> similarity_values_;
+  std::vector<double> map_values_;
   ModelMapContext context_;
   int base_size_;
   PartValues bias_values_;
   Mask mask_;
-  Formula formula_;
-  float constants_[max_constants];
+  PlainFormula formula_;
   std::vector<PlacedToken> query_, key_;
   std::vector<std::vector<float>> value_;  ///< [n_k × width]
 
@@ -156,11 +142,8 @@ class PlainHead {
     std::vector<double> base(base_size());
     Place place;
     (void)place_token(*plan_.map, context_, x.data(), base.data(), place);
-    PlacedToken out;
+    PlacedToken out{{}, rounded<S>(place.height), rounded<S>(place.light_distance)};
     for (const double v : base) out.base.push_back(rounded<S>(v));
-    double value[max_values] = {};
-    plan_.similarity->token(place, similarity_values_.data(), value);
-    std::transform(value, value + max_values, out.value, rounded<S>);
     return out;
   }
 
@@ -212,10 +195,15 @@ class PlainHead {
     }
   }
 
+  [[nodiscard]] Dual similarity(std::int64_t i, std::size_t j) const {
+    const PlacedToken &q = query_[static_cast<std::size_t>(i)], &k = key_[j];
+    return evaluate(formula_, similarity_values_.data(),
+                    {measure(i, j), q.height, q.light_distance, k.height, k.light_distance});
+  }
+
   [[nodiscard]] float logit(std::int64_t i, std::size_t j) const {
     if (!sees(i, j)) return -std::numeric_limits<float>::infinity();
-    const float score = rounded<S>(formula_.score(
-        measure(i, j), query_[static_cast<std::size_t>(i)].value, key_[j].value, constants_));
+    const float score = rounded<S>(similarity(i, j).value);
     if (bias_values_.p.empty()) return score;
     const auto offset = static_cast<double>(static_cast<std::int64_t>(j) - i + plan_.extents.query -
                                             plan_.extents.key);
@@ -285,21 +273,18 @@ class PlainHead {
     }
   }
 
-  void finish_token(const S* token, const std::vector<float>& by_base, float by_potential,
+  void finish_token(const S* token, const std::vector<float>& by_base, const PlaceSums& by,
                     double* out) const {
     const std::vector<double> x = wide(token, plan_.extents.feature);
     double along = 0, unused[64] = {};
     for (std::size_t i = 0; i < by_base.size(); ++i) along += x[i] * rounded<S>(by_base[i]);
     const TokenNumbers numbers = token_numbers(*plan_.map, context_, x.data());
-    Place place, by_place;
-    Scaling scaling;
-    (void)plan_.map->place(context_, numbers, scaling, place);
-    plan_.similarity->token_gradient(place, similarity_values_.data(), rounded<S>(by_potential),
-                                     by_place, unused);
-    const TokenGradient by = plan_.map->gradient(context_, numbers, {along, by_place}, unused);
-    if (by_base.size() < x.size()) out[by_base.size()] = rounded<S>(by.last);
+    const Place by_place{rounded<S>(by.height), rounded<S>(by.light_distance)};
+    const TokenGradient token_by =
+        plan_.map->gradient(context_, numbers, {along, by_place}, unused);
+    if (by_base.size() < x.size()) out[by_base.size()] = rounded<S>(token_by.last);
     for (std::size_t i = 0; i < by_base.size(); ++i) {
-      out[i] = rounded<S>(by.by_base * rounded<S>(by_base[i]) + by.by_token * x[i]);
+      out[i] = rounded<S>(token_by.by_base * rounded<S>(by_base[i]) + token_by.by_token * x[i]);
     }
   }
 

@@ -7,8 +7,8 @@
 //             attention has it; of a sigmoid weight_ij (1 - weight_ij) dL/dweight_ij
 //
 // Sums are taken in float, term after term; each result is rounded to S. The formula of a
-// similarity is its header's, evaluated in float by scalar code. Maps and biases are evaluated in
-// double and rounded once, which is at least as exact as any evaluation in S.
+// similarity is that of plain_formulas.h in float. Maps and biases are evaluated in double and
+// rounded once, which is at least as exact as any evaluation in S.
 #pragma once
 
 #include "core/call/plan.h"

@@ -5,17 +5,20 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "core/base/random.h"
 #include "core/bench/case_problem.h"
 #include "core/call/call_text.h"
 #include "core/simd/kernels.h"
 #include "tests/core/tiles/cases.h"
 #include "tests/core/tiles/plain.h"
+#include "tests/core/tiles/plain_formulas.h"
 
 namespace conelab::tests {
 namespace {
@@ -111,6 +114,78 @@ std::vector<std::string> promised_calls() {
     calls.emplace_back(text);
   }
   return calls;
+}
+
+/// A pair of tokens in the space of a similarity with the parameters p.
+struct RandomPair {
+  double x = 0;
+  Place query, key;
+
+  RandomPair(const SimilarityRow& row, const double* p, conelab::Random& random)
+      : x(row.info.measure == Measure::squared_distance ? 4 * random.uniform() : random.normal()) {
+    for (Place* place : {&query, &key}) {
+      if (row.info.space == Space::hyperboloid) place->height = 4 * random.uniform();
+      if (row.info.space == Space::half_space) {
+        place->height = p[1] * random.uniform();
+        place->light_distance = p[1] - place->height;
+      }
+      if (row.info.space == Space::ball) {
+        place->light_distance = 2 * random.uniform();
+        place->height = row.light(p) + place->light_distance;
+      }
+    }
+  }
+};
+
+/// Returns a token's derivative with respect to its height, with which its distance from the light
+/// changes.
+double by_height(const SimilarityRow& row, double height, double light_distance) {
+  return row.info.space == Space::half_space ? height - light_distance : height + light_distance;
+}
+
+/// Returns the logit of a pair, and its derivatives with respect to x and both heights.
+std::array<double, 4> in_double(const SimilarityRow& row, const std::vector<double>& p,
+                                const RandomPair& pair) {
+  const std::vector<double> own = token_parameters(row, p);
+  double q[max_values] = {}, k[max_values] = {}, c[max_constants] = {}, unused[64] = {};
+  row.constant(p.data(), c);
+  row.token(pair.query, own.data(), q);
+  row.token(pair.key, own.data(), k);
+  const PairSlope s = row.slope(pair.x, q, k, c);
+  Place by_query, by_key;
+  row.token_gradient(pair.query, own.data(), s.query, by_query, unused);
+  row.token_gradient(pair.key, own.data(), s.key, by_key, unused);
+  return {s.logit, s.x, by_height(row, by_query.height, by_query.light_distance),
+          by_height(row, by_key.height, by_key.light_distance)};
+}
+
+std::array<double, 4> plainly(const SimilarityRow& row, const std::vector<double>& p,
+                              const RandomPair& pair) {
+  const std::vector<float> narrow(p.begin(), p.end());
+  PairNumbers numbers;
+  const double wide[] = {pair.x, pair.query.height, pair.query.light_distance, pair.key.height,
+                         pair.key.light_distance};
+  std::copy(std::begin(wide), std::end(wide), numbers.begin());
+  const Dual found = evaluate(plain_formula(row), narrow.data(), numbers);
+  return {found.value, found.by[measure_x],
+          by_height(row, found.by[query_height], found.by[query_light]),
+          by_height(row, found.by[key_height], found.by[key_light])};
+}
+
+TEST(PlainFormulas, AgreeWithEveryRowOfTheTable) {
+  const std::vector<double> p = {1.3, 0.8};
+  for (const SimilarityRow& row : similarity_table()) {
+    conelab::Random random(5);
+    for (int i = 0; i < 200; ++i) {
+      const RandomPair pair(row, p.data(), random);
+      const std::array<double, 4> exact = in_double(row, p, pair), found = plainly(row, p, pair);
+      for (std::size_t at = 0; at < exact.size(); ++at) {
+        EXPECT_NEAR(found[at], exact[at], 1e-3 * (1 + std::abs(exact[at])))
+            << row.info.name << " number " << at << " of pair " << i << ", x = " << pair.x
+            << ", heights " << pair.query.height << " and " << pair.key.height;
+      }
+    }
+  }
 }
 
 class Promise : public testing::TestWithParam<std::string> {};
