@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "app/command.h"
 #include "app/output.h"
 #include "core/base/names.h"
+#include "core/base/tensor_axis.h"
 #include "core/call/errata.h"
 #include "core/figure/figure_table.h"
 #include "core/operators/combines.h"
@@ -171,27 +173,30 @@ Json maps_json() {
   return list;
 }
 
-/// Returns the names of the axes of tensors. "2f" is twice as long as f, "2clip+1" one more than
-/// twice clip.
+/// Returns the names of the operators and of other parts with a tensor that has this axis.
+std::set<std::string> parts_with(const TensorAxis& axis) {
+  std::vector<PartInfo> parts;
+  for (const OperatorListing& listing : list_operators()) parts.push_back(listing.part);
+  for (const CallField& field : call_fields()) {
+    if (field.parts == nullptr) continue;
+    for (const PartInfo& part : field.parts()) parts.push_back(part);
+  }
+  std::set<std::string> names;
+  for (const PartInfo& part : parts) {
+    for (const ParameterInfo& info : part.parameters) {
+      if (has_axis(info, axis)) names.insert(part.name);
+    }
+  }
+  return names;
+}
+
+/// Returns the axes of tensors with the parts that have them. "2f" is twice as long as f, "2clip+1"
+/// one more than twice clip.
 Json axes_json() {
-  static constexpr std::pair<const char*, const char*> rows[] = {
-      {"n_q", "queries"},
-      {"n_k", "keys"},
-      {"d", "columns of q and k, per head"},
-      {"d_v", "columns of v, per head"},
-      {"d'", "columns of q and k after P_query and P_key, per head"},
-      {"d_v'", "columns of v after P_value, per head"},
-      {"head*d_v", "columns of the outputs of all heads side by side, after P_value"},
-      {"d_o", "columns of the output, after P_output or W_out"},
-      {"a", "columns of the hidden layer of additive and relation-network"},
-      {"f", "columns of q and k after W of gat"},
-      {"classes", "classes of agglomerative"},
-      {"rank", "columns of the factors R_query and R_key of random"},
-      {"buckets", "buckets of relative positions of the bias t5"},
-      {"clip", "relative positions with a row of their own, in each direction, of the bias shaw"},
-      {"m", "edges of the mask graph"}};
   Json list = Json::array();
-  for (const auto& [name, about] : rows) list.push_back({{"name", name}, {"about", about}});
+  for (const TensorAxis& axis : tensor_axis_table()) {
+    list.push_back({{"name", axis.name}, {"about", axis.about}, {"parts", parts_with(axis)}});
+  }
   return list;
 }
 
@@ -300,6 +305,8 @@ void print_rows(const Json& rows) {
     std::string map =
         row.contains("default_map") ? " [map " + row["default_map"].get<std::string>() + "]" : "";
     if (row.contains("cost")) map += " [cost " + row["cost"].get<std::string>() + "]";
+    if (row.contains("parts"))
+      map += " [" + join(row["parts"].get<std::vector<std::string>>()) + "]";
     say("  {:<{}}  {}", row["name"].get<std::string>(), width,
         wrapped(row["about"].get<std::string>() + map, width + 4));
     if (row.contains("parameters")) print_parameters(row);

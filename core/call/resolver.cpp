@@ -3,15 +3,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "core/base/error.h"
 #include "core/base/find_named.h"
 #include "core/base/names.h"
 #include "core/base/parse_number.h"
+#include "core/base/tensor_axis.h"
 
 namespace conelab {
 namespace {
@@ -39,28 +38,6 @@ bool is_by_axis(const ParameterInfo& info) {
 
 constexpr ParameterInfo seed_parameter{"seed", 0, Domain::count, false,
                                        "of the tensors that are drawn"};
-
-/// The size of an axis of a drawn tensor if nothing else determines it.
-struct DrawnSize {
-  const char* axis;
-  std::int64_t (*size)(const Extents& extents);
-};
-constexpr std::int64_t usual_drawn_size = 8;  ///< That of all other axes.
-constexpr std::array drawn_sizes{
-    // Relative positions are clipped at 16, as in Shaw et al.
-    DrawnSize{"clip", [](const Extents&) -> std::int64_t { return 16; }},
-    // The classes share the features, so that their number divides d.
-    DrawnSize{"classes", [](const Extents& e) { return std::gcd(usual_drawn_size, e.feature); }},
-    // T5 has 32 buckets.
-    DrawnSize{"buckets", [](const Extents&) -> std::int64_t { return 32; }},
-    // Four edges for each token give it about eight neighbours.
-    DrawnSize{"m", [](const Extents& e) { return 4 * std::max(e.query, e.key); }}};
-
-/// Returns the known sizes and those of axes that only drawn tensors have.
-NamedSizes with_drawn_sizes(NamedSizes sizes, const Extents& extents) {
-  for (const DrawnSize& row : drawn_sizes) sizes.emplace(row.axis, row.size(extents));
-  return sizes;
-}
 
 }  // namespace
 
@@ -269,7 +246,9 @@ void Resolver::fill_tensor(const std::string& part, std::span<const ParameterInf
   if (found != plan_->extents.tensors.end()) {
     p.extents = found->second;
   } else if (drawn) {
-    p.extents = drawn_shape(p.info, with_drawn_sizes(sizes_, plan_->extents), usual_drawn_size);
+    const Extents& e = plan_->extents;
+    const DefaultContext context{0, e.head, e.query, e.key, e.feature};
+    p.extents = drawn_shape(p.info, with_drawn_sizes(sizes_, context), usual_drawn_size);
   } else if (std::isnan(p.info.initial)) {
     fail(
         "{} needs tensor {} {}, {}: a dataset of that name beside q, -p {}=@FILE.npy or -p "

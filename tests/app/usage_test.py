@@ -96,8 +96,10 @@ class Lists(ProgramTest):
                     self.assertIn("shape" if p["domain"] == "tensor" else "default", p)
 
     def test_axes_of_tensors_are_explained(self):
-        known = {row["name"] for row in self.ok("list", "axes", "--json").json()}
-        used = set()
+        rows = {row["name"]: row for row in self.ok("list", "axes", "--json").json()}
+        self.assertEqual(rows["m"]["parts"], ["graph"])
+        self.assertEqual(rows["a"]["parts"], ["additive", "relation-network"])
+        known, used = set(rows), set()
         for what in ("operators", "maps", "masks", "biases", "positions", "weights", "aggregates"):
             for row in self.ok("list", what, "--json").json():
                 for p in row["parameters"]:

@@ -1,0 +1,59 @@
+#include "core/base/tensor_axis.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace conelab {
+namespace {
+
+constexpr std::array tensor_axis_rows{
+    TensorAxis{"n_q", "queries"}, TensorAxis{"n_k", "keys"},
+    TensorAxis{"d", "columns of q and k, per head"}, TensorAxis{"d_v", "columns of v, per head"},
+    TensorAxis{"d'", "columns of q and k after P_query and P_key, per head"},
+    TensorAxis{"d_v'", "columns of v after P_value, per head"},
+    TensorAxis{"head*d_v", "columns of the outputs of all heads side by side, after P_value"},
+    TensorAxis{"d_o", "columns of the output, after P_output or W_out"},
+    TensorAxis{"a", "columns of a hidden layer"}, TensorAxis{"f", "columns of q and k after W"},
+    // The classes share the features, so that their number divides d.
+    TensorAxis{"classes", "classes of tokens",
+               [](const DefaultContext& c) { return std::gcd(usual_drawn_size, c.feature); }},
+    TensorAxis{"rank", "columns of the factors R_query and R_key"},
+    // T5 has 32 buckets.
+    TensorAxis{"buckets", "buckets of relative positions",
+               [](const DefaultContext&) -> std::int64_t { return 32; }},
+    // Relative positions are clipped at 16, as in Shaw et al.
+    TensorAxis{"clip", "relative positions with a row of their own, in each direction",
+               [](const DefaultContext&) -> std::int64_t { return 16; }},
+    // Four edges for each token give it about eight neighbours.
+    TensorAxis{"m", "edges of a graph",
+               [](const DefaultContext& c) { return 4 * std::max(c.query, c.key); }}};
+
+/// Returns the name in an axis such as "2f+1".
+std::string_view name_in(std::string_view axis) {
+  const std::string_view name = axis.substr(0, axis.find('+'));
+  return name.substr(std::min(name.find_first_not_of("0123456789"), name.size()));
+}
+
+}  // namespace
+
+std::span<const TensorAxis> tensor_axis_table() { return tensor_axis_rows; }
+
+bool has_axis(const ParameterInfo& info, const TensorAxis& axis) {
+  if (info.domain != Domain::tensor) return false;
+  const std::vector<std::string> axes = tensor_axes(info);
+  return std::any_of(axes.begin(), axes.end(),
+                     [&](const std::string& own) { return name_in(own) == axis.name; });
+}
+
+NamedSizes with_drawn_sizes(NamedSizes sizes, const DefaultContext& context) {
+  for (const TensorAxis& axis : tensor_axis_rows) {
+    if (axis.drawn_size != nullptr) sizes.emplace(axis.name, axis.drawn_size(context));
+  }
+  return sizes;
+}
+
+}  // namespace conelab
