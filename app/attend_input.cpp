@@ -1,6 +1,5 @@
 #include "app/attend_input.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
@@ -15,6 +14,7 @@
 #include "core/files/text.h"
 #include "core/operators/combines.h"
 #include "core/operators/operator.h"
+#include "core/pair/mask.h"
 
 namespace conelab {
 namespace {
@@ -26,7 +26,9 @@ void add(NonFinite& sum, const InputTensor& tensor, const std::string& name) {
 }
 
 /// Returns whether the call's operator combines with the mask that an input contains.
-bool takes_own_mask(const Call& call) { return combines(operator_name(call), "masks", "explicit"); }
+bool takes_own_mask(const Call& call) {
+  return combines(operator_name(call), "masks", mask_reading(MaskOperand::allowed).name);
+}
 
 }  // namespace
 
@@ -42,10 +44,10 @@ std::vector<std::int64_t> parse_key_lengths(const std::string& text) {
 }
 
 void check_key_lengths(const Call& call, const std::vector<std::int64_t>& lengths) {
-  const bool padding =
-      std::find(call.masks.begin(), call.masks.end(), "padding") != call.masks.end();
-  if (padding && lengths.empty()) misuse("mask padding needs --lengths, one per batch");
-  if (!padding && !lengths.empty()) misuse("--lengths is read by --mask padding only");
+  const char* mask = mask_reading(MaskOperand::lengths).name;
+  const bool reads = read_by_any(call.masks, MaskOperand::lengths);
+  if (reads && lengths.empty()) misuse("mask {} needs --lengths, one per batch", mask);
+  if (!reads && !lengths.empty()) misuse("--lengths is read by --mask {} only", mask);
 }
 
 void claim_output(const AttendJob& job, const std::string& kind, const std::string& command) {
@@ -112,8 +114,9 @@ template Call keep_head(const Call&, std::int64_t, AttentionInput<Bfloat16>&);
 Call call_for_input(const AttendJob& job, const Input& input) {
   if (!input.mask.empty()) return call_with_own_mask(job.call);
   if (!takes_own_mask(job.call)) return job.call;  // It is refused with the masks that combine.
-  for (const std::string& mask : job.call.masks) {
-    if (mask == "explicit") fail("{}: mask explicit needs a dataset 'mask' beside q", job.input);
+  if (read_by_any(job.call.masks, MaskOperand::allowed)) {
+    fail("{}: mask {} needs a dataset 'mask' beside q", job.input,
+         mask_reading(MaskOperand::allowed).name);
   }
   return job.call;
 }

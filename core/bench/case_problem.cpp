@@ -6,6 +6,7 @@
 
 #include "core/base/random.h"
 #include "core/bench/machine.h"
+#include "core/pair/mask.h"
 #include "core/reference/differences.h"
 #include "core/reference/evaluate.h"
 
@@ -73,12 +74,12 @@ QueryRange checked_queries(const Call& call, std::int64_t count, std::int64_t al
 }
 
 /// Returns whether a call with some of the queries is another problem. It is one for a structured
-/// operator, whose outputs depend on all tokens; for weights over queries; and for a graph, whose
-/// edges give queries by their number.
+/// operator, whose outputs depend on all tokens; for weights over queries; and for a mask that
+/// reads edges, which give queries by their number.
 bool needs_all_queries(const Call& call) {
   const auto axis = call.parameters.find("axis");
   return !is_attention(call) || (axis != call.parameters.end() && axis->second == "query") ||
-         std::find(call.masks.begin(), call.masks.end(), "graph") != call.masks.end();
+         read_by_any(call.masks, MaskOperand::edges);
 }
 
 /// Returns all queries if the call needs all or there are at most `whole` of them, otherwise

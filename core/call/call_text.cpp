@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/call/composed.h"
+#include "core/pair/mask.h"
 
 namespace conelab {
 namespace {
@@ -110,9 +111,9 @@ std::string call_title(const Call& call) {
 }
 
 Call call_with_own_mask(Call call) {
-  if (std::find(call.masks.begin(), call.masks.end(), "explicit") == call.masks.end()) {
+  if (!read_by_any(call.masks, MaskOperand::allowed)) {
     std::erase(call.masks, "full");
-    call.masks.emplace_back("explicit");
+    call.masks.emplace_back(mask_reading(MaskOperand::allowed).name);
   }
   return call;
 }

@@ -41,6 +41,7 @@ struct Example {
 
 struct Pattern {
   std::string name, parameters;
+  MaskOperand operand = MaskOperand::none;
   std::int64_t n = 0;
   std::vector<std::uint8_t> sees;  ///< [n x n]
 };
@@ -76,7 +77,7 @@ std::string parameters_text(const MaskRow& row, const std::vector<double>& value
 Pattern pattern_of(const MaskRow& row, const std::vector<double>& values, const Example& example) {
   const Mask mask({{&row, values}}, example.input());
   const std::int64_t n = example.n;
-  Pattern pattern{row.name, parameters_text(row, values), n, {}};
+  Pattern pattern{row.name, parameters_text(row, values), row.operand, n, {}};
   pattern.sees.resize(static_cast<std::size_t>(n * n));
   mask.visible({0, 0, n, 0, n}, pattern.sees.data());
   return pattern;
@@ -175,12 +176,12 @@ double draw_row(DisplayList& list, std::span<const Pattern> row, std::size_t fir
 /// Returns what was invented for the masks that are drawn, as a sentence after another one.
 std::string examples_text(const std::vector<Pattern>& patterns) {
   std::vector<std::string> examples;
-  for (const auto& [mask, text] : {std::pair{"padding", "the lengths of padding"},
-                                   {"explicit", "two documents for explicit"},
-                                   {"graph", "a binary tree for graph"}}) {
-    const bool drawn = std::any_of(patterns.begin(), patterns.end(),
-                                   [&](const Pattern& p) { return p.name == mask; });
-    if (drawn) examples.emplace_back(text);
+  for (const auto& [operand, text] : {std::pair{MaskOperand::lengths, "the lengths of"},
+                                      {MaskOperand::allowed, "two documents for"},
+                                      {MaskOperand::edges, "a binary tree for"}}) {
+    const auto drawn = std::find_if(patterns.begin(), patterns.end(),
+                                    [&](const Pattern& p) { return p.operand == operand; });
+    if (drawn != patterns.end()) examples.push_back(fmt::format("{} {}", text, drawn->name));
   }
   if (examples.empty()) return "";
   if (examples.size() > 1) examples.back() = "and " + examples.back();

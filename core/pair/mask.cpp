@@ -7,24 +7,39 @@
 namespace conelab {
 namespace {
 
-void require_operand(const MaskRow& row, const MaskInput& input) {
-  if (row.operand == MaskOperand::lengths && input.lengths == nullptr) {
-    misuse("mask {} needs the number of keys of each batch element (--lengths of attend and tree)",
-           row.name);
+bool is_given(MaskOperand operand, const MaskInput& input) {
+  switch (operand) {
+    case MaskOperand::lengths:
+      return input.lengths != nullptr;
+    case MaskOperand::allowed:
+      return input.allowed != nullptr;
+    case MaskOperand::edges:
+      return input.has_edges;
+    case MaskOperand::none:
+      break;
   }
-  if (row.operand == MaskOperand::allowed && input.allowed == nullptr &&
-      input.query * input.key > 0) {
-    misuse("mask {} needs the array 'mask' [n_q x n_k] beside q", row.name);
-  }
-  if (row.operand == MaskOperand::edges && !input.has_edges) {
-    misuse("mask {} needs the array 'edge' [m x 2] of whole numbers beside q", row.name);
-  }
+  return true;
 }
 
-bool is_missing(const MaskRow& row, const MaskInput& input) {
-  return (row.operand == MaskOperand::lengths && input.lengths == nullptr) ||
-         (row.operand == MaskOperand::allowed && input.allowed == nullptr) ||
-         (row.operand == MaskOperand::edges && !input.has_edges);
+/// Returns what an operand is and where it is given, for messages.
+const char* text_of(MaskOperand operand) {
+  switch (operand) {
+    case MaskOperand::lengths:
+      return "the number of keys of each batch element (--lengths of attend and tree)";
+    case MaskOperand::allowed:
+      return "the array 'mask' [n_q x n_k] beside q";
+    case MaskOperand::edges:
+      return "the array 'edge' [m x 2] of whole numbers beside q";
+    case MaskOperand::none:
+      break;
+  }
+  return "nothing";
+}
+
+void require_operand(const MaskRow& row, const MaskInput& input) {
+  const bool is_empty = row.operand == MaskOperand::allowed && input.query * input.key == 0;
+  if (is_empty || is_given(row.operand, input)) return;
+  misuse("mask {} needs {}", row.name, text_of(row.operand));
 }
 
 /// Returns the lists of neighbours of a graph.
@@ -72,7 +87,7 @@ std::shared_ptr<const Neighbours> neighbours(const MaskInput& in, bool directed)
 Mask::Mask(std::vector<MaskPart> parts, MaskInput input, bool check_operands) : input_(input) {
   for (MaskPart& part : parts) {
     if (check_operands) require_operand(*part.row, input_);
-    if (is_missing(*part.row, input_)) continue;
+    if (!is_given(part.row->operand, input_)) continue;
     parts_.push_back({std::move(part), nullptr});
     Part& own = parts_.back();
     if (own.mask.row->operand == MaskOperand::edges) {

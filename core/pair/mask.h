@@ -92,6 +92,10 @@ struct MaskRow {
 [[nodiscard]] std::span<const MaskRow> mask_table();
 /// Returns the row with this name, or null.
 [[nodiscard]] const MaskRow* find_mask(const std::string& name);
+/// Returns the first row that reads this operand.
+[[nodiscard]] const MaskRow& mask_reading(MaskOperand operand);
+/// Returns whether one of the masks with these names reads this operand.
+[[nodiscard]] bool read_by_any(const std::vector<std::string>& masks, MaskOperand operand);
 
 /// A mask of a call with its parameters.
 struct MaskPart {

@@ -141,6 +141,15 @@ TEST(Segment, OfAllMemoryIsCausalOnTheWayForward) {
   EXPECT_GT(difference(x.value, y.value), 1e-3);
 }
 
+TEST(Mask, IsFoundByTheOperandThatItReads) {
+  for (const MaskRow& row : mask_table()) {
+    if (row.operand == MaskOperand::none) continue;
+    EXPECT_EQ(&mask_reading(row.operand), &row) << row.name;
+    EXPECT_TRUE(read_by_any({"causal", row.name}, row.operand)) << row.name;
+    EXPECT_FALSE(read_by_any({"causal", "nonesuch"}, row.operand)) << row.name;
+  }
+}
+
 TEST(Mask, WithoutItsOperandIsMisuse) {
   for (const char* name : {"padding", "explicit"}) {
     const Call call = masked(name);
