@@ -1,8 +1,6 @@
 #include "widgets/maps/maps_model.h"
 
 #include <cmath>
-#include <cstdio>
-#include <tuple>
 
 #include "core/base/error.h"
 #include "widgets/maps/map_raster.h"
@@ -29,19 +27,6 @@ bool same_matrices(const MapChoice& a, const MapChoice& b) {
   return a.calls == b.calls && a.quantity == b.quantity && a.reference == b.reference &&
          merges_words(a) == merges_words(b) && excludes_special(a) == excludes_special(b) &&
          a.join == b.join && a.beside == b.beside;
-}
-
-/// Returns what colours mean on a scale: "rank of weights".
-std::string on_scale(const std::string& name, figure::HeatScale scale) {
-  if (scale == figure::HeatScale::row_normalised) return name + " / largest in row";
-  return scale == figure::HeatScale::rank ? "rank of " + name : name;
-}
-
-/// Returns the percentiles of a choice: "1-99" are 1 and 99, "all" 0 and 100.
-std::pair<double, double> percentiles_of(const std::string& text) {
-  double low = 0, high = 100;
-  std::sscanf(text.c_str(), "%lf-%lf", &low, &high);
-  return {low, high};
 }
 
 }  // namespace
@@ -153,7 +138,10 @@ std::vector<PanelOf> MapsModel::panels_of_operator() const {
   };
   const bool differ = !beside_ || !alike(tokens_->query, beside_tokens_->query) ||
                       !alike(tokens_->key, beside_tokens_->key);
-  if (differ || choice_.beside->group == all_arrays) return {PanelOf::open, PanelOf::beside};
+  const bool other_values =
+      !differ && quantity_of(beside_.get()) != quantity_of(workspace_.trace().get());
+  if (differ || other_values || choice_.beside->group == all_arrays)
+    return {PanelOf::open, PanelOf::beside};
   return {PanelOf::open, PanelOf::beside, PanelOf::difference};
 }
 
@@ -172,8 +160,23 @@ MapSubject MapsModel::subject(PanelOf of) const {
           beside.join, workspace_.device()};
 }
 
+std::string MapsModel::quantity_of(const Trace* trace) const {
+  return trace != nullptr && trace->stored ? trace->stored->name : choice_.quantity;
+}
+
+std::string MapsModel::title_of_stored_difference(const Call& call) const {
+  const auto name = [&](const Trace& trace) {
+    return trace.stored ? trace.stored->title + ", stored " + trace.stored->name
+                        : panel_title(call, nullptr) + drawn_tensors(call, trace);
+  };
+  const std::string open = name(*workspace_.trace()), beside = name(*beside_);
+  return open == beside ? open + ", difference" : open + " − " + beside;
+}
+
 std::string MapsModel::title_of(const Call& call, const Call* reference, PanelOf of) const {
   const Trace& open = *workspace_.trace();
+  const bool differs = of == PanelOf::difference;
+  if (differs && (open.stored || beside_->stored)) return title_of_stored_difference(call);
   const Call& made = reference != nullptr && makes_heads(*reference) ? *reference : call;
   std::string title =
       panel_title(call, reference) + drawn_tensors(call, open) + made_head(made, open);
@@ -182,7 +185,7 @@ std::string MapsModel::title_of(const Call& call, const Call* reference, PanelOf
   if (stored && of == PanelOf::open && compares()) {
     return title + " · " + std::to_string(head_->head_index);
   }
-  if (of == PanelOf::difference) return title + ", difference";
+  if (differs) return title + ", difference";
   if (!compares()) return title;
   const auto folder = [](const Trace& trace) {
     return trace.group.substr(0, trace.group.rfind('/'));
@@ -218,7 +221,9 @@ std::shared_ptr<MatrixSource> MapsModel::source_of(const Call& call, const Call*
 std::shared_ptr<MapPanel> MapsModel::make_panel(std::size_t operation, PanelOf of) {
   const Call& call = choice_.calls[operation];
   const Call* reference = reference_call(choice_);
-  if (reference == &call) reference = nullptr;
+  // A stored map is that of one operator, which nothing is subtracted from.
+  const bool of_stored = of != PanelOf::open && beside_ && beside_->stored;
+  if (reference == &call || of_stored) reference = nullptr;
   const Trace* shown = of == PanelOf::beside ? beside_.get() : workspace_.trace().get();
   const std::string key = key_of(call, reference, choice_, of, shown);
   if (const auto found = made_.find(key); found != made_.end()) {
@@ -347,136 +352,6 @@ void MapsModel::flip(bool held) {
 
 std::optional<Focus> MapsModel::focused_cell() const {
   return tokens_->cell_of(workspace_.document().focused());
-}
-
-// ---- colours ------------------------------------------------------------------------------------
-
-void MapsModel::use_dark_colours(bool dark) {
-  if (dark_ == dark) return;
-  dark_ = dark;
-  emit progressed();
-}
-
-ColourChoice MapsModel::colour_choice(bool has_signs) const {
-  ColourChoice choice;
-  choice.scale = figure::heat_scale_from_name(choice_.scale);
-  const bool of_theme = choice_.colours == MapChoice().colours;
-  choice.map = !of_theme ? figure::colour_map_from_name(choice_.colours)
-               : dark_   ? figure::ColourMap::dark
-                         : figure::ColourMap::sequential;
-  choice.diverging = has_signs;
-  choice.zero_special = !has_signs && choice_.quantity == "weights";
-  std::tie(choice.low_percentile, choice.high_percentile) = percentiles_of(choice_.percentiles);
-  // Logits and differences have signs, which a logarithmic scale cannot show.
-  if (choice.scale == figure::HeatScale::log && !choice.zero_special) {
-    choice.scale = figure::HeatScale::linear;
-  }
-  return choice;
-}
-
-bool MapsModel::one_bar() const {
-  if (!choice_.shared_limits || reference_call(choice_) != nullptr) return false;
-  const MapPanel* first = first_with_map();
-  return std::all_of(panels_.begin(), panels_.end(), [&](const auto& panel) {
-    return panel->failed() ||
-           (has_signs(*panel) == has_signs(*first) && panel->stored == first->stored);
-  });
-}
-
-std::string MapsModel::value_name(bool difference) const {
-  const bool stored = head_ && head_->stored;
-  return on_scale(difference && !stored ? "difference of " + choice_.quantity : choice_.quantity,
-                  colour_choice(difference).scale);
-}
-
-std::string MapsModel::value_name(const MapPanel& panel) const {
-  return panel.stored.empty() ? value_name(panel.difference)
-                              : on_scale(panel.stored, colour_choice(panel).scale);
-}
-
-bool MapsModel::zeros_are_special(bool has_signs) const {
-  const ColourChoice choice = colour_choice(has_signs);
-  return choice.zero_special || choice.scale == figure::HeatScale::log;
-}
-
-figure::Specials MapsModel::specials(const MapPanel& panel) const {
-  return {zeros_are_special(has_signs(panel)) && panel.summary.zero > 0,
-          panel.summary.masked > panel.summary.excluded, panel.summary.nan > 0};
-}
-
-// ---- limits -------------------------------------------------------------------------------------
-
-std::vector<const MapPanel*> MapsModel::sharing(const MapPanel& panel) const {
-  if (!choice_.shared_limits) return {&panel};
-  std::vector<const MapPanel*> all;
-  for (const auto& other : panels_) {
-    const bool alike =
-        other->difference == panel.difference && has_signs(*other) == has_signs(panel) &&
-        other->stored == panel.stored;  // Logits and gradients have limits of their own.
-    if (other->pyramid && alike) all.push_back(other.get());
-  }
-  return all;
-}
-
-std::string MapsModel::limits_name(const MapPanel& panel) const {
-  std::string name = value_name(panel);
-  if (has_signs(panel) && !panel.difference) name += " with signs";
-  if (colour_choice(panel).scale == figure::HeatScale::log) name += ", logarithmic";
-  return choice_.shared_limits ? name : name + " of " + panel.title;
-}
-
-figure::Limits MapsModel::limits(const MapPanel& panel) const {
-  const auto by_hand = choice_.limits.find(limits_name(panel));
-  if (by_hand != choice_.limits.end()) return {by_hand->second[0], by_hand->second[1]};
-  const ColourChoice choice = colour_choice(panel);
-  figure::Limits limits;
-  for (const MapPanel* one : sharing(panel)) limits.include(colour_limits(one->summary, choice));
-  return limits;
-}
-
-figure::Limits MapsModel::range(const MapPanel& panel) const {
-  ColourChoice choice = colour_choice(panel);
-  choice.low_percentile = 0, choice.high_percentile = 100;
-  figure::Limits range = limits(panel);
-  for (const MapPanel* one : sharing(panel)) range.include(colour_limits(one->summary, choice));
-  return range;
-}
-
-void MapsModel::set_limits(const MapPanel& panel, figure::Limits limits) {
-  const std::string name = limits_name(panel);
-  if (has_signs(panel)) {
-    const double reach = std::max(std::abs(limits.low), std::abs(limits.high));
-    limits = {-reach, reach};
-  }
-  workspace_.document().edit(
-      tr("set colour limits"),
-      [&](Session& s) {
-        s.maps.limits[name] = {limits.low, limits.high};
-      },
-      "limits");
-}
-
-void MapsModel::reset_limits(const MapPanel& panel) {
-  const std::string name = limits_name(panel);
-  workspace_.document().edit(tr("reset colour limits"), [&](Session& s) {
-    s.maps.limits.erase(name);
-    s.maps.percentiles = MapChoice().percentiles;
-  });
-}
-
-double MapsModel::used_colours(const MapPanel& panel) const {
-  ColourChoice choice = colour_choice(panel);
-  // Values beyond the percentiles have the colours of the ends. (Limits of percentile 0 are 0.)
-  choice.low_percentile = std::min(choice.low_percentile, 1e-9), choice.high_percentile = 100;
-  const figure::Limits own = colour_limits(panel.summary, choice), all = limits(panel);
-  if (!choice_.shared_limits || own.empty() || own == all) return 1;
-  const auto place = [&](double v) { return figure::place_on_map(v, all, choice.scale); };
-  return place(own.high) - place(own.low);
-}
-
-bool MapsModel::flat(const MapPanel& panel) const {
-  constexpr double least = 0.12;  // Fraction of the colour map that a panel needs to be readable.
-  return used_colours(panel) < least;
 }
 
 // ---- tiles and exact values ---------------------------------------------------------------------

@@ -121,6 +121,8 @@ class MapsModel : public QObject {
   void set_limits(const MapPanel& panel, figure::Limits limits);
   /// Returns to the limits that follow from the values.
   void reset_limits(const MapPanel& panel);
+  /// Returns whether some panels could have the same limits, whatever the session says.
+  [[nodiscard]] bool can_share_limits() const;
   /// Returns the panels whose colours have the same limits.
   [[nodiscard]] std::vector<const MapPanel*> sharing(const MapPanel& panel) const;
   /// Returns the fraction of the shared colours that the values of a panel use.
@@ -177,6 +179,16 @@ class MapsModel : public QObject {
   [[nodiscard]] std::vector<PanelOf> panels_of_operator() const;
   [[nodiscard]] std::shared_ptr<MapPanel> make_panel(std::size_t operation, PanelOf of);
   [[nodiscard]] std::string title_of(const Call& call, const Call* reference, PanelOf of) const;
+  /// Returns the title of a difference that has a stored map on a side; it names both sides unless
+  /// they have the same name.
+  [[nodiscard]] std::string title_of_stored_difference(const Call& call) const;
+  /// Returns what a side shows: "weights", "logits", or of a stored map its name.
+  [[nodiscard]] std::string quantity_of(const Trace* trace) const;
+  [[nodiscard]] std::string quantity_of(const MapPanel& panel) const {
+    return panel.stored.empty() ? choice_.quantity : panel.stored;
+  }
+  /// Returns whether the values of two panels are of one kind, so that one range suits both.
+  [[nodiscard]] bool of_one_kind(const MapPanel& a, const MapPanel& b) const;
   [[nodiscard]] MapSubject subject(PanelOf of) const;
   [[nodiscard]] std::shared_ptr<MatrixSource> source_of(const Call& call, const Call* reference,
                                                         PanelOf of) const;

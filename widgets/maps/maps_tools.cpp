@@ -310,7 +310,6 @@ void MapsView::build_colour_tools(QWidget* row) {
   shared_->setText(tr("shared limits"));
   shared_->setCheckable(true);
   shared_->setObjectName("maps-shared");
-  shared_->setToolTip(tr("One range for all operators, or one for each"));
   line->addWidget(shared_);
   only_in(shared_, {"maps", "heads", "arcs"});
   connect(shared_, &QToolButton::clicked, this, [this](bool on) {

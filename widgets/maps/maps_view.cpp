@@ -97,6 +97,7 @@ void MapsView::connect_models() {
   connect(&model_, &MapsModel::panels_changed, this, [this] {
     model_.prepare_exact(workspace_.document().focused());
     show_readout();
+    show_shared_limits();
   });
   connect(&model_, &MapsModel::progressed, this, &MapsView::show_work);
   connect(&heads_, &HeadsModel::changed, this, &MapsView::show_work);
@@ -217,7 +218,6 @@ void MapsView::show_session() {
     heads_operator_->setCurrentIndex(
         std::min(session.maps.heads_operator, heads_operator_->count() - 1));
   }
-  shared_->setChecked(session.maps.shared_limits);
   {
     const QSignalBlocker quiet(top_), silent(threshold_);
     top_->setValue(session.maps.arc_top);
@@ -345,6 +345,17 @@ void MapsView::show_work() {
   const bool cancelled = all_heads ? heads_.cancelled() : model_.cancelled();
   cancel_->setVisible(busy || cancelled);
   cancel_->setText(cancelled ? tr("resume") : tr("cancel"));
+  show_shared_limits();
+}
+
+/// The button is pressed where maps have the same limits. Maps of different kinds cannot have them.
+void MapsView::show_shared_limits() {
+  const bool possible = layout_name() != "maps" || model_.can_share_limits();
+  shared_->setEnabled(possible);
+  shared_->setChecked(possible && workspace_.document().session().maps.shared_limits);
+  shared_->setToolTip(possible ? tr("One range for all operators, or one for each")
+                               : tr("No two of these maps show values of one kind (weights, logits,"
+                                    " differences, …), so that each has limits of its own"));
 }
 
 }  // namespace conelab::desktop

@@ -90,6 +90,7 @@ class MapsView : public QWidget {
   void show_menu(std::size_t panel, const std::optional<Focus>& cell, const QPoint& at);
   void show_readout();
   void show_work();
+  void show_shared_limits();
   void show_layout();
   [[nodiscard]] std::string layout_name() const;
 

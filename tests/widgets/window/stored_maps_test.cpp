@@ -7,6 +7,7 @@
 #include <QProcess>
 #include <QPushButton>
 #include <QTemporaryDir>
+#include <QToolButton>
 #include <QTreeWidget>
 #include <algorithm>
 
@@ -207,6 +208,79 @@ TEST(StoredMaps, AllArraysStandSideBySide) {
   EXPECT_LT(model.limits(*model.panels()[1]).low, -1);
   const QString told = opened.point_at_cell({3, 8});
   for (const Array& array : arrays) EXPECT_TRUE(told.contains(array.name)) << told.toStdString();
+}
+
+/// A window with a trace, whose maps under dot are compared with a result.
+struct BesideResult : ResultWindow {
+  explicit BesideResult(const char* result) {
+    window.open({QString::fromStdString(shipped_trace()) + ":/german/layer3"});
+    EXPECT_TRUE(wait_for([&] { return window.workspace().head() != nullptr; }));
+    window.document().edit("dot", [](Session& s) { s.maps.calls = {plain_call("dot")}; });
+    model().second().choose_file(Written::files()[result]);
+  }
+  [[nodiscard]] MapsModel& model() { return window.maps().model(); }
+  [[nodiscard]] bool complete(std::size_t count) {
+    const bool all = wait_for([&] {
+      const auto& panels = model().panels();
+      return panels.size() == count && std::all_of(panels.begin(), panels.end(), [](const auto& p) {
+               return p->pyramid && p->pyramid->complete() && p->revision == p->pyramid->revision();
+             });
+    });
+    pump(60);
+    return all;
+  }
+};
+
+// Weights are weights, whether they are computed or stored.
+TEST(StoredMaps, BesideATraceTheyShareItsLimits) {
+  REQUIRE_DISPLAY();
+  BesideResult opened("all.h5");
+  ASSERT_TRUE(opened.complete(3));
+  const auto& panels = opened.model().panels();
+  const auto* shared = opened.named<QToolButton>("maps-shared");
+  EXPECT_TRUE(shared->isEnabled());
+  EXPECT_TRUE(shared->isChecked());
+  EXPECT_EQ(opened.model().limits(*panels[0]), opened.model().limits(*panels[1]));
+  opened.window.document().edit("own", [](Session& s) { s.maps.shared_limits = false; });
+  EXPECT_FALSE(shared->isChecked());
+  EXPECT_NE(opened.model().limits(*panels[0]), opened.model().limits(*panels[1]));
+  // The difference is one of two operators, and says so.
+  EXPECT_EQ(panels[2]->title, "dot − penumbral, gamma = 4, stored weights");
+  EXPECT_DOUBLE_EQ(
+      panels[2]->pyramid->source().exact(3, 8),
+      panels[0]->pyramid->source().exact(3, 8) - panels[1]->pyramid->source().exact(3, 8));
+}
+
+TEST(StoredMaps, LogitsBesideWeightsShareNothing) {
+  REQUIRE_DISPLAY();
+  BesideResult opened("logits.h5");
+  ASSERT_TRUE(opened.complete(2)) << "weights minus logits mean nothing";
+  const auto* shared = opened.named<QToolButton>("maps-shared");
+  EXPECT_FALSE(shared->isEnabled());
+  EXPECT_FALSE(shared->isChecked());
+  EXPECT_TRUE(shared->toolTip().startsWith("No two of these maps"))
+      << shared->toolTip().toStdString();
+  opened.window.document().edit("logits", [](Session& s) { s.maps.quantity = "logits"; });
+  ASSERT_TRUE(opened.complete(3));
+  EXPECT_TRUE(shared->isEnabled());
+  EXPECT_TRUE(shared->isChecked());
+}
+
+// Nothing is subtracted from a stored map, which would be zero minus itself.
+TEST(StoredMaps, BesideADifferenceTheyStayWhole) {
+  REQUIRE_DISPLAY();
+  BesideResult opened("all.h5");
+  ASSERT_TRUE(opened.complete(3));
+  opened.window.document().edit("difference", [](Session& s) {
+    s.maps.calls = {plain_call("dot"), plain_call("umbral")};
+    s.maps.reference = 0;
+  });
+  ASSERT_TRUE(opened.complete(6));
+  const MapPanel& stored = *opened.model().panels()[4];
+  EXPECT_FALSE(stored.difference);
+  EXPECT_DOUBLE_EQ(
+      stored.pyramid->source().exact(3, 8),
+      stored_number(Written::files()["all.h5"], "attention/weights", "weight", 0, 3, 8));
 }
 
 TEST(StoredMaps, OtherLayoutsShowThemToo) {
