@@ -75,6 +75,9 @@ struct MapRegion {
   bool operator==(const MapRegion&) const = default;
 };
 
+/// As the group of BesideChoice: every other array of the result of `attend` that is open.
+inline constexpr const char* all_arrays = "*";
+
 /// What maps are compared with: a layer of this or another file, and a head of it.
 struct BesideChoice {
   std::string file, group;

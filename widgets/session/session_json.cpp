@@ -160,6 +160,8 @@ void keep_known_words(ConeChoice& c) {
 void keep_known_words(Session& s) {
   keep(s.trace.device, trace_devices);
   keep_known_words(s.maps);
+  const auto& beside = s.maps.beside;
+  if (beside && beside->group == all_arrays && beside->file != s.trace.file) s.maps.beside.reset();
   keep_known_words(s.cones);
   keep(s.bench.page, bench_pages);
   keep(s.theme, themes);

@@ -12,9 +12,6 @@
 
 namespace conelab::desktop {
 
-/// As the group of BesideChoice: every other array of the result of `attend` that is open.
-inline constexpr const char* all_arrays = "*";
-
 class SecondTrace : public QObject {
   Q_OBJECT
 

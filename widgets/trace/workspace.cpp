@@ -32,6 +32,10 @@ bool same_pairs(const Trace* before, const Trace& now) {
          before->key.shape.token == now.key.shape.token;
 }
 
+bool all_beside(const Session& session) {
+  return session.maps.beside && session.maps.beside->group == all_arrays;
+}
+
 /// Returns a choice of file, group and arrays.
 TraceChoice source_of(const std::string& file, const std::string& group,
                       const ArrayNames& arrays = {}) {
@@ -143,6 +147,10 @@ void Workspace::take(Loaded loaded, bool into_session) {
   watch_.watch(QString::fromStdString(trace_->file));
   emit loading_changed();
   if (!into_session) return choose_head();
+  const Session& before_it = document_.session();
+  const std::string& left = before_it.trace.file;
+  const bool leaves_arrays = left != trace_->file && all_beside(before_it);
+  const QString left_name = QFileInfo(QString::fromStdString(left)).fileName();
   document_.open(tr("open %1").arg(QFileInfo(QString::fromStdString(trace_->file)).fileName()),
                  [this, keeps_pair](Session& s) {
                    const bool other_file = s.trace.file != trace_->file;
@@ -150,6 +158,7 @@ void Workspace::take(Loaded loaded, bool into_session) {
                      s.maps.region.reset();
                      s.maps.limits.clear();
                      s.maps.range_begin = s.maps.range_end = 0;
+                     if (all_beside(s)) s.maps.beside.reset();
                    }
                    s.trace.file = trace_->file, s.trace.group = trace_->group;
                    s.trace.arrays = trace_->arrays;
@@ -159,6 +168,11 @@ void Workspace::take(Loaded loaded, bool into_session) {
                    if (!keeps_pair) s.locked.reset();
                  });
   choose_head();
+  if (leaves_arrays) {
+    emit failed(tr("All arrays of %1 stand side by side only while it is open itself: nothing is "
+                   "compared now.")
+                    .arg(left_name));
+  }
   read_changed();
 }
 

@@ -283,6 +283,24 @@ TEST(StoredMaps, BesideADifferenceTheyStayWhole) {
       stored_number(Written::files()["all.h5"], "attention/weights", "weight", 0, 3, 8));
 }
 
+TEST(StoredMaps, AllArraysEndWithTheirFile) {
+  REQUIRE_DISPLAY();
+  ResultWindow opened;
+  opened.window.open({Written::files()["all.h5"]});
+  ASSERT_TRUE(opened.shows("/attention/weights"));
+  opened.choose("maps-beside", "with all arrays");
+  ASSERT_TRUE(wait_for([&] { return opened.window.maps().model().panels().size() == 6; }));
+  opened.window.open({QString::fromStdString(shipped_trace()) + ":/german/layer3"});
+  ASSERT_TRUE(
+      wait_for([&] { return opened.window.document().session().trace.group == "/german/layer3"; }));
+  EXPECT_EQ(opened.named<QComboBox>("maps-beside")->currentText(), "no comparison");
+  EXPECT_EQ(opened.window.error_shown(),
+            "All arrays of all.h5 stand side by side only while it is open itself: nothing is "
+            "compared now.");
+  opened.window.document().undo();
+  EXPECT_TRUE(wait_for([&] { return opened.window.maps().model().panels().size() == 6; }));
+}
+
 TEST(StoredMaps, OtherLayoutsShowThemToo) {
   REQUIRE_DISPLAY();
   ResultWindow opened;
