@@ -108,9 +108,10 @@ bool read_results(const FigureRequest& request, Map2d quantity, figure::FigureIn
     if (!result) {
       fail("{}: is not a result of attend (expected one, as {} is)", path, request.inputs[0]);
     }
-    refuse_trace_keys(
-        request, path, result->title.empty() ? "a map" : "the map of " + result->title,
-        {"similarities", "arrays", "join", "beside", "beside_head", "beside_join", "special"});
+    refuse_trace_keys(request, path,
+                      result->title.empty() ? "a map" : "the map of " + result->title,
+                      {"similarities", "arrays", "join", "beside", "beside_arrays", "beside_head",
+                       "beside_join", "special"});
     maps.panels.push_back(panel_of(*result, path, quantity, request));
     sources.insert(result->source);
     const std::size_t here = axis_of(result->map, "batch", path).size();

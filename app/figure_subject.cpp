@@ -31,6 +31,7 @@ std::vector<std::uint8_t> masked_pairs(const Plan& plan, const AttentionInput<do
 /// What is drawn of a layer, as the request's keys say.
 struct Subject {
   const FigureRequest* request = nullptr;
+  std::string prefix;  ///< Of its keys: empty, or "beside_".
   TraceLayer layer;
   std::size_t batch = 0, head = 0;
   std::string join;  ///< "one", "mean", "maximum" or "rollout".
@@ -70,7 +71,7 @@ HeatmapPanel joined(const Subject& subject, const TraceLayer& layer, bool mean,
 std::vector<std::string> layers_of(const Subject& subject) {
   const TraceLayer& layer = subject.layer;
   if (layer.group.empty()) return {""};
-  const auto groups = layer_groups(*subject.request, layer.file);
+  const auto groups = layer_groups(*subject.request, layer.file, subject.prefix);
   return layers_up_to(layers_beside(groups, layer.group), layer.group);
 }
 
@@ -87,7 +88,8 @@ HeatmapPanel rollout_of(const Subject& subject, const std::string& similarity) {
   for (const std::string& group : layers_of(subject)) {
     const bool own = group == subject.layer.group;
     const TraceLayer other =
-        own ? TraceLayer() : read_trace_layer(*subject.request, subject.layer.file + ":" + group);
+        own ? TraceLayer()
+            : read_trace_layer(*subject.request, subject.layer.file + ":" + group, subject.prefix);
     const TraceLayer& layer = own ? subject.layer : other;
     if (layer.extents.query != e.query || layer.extents.key != e.key) {
       fail("rollout: {} has {} queries and {} keys, {} has {}", layer_name(group),
@@ -116,8 +118,12 @@ HeatmapPanel map_of(const Subject& subject, const std::string& similarity, Map2d
 /// Returns the subject that the keys `<prefix>head` and `<prefix>join` choose of an input.
 Subject read_subject(const FigureRequest& request, const std::string& spec,
                      const std::string& prefix) {
-  Subject subject{&request, read_trace_layer(request, spec), request.index("batch"),
-                  request.index(prefix + "head"), request.value(prefix + "join")};
+  Subject subject{&request,
+                  prefix,
+                  read_trace_layer(request, spec, prefix),
+                  request.index("batch"),
+                  request.index(prefix + "head"),
+                  request.value(prefix + "join")};
   if (subject.join.empty()) subject.join = "one";  // The figure has no such key.
   return subject;
 }

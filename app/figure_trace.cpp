@@ -17,13 +17,15 @@ namespace {
 /// A figure's map is held in memory. Larger maps can be written by `attend --keep weights`.
 constexpr std::int64_t most_cells = std::int64_t{1} << 27;
 
-/// Returns the names of q, k and v that the key `arrays` gives; empty if it is not given.
-std::vector<std::string> array_names(const FigureRequest& request) {
-  const std::string typed = request.value("arrays");
+/// Returns the names of q, k and v that the key `<prefix>arrays` gives, otherwise those of
+/// `arrays`; empty if neither is given.
+std::vector<std::string> array_names(const FigureRequest& request, const std::string& prefix) {
+  const std::string key = request.value(prefix + "arrays").empty() ? "arrays" : prefix + "arrays";
+  const std::string typed = request.value(key);
   if (typed.empty()) return {};
-  std::vector<std::string> names = split_list(typed, "-p arrays");
+  std::vector<std::string> names = split_list(typed, "-p " + key);
   if (names.size() != 3) {
-    misuse("-p arrays={}: expected the names of q, k and v, separated by commas", typed);
+    misuse("-p {}={}: expected the names of q, k and v, separated by commas", key, typed);
   }
   return names;
 }
@@ -54,10 +56,11 @@ void check_index(const char* axis, std::size_t index, std::int64_t size) {
   }
 }
 
-std::vector<std::string> layer_groups(const FigureRequest& request, const std::string& file) {
+std::vector<std::string> layer_groups(const FigureRequest& request, const std::string& file,
+                                      const std::string& prefix) {
   const FileFormat format = detect_format(file);
   if (format == FileFormat::npy) return {""};
-  const std::vector<std::string> arrays = array_names(request);
+  const std::vector<std::string> arrays = array_names(request, prefix);
   const std::string query = arrays.empty() ? "q" : arrays.front();
   if (format == FileFormat::hdf5) {
     return groups_with_queries(inspect(file, {.cancelled = request.cancelled}), query);
@@ -68,10 +71,11 @@ std::vector<std::string> layer_groups(const FigureRequest& request, const std::s
   return groups_of_archive(source->names(), query);
 }
 
-TraceLayer read_trace_layer(const FigureRequest& request, const std::string& spec) {
+TraceLayer read_trace_layer(const FigureRequest& request, const std::string& spec,
+                            const std::string& prefix) {
   AttendJob job;
   job.input = spec;
-  if (const std::vector<std::string> names = array_names(request); !names.empty()) {
+  if (const std::vector<std::string> names = array_names(request, prefix); !names.empty()) {
     job.query = names[0], job.key = names[1], job.value = names[2];
   }
   Input file = read_attend_input(job, request.cancelled, tensor_parameters());

@@ -27,13 +27,15 @@ struct TraceHead {
   std::string caption;  ///< For example "MiniLM, german/layer3, head 5".
 };
 
-/// Reads FILE or FILE:/group; the request's key `arrays` names its q, k and v. Throws misuse if its
-/// n_q x n_k matrix is too large to be drawn.
-[[nodiscard]] TraceLayer read_trace_layer(const FigureRequest& request, const std::string& spec);
+/// Reads FILE or FILE:/group; the request's key `arrays` names its q, k and v, and the key
+/// `<prefix>arrays` goes before it. Throws misuse if its n_q x n_k matrix is too large to be drawn.
+[[nodiscard]] TraceLayer read_trace_layer(const FigureRequest& request, const std::string& spec,
+                                          const std::string& prefix = "");
 /// Returns the groups of a file that hold a trace, as layers.h orders them; "" alone for a file
 /// without groups.
 [[nodiscard]] std::vector<std::string> layer_groups(const FigureRequest& request,
-                                                    const std::string& file);
+                                                    const std::string& file,
+                                                    const std::string& prefix = "");
 /// Returns a head of a layer, without a caption. Throws misuse if there is no such head.
 [[nodiscard]] TraceHead head_of_layer(const TraceLayer& layer, std::size_t batch, std::size_t head);
 

@@ -58,7 +58,6 @@ std::vector<std::string> groups_of_archive(const std::vector<std::string>& array
     if (!is_array_of_group(array, query)) continue;
     groups.push_back("/" + array.substr(0, array.size() - query.size() - 1));
   }
-  if (groups.empty()) return {""};
   return by_parent(groups);
 }
 

@@ -18,8 +18,8 @@ namespace conelab {
 /// q.
 [[nodiscard]] bool is_array_of_group(const std::string& array, const std::string& name);
 /// Returns the groups of an archive with these arrays that contain an array `query`, in the same
-/// order: "/layer0" for "layer0/q" or "layer0.q"; "" alone if an array is called `query`, or if
-/// there is none.
+/// order: "/layer0" for "layer0/q" or "layer0.q"; "" alone if an array is called `query`. The
+/// result is empty if there is none.
 [[nodiscard]] std::vector<std::string> groups_of_archive(const std::vector<std::string>& arrays,
                                                          const std::string& query = "q");
 /// Returns those of `groups` that have the same parent as `group`, in natural order: the layers of

@@ -52,14 +52,20 @@ void set_maps(FigureChoice& figure, const MapChoice& maps, const Trace& trace, s
   figure.parameters["high"] = fmt::format("{:.6g}", limits->second[1]);
 }
 
+/// Returns the names of q, k and v, separated by commas.
+std::string listed(const ArrayNames& arrays) {
+  const std::string query = arrays.query.empty() ? "q" : arrays.query;
+  if (arrays == ArrayNames()) return "q,k,v";
+  const auto name = [&](const std::string& own) { return own.empty() ? query : own; };
+  return query + "," + name(arrays.key) + "," + name(arrays.value);
+}
+
 void set_arrays(FigureChoice& figure, const ArrayNames& arrays) {
-  if (arrays == ArrayNames()) return;
-  const auto name = [&](const std::string& own) { return own.empty() ? arrays.query : own; };
-  figure.parameters["arrays"] = arrays.query + "," + name(arrays.key) + "," + name(arrays.value);
+  if (arrays != ArrayNames()) figure.parameters["arrays"] = listed(arrays);
 }
 
 /// Sets which heads are joined, and what the maps are compared with.
-void set_subjects(FigureChoice& figure, const MapChoice& maps) {
+void set_subjects(FigureChoice& figure, const MapChoice& maps, const Trace& open) {
   set(figure, "join", maps.join);
   if (!maps.beside) return;
   const BesideChoice& beside = *maps.beside;
@@ -67,6 +73,8 @@ void set_subjects(FigureChoice& figure, const MapChoice& maps) {
       beside.group.empty() ? beside.file : beside.file + ":" + beside.group;
   set(figure, "beside_head", std::to_string(beside.head));
   set(figure, "beside_join", beside.join);
+  const bool other_names = beside.file != open.file && beside.arrays != open.arrays;
+  if (other_names) figure.parameters["beside_arrays"] = listed(beside.arrays);
 }
 
 void set_arcs(FigureChoice& figure, const MapChoice& maps, const Extents& extents) {
@@ -173,7 +181,7 @@ std::optional<FigureChoice> map_figure(const Session& session, const Trace& trac
     set_arcs(figure, maps, trace.extents());
   } else {
     set_maps(figure, maps, trace, head);
-    set_subjects(figure, maps);
+    set_subjects(figure, maps, trace);
   }
   return figure;
 }

@@ -83,6 +83,7 @@ struct BesideChoice {
   std::string file, group;
   std::int64_t head = 0;
   std::string join = head_joins[0];
+  ArrayNames arrays = {};  ///< Of another file than the open one.
   bool operator==(const BesideChoice&) const = default;
 };
 

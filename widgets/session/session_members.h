@@ -42,6 +42,7 @@ void members(A& a, MapZoom& c) {
 template <class A>
 void members(A& a, BesideChoice& c) {
   a("file", c.file), a("group", c.group), a("head", c.head), a("join", c.join);
+  a("arrays", c.arrays);
 }
 template <class A>
 void members(A& a, MapChoice& c) {

@@ -7,6 +7,18 @@
 #include "core/base/error.h"
 
 namespace conelab::desktop {
+namespace {
+
+std::string query_name(const ArrayNames& arrays) {
+  return arrays.query.empty() ? "q" : arrays.query;
+}
+
+/// Returns what the groups of a trace depend on.
+std::string groups_key(const std::string& file, const ArrayNames& arrays) {
+  return file + ":" + query_name(arrays);
+}
+
+}  // namespace
 
 SecondTrace::SecondTrace(Workspace& workspace, QObject* parent)
     : QObject(parent), workspace_(workspace) {
@@ -24,7 +36,8 @@ void SecondTrace::follow() {
   if (beside && open && (!all || has_all)) {
     const bool same_file = beside->file == open->file;
     wanted = beside->file + ":" + beside->group + ":" + (same_file ? open->sha256 : "") +
-             (all ? open->group : "");
+             (all ? open->group : "") + ":" + beside->arrays.query + ":" + beside->arrays.key +
+             ":" + beside->arrays.value;
     if (same_file && beside->group == open->group && trace_ != open) {
       job_.cancel();
       wanted_ = wanted;
@@ -39,8 +52,8 @@ void SecondTrace::follow() {
   if (!wanted.empty()) {
     std::vector<std::string> known;
     if (beside->file == open->file) known = workspace_.groups();
-    if (beside->file == groups_of_) known = groups_;
-    const ArrayNames arrays = beside->file == open->file ? open->arrays : ArrayNames();
+    const ArrayNames arrays = beside->file == open->file ? open->arrays : beside->arrays;
+    if (groups_key(beside->file, arrays) == groups_of_) known = groups_;
     job_ = workspace_.jobs().start<Loaded>(
         "reading " + (all ? "all arrays" : layer_name(beside->group)),
         [file = beside->file, group = beside->group, arrays, known, all,
@@ -48,8 +61,7 @@ void SecondTrace::follow() {
           Loaded loaded;
           loaded.groups = known;
           if (known.empty()) {
-            const std::string query = arrays.query.empty() ? "q" : arrays.query;
-            loaded.groups = groups_to_open(file, query, context.cancel_check());
+            loaded.groups = groups_to_open(file, query_name(arrays), context.cancel_check());
           }
           context.stop_if_cancelled();
           const auto read = [&](const std::string& which) {
@@ -74,7 +86,7 @@ void SecondTrace::take(Loaded loaded) {
   trace_ = std::move(loaded.trace);
   more_ = std::move(loaded.more);
   groups_ = std::move(loaded.groups);
-  groups_of_ = trace_->file;
+  groups_of_ = groups_key(trace_->file, trace_->arrays);
   error_.clear();
   emit changed();
 }
@@ -93,23 +105,24 @@ void SecondTrace::offer(const QStringList& files) {
   emit changed();
 }
 
-void SecondTrace::choose_file(const QString& file) {
+void SecondTrace::choose_file(const QString& file, const QString& group, const ArrayNames& arrays) {
   const std::string path = QFileInfo(file).absoluteFilePath().toStdString();
   choice_job_ = workspace_.jobs().start<std::vector<std::string>>(
       "looking into " + QFileInfo(file).fileName().toStdString(),
-      [path](const JobContext& context) {
-        auto groups = groups_to_open(path, "q", context.cancel_check());
-        if (groups.empty()) fail("{}: no group holds a q", path);
-        return groups;
+      [path, arrays](const JobContext& context) {
+        return groups_to_open(path, query_name(arrays), context.cancel_check());
       },
-      [this, path](const std::vector<std::string>& groups) {
+      [this, path, arrays, named = group.toStdString()](const std::vector<std::string>& groups) {
         choice_job_.finished();
         if (!workspace_.trace()) return;
-        groups_ = groups, groups_of_ = path;
+        if (groups.empty()) return emit arrays_wanted(QString::fromStdString(path));
+        groups_ = groups, groups_of_ = groups_key(path, arrays);
         const Trace& open = *workspace_.trace();
-        const bool found = std::find(groups.begin(), groups.end(), open.group) != groups.end();
+        const std::string& wanted = named.empty() ? open.group : named;
+        const bool found = std::find(groups.begin(), groups.end(), wanted) != groups.end();
         workspace_.document().edit(tr("compare with another file"), [&](Session& s) {
-          s.maps.beside = first_beside(s, open, path, found ? open.group : groups.front());
+          s.maps.beside = first_beside(s, open, path, found ? wanted : groups.front());
+          s.maps.beside->arrays = arrays;
         });
       },
       [this](const std::string& message) {
@@ -122,6 +135,8 @@ void SecondTrace::choose_file(const QString& file) {
 BesideChoice first_beside(const Session& session, const Trace& open, const std::string& file,
                           const std::string& group) {
   BesideChoice beside{file, group, session.trace.head, session.maps.join};
+  const auto& before = session.maps.beside;
+  if (before && before->file == file) beside.arrays = before->arrays;
   const bool same = file == open.file && group == open.group;
   if (same && beside.join == head_joins[0]) beside.head = (beside.head + 1) % open.extents().head;
   return beside;

@@ -28,8 +28,9 @@ class SecondTrace : public QObject {
   [[nodiscard]] const std::string& error() const { return error_; }
 
   /// Compares with a file after its groups have been read: with the group that is named as the open
-  /// one, otherwise with the first. `Workspace::failed` reports a file without traces.
-  void choose_file(const QString& file);
+  /// one, otherwise with the first; or with this group. If no arrays are given and none is called
+  /// q, it asks for them instead.
+  void choose_file(const QString& file, const QString& group = {}, const ArrayNames& arrays = {});
 
   /// Offers files that were opened together with the trace, for comparison.
   void offer(const QStringList& files);
@@ -37,6 +38,8 @@ class SecondTrace : public QObject {
 
  signals:
   void changed();
+  /// No array of this file is called q.
+  void arrays_wanted(const QString& file);
 
  private:
   struct Loaded {
@@ -52,7 +55,7 @@ class SecondTrace : public QObject {
   std::shared_ptr<const Trace> trace_;
   std::vector<std::shared_ptr<const Trace>> more_;
   std::vector<std::string> groups_;
-  std::string groups_of_;  ///< The file of `groups_`.
+  std::string groups_of_;  ///< The file of `groups_`, and the name of its queries.
   QStringList offered_;    ///< Absolute paths.
   std::string error_;
   std::string wanted_;  ///< Identifies what was last read or is being read; empty: nothing.

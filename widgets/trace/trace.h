@@ -86,9 +86,9 @@ struct HeadInput {
 [[nodiscard]] MapChoice shown_maps(const MapChoice& choice, const Trace* trace);
 
 /// Returns the groups of an HDF5 file that contain an array `query`, or if there are none its
-/// stored maps; for files of other formats one empty name. Parents are in the order of the file,
-/// the layers of each in natural order ("/german/layer3" before "/german/layer10"). Throws a
-/// failure if the file cannot be read.
+/// stored maps; for an archive those of groups_of_archive; for a .npy file one empty name. Parents
+/// are in the order of the file, the layers of each in natural order ("/german/layer3" before
+/// "/german/layer10"). Throws a failure if the file cannot be read.
 [[nodiscard]] std::vector<std::string> groups_to_open(const std::string& file,
                                                       const std::string& query = "q",
                                                       const Cancelled& cancelled = {});

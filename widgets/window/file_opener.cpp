@@ -47,7 +47,10 @@ QStringList names_of(const Files& files) {
 void try_reading(const FoundFile& file, const JobContext& context) {
   const std::string path = file.path.toStdString();
   std::string group = file.group;
-  if (group.empty()) group = groups_to_open(path, "q", context.cancel_check()).front();
+  if (group.empty()) {
+    const std::vector<std::string> groups = groups_to_open(path, "q", context.cancel_check());
+    if (!groups.empty()) group = groups.front();
+  }
   (void)load_trace(path, group, context.cancel_check());
 }
 
@@ -199,6 +202,22 @@ void FileOpener::show_stored(const Files& files) {
 void FileOpener::ask_for_arrays(const Files& files) {
   const Files some = of_kind(files, FileKind::arrays);
   if (!some.empty() && of_kind(files, FileKind::trace).empty()) emit arrays_found(some.front());
+}
+
+void FileOpener::find_arrays(const QString& file) {
+  arrays_job_ = workspace_.jobs().start<FoundFile>(
+      "looking into " + QFileInfo(file).fileName().toStdString(),
+      [file](const JobContext& context) { return identify_file(file, context.cancel_check()); },
+      [this, file](const FoundFile& found) {
+        arrays_job_.finished();
+        if (found.kind == FileKind::arrays) return emit compared_arrays_found(found);
+        emit failed(tr("%1: no group holds a q").arg(file));
+      },
+      [this](const std::string& message) {
+        arrays_job_.finished();
+        emit failed(QString::fromStdString(message));
+      },
+      true);
 }
 
 void FileOpener::show_session(const Files& sessions) {

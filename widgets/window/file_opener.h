@@ -28,11 +28,16 @@ class FileOpener : public QObject {
 
   /// Opens files. Files of earlier calls that are not open yet are opened as well, after these.
   void open(const QStringList& files);
+  /// Looks for the arrays of a file that is to be compared, and whose arrays have other names than
+  /// q, k and v.
+  void find_arrays(const QString& file);
 
  signals:
   void session_found(const SavedSession& saved, const QString& path);
   /// The arrays of a file have to be assigned to q, k and v.
   void arrays_found(const FoundFile& file);
+  /// The same of a file that is to be compared.
+  void compared_arrays_found(const FoundFile& file);
   /// Further traces were opened with the one that is shown: they can be compared with it.
   void more_traces_found(const QStringList& files);
   /// The dock of the first file should be shown.
@@ -68,7 +73,7 @@ class FileOpener : public QObject {
   BenchModel& benchmarks_;
   DataView& data_;
   QStringList pending_;
-  JobHandle job_;
+  JobHandle job_, arrays_job_;
   [[nodiscard]] const char* dock_of(const FoundFile& file) const;
 
   Files shown_;         ///< The files of the current call that are shown.

@@ -219,7 +219,7 @@ void MainWindow::connect_opener() {
           &SecondTrace::offer);
   connect(opener_.get(), &FileOpener::view_wanted, &layout_, &DockLayout::raise);
   connect(opener_.get(), &FileOpener::arrays_found, this, [this](const FoundFile& file) {
-    auto* dialog = new ArraysDialog(file, this);
+    const auto* dialog = ask_for_arrays(file);
     connect(dialog, &ArraysDialog::chosen, this,
             [this](const QString& path, const QString& group, const ArrayNames& arrays) {
               arrays_file_ = path;
@@ -229,8 +229,14 @@ void MainWindow::connect_opener() {
     connect(dialog, &QDialog::rejected, this, [this, path = file.path] {
       if (workspace_->trace()) banner_->show_notice(shown_in_data_only(path));
     });
-    dialog->open();
   });
+  SecondTrace& second = maps_->model().second();
+  connect(&second, &SecondTrace::arrays_wanted, opener_.get(), &FileOpener::find_arrays);
+  connect(opener_.get(), &FileOpener::compared_arrays_found, this,
+          [this, &second](const FoundFile& file) {
+            connect(ask_for_arrays(file), &ArraysDialog::chosen, &second,
+                    &SecondTrace::choose_file);
+          });
   connect(
       opener_.get(), &FileOpener::notice, this, [this](const QString& text, const QString& trace) {
         if (trace.isEmpty()) return banner_->show_notice(text);
@@ -249,6 +255,12 @@ void MainWindow::connect_opener() {
             document_.replace(std::move(session));
             if (!layout_.restore(saved.layout)) layout_.raise("dock-maps");
           });
+}
+
+ArraysDialog* MainWindow::ask_for_arrays(const FoundFile& file) {
+  auto* dialog = new ArraysDialog(file, this);
+  dialog->open();
+  return dialog;
 }
 
 QString MainWindow::shown_in_data_only(const QString& path) const {
@@ -519,8 +531,9 @@ void MainWindow::open_dialog() {
 
 void MainWindow::save_dialog() {
   const QString& path = session_file_.path();
-  const QString file = ask_where_to_write(
-      this, tr("Save session"), path.isEmpty() ? "session.json" : path, tr("Sessions (*.json)"));
+  const QString file =
+      ask_where_to_write(this, tr("Save session"), path.isEmpty() ? "session.json" : path,
+                         tr("Sessions (*.json);;All files (*)"));
   if (!file.isEmpty()) session_file_.save_as(file);
 }
 

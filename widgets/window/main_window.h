@@ -14,11 +14,13 @@
 
 namespace conelab::desktop {
 
+class ArraysDialog;
 class Banner;
 class BenchmarksView;
 class DataView;
 class ExplorerView;
 class FileOpener;
+struct FoundFile;
 class FiguresView;
 class Guide;
 class MapsView;
@@ -87,6 +89,8 @@ class MainWindow : public QMainWindow {
   void remember(const QString& file);
   void show_recent();
   /// Says that the maps still show the open trace, and not this file.
+  /// Asks which arrays of a file are q, k and v.
+  ArraysDialog* ask_for_arrays(const FoundFile& file);
   [[nodiscard]] QString shown_in_data_only(const QString& path) const;
   void show_figure(const QString& label, const FigureChoice& figure);
   /// Returns the command line that computes a call on the open trace. It is empty if there is none.
