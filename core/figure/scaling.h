@@ -39,7 +39,6 @@ struct Guide {
 
 struct ScalingFigure {
   std::vector<ScalingSeries> series;
-  std::string x_title = "sequence length <i>n</i>";  ///< Markup of `rich`.
   std::string y_title = "time (s)";
   /// A single guide lies below all curves; several meet at the shortest length, below the lowest
   /// median there. No guide is drawn if there is only one length.
