@@ -98,22 +98,28 @@ void MapsCanvas::arrange() {
   if (cells.height < histogram_map) space.histogram = 0, cells = arranged();
   if (cells.height < margin_map && space.margin == margin) space.margin = 0, cells = arranged();
   cells = with_cut_labels(cells);  // Cells may have grown.
-  if (titles_are_cut()) space.title_lines = 2, cells = arranged();
+  // A second line of titles may take the space of small maps only if the first tells nothing.
+  if (titles_are_cut(cells.width)) {
+    const MapLayout one_line = layout_;
+    space.title_lines = 2;
+    const double least = std::min(least_map, cells.height);
+    if (arranged().height < least) layout_ = one_line;
+    cells = layout_.panels.front().cells;
+  }
   pictures_.resize(layout_.panels.size());
   if (!model_.camera_fits || layout_.panels.empty()) return;
   const auto [columns, rows] = model_.largest_size();
   model_.camera.fit(rows, columns, cells.width, cells.height);
 }
 
-bool MapsCanvas::titles_are_cut() const {
+bool MapsCanvas::titles_are_cut(double width) const {
   QFont bold = font();
   bold.setBold(true);
   const QFontMetrics metrics(bold);
-  for (std::size_t i = 0; i < layout_.panels.size(); ++i) {
-    const QString title = QString::fromStdString(model_.shown(i).title);
-    if (metrics.horizontalAdvance(title) > layout_.panels[i].title.width) return true;
-  }
-  return false;
+  // Titles take as much space while the reference is shown, so that nothing moves.
+  return std::any_of(model_.panels().begin(), model_.panels().end(), [&](const auto& panel) {
+    return metrics.horizontalAdvance(QString::fromStdString(panel->title)) > width;
+  });
 }
 
 void MapsCanvas::keep_readable() {
@@ -126,6 +132,7 @@ void MapsCanvas::keep_readable() {
   const double seen = parentWidget() == nullptr ? height() : parentWidget()->height();
   const MapLayout whole = arrange_panels(width(), seen, count, aspect(), space);
   const bool fits = count > 0 && whole.panels.front().cells.height >= nearly * least_map;
+  if (titles_are_cut(least_map)) space.title_lines = 2;
   const double least = fits ? 0 : least_height(width(), count, aspect(), space, least_map);
   const int needed = std::max(lowest, static_cast<int>(std::ceil(least)));
   if (needed == readable_height_) return;
@@ -299,13 +306,11 @@ std::vector<MapsCanvas::Bar> MapsCanvas::bars() const {
   if (layout_.panels.empty()) return all;
   if (layout_.shared_bar.width > 0) {
     figure::Specials used;
-    std::size_t first = layout_.panels.size();
-    for (std::size_t i = layout_.panels.size(); i-- > 0;) {
-      const figure::Specials one = model_.specials(model_.shown(i));
+    for (const auto& panel : model_.panels()) {
+      const figure::Specials one = model_.specials(*panel);
       used = {used.zero || one.zero, used.masked || one.masked, used.nan || one.nan};
-      if (!model_.shown(i).failed()) first = i;
     }
-    if (first < layout_.panels.size()) add(layout_.shared_bar, first, used);
+    if (const auto first = model_.first_with_map()) add(layout_.shared_bar, *first, used);
     return all;
   }
   for (std::size_t i = 0; i < layout_.panels.size(); ++i) {

@@ -78,8 +78,8 @@ class MapsCanvas : public QWidget {
   };
   void arrange();
   void keep_readable();
-  /// Returns whether a title does not fit in one line.
-  [[nodiscard]] bool titles_are_cut() const;
+  /// Returns whether a title does not fit in one line of this width.
+  [[nodiscard]] bool titles_are_cut(double width) const;
   [[nodiscard]] LabelSpace label_spaces() const;
   [[nodiscard]] double aspect() const;
   [[nodiscard]] int panel_at(const QPointF& point) const;

@@ -72,11 +72,12 @@ class MapsModel : public QObject {
   /// Returns the panel that is drawn at a position. While a key is held, this is the reference
   /// everywhere; if maps are compared, the two change places.
   [[nodiscard]] const MapPanel& shown(std::size_t place) const;
-  /// Returns the first panel that has a map; null if all of them failed.
-  [[nodiscard]] const MapPanel* first_with_map() const {
+  /// Returns the first panel that has a map; absent if all of them failed.
+  [[nodiscard]] std::optional<std::size_t> first_with_map() const {
     const auto found = std::find_if(panels_.begin(), panels_.end(),
                                     [](const auto& panel) { return !panel->failed(); });
-    return found == panels_.end() ? nullptr : found->get();
+    if (found == panels_.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - panels_.begin());
   }
   void flip(bool held);
   [[nodiscard]] bool flipped() const { return flipped_; }

@@ -124,6 +124,50 @@ TEST(Compare, NarrowTitlesKeepTheLayerAndTheHead) {
   }
 }
 
+// Nothing moves when R shows the reference, whose title is short.
+TEST(Compare, TheReferenceKeepsThePlacesOfTheMaps) {
+  REQUIRE_DISPLAY();
+  Compared compared;
+  compared.document.edit("reference", [](Session& s) {
+    Call call = plain_call("penumbral");
+    call.parameters["gamma"] = "16", call.parameters["height"] = "2";
+    s.maps.calls = {plain_call("dot"), call};
+    s.maps.reference = 0;
+  });
+  ASSERT_TRUE(compared.complete(2));
+  compared.view.resize(640, 700);
+  pump(100);
+  MapsCanvas& canvas = compared.view.canvas();
+  const auto cells = [&] {
+    canvas.grab();
+    const Box& box = canvas.places().panels[1].cells;
+    return std::array{box.x, box.y, box.width, box.height};
+  };
+  const auto before = cells();
+  EXPECT_GT(canvas.places().panels[1].title.height, title_height);
+  compared.view.model().flip(true);
+  EXPECT_EQ(cells(), before);
+  compared.view.model().flip(false);
+}
+
+// Maps that are scrolled are as large with titles of two lines.
+TEST(Compare, MapsBesideAFileHave200Pixels) {
+  REQUIRE_DISPLAY();
+  const QTemporaryDir folder;
+  const std::string other = write_model(folder, {3, 2, 20, 8}, "afterwards.h5", 2);
+  Compared compared(write_model(folder, {3, 2, 20, 8}, "before.h5", 1), "/layer2");
+  compared.document.edit("operators", [](Session& s) {
+    s.maps.calls = {plain_call("dot"), plain_call("penumbral"), plain_call("umbral")};
+  });
+  compared.view.model().second().choose_file(QString::fromStdString(other));
+  ASSERT_TRUE(compared.complete(9));
+  compared.view.resize(760, 700);
+  pump(150);
+  for (const PanelPlace& place : compared.view.canvas().places().panels) {
+    EXPECT_GE(std::round(place.cells.height), 200);
+  }
+}
+
 TEST(JoinedHeads, MeanAndMaximumAreThoseOfPlainWeights) {
   REQUIRE_DISPLAY();
   Compared compared;
