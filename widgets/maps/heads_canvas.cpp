@@ -12,6 +12,7 @@
 #include "widgets/maps/colour_scale.h"
 #include "widgets/maps/maps_paint.h"
 #include "widgets/maps/pair_keys.h"
+#include "widgets/theme/copy_picture.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
@@ -323,6 +324,10 @@ void HeadsCanvas::contextMenuEvent(QContextMenuEvent* event) {
           [this, at] { model_.open(at, "maps"); });
   connect(menu->addAction(tr("Compare the open head with %1").arg(name)), &QAction::triggered,
           &model_, [this, at] { model_.compare(at); });
+  menu->addSeparator();
+  menu->addAction(tr("Copy the scores"), this,
+                  [this, at] { QGuiApplication::clipboard()->setText(text_of(model_.about(at))); });
+  menu->addAction(tr("Copy the picture"), this, [this] { copy_picture(*this); });
   menu->popup(event->globalPos());
 }
 

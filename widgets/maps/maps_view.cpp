@@ -1,10 +1,9 @@
 #include "widgets/maps/maps_view.h"
 
+#include <QAbstractItemView>
 #include <QBoxLayout>
-#include <QClipboard>
 #include <QComboBox>
 #include <QDoubleSpinBox>
-#include <QGuiApplication>
 #include <QLabel>
 #include <QMenu>
 #include <QScrollArea>
@@ -19,6 +18,7 @@
 #include "widgets/maps/map_figure.h"
 #include "widgets/maps/map_table.h"
 #include "widgets/maps/pair_keys.h"
+#include "widgets/theme/copy_picture.h"
 #include "widgets/theme/flow_layout.h"
 #include "widgets/theme/theme.h"
 
@@ -51,6 +51,14 @@ QString what_to_point_at(const std::string& layout, bool is_table) {
   if (layout == "hasse")
     return MapsView::tr("Point at a token for its ancestors; click to keep it.");
   return MapsView::tr("Point at a cell for its exact values; click to keep it.");
+}
+
+/// Adds an entry whose tool tip has its name as a whole, and makes the list as wide as its names.
+void add_whole_name(QComboBox& box, const QString& name) {
+  constexpr int frame = 30;  // Space for the frame and the scroll bar of the list.
+  box.addItem(name);
+  box.setItemData(box.count() - 1, name + "\n" + box.toolTip(), Qt::ToolTipRole);
+  box.view()->setMinimumWidth(box.view()->sizeHintForColumn(0) + frame);
 }
 
 }  // namespace
@@ -143,8 +151,7 @@ void MapsView::build_canvases() {
 void MapsView::show_menu(std::size_t panel, const std::optional<Focus>& cell, const QPoint& at) {
   auto* menu = new MapMenu(model_, matcher_, panel, cell, this);
   connect(menu, &MapMenu::commands_wanted, this, &MapsView::cell_commands_wanted);
-  connect(menu, &MapMenu::picture_wanted, canvas_,
-          [this] { QGuiApplication::clipboard()->setPixmap(canvas_->grab()); });
+  connect(menu, &MapMenu::picture_wanted, canvas_, [this] { copy_picture(*canvas_); });
   menu->popup(at);
 }
 
@@ -205,7 +212,7 @@ void MapsView::show_session() {
     reference_->clear();
     reference_->addItem(tr("no difference"));
     for (const Call& call : session.maps.calls) {
-      reference_->addItem("− " + QString::fromStdString(call_title(call)));
+      add_whole_name(*reference_, "− " + QString::fromStdString(call_title(call)));
     }
     reference_->setCurrentIndex(session.maps.reference + 1);
   }
@@ -213,7 +220,7 @@ void MapsView::show_session() {
     const QSignalBlocker quiet(heads_operator_);
     heads_operator_->clear();
     for (const Call& call : session.maps.calls) {
-      heads_operator_->addItem(QString::fromStdString(call_title(call)));
+      add_whole_name(*heads_operator_, QString::fromStdString(call_title(call)));
     }
     heads_operator_->setCurrentIndex(
         std::min(session.maps.heads_operator, heads_operator_->count() - 1));

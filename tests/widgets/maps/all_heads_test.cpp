@@ -1,8 +1,10 @@
 // All heads of a model: rows of layers, scores, orders, and how soon they are there.
 #include <gtest/gtest.h>
 
+#include <QClipboard>
 #include <QComboBox>
 #include <QContextMenuEvent>
+#include <QImage>
 #include <QMenu>
 #include <QScrollArea>
 #include <QToolButton>
@@ -98,7 +100,7 @@ TEST(Layers, OfArchivesAreFoundByTheNamesOfTheirArrays) {
             (Names{"/m.2", "/m.10", "/n/1"}));
   EXPECT_EQ(groups_of_archive({"a.q_proj", "a.k_proj"}, "q_proj"), (Names{"/a"}));
   EXPECT_EQ(groups_of_archive({"a.q", "q"}), (Names{""}));
-  EXPECT_EQ(groups_of_archive({"faq"}), (Names{""}));
+  EXPECT_EQ(groups_of_archive({"faq"}), Names{});
 }
 
 TEST(Layers, HaveShortNamesThatDiffer) {
@@ -298,7 +300,13 @@ TEST(AllHeads, TheMenuOfAHeadComparesItWithTheOpenOne) {
   QApplication::sendEvent(&canvas, &event);
   auto* menu = canvas.findChild<QMenu*>("heads-menu");
   ASSERT_NE(menu, nullptr);
-  ASSERT_EQ(menu->actions().size(), 2);
+  ASSERT_EQ(menu->actions().size(), 5);
+  menu->actions()[3]->trigger();
+  const QString copied = QGuiApplication::clipboard()->text();
+  EXPECT_TRUE(copied.contains("layer5, head 2") && copied.contains("entropy"))
+      << copied.toStdString();
+  menu->actions()[4]->trigger();
+  EXPECT_EQ(QGuiApplication::clipboard()->image().size(), canvas.grab().toImage().size());
   menu->actions()[1]->trigger();
   menu->close();
   const Session& session = opened.document.session();
