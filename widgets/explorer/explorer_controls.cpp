@@ -143,6 +143,9 @@ void ExplorerViewport::place_settings() {
     return std::count_if(points.begin(), points.end(),
                          [&](const QPointF& p) { return around.contains(p); });
   };
+  // The lines within a single picture leave their corner to the settings (title_lines).
+  std::vector<figure::Box> texts = legends_;
+  if (panes_.size() > 1) texts.insert(texts.end(), titles_.begin(), titles_.end());
   const auto cost = [&](const OverlaySpot& spot, const QSizeF& card) {
     const QRectF place = spot.place(card, size());
     constexpr double off = 1000;  // Costs more than any number of points.
@@ -150,10 +153,8 @@ void ExplorerViewport::place_settings() {
     if (place.bottom() > height() - 4 || place.left() < 4 || place.right() > width() - 4) {
       sum += off;
     }
-    for (const auto* texts : {&titles_, &legends_}) {
-      for (const figure::Box& text : *texts) {
-        sum += place.intersects({text.x, text.y, text.width, text.height}) ? 1 : 0;
-      }
+    for (const figure::Box& text : texts) {
+      sum += place.intersects({text.x, text.y, text.width, text.height}) ? 1 : 0;
     }
     return sum;
   };

@@ -18,6 +18,7 @@
 #include "core/base/error.h"
 #include "core/geometry/lca_query.h"
 #include "widgets/explorer/explorer_view.h"
+#include "widgets/theme/copy_picture.h"
 #include "widgets/theme/flow_layout.h"
 #include "widgets/theme/theme.h"
 
@@ -39,6 +40,9 @@ class PointField : public QLineEdit {
   void focusInEvent(QFocusEvent* event) override {
     show_(*this, true);
     QLineEdit::focusInEvent(event);
+    // The beginning of a text without space is seen: its last digits matter least.
+    const int size = static_cast<int>(text().size());
+    hasSelectedText() ? setSelection(size, -size) : setCursorPosition(0);
   }
   void focusOutEvent(QFocusEvent* event) override {
     QLineEdit::focusOutEvent(event);
@@ -101,7 +105,7 @@ QWidget* ExplorerView::build_tools() {
                               [this] { copy_command(); }));
   add_field(pair, "u", &ConeChoice::u);
   add_field(pair, "v", &ConeChoice::v);
-  add_field(light, "source", &ConeChoice::source);
+  source_label_ = add_field(light, "source", &ConeChoice::source);
   rows->addWidget(build_last_row());
   connect_tools();
   return tools;
@@ -264,8 +268,7 @@ void ExplorerView::show_menu(const QPoint& at) {
   menu->addAction(tr("Copy the values"), this,
                   [this] { QGuiApplication::clipboard()->setText(readout()); });
   menu->addAction(tr("Copy as command"), this, &ExplorerView::copy_command);
-  menu->addAction(tr("Copy the picture"), this,
-                  [this] { QGuiApplication::clipboard()->setPixmap(viewport_->grab()); });
+  menu->addAction(tr("Copy the picture"), this, [this] { copy_picture(*viewport_); });
   menu->addAction(tr("Make a figure"), this, &ExplorerView::show_figure);
   menu->addSeparator();
   menu->addAction(tr("Fit the view"), this, &ExplorerView::fit);
@@ -355,8 +358,12 @@ void ExplorerView::choose_beside(int index) {
   });
 }
 
-QLineEdit* ExplorerView::add_field(QLayout* line, const QString& name,
-                                   std::array<double, 2> ConeChoice::*member) {
+QString ExplorerView::point_help() {
+  return tr("x, height in the half-plane; with all digits while it is edited");
+}
+
+QLabel* ExplorerView::add_field(QLayout* line, const QString& name,
+                                std::array<double, 2> ConeChoice::*member) {
   auto* label = new QLabel(name);
   line->addWidget(label);
   auto* field = new PointField([this, member](QLineEdit& shown, bool edited) {
@@ -366,7 +373,7 @@ QLineEdit* ExplorerView::add_field(QLayout* line, const QString& name,
   });
   field->setObjectName("explorer-" + name);
   field->setAccessibleName(tr("Coordinates of %1").arg(name));
-  field->setToolTip(tr("x, height in the half-plane; with all digits while it is edited"));
+  field->setToolTip(point_help());
   field->setMinimumWidth(60);
   line->addWidget(field);
   fields_.emplace_back(field, member);
@@ -392,7 +399,7 @@ QLineEdit* ExplorerView::add_field(QLayout* line, const QString& name,
           field, [field] { field->setModified(true); }, Qt::QueuedConnection);
     }
   });
-  return field;
+  return label;
 }
 
 }  // namespace conelab::desktop

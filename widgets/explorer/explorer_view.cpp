@@ -7,6 +7,7 @@
 #include <QResizeEvent>
 #include <QSignalBlocker>
 #include <QStackedWidget>
+#include <QStandardItemModel>
 #include <QToolButton>
 #include <algorithm>
 #include <cmath>
@@ -217,6 +218,12 @@ void ExplorerView::show_beside(const ConeChoice& choice) {
     const auto all = static_cast<qsizetype>(geometry::cone_families().size());
     entry = shown.size() == all ? QStringLiteral("*") : QString();
   }
+  const auto& entries = *qobject_cast<QStandardItemModel*>(beside_->model());
+  for (int i = 0; i < beside_->count(); ++i) {
+    const bool is_shown = beside_->itemData(i).toString().toStdString() == choice.family;
+    entries.item(i)->setEnabled(!is_shown);
+    entries.item(i)->setToolTip(is_shown ? tr("This family is shown already") : QString());
+  }
   beside_->setCurrentIndex(names.isEmpty() ? 0 : beside_->findData(entry));
   show_list_beside(tr("beside %1").arg(names.join(", ")));
 }
@@ -250,8 +257,15 @@ void ExplorerView::show_choices(const ConeChoice& choice) {
       field->setText(text);
       field->setCursorPosition(0);
     }
-    if (member == &ConeChoice::source) field->setEnabled(finite_family(choice));
   }
+  const bool has_source = finite_family(choice);
+  QLineEdit* source = fields_.back().first;
+  source->setEnabled(has_source);
+  source_label_->setEnabled(has_source);
+  source->setToolTip(has_source ? point_help()
+                                : tr("The light of %1 is infinitely far away: choose a finite "
+                                     "family to place it")
+                                      .arg(QString::fromStdString(choice.family)));
 }
 
 /// Without places of tokens there is nothing to follow, whatever the session says of later files.

@@ -14,6 +14,7 @@
 
 class QBoxLayout;
 class QComboBox;
+class QLabel;
 class QLineEdit;
 class QStackedWidget;
 class QToolButton;
@@ -61,8 +62,10 @@ class ExplorerView : public QWidget {
   [[nodiscard]] QComboBox* build_depth();
   [[nodiscard]] QToolButton* add_button(const char* name, const QString& text, const QString& about,
                                         const std::function<void()>& run);
-  QLineEdit* add_field(class QLayout* line, const QString& name,
-                       std::array<double, 2> ConeChoice::*member);
+  /// Adds the field of a point, and returns its label.
+  QLabel* add_field(class QLayout* line, const QString& name,
+                    std::array<double, 2> ConeChoice::*member);
+  [[nodiscard]] static QString point_help();
   void build_readout();
   void connect_tools();
   void toggle(const QString& label, bool ConeChoice::*member);
@@ -104,6 +107,7 @@ class ExplorerView : public QWidget {
   QStackedWidget* stack_;  ///< Shows the viewport or its tables.
   SceneTables* tables_;
   QBoxLayout* points_ = nullptr;  ///< The coordinate fields, in one row or two.
+  QLabel* source_label_ = nullptr;
   QToolButton *numbers_ = nullptr, *follow_ = nullptr;
   QComboBox *family_ = nullptr, *model_ = nullptr, *beside_ = nullptr;
   QComboBox *heat_ = nullptr, *depth_ = nullptr;

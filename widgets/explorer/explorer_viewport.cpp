@@ -504,9 +504,12 @@ std::optional<std::string> ExplorerViewport::about_hidden_tokens() const {
 /// lines, and what the readout shows too is shortened or left out.
 std::vector<std::string> ExplorerViewport::title_lines(std::size_t pane) const {
   const Pane& p = panes_[pane];
+  const bool settings_right = panes_.size() == 1 &&
+                              settings_place_.top() < p.box.y + 2 * head_line &&
+                              settings_place_.left() > p.box.x + p.box.width / 3;
+  const double room = settings_right ? settings_place_.left() - p.box.x : p.box.width;
   const auto fits = [&](const std::string& text) {
-    return fontMetrics().horizontalAdvance(QString::fromStdString(text)) + title_margins <=
-           p.box.width;
+    return fontMetrics().horizontalAdvance(QString::fromStdString(text)) + title_margins <= room;
   };
   std::vector<std::string> lines;
   const std::string k = fmt::format("K = {:.6g}", p.scene.similarity);

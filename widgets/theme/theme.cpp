@@ -75,6 +75,7 @@ QString sheet_of(const Tones& t) {
              "QPushButton:disabled { color: %5; }"
              "QLineEdit, QPlainTextEdit {"
              "  border: 1px solid %3; border-radius: 4px; padding: 3px 6px; background: %6; }"
+             "QLineEdit:disabled { background: %1; color: %5; }"
              "QLineEdit:focus, QPlainTextEdit:focus { border-color: %4; }"
              "QGroupBox { border: 1px solid %3; border-radius: 6px; margin-top: 16px;"
              "  padding: 6px; }"

@@ -6,6 +6,7 @@
 #include <QComboBox>
 #include <QKeyEvent>
 #include <QLineEdit>
+#include <QLineF>
 #include <QMainWindow>
 #include <QScrollBar>
 #include <QWheelEvent>
@@ -23,6 +24,12 @@ bool has_value(const QObject* object) {
   return qobject_cast<const QComboBox*>(object) != nullptr ||
          qobject_cast<const QAbstractSpinBox*>(object) != nullptr ||
          qobject_cast<const QAbstractSlider*>(object) != nullptr;
+}
+
+/// Returns whether the pointer is where it was, but for its trembling.
+bool stays_at(const std::optional<QPointF>& place, const QPointF& now) {
+  constexpr double tremble = 4;  // Pixels.
+  return place && QLineF(*place, now).length() <= tremble;
 }
 
 /// Returns whether the wheel changes the widget's value while it has the focus.
@@ -83,7 +90,7 @@ bool InputRules::eventFilter(QObject* object, QEvent* event) {
     if (focus == nullptr ||
         (object != focus && !focus->isAncestorOf(static_cast<QWidget*>(object)))) {
       scrolled_at_ = at;
-    } else if (object == focus && scrolled_at_ == at && takes_wheel(object)) {
+    } else if (object == focus && stays_at(scrolled_at_, at) && takes_wheel(object)) {
       event->ignore();  // The panel has brought the field under the pointer, and scrolls on.
       return true;
     }

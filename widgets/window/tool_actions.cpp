@@ -20,6 +20,7 @@ using Add = std::function<void(const QString& name, const QString& help, QObject
 
 void add_choices(QComboBox& box, const Add& add) {
   for (int i = 0; i < box.count(); ++i) {
+    if (!box.model()->flags(box.model()->index(i, 0)).testFlag(Qt::ItemIsEnabled)) continue;
     const QString own = box.itemData(i, Qt::ToolTipRole).toString();
     add(with_capital(box.accessibleName()) + ": " + box.itemText(i),
         own.isEmpty() ? box.toolTip() : own, box, [&box, i] {

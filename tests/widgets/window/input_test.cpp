@@ -137,9 +137,10 @@ TEST(Input, ScrollingStopsAtNoFieldThatComesUnderThePointer) {
   };
   const QPointF pointer = mask->mapToGlobal(QPointF(5, 5));
   turn(*mask, pointer);
-  turn(*gamma, pointer);  // The panel has scrolled, the pointer has not moved.
+  turn(*gamma, pointer);                  // The panel has scrolled, the pointer has not moved.
+  turn(*gamma, pointer + QPointF(2, 3));  // It has trembled.
   EXPECT_EQ(opened.session().maps.calls[1].parameters.at("gamma"), "16");
-  turn(*gamma, pointer + QPointF(0, 3));
+  turn(*gamma, pointer + QPointF(0, 9));
   EXPECT_NE(opened.session().maps.calls[1].parameters.at("gamma"), "16");
 }
 
@@ -179,6 +180,39 @@ TEST(Input, PointsAreTypedAsTheyAreShown) {
   EXPECT_EQ(opened.session().cones.u, (std::array<double, 2>{-0.4, 0.3}));
 }
 
+TEST(Input, AFocusedPointShowsItsBeginning) {
+  REQUIRE_DISPLAY();
+  const WindowForInput opened;
+  opened.window->document().edit("long", [](Session& s) {
+    s.cones.u = {-0.12345678901234567, 0.76543210987654321};
+  });
+  auto* field = opened.named<QLineEdit>("explorer-u");
+  for (const Qt::FocusReason why : {Qt::TabFocusReason, Qt::MouseFocusReason}) {
+    field->setFocus(why);
+    EXPECT_GT(field->text().size(), 30);
+    EXPECT_EQ(field->cursorPosition(), 0);
+    EXPECT_EQ(field->selectedText() == field->text(), why == Qt::TabFocusReason);
+    field->clearFocus();
+  }
+}
+
+TEST(Input, TheSourceCanBeTypedWhereThereIsOne) {
+  REQUIRE_DISPLAY();
+  const WindowForInput opened;
+  auto* source = opened.named<QLineEdit>("explorer-source");
+  auto* u = opened.named<QLineEdit>("explorer-u");
+  const auto ground = [](QLineEdit* field) {
+    return field->grab().toImage().pixelColor(field->width() - 8, field->height() / 2);
+  };
+  EXPECT_FALSE(source->isEnabled());
+  EXPECT_TRUE(source->toolTip().contains("penumbral is infinitely far away"));
+  EXPECT_NE(ground(source), ground(u));
+  opened.window->document().edit("finite", [](Session& s) { s.cones.family = "umbral-finite"; });
+  EXPECT_TRUE(source->isEnabled());
+  EXPECT_EQ(source->toolTip(), u->toolTip());
+  EXPECT_EQ(ground(source), ground(u));
+}
+
 TEST(Input, EscapeTakesBackAPointThatWasRefused) {
   REQUIRE_DISPLAY();
   const WindowForInput opened;
@@ -203,6 +237,7 @@ QString answer_file_dialog(const QString& name, const std::function<void()>& ope
     auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
     ASSERT_NE(dialog, nullptr);
     folder = dialog->directory().absolutePath();
+    EXPECT_EQ(dialog->nameFilters().last(), "All files (*)");
     auto* field = dialog->findChild<QLineEdit*>("fileNameEdit");
     field->setText(name);
     QTest::keyClick(field, Qt::Key_Return);
