@@ -250,7 +250,12 @@ void DataView::mark_open_group() {
     QFont font = (*it)->font(0);
     font.setBold(open);
     (*it)->setFont(0, font);
+    // A row that was chosen to open another group is not the chosen one any more, as after undo.
+    const QTreeWidgetItem* chosen = tree_->currentItem();
+    const bool chose_group = chosen != nullptr && chosen->data(0, trace_role).toBool();
+    if (open && chose_group && marked_group_ != trace->group) tree_->setCurrentItem(*it);
   }
+  marked_group_ = trace->group;
 }
 
 }  // namespace conelab::desktop

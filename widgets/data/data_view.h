@@ -51,6 +51,7 @@ class DataView : public QWidget {
   JobHandle job_;
   QString file_, trace_file_;  ///< The file that is shown, and that of the last trace.
   std::shared_ptr<const Inspection> inspection_;
+  std::string marked_group_;       ///< The group that was marked as open last.
   std::string shown_query_ = "q";  ///< The groups with an array of this name can be opened.
   QString known_file_;             ///< The file of `known_`, which is shown once.
   std::shared_ptr<const Inspection> known_;

@@ -40,7 +40,7 @@ int match_score(const QString& typed, const QString& name) {
     const qsizetype found = name.indexOf(letter, at, Qt::CaseInsensitive);
     if (found < 0) return -1;
     score += found == last + 1 ? 4 : 0;
-    score += found == 0 ? 4 : name[found - 1].isSpace() ? 3 : 0;
+    score += found == 0 ? 4 : name[found - 1].isLetterOrNumber() ? 0 : 3;
     last = found;
     at = found + 1;
   }

@@ -115,13 +115,15 @@ void DockLayout::fold_beside(QDockWidget* front) {
   for (QDockWidget* dock : docks_) {
     if (dock == front || dock->isHidden() || dock->isFloating() || behind.contains(dock)) continue;
     folded_ << dock;
-    dock->hide();
+    if (is_seen(dock)) seen_ << dock;
   }
+  for (QDockWidget* dock : folded_) dock->hide();
 }
 
 void DockLayout::unfold() {
   if (unfolded_.isEmpty()) return;
   for (QDockWidget* dock : folded_) dock->show();
+  for (QDockWidget* dock : seen_) dock->raise();  // In front of those at the same position.
   given_ = unfolded_widths_;
   forget_folded();
   share_width();
@@ -129,7 +131,7 @@ void DockLayout::unfold() {
 
 void DockLayout::forget_folded() {
   unfolded_.clear();
-  folded_.clear();
+  folded_.clear(), seen_.clear();
 }
 
 // ---- arrangements -------------------------------------------------------------------------------

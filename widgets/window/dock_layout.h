@@ -79,7 +79,7 @@ class DockLayout : public QObject {
   QByteArray shown_later_;    ///< A state that was restored before the window was visible.
   QStringList wide_;          ///< The views that need the whole window.
   QByteArray unfolded_;       ///< The arrangement before docks were folded; empty if none are.
-  QList<QDockWidget*> folded_;
+  QList<QDockWidget*> folded_, seen_;  ///< Those that were folded; of these, the visible ones.
   Widths unfolded_widths_;
   Widths given_, usual_widths_;
   int shared_width_ = 0;  ///< The width of the window that was distributed last.

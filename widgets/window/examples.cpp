@@ -50,7 +50,8 @@ Example agreement(const std::string& file) {
         "gives it 0.440, penumbral 0.042.",
         keeps({26, 13})},
        {"Penumbral looks flat, because all maps share one range of colours. Switch off "
-        "“shared limits” above the maps: its row “du” has its largest weight at “!”, too.",
+        "“shared limits” above the maps (under “more” in a narrow window): its row “du” has its "
+        "largest weight at “!”, too.",
         [](const GuideView& v) { return !session_of(v).maps.shared_limits; }},
        {"Choose “arcs” in place of “maps” to see what every token looks at.",
         [](const GuideView& v) { return session_of(v).maps.layout == "arcs"; }}},
@@ -69,8 +70,8 @@ Example sharpness(const std::string& file) {
       {{"Click the cell in the row “du” (26), column “!” (13): 0.042 at γ = 1, 0.073 at "
         "γ = 4, 0.230 at γ = 16.",
         keeps({26, 13})},
-       {"Choose “− penumbral” instead of “no difference” above the maps: cells that "
-        "gain weight against γ = 1 are orange, cells that lose it are blue.",
+       {"Choose “− penumbral” instead of “no difference” above the maps (under “more” in a narrow "
+        "window): cells that gain weight against γ = 1 are orange, cells that lose it are blue.",
         [](const GuideView& v) { return session_of(v).maps.reference == 0; }},
        {"Hold R: every map shows the reference, γ = 1, in colours of its own. Its pattern "
         "is the same, but the colour bar ends at 0.09.",
@@ -101,7 +102,8 @@ Example ancestor(const std::string& file) {
        {"Choose “logits” instead of “weights” above the maps and read the line below: "
         "−129.27.",
         [](const GuideView& v) { return session_of(v).maps.quantity == "logits"; }},
-       {"Switch on “numbers” in the explorer and find the LCA: its height is 129.27.",
+       {"Switch on “numbers” in the explorer (under “more” in a narrow window) and find the LCA: "
+        "its height is 129.27.",
         [](const GuideView& v) { return session_of(v).cones.numbers; }},
        {"Switch “numbers” off again and drag u: the LCA and the logit follow. Ctrl+Z "
         "takes it back.",

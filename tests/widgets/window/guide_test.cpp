@@ -104,6 +104,33 @@ TEST(Guide, LeadsToTheAnswerAndTellsTheTruth) {
   EXPECT_TRUE(opened.window.findChild<QDockWidget*>("dock-guide")->isHidden());
 }
 
+TEST(Guide, StaysInFrontWhileAFigureIsLookedAt) {
+  REQUIRE_DISPLAY();
+  GuidedWindow opened(0);
+  const auto show = [&](const char* name) {
+    for (QAction* action : opened.window.actions()) {
+      if (action->text() == name) action->trigger();
+    }
+    pump(200);
+  };
+  const auto* guide = opened.window.findChild<QDockWidget*>("dock-guide");
+  show("Show Figures");
+  EXPECT_TRUE(guide->isHidden());
+  show("Show Attention maps");
+  EXPECT_FALSE(guide->visibleRegion().isEmpty());
+}
+
+// The tools that steps name stand under “more” in a small window.
+TEST(Guide, SaysWhereHiddenToolsAre) {
+  REQUIRE_DISPLAY();
+  GuidedWindow opened(0);
+  opened.window.resize(1024, 700);
+  pump(200);
+  const auto* shared = opened.window.findChild<QToolButton*>("maps-shared");
+  EXPECT_TRUE(shared->visibleRegion().isEmpty());
+  EXPECT_TRUE(opened.step(3).contains("under “more”"));
+}
+
 TEST(Guide, OfSharpnessFollowsTheParameter) {
   REQUIRE_DISPLAY();
   GuidedWindow opened(1);

@@ -565,6 +565,8 @@ TEST(RecentFiles, AreReplacedWholeAndAFailureIsToldInPassing) {
 
 TEST(Palette, PrefersBeginningsOfWords) {
   EXPECT_GT(match_score("th", "Theme: dark"), match_score("th", "Show the data"));
+  EXPECT_GE(match_score("layer0", "Layer: german/layer0"),
+            match_score("layer0", "Compared layer: with layer0"));
   EXPECT_LT(match_score("xyz", "Theme"), 0);
   EXPECT_GE(match_score("", "Theme"), 0);
 }
