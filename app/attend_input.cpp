@@ -70,6 +70,7 @@ Input read_attend_input(const AttendJob& job, const std::function<bool()>& cance
   options.value = job.value;
   options.allow_external = job.allow_external;
   options.query_only = !reads_keys(job.call);
+  options.with_values = !ignores_values(job.call);
   options.with_mask = takes_own_mask(job.call);
   std::map<std::string, std::string> files;
   for (const ParameterInfo& info : call_parameters(job.call)) {

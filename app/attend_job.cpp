@@ -89,7 +89,7 @@ class Attend {
     Call call = call_for_input(job, file);
     tokens_ = {!file.key, !file.value};
     input_ = attention_input<T>(std::move(file), dtype);
-    if (ignores_values(job.call)) input_.value = input_.key;  // Of whatever length v is.
+    if (ignores_values(job.call)) input_.value = input_.key;
     if (job.head) call = keep_head(call, *job.head, input_);
     input_.key_lengths = job.key_lengths;
     draw_tensors(call, input_);

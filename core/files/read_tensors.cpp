@@ -159,9 +159,13 @@ std::optional<DeclaredArray> find_tensor(TensorSource& source, const std::string
 struct Declared {
   DeclaredArray query;
   std::optional<DeclaredArray> key, value, output_grad;
+  bool with_values = true;
 
   [[nodiscard]] const DeclaredArray& k() const { return key ? *key : query; }
-  [[nodiscard]] const DeclaredArray& v() const { return value ? *value : query; }
+  /// Returns v, or what stands for it: q, or k if v is not read.
+  [[nodiscard]] const DeclaredArray& v() const {
+    return value ? *value : with_values ? query : k();
+  }
 };
 
 void require_equal(TensorSource& source, const char* what, const DeclaredArray& a,
@@ -181,7 +185,7 @@ void check_shapes(TensorSource& source, const Declared& declared) {
   require_equal(source, "number of heads", q, sq.head, k, sk.head);
   require_equal(source, "number of heads", q, sq.head, v, sv.head);
   require_equal(source, "number of features d", q, sq.feature, k, sk.feature);
-  if (!declared.value && sk.token != sq.token) {
+  if (declared.with_values && !declared.value && sk.token != sq.token) {
     fail("{}: v is absent and q stands for it, but has {} tokens where k has {}",
          source.place(q.name), sq.token, sk.token);
   }
@@ -203,7 +207,9 @@ Declared find_tensors(TensorSource& source, const InputOptions& options, const s
     return !options.query_only && (!npy || !name.empty());
   };
   if (is_read(options.key)) declared.key = find_tensor(source, options.key, "k");
-  if (is_read(options.value)) declared.value = find_tensor(source, options.value, "v");
+  declared.with_values = options.with_values;
+  if (options.with_values && is_read(options.value))
+    declared.value = find_tensor(source, options.value, "v");
   if (!npy) declared.output_grad = find_tensor(source, "", "output_grad");
   check_shapes(source, declared);
   return declared;

@@ -54,7 +54,8 @@ struct InputOptions {
   std::string query, key, value;
   /// For structured operators that read q alone.
   bool query_only = false;
-  bool with_mask = true;  ///< Whether the array `mask` is read.
+  bool with_values = true;  ///< Whether v is read.
+  bool with_mask = true;    ///< Whether the array `mask` is read.
   /// Names of tensor parameters, which are read if they exist.
   std::vector<std::string> parameters;
   /// For HDF5: whether links out of the file are followed.
