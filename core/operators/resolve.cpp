@@ -192,6 +192,28 @@ std::shared_ptr<Plan> resolve_structured(const Call& call, const Extents& extent
   return resolver.take();
 }
 
+/// Returns the name of a tensor of the call's bias, or "" if the bias does not depend on queries.
+std::string relative_tensor(const Call& call, RelativePositions which) {
+  const BiasRow* bias = find_bias(call.bias);
+  if (bias == nullptr || !bias->of_queries) return "";
+  return bias->parameters[static_cast<std::size_t>(which)].key;
+}
+
+/// Lets the tensor of values be drawn for a similarity that does not combine with that of keys.
+void draw_relative_positions(Call& call) {
+  const std::string keys = relative_tensor(call, RelativePositions::keys);
+  const ComposedSimilarity* composed = find_composed(call.similarity);
+  const bool maps_queries = composed != nullptr && *composed->token_map != 0;
+  if (keys.empty() || !maps_queries || call.parameters.contains(keys)) return;
+  call.parameters.emplace(relative_tensor(call, RelativePositions::values), "random");
+}
+
+/// Returns whether a tensor is not needed because the call names the other one of its bias.
+bool is_replaced(const ParameterInfo& info, const Call& call) {
+  return info.key == relative_tensor(call, RelativePositions::keys) &&
+         call.parameters.contains(relative_tensor(call, RelativePositions::values));
+}
+
 }  // namespace
 
 std::shared_ptr<Plan> resolve_chain(const Call& call, const Extents& extents) {
@@ -253,16 +275,9 @@ std::vector<ParameterInfo> call_parameters(const Call& call) {
 }
 
 Call with_random_tensors(Call call) {
-  const BiasRow* bias = find_bias(call.bias);
-  const auto key_of = [&](RelativePositions which) {
-    return std::string_view(bias->parameters[static_cast<std::size_t>(which)].key);
-  };
+  draw_relative_positions(call);
   for (const ParameterInfo& info : call_parameters(call)) {
-    // A bias that depends on queries needs only one of its tensors.
-    const bool has_other = bias != nullptr && bias->of_queries &&
-                           info.key == key_of(RelativePositions::keys) &&
-                           call.parameters.contains(std::string(key_of(RelativePositions::values)));
-    if (is_required(info) && !has_other) call.parameters.emplace(info.key, "random");
+    if (is_required(info) && !is_replaced(info, call)) call.parameters.emplace(info.key, "random");
   }
   const OperatorRow* row = find_row(call);
   if (row == nullptr) return call;

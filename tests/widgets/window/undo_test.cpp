@@ -126,7 +126,11 @@ class Monkey {
 
   void use(QComboBox& box) {
     if (box.count() == 0) return;
-    box.setCurrentIndex(pick(static_cast<std::uint64_t>(box.count())));
+    const int entry = pick(static_cast<std::uint64_t>(box.count()));
+    const bool can_be_chosen =
+        box.model()->flags(box.model()->index(entry, 0)).testFlag(Qt::ItemIsEnabled);
+    if (!can_be_chosen || box.itemText(entry).contains(QStringLiteral("…"))) return;
+    box.setCurrentIndex(entry);
     emit box.activated(box.currentIndex());
     emit box.textActivated(box.currentText());
   }
