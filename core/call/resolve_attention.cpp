@@ -220,7 +220,8 @@ void check_bias(const Plan& plan, const ComposedSimilarity* composed) {
   if (!plan.bias->of_queries) return;
   const char* keys = relative_tensor(plan, RelativePositions::keys);
   const char* values = relative_tensor(plan, RelativePositions::values);
-  if (has_tensor(plan, keys) && composed != nullptr && *composed->token_map != 0) {
+  const bool maps_queries = composed != nullptr && *composed->token_map != 0;
+  if (has_tensor(plan, keys) && maps_queries) {
     misuse(
         "{} multiplies the queries themselves, and {} is a formula of other numbers, which its "
         "tensors make of them (expected a similarity without tensors, as dot with P_query, or {} "
@@ -228,13 +229,14 @@ void check_bias(const Plan& plan, const ComposedSimilarity* composed) {
         keys, plan.call.similarity, values);
   }
   if (!has_tensor(plan, values)) return;
+  const std::string advice = maps_queries ? "" : fmt::format(" (use {} alone)", keys);
   if (plan.call.value_map != "none" || is_midpoint(plan.aggregate)) {
-    misuse("{} is added to values, which are Klein coordinates under {} {} (use {} alone)", values,
+    misuse("{} is added to values, which are Klein coordinates under {} {}{}", values,
            is_midpoint(plan.aggregate) ? "aggregate" : "value map",
-           is_midpoint(plan.aggregate) ? plan.call.aggregate : plan.call.value_map, keys);
+           is_midpoint(plan.aggregate) ? plan.call.aggregate : plan.call.value_map, advice);
   }
   if (plan.weights == WeightLaw::softmax_over_queries) {
-    misuse("{} needs weights of one query (found axis=query; use {} alone)", values, keys);
+    misuse("{} needs weights of one query, found axis=query{}", values, advice);
   }
 }
 
