@@ -1,8 +1,8 @@
 # Enables CUDA for the whole project at once; CONELAB_HAS_CUDA says whether it is there.
 # CONELAB_CUDA: AUTO compiles it where this machine has a GPU and nvcc, ON wherever nvcc is found.
-# CONELAB_CUDA_ARCHITECTURES: 80-virtual is compiled for the GPU at hand when first used, 90a-real is
-# machine code for Hopper.
-set(CONELAB_CUDA_ARCHITECTURES "80-virtual;90a-real" CACHE STRING "Architectures of the portable kernels")
+# CONELAB_CUDA_MACHINE_CODE: the compute capabilities whose machine code the portable kernels contain.
+# Other GPUs, from 8.0 on, compile them when they are first used.
+set(CONELAB_CUDA_MACHINE_CODE "90" CACHE STRING "Compute capabilities with machine code: 80;90")
 set(CONELAB_HAS_CUDA OFF)
 
 set(wants_cuda ${CONELAB_CUDA})
@@ -18,7 +18,7 @@ if(wants_cuda)
   if(CONELAB_NVCC AND NOT CMAKE_CUDA_COMPILER)
     set(CMAKE_CUDA_COMPILER ${CONELAB_NVCC})
   endif()
-  set(CMAKE_CUDA_ARCHITECTURES ${CONELAB_CUDA_ARCHITECTURES})
+  set(CMAKE_CUDA_ARCHITECTURES 80-virtual)
   include(CheckLanguage)
   check_language(CUDA)
 endif()
@@ -31,7 +31,7 @@ if(wants_cuda AND CMAKE_CUDA_COMPILER)
   endif()
   find_package(CUDAToolkit REQUIRED)
   set(CONELAB_HAS_CUDA ON)
-  message(STATUS "CUDA ${CMAKE_CUDA_COMPILER_VERSION} for ${CONELAB_CUDA_ARCHITECTURES}")
+  message(STATUS "CUDA ${CMAKE_CUDA_COMPILER_VERSION} with machine code for ${CONELAB_CUDA_MACHINE_CODE}")
 else()
   message(STATUS "CUDA is left out: no nvcc, no GPU or switched off (CONELAB_CUDA=${CONELAB_CUDA})")
 endif()

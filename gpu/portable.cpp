@@ -1,22 +1,14 @@
 #include "gpu/portable.h"
 
-#include <utility>
+#include "gpu/tile/visit_similarity.h"
 
 namespace conelab::gpu {
-namespace {
-
-template <int... group>
-PortableKernels find(std::integer_sequence<int, group...>, int index) {
-  PortableKernels found;
-  ((index % portable_groups == group ? (void)(found = portable_kernels_of<group>(index)) : void()),
-   ...);
-  return found;
-}
-
-}  // namespace
 
 PortableKernels portable_kernels(int index) {
-  return find(std::make_integer_sequence<int, portable_groups>{}, index);
+  PortableKernels found;
+  visit_similarity(index,
+                   [&](auto tag) { found = portable_kernels_of<typename decltype(tag)::type>(); });
+  return found;
 }
 
 }  // namespace conelab::gpu

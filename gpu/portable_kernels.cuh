@@ -5,7 +5,6 @@
 
 #include "gpu/portable.h"
 #include "gpu/tile/passes.h"
-#include "gpu/tile/visit_similarity.h"
 
 namespace conelab::gpu {
 
@@ -71,24 +70,9 @@ void launch_gradient(const Problem<float>& p, const Upstream<float>& upstream,
   run_gradient<S>(DeviceRunner(stream), p, upstream, result);
 }
 
-namespace detail {
-template <int group, class... S>
-PortableKernels kernels_in_group(TypeList<S...>, int index) {
-  PortableKernels found;
-  const auto look = [&]<class T, int at>() {
-    if constexpr (at % portable_groups == group) {
-      if (at == index) found = {&launch_forward<T>, &launch_gradient<T>};
-    }
-  };
-  [&]<int... at>(std::integer_sequence<int, at...>) { (look.template operator()<S, at>(), ...); }
-  (std::make_integer_sequence<int, sizeof...(S)>{});
-  return found;
-}
-}  // namespace detail
-
-template <int group>
-PortableKernels portable_kernels_of(int index) {
-  return detail::kernels_in_group<group>(Similarities{}, index);
+template <class S>
+PortableKernels portable_kernels_of() {
+  return {&launch_forward<S>, &launch_gradient<S>};
 }
 
 }  // namespace conelab::gpu

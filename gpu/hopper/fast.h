@@ -1,6 +1,6 @@
 // The fast path on Hopper (sm_90a), which multiplies tiles by warpgroups.
 //
-// It takes the similarities of `FastSimilarities` on 16-bit operands with base and value of at most
+// It takes similarities with `is_fast` on 16-bit operands with base and value of at most
 // 128 numbers, with softmax, without a bias and without an explicit mask, forward and backward. All
 // other calls take the portable path. Tiles are in the order of gpu/hopper/layout.h.
 #pragma once
@@ -8,17 +8,21 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/similarity/all.h"
 #include "gpu/tile/problem.h"
+
+namespace conelab {
+struct Dot;
+struct Laplacian;
+struct Umbral;
+struct Penumbral;
+}  // namespace conelab
 
 namespace conelab::gpu::hopper {
 
-/// The similarities that have fast kernels.
-using FastSimilarities = TypeList<Dot, Laplacian, Umbral, Penumbral>;
+/// Whether a similarity has fast kernels.
 template <class S>
-constexpr bool is_fast = []<class... Fast>(TypeList<Fast...>) {
-  return (std::is_same_v<S, Fast> || ...);
-}(FastSimilarities{});
+constexpr bool is_fast = std::is_same_v<S, Dot> || std::is_same_v<S, Laplacian> ||
+                         std::is_same_v<S, Umbral> || std::is_same_v<S, Penumbral>;
 
 /// The operands of the forward kernel, padded with zeros to whole tiles of `width` columns.
 struct FastProblem {

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "core/similarity/dot.h"
 #include "gpu/hopper/forward_block.h"
 #include "gpu/hopper/numbers.h"
 

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "core/similarity/laplacian.h"
 #include "gpu/hopper/numbers.h"
 
 namespace conelab::gpu::tests {

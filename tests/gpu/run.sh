@@ -58,22 +58,31 @@ find_python() {
 
 has_device() { command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q GPU; }
 
+# The types that core/similarity/all.h lists.
+similarities() {
+  sed -n '/^using Similarities/,/;/p' core/similarity/all.h | tr -cs '[:alnum:]' '\n' \
+    | grep -vxE 'using|Similarities|TypeList'
+}
+# write_source TEMPLATE SIMILARITY [WIDTH]
+write_source() {
+  local header
+  header=$(grep -l "^struct $2 " core/similarity/*.h)
+  sed -e "s/@CONELAB_SIMILARITY@/$2/g; s|@CONELAB_HEADER@|$header|; s/@CONELAB_WIDTH@/${3:-}/g" "$1"
+}
+
 # One shared library from the kernels alone: no other library of the project is needed.
 flags=(-std=c++20 -O3 -lineinfo -I. -Xcompiler=-fPIC --expt-relaxed-constexpr
   --generate-code=arch=compute_90a,code=sm_90a)
 build() {
   mkdir -p "$work" "$out"
-  local groups=4 g
-  for ((g = 0; g < groups; g++)); do
-    sed -e "s/@CONELAB_GROUP@/$g/g; s/@CONELAB_GROUPS@/$groups/" gpu/portable.cu.in > "$work/portable_$g.cu.new"
-    cmp -s "$work/portable_$g.cu.new" "$work/portable_$g.cu" || mv "$work/portable_$g.cu.new" "$work/portable_$g.cu"
-    rm -f "$work/portable_$g.cu.new"
-  done
+  rm -f "$work"/portable_*.cu "$work"/fast_*.cu
   local similarity width
+  for similarity in $(similarities); do
+    write_source gpu/portable.cu.in "$similarity" > "$work/portable_$similarity.cu"
+  done
   for similarity in Dot Laplacian Umbral Penumbral; do
     for width in 64 128; do
-      sed -e "s/@CONELAB_SIMILARITY@/$similarity/g; s/@CONELAB_WIDTH@/$width/g" gpu/hopper/fast.cu.in \
-        > "$work/fast_${similarity}_$width.cu"
+      write_source gpu/hopper/fast.cu.in "$similarity" "$width" > "$work/fast_${similarity}_$width.cu"
     done
   done
   cp gpu/portable.cpp "$work/portable_table.cu"
@@ -82,7 +91,7 @@ build() {
   cp tests/gpu/binding.cu "$work/binding.cu"
   if [ "$(device_architecture)" != 90 ]; then flags+=(--generate-code=arch=compute_80,code=compute_80); fi
   say "building with $jobs jobs into $shown"
-  local sources=("$work"/portable_?.cu "$work"/fast_*.cu "$work/portable_table.cu" "$work/binding.cu")
+  local sources=("$work"/portable_*.cu "$work"/fast_*.cu "$work/binding.cu")
   local newest
   newest=$(find gpu core tests/gpu -newer "$work/libconelab_kernels.so" -name '*.[chip]*' 2>/dev/null | head -1 || true)
   if [ -f "$work/libconelab_kernels.so" ] && [ -z "$newest" ] && built_with_these_flags; then

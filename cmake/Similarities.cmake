@@ -1,0 +1,20 @@
+# The similarities of core/similarity/all.h, for sources that CMake writes for each of them, so that an
+# edited formula compiles alone.
+# CONELAB_SIMILARITIES: their types. CONELAB_HEADER_<type>: the header that defines one.
+set(folder ${CMAKE_SOURCE_DIR}/core/similarity)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${folder}/all.h)
+file(READ ${folder}/all.h all_similarities)
+string(REGEX MATCH "Similarities =[^<]*TypeList<([^>]*)>" list "${all_similarities}")
+string(REGEX MATCHALL "[A-Za-z0-9_]+" CONELAB_SIMILARITIES "${CMAKE_MATCH_1}")
+file(GLOB headers RELATIVE ${CMAKE_SOURCE_DIR} ${folder}/*.h)
+foreach(similarity IN LISTS CONELAB_SIMILARITIES)
+  foreach(header IN LISTS headers)
+    file(STRINGS ${CMAKE_SOURCE_DIR}/${header} definition REGEX "^struct ${similarity} ")
+    if(definition)
+      set(CONELAB_HEADER_${similarity} ${header})
+    endif()
+  endforeach()
+  if(NOT CONELAB_HEADER_${similarity})
+    message(FATAL_ERROR "no header of core/similarity defines 'struct ${similarity}', which all.h lists")
+  endif()
+endforeach()
