@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/find_named.h"
@@ -204,23 +205,26 @@ const char* relative_tensor(const Plan& plan, RelativePositions which) {
   return plan.bias->parameters[static_cast<std::size_t>(which)].key;
 }
 
-/// Adds the bias and its parameters. A bias that depends on queries needs only one of its tensors.
+/// Adds the bias and its parameters. A bias that depends on queries needs only one of its tensors,
+/// that of the values for a similarity that maps queries.
 void choose_bias(Resolver& resolver) {
   Plan& plan = resolver.plan();
   plan.bias = &row_named("bias", bias_table(), plan.call.bias);
   std::vector<ParameterInfo> infos(plan.bias->parameters.begin(), plan.bias->parameters.end());
-  if (plan.bias->of_queries && has_tensor(plan, relative_tensor(plan, RelativePositions::values))) {
-    infos.front().initial = 0;
+  if (plan.bias->of_queries && !has_tensor(plan, relative_tensor(plan, RelativePositions::keys))) {
+    ParameterInfo& keys = infos[static_cast<std::size_t>(RelativePositions::keys)];
+    ParameterInfo& values = infos[static_cast<std::size_t>(RelativePositions::values)];
+    const bool values_alone = has_tensor(plan, values.key) || maps_tokens(plan.call.similarity);
+    if (values_alone) std::swap(keys.initial, values.initial);
   }
   plan.bias_parameters = resolver.add("bias " + plan.call.bias, infos, plan.bias->initial);
 }
 
 /// Throws misuse if a bias that depends on queries does not combine with the other parts.
-void check_bias(const Plan& plan, const ComposedSimilarity* composed) {
+void check_bias(const Plan& plan, bool maps_queries) {
   if (!plan.bias->of_queries) return;
   const char* keys = relative_tensor(plan, RelativePositions::keys);
   const char* values = relative_tensor(plan, RelativePositions::values);
-  const bool maps_queries = composed != nullptr && *composed->token_map != 0;
   if (has_tensor(plan, keys) && maps_queries) {
     misuse(
         "{} multiplies the queries themselves, and {} is a formula of other numbers, which its "
@@ -272,7 +276,7 @@ Call inner_call(const Plan& plan, const ComposedSimilarity* composed) {
     const Parameter& scale = plan.parameters[tokens.parameters.back()];
     call.parameters[scale.info.key] = fmt::format("{:.17g}", fmt::join(scale.values, ","));
   }
-  if (composed != nullptr && *composed->token_map != 0) {
+  if (composed != nullptr && maps_tokens(composed->name)) {
     call.similarity = composed->similarity;
     if (*composed->fixed != 0) {
       call.parameters[composed->fixed] = fmt::format("{}", composed->value);
@@ -308,8 +312,9 @@ std::shared_ptr<Plan> resolve_attention(const Call& call, const Extents& extents
   Resolver resolver(call, extents);
   Plan& plan = resolver.plan();
   plan.operation = &row;
-  const ComposedSimilarity* composed = find_composed(call.similarity);
-  if (is_mapped && composed != nullptr && *composed->token_map != 0) composed = nullptr;
+  const bool maps_queries = !is_mapped && maps_tokens(call.similarity);
+  const ComposedSimilarity* composed =
+      is_mapped && maps_tokens(call.similarity) ? nullptr : find_composed(call.similarity);
   choose_projections(resolver);
   choose_similarity(resolver, composed);
   choose_map(resolver);
@@ -320,7 +325,7 @@ std::shared_ptr<Plan> resolve_attention(const Call& call, const Extents& extents
   choose_weights(resolver);
   plan.aggregate = row_named("aggregate", aggregate_rows, call.aggregate).aggregate;
   resolver.check_keys(call.similarity);
-  check_bias(plan, composed);
+  check_bias(plan, maps_queries);
   const Extents inner = inner_extents(plan);
   if (!plan.token_maps.empty() || plan.joins_heads) {
     plan.inner = resolve_attention(inner_call(plan, composed), inner, row, true);

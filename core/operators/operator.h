@@ -213,6 +213,9 @@ template <class T>
     const AttentionInput<T>& input, std::int64_t batch, std::int64_t head,
     const std::vector<ParameterInfo>& infos = tensor_parameters());
 
+/// Returns the tensors of projections, which every similarity takes.
+[[nodiscard]] std::vector<ParameterInfo> projection_parameters();
+
 /// Returns the parameters of the call's operator and parts, each key once.
 [[nodiscard]] std::vector<ParameterInfo> call_parameters(const Call& call);
 /// Returns whether the call's operator reads other tensors than q: k, and v if it needs values.

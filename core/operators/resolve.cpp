@@ -22,14 +22,6 @@ const OperatorRow* find_row(const Call& call) {
   return nullptr;
 }
 
-/// Returns the tensors of projections, which every chain of parts accepts.
-std::vector<ParameterInfo> projection_parameters() {
-  std::vector<ParameterInfo> all;
-  for (const TokenMapRow& row : token_projections()) all.push_back(row.parameters.front());
-  all.push_back(output_projection);
-  return all;
-}
-
 bool contains(std::span<const char* const> names, std::string_view name) {
   return std::any_of(names.begin(), names.end(),
                      [&](std::string_view known) { return known == name; });
@@ -202,9 +194,7 @@ std::string relative_tensor(const Call& call, RelativePositions which) {
 /// Lets the tensor of values be drawn for a similarity that does not combine with that of keys.
 void draw_relative_positions(Call& call) {
   const std::string keys = relative_tensor(call, RelativePositions::keys);
-  const ComposedSimilarity* composed = find_composed(call.similarity);
-  const bool maps_queries = composed != nullptr && *composed->token_map != 0;
-  if (keys.empty() || !maps_queries || call.parameters.contains(keys)) return;
+  if (keys.empty() || !maps_tokens(call.similarity) || call.parameters.contains(keys)) return;
   call.parameters.emplace(relative_tensor(call, RelativePositions::values), "random");
 }
 
@@ -256,6 +246,13 @@ std::vector<ParameterInfo> tensor_parameters() {
   }
   add(projection_parameters());
   return tensors;
+}
+
+std::vector<ParameterInfo> projection_parameters() {
+  std::vector<ParameterInfo> all;
+  for (const TokenMapRow& row : token_projections()) all.push_back(row.parameters.front());
+  all.push_back(output_projection);
+  return all;
 }
 
 std::vector<ParameterInfo> call_parameters(const Call& call) {

@@ -121,7 +121,9 @@ std::shared_ptr<const HeadInput> head_input(const Trace& trace, std::int64_t bat
 
 Call with_drawn_tensors(const Call& call, const Trace& trace) try {
   if (trace.stored) return call;  // It is not computed.
-  Call drawn = with_random_tensors(call);
+  Call given = call;
+  for (const auto& [name, extents] : trace.extents().tensors) given.parameters.emplace(name, "");
+  Call drawn = with_random_tensors(given);
   for (const auto& [name, extents] : trace.extents().tensors) {
     if (!call.parameters.contains(name)) drawn.parameters.erase(name);
   }

@@ -230,8 +230,9 @@ std::vector<Parts> pairwise_parts() {
 }
 
 bool may_be_refused(const Call& call, bool backward) {
-  const ComposedSimilarity* composed = find_composed(call.similarity);
-  if (composed != nullptr && *composed->token_map != 0 && call.bias == "shaw") return true;
+  const bool adds_to_values = call.bias == "shaw" && maps_tokens(call.similarity);
+  const bool has_plain_values = call.value_map == "none" && call.aggregate == "mean";
+  if (adds_to_values && (!has_plain_values || is_over_queries(call))) return true;
   if (call.position != "none" && points_of(call) != Points::euclidean) return true;
   return backward && is_over_queries(call) && call.masks.front() == "segment";
 }
@@ -252,7 +253,7 @@ void give_mask_parameters(Call& call) {
   }
 }
 
-Call make_call(const Variant& variant, const Parts& parts, const Extents& extents) {
+Call chosen_parts(const Variant& variant, const Parts& parts) {
   Call call = variant.call;
   call.bias = parts.bias;
   call.masks = parts.masks;
@@ -265,6 +266,11 @@ Call make_call(const Variant& variant, const Parts& parts, const Extents& extent
   }
   call.value_map = parts.value_map;
   call.aggregate = parts.aggregate;
+  return call;
+}
+
+Call make_call(const Variant& variant, const Parts& parts, const Extents& extents) {
+  Call call = chosen_parts(variant, parts);
   give_mask_parameters(call);
   call = with_random_tensors(std::move(call));
   const auto plan = resolve(call, extents);

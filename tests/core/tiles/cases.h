@@ -46,9 +46,13 @@ struct Parts {
 /// Returns parts such that any two names of different fields occur together, in as few entries as a
 /// greedy choice finds.
 [[nodiscard]] std::vector<Parts> pairwise_parts();
-/// Returns whether a call is right to be refused, or its gradients if `backward`: for a formula of
-/// mapped queries with shaw_k, for points of a model that a position moves, and for gradients of
-/// weights over queries that the mask `segment` stops.
+/// Returns the variant's call with these parts, without their parameters.
+[[nodiscard]] Call chosen_parts(const Variant& variant, const Parts& parts);
+
+/// Returns whether a call of `chosen_parts` is right to be refused, or its gradients if `backward`:
+/// for shaw_v, the one tensor that is drawn where the similarity maps queries, with mapped or
+/// aggregated points or weights over queries; for points of a model that a position moves; and for
+/// gradients of weights over queries that the mask `segment` stops.
 [[nodiscard]] bool may_be_refused(const Call& call, bool backward);
 
 /// Returns `variant` with these parts for tensors of `extents`, every parameter given away from its

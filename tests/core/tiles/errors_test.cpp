@@ -379,6 +379,7 @@ TEST(Interface, RefusesRelativePositionsThatHaveNoMeaning) {
   EXPECT_THAT(refusal("dot", 1), HasSubstr("shaw_k [2clip+1 x d]"));
   EXPECT_THAT(refusal("additive:shaw_k=random:W=random:U=random:v_a=random"),
               HasSubstr("formula of other numbers"));
+  EXPECT_THAT(refusal("multiplicative:W=random", 1), HasSubstr("shaw_v [2clip+1 x d_v]"));
   EXPECT_THAT(refusal("dot:shaw_v=random:aggregate=einstein"), HasSubstr("aggregate einstein"));
   EXPECT_THAT(refusal("dot:shaw_v=random:value_map=lift"), HasSubstr("value map lift"));
   EXPECT_THAT(refusal("dot:shaw_v=random:axis=query"), HasSubstr("axis=query"));

@@ -41,20 +41,12 @@ Parts any_parts(Random& random) {
           any_of(random, aggregates), random.index(2) == 0};
 }
 
-/// Returns whether a similarity that maps queries would get shaw_v, the one tensor of this bias
-/// that it combines with, where the other parts do not take it.
-bool refuses_shaw(const Call& call, const Parts& parts) {
-  const ComposedSimilarity* composed = find_composed(call.similarity);
-  return parts.bias == "shaw" && composed != nullptr && *composed->token_map != 0 &&
-         (parts.aggregate == "einstein" || parts.weights == "softmax:axis=query");
-}
-
 RandomCase make_case(std::uint64_t seed, Parts parts, Extents extents) {
   Random random(seed);
   RandomCase c{any_of(random, variants()), extents, {}, {}};
   const std::vector<std::string> taken = bias_names(c.variant.call.similarity);
   const bool takes = std::find(taken.begin(), taken.end(), parts.bias) != taken.end();
-  if (!takes || refuses_shaw(c.variant.call, parts)) parts.bias = "none";
+  if (!takes || may_be_refused(chosen_parts(c.variant, parts), false)) parts.bias = "none";
   c.call = make_call(c.variant, parts, c.extents);
   c.input = random_input(c.call, c.extents, seed + 1, random.uniform(0.1, 2.5));
   return c;

@@ -55,6 +55,11 @@ TEST(Trace, LacksTheTensorsThatCommandsDraw) {
   const auto without = load_trace(tokens_and(folder, "other", {1, 0, 0, 1}), "");
   EXPECT_EQ(with_drawn_tensors(call, *without).parameters.at("W"), "random");
   EXPECT_EQ(drawn_tensors(call, *without), ", random W");
+  Call shaw = plain_call("dot");
+  shaw.bias = "shaw";
+  const auto with_values = load_trace(tokens_and(folder, "shaw_v", {1, 0, 0, 1, 1, 0}), "");
+  EXPECT_EQ(with_drawn_tensors(shaw, *with_values), shaw);
+  EXPECT_EQ(drawn_tensors(shaw, *without), ", random shaw_k");
   const Call wrong = plain_call("no such operator");
   EXPECT_EQ(with_drawn_tensors(wrong, *without), wrong);
 }
