@@ -7,6 +7,7 @@
 
 #include "app/call_json.h"
 #include "core/base/error.h"
+#include "core/base/find_named.h"
 #include "core/call/call_text.h"
 #include "core/operators/combines.h"
 
@@ -41,6 +42,15 @@ std::string help_of(const CallField& field) {
   return fmt::format("{}: {}", field.about, names);
 }
 
+/// Throws misuse if an operator other than attention does not take the similarity.
+void check_similarity(const Call& call, const std::string& name) {
+  const std::vector<PartInfo> known = list_similarities();
+  (void)row_named("similarity", known, name);
+  if (!combines(call.operation, "similarity", name)) {
+    misuse("{} does not combine with similarity {}", call.operation, name);
+  }
+}
+
 }  // namespace
 
 Call CallOptions::call() const {
@@ -52,9 +62,7 @@ Call CallOptions::call() const {
     const CallField& field = call_fields()[i];
     if (!fields[i]) continue;
     const std::string text = plain_list(field, *fields[i]);
-    if (i == 0 && !is_attention(call) && !combines(call.operation, field.name, text)) {
-      misuse("{} does not combine with similarity {}", call.operation, text);
-    }
+    if (i == 0 && !is_attention(call)) check_similarity(call, text);
     const bool chosen = !operation.empty() && is_attention(call) && i == 0;
     if ((chosen || !is_default(field, call)) && field_text(field, call, ',') != text) {
       contradicts(fmt::format("{} {}", field.option, text), operation,

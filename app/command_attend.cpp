@@ -43,6 +43,17 @@ AttendJob job_of(const TypedAttend& typed) {
   return job;
 }
 
+/// Warns if arrays are named that the operator does not read.
+void warn_of_unread_arrays(const AttendJob& job) {
+  const auto check = [&](const char* option, const std::string& given, bool is_read) {
+    if (given.empty() || is_read) return;
+    warn("{} {}: {} does not read it", option, given, operator_name(job.call));
+  };
+  const bool reads_pairs = reads_keys(job.call);
+  check("--k", job.key, reads_pairs);
+  check("--v", job.value, reads_pairs && !ignores_values(job.call));
+}
+
 void warn_non_finite(const AttendSummary& summary) {
   if (summary.nan_count + summary.infinite_count == 0) return;
   warn("the input has {} NaN and {} infinite numbers in {}; they are kept", summary.nan_count,
@@ -121,6 +132,7 @@ AttendSummary run_with_bar(const AttendJob& job) {
 int run(const TypedAttend& typed) {
   const AttendJob job = job_of(typed);
   const AttendSummary summary = run_with_bar(job);
+  warn_of_unread_arrays(job);
   warn_non_finite(summary);
   if (summary.mask_left_out) {
     warn("{}: {} takes no mask of a file; the one beside q is not read", job.input,

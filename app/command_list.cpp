@@ -108,8 +108,7 @@ void add_projections(Json& similarity) {
     similarity["parameters"].push_back(parameter_json(info));
     similarity["parameters"].back()["shared"] = true;
   };
-  for (const TokenMapRow& row : token_projections()) add(row.parameters.front());
-  add(output_projection);
+  for (const ParameterInfo& info : projection_parameters()) add(info);
 }
 
 /// Returns every similarity and every structured operator, with its cost in n, the devices that
@@ -186,6 +185,10 @@ std::set<std::string> parts_with(const TensorAxis& axis) {
     for (const ParameterInfo& info : part.parameters) {
       if (has_axis(info, axis)) names.insert(part.name);
     }
+  }
+  for (const ParameterInfo& info : projection_parameters()) {
+    if (!has_axis(info, axis)) continue;
+    for (const PartInfo& similarity : list_similarities()) names.insert(similarity.name);
   }
   return names;
 }

@@ -158,6 +158,8 @@ class Structured(AttendTest):
                    says="star does not combine with value-map lift")
         self.fails(2, "attend", source, "--operator", "star", "--similarity", "dot", *out,
                    says="star does not combine with similarity dot")
+        self.fails(2, "attend", source, "--operator", "multi-head", "-s", "umbrall", *out,
+                   says="did you mean 'umbral'?")
         self.fails(2, "attend", source, "--operator", "random", "-p", "R=random", "--bias", "alibi", *out,
                    says="position sinusoidal, weights, value-map, aggregate, and parameters")
         self.fails(2, "attend", source, "--operator", "random", "-p", "R=random", "-p", "rank=3", *out,
@@ -178,6 +180,9 @@ class Structured(AttendTest):
                                        ("values.h5", {"q": q, "k": k[:, :25], "v": v[:, :7]}))]
         self.assertEqual(found[0].shape[-2], q.shape[-2])
         np.testing.assert_array_equal(found[0], found[1])
+        said = self.ok("attend", self.folder / "values.h5", "--operator", "relation-network", *draw, "--v",
+                       "values", "-o", self.folder / "no_values.h5").err
+        self.assertIn("--v values: relation-network does not read it", said)
 
     def test_a_mask_beside_q_applies_to_operators_that_combine_with_it(self):
         q, k, _ = random_tensors(heads=1)

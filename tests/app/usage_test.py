@@ -99,6 +99,7 @@ class Lists(ProgramTest):
         rows = {row["name"]: row for row in self.ok("list", "axes", "--json").json()}
         self.assertEqual(rows["m"]["parts"], ["graph"])
         self.assertEqual(rows["a"]["parts"], ["additive", "relation-network"])
+        self.assertIn("penumbral", rows["head*d_v"]["parts"])
         known, used = set(rows), set()
         for what in ("operators", "maps", "masks", "biases", "positions", "weights", "aggregates"):
             for row in self.ok("list", what, "--json").json():
