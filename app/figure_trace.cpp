@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t most_cells = std::int64_t{1} << 27;
 
 /// Returns the names of q, k and v that the key `<prefix>arrays` gives, otherwise those of
-/// `arrays`; empty if neither is given.
+/// `arrays`; empty if neither is given, or for q,k,v, the names of which k and v may be missing.
 std::vector<std::string> array_names(const FigureRequest& request, const std::string& prefix) {
   const std::string key = request.value(prefix + "arrays").empty() ? "arrays" : prefix + "arrays";
   const std::string typed = request.value(key);
@@ -27,6 +27,7 @@ std::vector<std::string> array_names(const FigureRequest& request, const std::st
   if (names.size() != 3) {
     misuse("-p {}={}: expected the names of q, k and v, separated by commas", key, typed);
   }
+  if (names == std::vector<std::string>{"q", "k", "v"}) return {};
   return names;
 }
 

@@ -245,6 +245,18 @@ class Heatmap(ProgramTest):
         self.assertIn("other.h5: layer3", text)
         self.assertIn("beside other.h5: ", text)
 
+    def test_the_arrays_of_the_other_file_are_q_k_and_v_as_far_as_there_are_any(self):
+        own, other, array = (self.folder / name for name in ("own.h5", "other.h5", "other.npy"))
+        query = np.random.default_rng(3).normal(size=(6, 4))
+        for path, name in ((own, "query"), (other, "q")):
+            with h5py.File(path, "w") as file:
+                file[name] = query
+        np.save(array, query)
+        for beside in (other, array):
+            self.ok("figure", "heatmap", "-i", own, "-o", self.folder / "m.svg", "-p", "similarities=dot",
+                    "-p", "arrays=query,query,query", "-p", f"beside={beside}", "-p",
+                    "beside_arrays=q,k,v")
+
     def test_a_difference_has_its_own_colour_bar(self):
         _, text = self.draw("-i", GERMAN, "-p", "similarities=umbral,dot", "-p", "difference=dot")
         self.assertIn("umbral − dot", text)
