@@ -14,9 +14,8 @@
 //   token_slope   is true if the logit depends on potentials. Otherwise it depends on the tokens by
 //       the measure alone, and the two functions for tokens do nothing.
 //   token(place, p, q)   computes the numbers q[] of a token, given the parameters p[].
-//   token_gradient(place, p, d, gradient, dp)   sets `gradient` to the derivatives by the height
-//   and
-//       the distance from the light, and adds those by the parameters to dp[], given
+//   token_gradient(place, p, d, gradient, dp)   adds the derivatives by the height and the distance
+//       from the light to `gradient`, and those by the parameters to dp[], given
 //       d = dL/d(potential).
 //   constant(p, c)   computes the numbers c[] of a head.
 //   constant_gradient(p, dc, dp)   adds the sum over i of dc[i] dc_i/dp_j to dp[j] for every j.

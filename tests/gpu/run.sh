@@ -93,7 +93,7 @@ build() {
   say "building with $jobs jobs into $shown"
   local sources=("$work"/portable_*.cu "$work"/fast_*.cu "$work/binding.cu")
   local newest
-  newest=$(find gpu core tests/gpu -newer "$work/libconelab_kernels.so" -name '*.[chip]*' 2>/dev/null | head -1 || true)
+  newest=$(find gpu core tests/gpu -newer "$work/libconelab_kernels.so" \( -name '*.[chip]*' -o -name run.sh \) 2>/dev/null | head -1 || true)
   if [ -f "$work/libconelab_kernels.so" ] && [ -z "$newest" ] && built_with_these_flags; then
     say "library is up to date"
     return

@@ -26,10 +26,10 @@ bool has_value(const QObject* object) {
          qobject_cast<const QAbstractSlider*>(object) != nullptr;
 }
 
-/// Returns whether the pointer is where it was, but for its trembling.
+/// Returns whether the pointer has moved by a few pixels at most, as it does while the wheel turns.
 bool stays_at(const std::optional<QPointF>& place, const QPointF& now) {
-  constexpr double tremble = 4;  // Pixels.
-  return place && QLineF(*place, now).length() <= tremble;
+  constexpr double farthest = 4;  // Pixels.
+  return place && QLineF(*place, now).length() <= farthest;
 }
 
 /// Returns whether the wheel changes the widget's value while it has the focus.

@@ -1,5 +1,5 @@
-// The yardstick of the numerical promise: a call evaluated plainly in the type S of its tensors, as
-// a tensor library does that stores every intermediate result in that type.
+// What the numerical promise is measured against: a call evaluated plainly in the type S of its
+// tensors, as a tensor library does that stores every intermediate result in that type.
 //
 //   x_ij      q_i . k_j, or sum_c (q_ic - k_jc)^2, of the placed tokens
 //   weight_ij exp(logit_ij - max_j logit_ij) / sum_j, or sigmoid(logit_ij)

@@ -208,8 +208,7 @@ PlainFormula plain_formula(const SimilarityRow& row) {
   for (const formulas::Row& r : formulas::rows) {
     if (r.name == row.info.name && r.words == words) return r.formula;
   }
-  fail("the yardstick has no formula of {} {}: write it in plain_formulas.cpp", row.info.name,
-       words);
+  fail("plain_formulas.cpp has no formula of {} {}", row.info.name, words);
 }
 
 Dual evaluate(PlainFormula formula, const float* p, const PairNumbers& pair) {

@@ -138,7 +138,7 @@ TEST(Input, ScrollingStopsAtNoFieldThatComesUnderThePointer) {
   const QPointF pointer = mask->mapToGlobal(QPointF(5, 5));
   turn(*mask, pointer);
   turn(*gamma, pointer);                  // The panel has scrolled, the pointer has not moved.
-  turn(*gamma, pointer + QPointF(2, 3));  // It has trembled.
+  turn(*gamma, pointer + QPointF(2, 3));  // It has moved by a few pixels.
   EXPECT_EQ(opened.session().maps.calls[1].parameters.at("gamma"), "16");
   turn(*gamma, pointer + QPointF(0, 9));
   EXPECT_NE(opened.session().maps.calls[1].parameters.at("gamma"), "16");
