@@ -1,6 +1,7 @@
 // Reads the attention of all heads of the layers of a trace.
 #include <algorithm>
 
+#include "app/call_json.h"
 #include "app/figure_subject.h"
 #include "core/base/error.h"
 #include "core/call/call_text.h"
