@@ -21,7 +21,7 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
   return parse_whole<std::int64_t>(text);
 }
 
-std::vector<std::string_view> split_commas(std::string_view text) {
+std::vector<std::string_view> split_at(std::string_view text, char separator) {
   const auto trimmed = [](std::string_view part) {
     const auto first = part.find_first_not_of(' ');
     if (first == std::string_view::npos) return std::string_view();
@@ -29,10 +29,10 @@ std::vector<std::string_view> split_commas(std::string_view text) {
   };
   std::vector<std::string_view> parts;
   while (true) {
-    const auto comma = text.find(',');
-    parts.push_back(trimmed(text.substr(0, comma)));
-    if (comma == std::string_view::npos) return parts;
-    text.remove_prefix(comma + 1);
+    const auto end = text.find(separator);
+    parts.push_back(trimmed(text.substr(0, end)));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
   }
 }
 

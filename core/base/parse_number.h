@@ -15,8 +15,11 @@ namespace conelab {
 /// Does the same for an integer ("-3").
 [[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text);
 
-/// Returns the parts of `text` between commas, without the blanks around them, as views into it. An
-/// empty text has one empty part.
-[[nodiscard]] std::vector<std::string_view> split_commas(std::string_view text);
+/// Returns the parts of `text` between separators, without the blanks around them, as views into
+/// it. An empty text has one empty part.
+[[nodiscard]] std::vector<std::string_view> split_at(std::string_view text, char separator);
+[[nodiscard]] inline std::vector<std::string_view> split_commas(std::string_view text) {
+  return split_at(text, ',');
+}
 
 }  // namespace conelab

@@ -13,6 +13,13 @@ void check_same(const char* what, const char* a, std::int64_t x, const char* b, 
   if (x != y) fail("{} of {} and {} differ ({} has {}, {} has {})", what, a, b, a, x, b, y);
 }
 
+/// Throws a failure unless tokens [first, first + count) belong to a sequence of this length.
+void check_slice(const char* what, std::int64_t first, std::int64_t count, std::int64_t length) {
+  if (first >= 0 && first + count <= length) return;
+  fail("the {} are no slice of their sequence (expected tokens of [0, {}), found [{}, {}))", what,
+       length, first, first + count);
+}
+
 /// Throws misuse if a tensor has no memory, or if its tokens overlap.
 template <class T>
 void check_memory(const char* name, const StridedTensor4<T>& tensor) {
@@ -50,14 +57,17 @@ Extents check_extents(const AttentionInput<T>& input) {
     fail("mask does not have the size n_q x n_k (expected {} x {}, found {} entries)", q.token,
          k.token, input.allowed.size());
   }
+  const Slice slice(input.positions, q.token, k.token);
+  check_slice("queries", slice.first_query, q.token, slice.all_queries);
+  check_slice("keys", slice.first_key, k.token, slice.all_keys);
   if (!input.key_lengths.empty() &&
       static_cast<std::int64_t>(input.key_lengths.size()) != q.batch) {
     fail("key lengths must be one per batch element (expected {}, found {})", q.batch,
          input.key_lengths.size());
   }
   for (const std::int64_t length : input.key_lengths) {
-    if (length < 0 || length > k.token) {
-      fail("key lengths must lie between 0 and n_k (expected at most {}, found {})", k.token,
+    if (length < 0 || length > slice.all_keys) {
+      fail("key lengths must lie between 0 and n_k (expected at most {}, found {})", slice.all_keys,
            length);
     }
   }
@@ -67,7 +77,7 @@ Extents check_extents(const AttentionInput<T>& input) {
     fail("edge does not have its shape (expected [m x 2], found [{}])",
          fmt::join(edge->second.extents, " x "));
   }
-  Extents extents{q.batch, q.head, q.token, k.token, q.feature, v.feature};
+  Extents extents{q.batch, q.head, q.token, k.token, q.feature, v.feature, {}, input.positions};
   for (const auto& [name, tensor] : input.tensors) extents.tensors[name] = tensor.extents;
   for (const auto& [name, tensor] : input.indices) extents.tensors[name] = tensor.extents;
   return extents;
@@ -88,6 +98,11 @@ void check_input(const Plan& plan, const AttentionInput<T>& input) {
   }
   check_same("the token counts n_q", "the plan", e.query, "q", found.query);
   check_same("the token counts n_k", "the plan", e.key, "k", found.key);
+  if (!(e.positions == found.positions)) {
+    misuse(
+        "the input has other positions than the plan (expected queries from {} and keys from {})",
+        e.positions.first_query, e.positions.first_key);
+  }
   check_same("the feature sizes d", "the plan", e.feature, "q", found.feature);
   check_same("the feature sizes d_v", "the plan", e.value, "v", found.value);
   for (const Parameter& p : plan.parameters) {

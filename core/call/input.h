@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/half.h"
+#include "core/base/positions.h"
 #include "core/base/strided_tensor.h"
 
 namespace conelab {
@@ -21,6 +22,10 @@ struct Extents {
   std::int64_t value = 0;    ///< d_v
   /// Sizes of the tensors that are parameters, by name, with or without a leading axis of heads.
   std::map<std::string, std::vector<std::int64_t>> tensors = {};
+  Positions positions = {};
+
+  /// Returns where the tokens lie in their sequences.
+  [[nodiscard]] Slice slice() const { return {positions, query, key}; }
 };
 
 /// The tensors of a call. `key` and `query` share d, `key` and `value` share n_k. The first four
@@ -35,12 +40,15 @@ struct AttentionInput {
   StridedTensor4<T> output_grad;
   /// [n_q x n_k] Explicit mask, 1: the query may attend to the key. The mask "explicit" reads it.
   std::vector<std::uint8_t> allowed = {};
-  /// [batch] Numbers of keys that are not padding. The mask "padding" reads them.
+  /// [batch] Numbers of keys of the whole sequence that are not padding. The mask "padding" reads
+  /// them.
   std::vector<std::int64_t> key_lengths = {};
   /// Parameters that are tensors, by name: "W", "t5_bias".
   std::map<std::string, Array<T>> tensors = {};
   /// Arrays of whole numbers, by name: "edge" [m x 2], which the mask "graph" reads.
   std::map<std::string, Array<std::int64_t>> indices = {};
+  /// Which tokens of longer sequences these are. Only attention, the chain of parts, takes slices.
+  Positions positions = {};
 };
 
 /// Returns the same input in another type. Its tensors are dense.
@@ -53,7 +61,8 @@ template <class To, class From>
                         input.allowed,
                         input.key_lengths,
                         {},
-                        input.indices};
+                        input.indices,
+                        input.positions};
   for (const auto& [name, tensor] : input.tensors) to.tensors[name] = convert<To>(tensor);
   return to;
 }

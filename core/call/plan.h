@@ -99,7 +99,8 @@ class Plan {
   [[nodiscard]] Mask mask(const AttentionInput<T>& input) const {
     if (chain) return chain->mask(input);
     const auto edge = input.indices.find("edge");
-    MaskInput in{extents.query, extents.key, input.allowed.empty() ? nullptr : input.allowed.data(),
+    MaskInput in{extents.query, extents.key, extents.slice(),
+                 input.allowed.empty() ? nullptr : input.allowed.data(),
                  input.key_lengths.empty() ? nullptr : input.key_lengths.data()};
     in.has_edges = edge != input.indices.end();
     if (in.has_edges) in.edges = edge->second.data;

@@ -25,12 +25,6 @@ std::vector<double> parse_numbers(const std::string& key, const std::string& tex
   return values;
 }
 
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts(1);
-  for (const char c : text) c == separator ? parts.emplace_back() : parts.back() += c;
-  return parts;
-}
-
 /// Returns whether the parameter has one number for each axis of a grid.
 bool is_by_axis(const ParameterInfo& info) {
   return info.domain != Domain::tensor && std::string_view(info.shape) == "axes";
@@ -157,7 +151,7 @@ void Resolver::fill_axes(Parameter& p, int index, DefaultOf initial) {
 std::vector<double> Resolver::sides(const ParameterInfo& info, const std::string& text) const {
   std::vector<double> sides;
   double tokens = 1;
-  for (const std::string& side : split(text, 'x')) {
+  for (const std::string_view side : split_at(text, 'x')) {
     const std::optional<double> number = parse_number(side);
     if (!number)
       misuse("parameter {}: '{}' is not a list of sides (expected as 16x16)", info.key, text);
@@ -165,15 +159,15 @@ std::vector<double> Resolver::sides(const ParameterInfo& info, const std::string
     sides.push_back(*number);
     tokens *= sides.back();
   }
-  const Extents& e = plan_->extents;
-  if (tokens != static_cast<double>(std::max<std::int64_t>(1, e.key))) {
+  const Slice all = plan_->extents.slice();
+  if (tokens != static_cast<double>(std::max<std::int64_t>(1, all.all_keys))) {
     misuse("parameter {} must have as many points as there are keys (expected {}, found {} = {})",
-           info.key, e.key, text, tokens);
+           info.key, all.all_keys, text, tokens);
   }
-  if (sides.size() > 1 && e.query > e.key) {
+  if (sides.size() > 1 && all.all_queries > all.all_keys) {
     misuse(
         "parameter {} leaves no points for the first queries (expected n_q <= n_k = {}, found {})",
-        info.key, e.key, e.query);
+        info.key, all.all_keys, all.all_queries);
   }
   return sides;
 }
@@ -185,15 +179,15 @@ std::vector<double> Resolver::given_by_axis(const ParameterInfo& info,
     std::replace(list.begin(), list.end(), ';', ',');
     return given(info, list);
   }
-  const std::vector<std::string> by_head = split(text, ';');
+  const std::vector<std::string_view> by_head = split_at(text, ';');
   const auto heads = static_cast<std::size_t>(plan_->extents.head);
   if (by_head.size() != 1 && by_head.size() != heads) {
     misuse("parameter {}: ';' separates one list per head (expected {}, found {})", info.key, heads,
            by_head.size());
   }
   std::vector<double> values;
-  for (const std::string& head : by_head) {
-    std::vector<double> own = parse_numbers(info.key, head);
+  for (const std::string_view head : by_head) {
+    std::vector<double> own = parse_numbers(info.key, std::string(head));
     if (own.size() == 1) own.resize(sides_.size(), own.front());
     if (own.size() != sides_.size()) {
       misuse("parameter {}: a list gives one value per axis of the grid (expected {}, found {})",
@@ -207,6 +201,7 @@ std::vector<double> Resolver::given_by_axis(const ParameterInfo& info,
 std::vector<double> Resolver::defaults_by_axis(const Parameter& p, int index, DefaultOf initial) {
   if (sides_.size() == 1) return defaults(p, index, initial);
   const Extents whole = plan_->extents;
+  plan_->extents.positions = {};
   std::vector<double> values;
   for (const double side : sides_) {
     plan_->extents.query = plan_->extents.key = std::llround(side);
@@ -247,7 +242,7 @@ void Resolver::fill_tensor(const std::string& part, std::span<const ParameterInf
     p.extents = found->second;
   } else if (drawn) {
     const Extents& e = plan_->extents;
-    const DefaultContext context{0, e.head, e.query, e.key, e.feature};
+    const DefaultContext context{0, e.head, e.slice().all_queries, e.slice().all_keys, e.feature};
     p.extents = drawn_shape(p.info, with_drawn_sizes(sizes_, context), usual_drawn_size);
   } else if (std::isnan(p.info.initial)) {
     fail(
@@ -279,7 +274,8 @@ std::vector<double> Resolver::defaults(const Parameter& p, int index, DefaultOf 
   const Extents& e = plan_->extents;
   std::vector<double> values;
   for (std::int64_t h = 0; h < std::max<std::int64_t>(1, e.head); ++h) {
-    const DefaultContext context{h, std::max<std::int64_t>(1, e.head), e.query, e.key, feature_};
+    const DefaultContext context{h, std::max<std::int64_t>(1, e.head), e.slice().all_queries,
+                                 e.slice().all_keys, feature_};
     values.push_back(initial(index, context));
   }
   if (std::isnan(values.front())) return {};

@@ -35,7 +35,7 @@ struct Example {
     }
   }
   [[nodiscard]] MaskInput input() const {
-    return {n, n, allowed.data(), lengths.data(), edges, true};
+    return {n, n, Slice({}, n, n), allowed.data(), lengths.data(), edges, true};
   }
 };
 

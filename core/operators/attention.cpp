@@ -25,15 +25,16 @@ bool maps(const TokenMapRow& row, Side side) {
 }
 
 std::int64_t first_position(const Plan& plan, Side side) {
-  return side == Side::query ? plan.extents.key - plan.extents.query : 0;
+  const Slice slice = plan.extents.slice();
+  return side == Side::query ? slice.of_query(0) : slice.of_key(0);
 }
 
 /// Returns the tokens of one head as the input of one map.
 template <class T>
 TokenBlock<T> block_of(const Plan& plan, const StridedTensor4<T>& x, std::int64_t b, std::int64_t h,
                        Side side, const PartValues& values) {
-  return {x.tokens(b, x.shape.head == 1 ? 0 : h), first_position(plan, side), side == Side::query,
-          values};
+  return {x.tokens(b, x.shape.head == 1 ? 0 : h), first_position(plan, side),
+          plan.extents.slice().all_keys, side == Side::query, values};
 }
 
 template <class T>
@@ -122,7 +123,8 @@ template <class S>
 AttentionInput<Compute<S>> in_compute_type(const AttentionInput<S>& input) {
   if constexpr (std::is_same_v<S, Compute<S>>) {
     return {input.query.view(), input.key.view(),  input.value.view(), input.output_grad.view(),
-            input.allowed,      input.key_lengths, input.tensors,      input.indices};
+            input.allowed,      input.key_lengths, input.tensors,      input.indices,
+            input.positions};
   } else {
     return convert<Compute<S>>(input);
   }
@@ -135,7 +137,7 @@ void check_maps(const Plan& plan, const AttentionInput<S>& input) {
   for (const PlannedTokens& map : plan.token_maps) {
     for (std::int64_t h = 0; map.row->check != nullptr && h < plan.extents.head; ++h) {
       const PartValues values = plan.values(map.parameters, h, input.tensors);
-      map.row->check(values, begin, plan.extents.key, largest<S>);
+      map.row->check(values, begin, plan.extents.slice().all_keys, largest<S>);
     }
   }
 }

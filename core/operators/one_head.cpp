@@ -1,7 +1,11 @@
 // The call, the input and the tensors of one head alone.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
+
 #include "core/base/error.h"
+#include "core/base/parse_number.h"
 #include "core/call/composed.h"
 #include "core/operators/operator.h"
 
@@ -73,6 +77,7 @@ AttentionInput<T> input_of_head(const AttentionInput<T>& input, std::int64_t bat
     part.key_lengths = {input.key_lengths[static_cast<std::size_t>(batch)]};
   }
   part.indices = input.indices;
+  part.positions = input.positions;
   const bool alone = input.query.shape.head == 1;
   part.tensors = alone ? input.tensors : tensors_of_head(input.tensors, head, infos);
   return part;
@@ -95,6 +100,23 @@ Call call_of_head(const Call& call, const Extents& extents, std::int64_t head) {
   }
   for (const auto& [key, word] : choices(*plan)) one.parameters[key] = word;
   return one;
+}
+
+Call with_numbers_of_head(Call call, std::int64_t head) {
+  const auto grid = call.parameters.find("grid");
+  const bool has_axes =
+      grid != call.parameters.end() && grid->second.find('x') != std::string::npos;
+  for (const ParameterInfo& info : call_parameters(call)) {
+    const auto given = call.parameters.find(info.key);
+    if (given == call.parameters.end() || info.domain == Domain::tensor) continue;
+    const bool by_axis = has_axes && std::string_view(info.shape) == "axes";
+    std::string text = given->second;
+    if (!by_axis) std::replace(text.begin(), text.end(), ';', ',');
+    const std::vector<std::string_view> by_head = split_at(text, by_axis ? ';' : ',');
+    const auto at = static_cast<std::size_t>(head);
+    if (by_head.size() > 1 && at < by_head.size()) given->second = by_head[at];
+  }
+  return call;
 }
 
 #define CONELAB_ONE_HEAD(T)                                                                      \

@@ -243,4 +243,9 @@ void draw_tensors(const Call& call, AttentionInput<T>& input, std::uint64_t seed
 /// and lists for them stay. Throws misuse as `resolve` does.
 [[nodiscard]] Call call_of_head(const Call& call, const Extents& extents, std::int64_t head);
 
+/// Returns the call as it was given, with the numbers of one head: a list of one number for each
+/// head becomes that of the head. On a grid of several axes, where a list has one number for each
+/// axis, `;` separates the lists of the heads. Nothing is checked; a list that is too short stays.
+[[nodiscard]] Call with_numbers_of_head(Call call, std::int64_t head);
+
 }  // namespace conelab

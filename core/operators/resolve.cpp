@@ -168,6 +168,10 @@ std::shared_ptr<Plan> resolve_chained(Call call, const Extents& extents, const O
 std::shared_ptr<Plan> resolve_structured(const Call& call, const Extents& extents,
                                          const OperatorRow& row) {
   check_parts(call, row.info);
+  if (!(extents.positions == Positions{})) {
+    misuse("{} takes whole sequences (found a slice of them; attention takes slices)",
+           row.info.name);
+  }
   if (row.chain != nullptr) return resolve_chained(call, extents, row);
   Resolver resolver(call, extents);
   choose_tokens(resolver, nullptr);

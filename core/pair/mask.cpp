@@ -46,23 +46,23 @@ void require_operand(const MaskRow& row, const MaskInput& input) {
 std::shared_ptr<const Neighbours> neighbours(const MaskInput& in, bool directed) {
   std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
   const auto add = [&](std::int64_t query, std::int64_t key) {
-    if (query < in.query && key < in.key) pairs.emplace_back(query, key);
+    if (query < in.slice.all_queries && key < in.slice.all_keys) pairs.emplace_back(query, key);
   };
   for (std::size_t e = 0; e + 1 < in.edges.size(); e += 2) {
     const std::int64_t i = in.edges[e], j = in.edges[e + 1];
-    const std::int64_t most = std::max(in.query, in.key);
+    const std::int64_t most = std::max(in.slice.all_queries, in.slice.all_keys);
     if (i < 0 || j < 0 || i >= most || j >= most) {
       fail("edge {} joins tokens {} and {} (expected numbers from 0 to {})", e / 2, i, j, most - 1);
     }
     add(i, j);
     if (!directed) add(j, i);
   }
-  for (std::int64_t i = 0; i < in.query; ++i) {
-    const std::int64_t own = i + in.key - in.query;
+  for (std::int64_t i = 0; i < in.slice.all_queries; ++i) {
+    const std::int64_t own = i + in.slice.all_keys - in.slice.all_queries;
     if (own >= 0) pairs.emplace_back(i, own);
   }
   // Sorts by query with counts, which costs O(pairs), and then the few keys of each query.
-  const auto queries = static_cast<std::size_t>(in.query);
+  const auto queries = static_cast<std::size_t>(in.slice.all_queries);
   std::vector<std::int64_t> place(queries + 1, 0), keys(pairs.size());
   for (const auto& pair : pairs) ++place[static_cast<std::size_t>(pair.first) + 1];
   for (std::size_t i = 1; i <= queries; ++i) place[i] += place[i - 1];
@@ -101,7 +101,9 @@ Mask::Mask(std::vector<MaskPart> parts, MaskInput input, bool check_operands) : 
 
 KeyRange Mask::range_of(const Part& part, std::int64_t batch, std::int64_t query) const {
   if (part.mask.row->range == nullptr) return {0, input_.key};
-  return part.mask.row->range(context(part), batch, query);
+  const Slice& s = input_.slice;
+  const KeyRange seen = part.mask.row->range(context(part), batch, s.first_query + query);
+  return {seen.begin - s.first_key, seen.end - s.first_key};
 }
 
 Cover Mask::cover_of(const Part& part, const MaskTile& tile) const {
@@ -183,7 +185,9 @@ void Mask::row(std::int64_t batch, std::int64_t query, std::int64_t key_begin, s
     std::fill(sees + end, sees + count, std::uint8_t{0});
     if (part.mask.row->whole_range || begin == end) continue;
     own.resize(static_cast<std::size_t>(end - begin));
-    part.mask.row->sees(context(part), batch, query, key_begin + begin, end - begin, own.data());
+    const Slice& s = input_.slice;
+    part.mask.row->sees(context(part), batch, s.first_query + query,
+                        s.first_key + key_begin + begin, end - begin, own.data());
     for (std::int64_t c = begin; c < end; ++c) sees[c] &= own[static_cast<std::size_t>(c - begin)];
   }
 }
@@ -197,7 +201,12 @@ void Mask::visible(const MaskTile& tile, std::uint8_t* sees) const {
 
 std::vector<std::int64_t> Mask::keys(std::int64_t batch, std::int64_t query) const {
   std::vector<std::int64_t> keys;
-  sparse_->mask.row->list(context(*sparse_), query, keys);
+  const Slice& s = input_.slice;
+  sparse_->mask.row->list(context(*sparse_), s.first_query + query, keys);
+  if (s.first_key > 0 || s.all_keys > input_.key) {
+    for (std::int64_t& key : keys) key -= s.first_key;
+    std::erase_if(keys, [&](std::int64_t key) { return key < 0 || key >= input_.key; });
+  }
   if (parts_.size() > 1) {
     std::erase_if(keys, [&](std::int64_t key) { return !admits(batch, query, key); });
   }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/base/parameter.h"
+#include "core/base/positions.h"
 
 namespace conelab {
 
@@ -24,10 +25,11 @@ struct MaskTile {
   std::int64_t batch, query_begin, query_end, key_begin, key_end;
 };
 
-/// The neighbours of each token in a graph. Those of token i are neighbour[first[i]] ...
-/// neighbour[first[i + 1] - 1], in ascending order, without repetition, with the token itself.
+/// The neighbours of each query of the whole sequence in a graph. Those of token i are
+/// neighbour[first[i]] ... neighbour[first[i + 1] - 1], in ascending order, without repetition,
+/// with the token itself.
 struct Neighbours {
-  std::vector<std::int64_t> first;  ///< [n_q + 1]
+  std::vector<std::int64_t> first;  ///< [queries of the sequence + 1]
   std::vector<std::int64_t> neighbour;
 };
 
@@ -35,6 +37,7 @@ struct Neighbours {
 struct MaskInput {
   std::int64_t query = 0;  ///< n_q
   std::int64_t key = 0;    ///< n_k
+  Slice slice = {};        ///< Where these tokens lie in their sequences.
   /// [n_q x n_k] 1: the query may attend to the key. Null: not given.
   const std::uint8_t* allowed = nullptr;
   /// [batch] Number of keys that are not padding. Null: not given.
@@ -47,7 +50,8 @@ struct MaskInput {
 /// What a mask reads besides its parameters.
 enum class MaskOperand { none, lengths, allowed, edges };
 
-/// The arguments of a row's functions.
+/// The arguments of a row's functions, which name queries and keys by their numbers in the whole
+/// sequences.
 struct MaskContext {
   const MaskInput& input;
   const double* p;          ///< Parameters of the mask; a choice is the index of its word.
@@ -55,7 +59,7 @@ struct MaskContext {
 
   /// Returns i', the position of a query.
   [[nodiscard]] std::int64_t position(std::int64_t query) const {
-    return query + input.key - input.query;
+    return query + input.slice.all_keys - input.slice.all_queries;
   }
 };
 
@@ -103,7 +107,8 @@ struct MaskPart {
   std::vector<double> p;
 };
 
-/// The intersection of masks over the input of one call, which must outlive the object.
+/// The intersection of masks over the input of one call, which must outlive the object. Its
+/// functions number the queries and keys of the call, not those of the whole sequences.
 class Mask {
  public:
   /// Throws misuse if the input lacks what a mask reads, and a failure if an edge names a token
@@ -143,6 +148,7 @@ class Mask {
   [[nodiscard]] MaskContext context(const Part& part) const {
     return {input_, part.mask.p.data(), part.graph.get()};
   }
+  /// Returns the range of a query of the call, in keys of the call. It may exceed them.
   [[nodiscard]] KeyRange range_of(const Part& part, std::int64_t batch, std::int64_t query) const;
   [[nodiscard]] Cover cover_of(const Part& part, const MaskTile& tile) const;
 };

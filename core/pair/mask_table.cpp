@@ -36,7 +36,8 @@ KeyRange window_range(const MaskContext& c, Index, Index i) {
 }
 
 bool allowed(const MaskContext& c, Index, Index i, Index j) {
-  return c.input.allowed[i * c.input.key + j] != 0;
+  const Slice& own = c.input.slice;
+  return c.input.allowed[(i - own.first_query) * c.input.key + j - own.first_key] != 0;
 }
 
 constexpr std::array strided_parameters{ParameterInfo{"stride", no_default, Domain::whole, false,
@@ -54,7 +55,7 @@ void strided_keys(const MaskContext& c, Index i, std::vector<Index>& keys) {
   if (own < 0) return;
   const Index nearest = std::max<Index>(0, own - l + 1);
   for (Index j = own % l; j < nearest; j += l) keys.push_back(j);
-  for (Index j = nearest; j <= own && j < c.input.key; ++j) keys.push_back(j);
+  for (Index j = nearest; j <= own && j < c.input.slice.all_keys; ++j) keys.push_back(j);
 }
 
 constexpr std::array fixed_parameters{
@@ -80,7 +81,7 @@ constexpr std::array directional_parameters{ParameterInfo{
     "forward: keys before the query's own are seen; backward: those after it", "forward|backward"}};
 KeyRange directional_range(const MaskContext& c, Index, Index i) {
   if (c.p[0] == 0) return {0, c.position(i)};
-  return {c.position(i) + 1, c.input.key};
+  return {c.position(i) + 1, c.input.slice.all_keys};
 }
 
 constexpr std::array segment_parameters{

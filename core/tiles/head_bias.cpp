@@ -25,7 +25,7 @@ PartValues along_axis(PartValues values, std::size_t axis) {
 
 template <class T>
 HeadBias<T>::HeadBias(const Plan& plan, const PartValues& values)
-    : row_(plan.bias), extents_(plan.extents) {
+    : row_(plan.bias), extents_(plan.extents), slice_(plan.extents.slice()) {
   if (values.p.empty()) return;
   if (of_queries()) {
     position_keys_ = values.tensor[static_cast<std::size_t>(RelativePositions::keys)];
@@ -46,8 +46,8 @@ HeadBias<T>::HeadBias(const Plan& plan, const PartValues& values)
   }
   if (sides.empty()) {
     const std::int64_t offsets = std::max<std::int64_t>(0, e.query + e.key - 1);
-    axes_.push_back(
-        {values, 0, of_pairs() ? e.query * e.key : offsets, of_pairs() ? 0 : e.key - 1});
+    axes_.push_back({values, 0, of_pairs() ? e.query * e.key : offsets,
+                     of_pairs() ? 0 : -slice_.offset(e.query - 1, 0)});
     first = axes_.front().count + 1 + 2 * forward_keys<T>;  // Padding for the width of a tile.
   } else {
     place_keys(sides);
@@ -58,10 +58,10 @@ HeadBias<T>::HeadBias(const Plan& plan, const PartValues& values)
 
 template <class T>
 void HeadBias<T>::place_keys(const std::vector<std::int64_t>& sides) {
-  coordinate_.resize(static_cast<std::size_t>(extents_.key) * sides.size());
+  coordinate_.resize(static_cast<std::size_t>(slice_.all_keys) * sides.size());
   auto* point = coordinate_.data();
-  for (std::int64_t key = 0; key < extents_.key; ++key, point += sides.size()) {
-    std::int64_t rest = key;
+  for (std::int64_t at = 0; at < slice_.all_keys; ++at, point += sides.size()) {
+    std::int64_t rest = at;
     for (std::size_t a = sides.size(); a-- > 0; rest /= sides[a]) {
       point[a] = static_cast<std::int32_t>(rest % sides[a]);
     }
@@ -119,8 +119,9 @@ void HeadBias<T>::fill(std::int64_t query, std::int64_t key, std::int64_t count,
   }
   std::fill_n(out, count, T(0));
   for (std::size_t a = 0; a < axes_.size(); ++a) {
-    const T* table = table_.data() + axes_[a].first + axes_[a].zero - point(position(query))[a];
-    for (std::int64_t c = 0; c < count; ++c) out[c] += table[point(key + c)[a]];
+    const T* table =
+        table_.data() + axes_[a].first + axes_[a].zero - point(slice_.of_query(query))[a];
+    for (std::int64_t c = 0; c < count; ++c) out[c] += table[point(slice_.of_key(key + c))[a]];
   }
 }
 
@@ -140,9 +141,9 @@ void HeadBias<T>::add(const Kernels<T>& kernels, std::int64_t query, std::int64_
     return kernels.add_to_sums(logit_slope, count, by_offset + index(query, key));
   }
   for (std::size_t a = 0; a < axes_.size(); ++a) {
-    double* to = by_offset + axes_[a].first + axes_[a].zero - point(position(query))[a];
+    double* to = by_offset + axes_[a].first + axes_[a].zero - point(slice_.of_query(query))[a];
     for (std::int64_t c = 0; c < count; ++c) {
-      to[point(key + c)[a]] += static_cast<double>(logit_slope[c]);
+      to[point(slice_.of_key(key + c))[a]] += static_cast<double>(logit_slope[c]);
     }
   }
 }
@@ -212,14 +213,15 @@ template <class T>
 void HeadBias<T>::places(std::vector<int>& query_place, std::vector<int>& key_place) const {
   for (std::int64_t j = 0; j < extents_.key; ++j) {
     for (std::size_t a = 0; a < axes_.size(); ++a) {
-      const std::int64_t along = coordinate_.empty() ? j : point(j)[a];
+      const std::int64_t own = slice_.of_key(j);
+      const std::int64_t along = coordinate_.empty() ? own : point(own)[a];
       key_place.push_back(static_cast<int>(axes_[a].first + axes_[a].zero + along));
     }
   }
   for (std::int64_t i = 0; i < extents_.query; ++i) {
+    const std::int64_t own = slice_.of_query(i);
     for (std::size_t a = 0; a < axes_.size(); ++a) {
-      query_place.push_back(
-          static_cast<int>(coordinate_.empty() ? position(i) : point(position(i))[a]));
+      query_place.push_back(static_cast<int>(coordinate_.empty() ? own : point(own)[a]));
     }
   }
 }
@@ -228,7 +230,7 @@ template <class T>
 std::vector<int> HeadBias<T>::classes() const {
   std::vector<int> classes;
   for (std::int64_t i = 1; i < extents_.query + extents_.key; ++i) {
-    const std::int64_t offset = i - extents_.key;
+    const std::int64_t offset = slice_.offset(extents_.query - 1, 0) + i - 1;
     if (of_queries()) {
       classes.push_back(static_cast<int>(std::clamp(offset, -clip_, clip_) + clip_));
       continue;

@@ -99,14 +99,16 @@ class HeadBias {
     PartValues values;     ///< The parameters of the row along this axis.
     std::ptrdiff_t first;  ///< Index of its first entry in the table.
     std::int64_t count;
-    std::int64_t zero;  ///< Index of offset 0, counted from `first`.
+    std::int64_t zero;  ///< Index of offset 0, counted from `first`; of a slice also outside.
   };
 
   const BiasRow* row_;
   Extents extents_;
+  Slice slice_;
   std::vector<Axis> axes_;
   Buffer<T> table_;
-  std::vector<std::int32_t> coordinate_;  ///< [n_k × axes] Coordinates of the keys on a grid.
+  /// [keys of the sequence × axes] Coordinates of the positions on a grid.
+  std::vector<std::int32_t> coordinate_;
   /// [2 clip + 1 × d] shaw_k of a bias that depends on queries.
   std::vector<double> position_keys_;
   std::int64_t clip_ = 0;
@@ -115,16 +117,13 @@ class HeadBias {
 
   void place_keys(const std::vector<std::int64_t>& sides);
   void tabulate(const Plan& plan);
-  /// Returns the coordinates [axes] of a key.
-  [[nodiscard]] const std::int32_t* point(std::int64_t key) const {
-    return coordinate_.data() + key * static_cast<std::int64_t>(axes_.size());
-  }
-  [[nodiscard]] std::int64_t position(std::int64_t query) const {
-    return query + extents_.key - extents_.query;
+  /// Returns the coordinates [axes] of a position.
+  [[nodiscard]] const std::int32_t* point(std::int64_t position) const {
+    return coordinate_.data() + position * static_cast<std::int64_t>(axes_.size());
   }
   [[nodiscard]] std::int64_t positions() const { return 2 * clip_ + 1; }
   [[nodiscard]] ClippedRun run(std::int64_t query, std::int64_t key, std::int64_t count) const {
-    return {key - position(query), clip_, count};
+    return {slice_.offset(query, key), clip_, count};
   }
 };
 

@@ -32,7 +32,7 @@ class PositionValues {
   [[nodiscard]] std::int64_t count() const { return exist() ? 2 * clip_ + 1 : 0; }
   /// Returns the positions c of successive keys of a query, the first of which is `key`.
   [[nodiscard]] ClippedRun run(std::int64_t query, std::int64_t key, std::int64_t keys) const {
-    return {key - query - extents_.key + extents_.query, clip_, keys};
+    return {extents_.slice().offset(query, key), clip_, keys};
   }
   /// Adds the product of a query's weights by position [2k+1] and shaw_v to out [d_v].
   void add(const T* weights, T* out) const {

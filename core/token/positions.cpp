@@ -211,13 +211,12 @@ void check_columns(const PartValues& values, std::int64_t begin, std::int64_t en
 template <class T>
 void hype_columns(const TokenBlock<T>& b, T* out) {
   const HypeColumns h{b.values};
-  const std::int64_t n_k = b.position + b.x.count;
   for (std::int64_t t = 0; t < b.x.count; ++t) {
     out = std::copy_n(b.x.row(t), b.x.columns, out);
     for (std::size_t a = 0; a < h.axes(); ++a) {
       const double s = h.balance(a), sign = b.is_query ? -1 : 1;
       const double c = b.is_query ? h.factor(a) / s : s;
-      const double exponent = sign * h.mu(a) * h.centred(b.position + t, n_k, a);
+      const double exponent = sign * h.mu(a) * h.centred(b.position + t, b.all_keys, a);
       *out++ = static_cast<T>(c * std::exp(exponent));
       *out++ = static_cast<T>(sign * c * std::exp(-exponent));
     }
@@ -227,7 +226,6 @@ template <class T>
 void hype_columns_back(const TokenBlock<T>& b, const T* upstream, T* dx, PartValues& gradient) {
   const HypeColumns h{b.values};
   const bool several = h.axes() > 1;
-  const std::int64_t n_k = b.position + b.x.count;
   for (std::int64_t t = 0; t < b.x.count; ++t, dx += b.x.columns) {
     std::copy_n(upstream, b.x.columns, dx);
     upstream += b.x.columns;
@@ -235,7 +233,7 @@ void hype_columns_back(const TokenBlock<T>& b, const T* upstream, T* dx, PartVal
       // The columns are c first and sign c second; the derivatives by s of queries and keys cancel.
       const double s = h.balance(a), sign = b.is_query ? -1 : 1;
       const double c = b.is_query ? h.factor(a) / s : s;
-      const double x = h.centred(b.position + t, n_k, a);
+      const double x = h.centred(b.position + t, b.all_keys, a);
       const double first = std::exp(sign * h.mu(a) * x), second = std::exp(-sign * h.mu(a) * x);
       const auto up = static_cast<double>(*upstream++), down = static_cast<double>(*upstream++);
       double& mu = several ? gradient.tensor[0][a] : gradient.p[0];

@@ -19,8 +19,9 @@ template <class T>
 struct TokenBlock {
   TokenRows<const T> x;
   /// Position of the first token. Keys are at j, queries at i + n_k - n_q, which is negative for
-  /// the first queries if n_q > n_k.
+  /// the first queries if n_q > n_k. See core/base/positions.h.
   std::int64_t position;
+  std::int64_t all_keys;     ///< The number of keys of the whole sequence.
   bool is_query;             ///< Whether the tokens are queries; otherwise they are keys or values.
   const PartValues& values;  ///< Parameters of the row for this head.
 };
