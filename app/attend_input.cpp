@@ -63,8 +63,9 @@ void claim_output(const AttendJob& job, const std::string& kind, const std::stri
 }
 
 Input read_attend_input(const AttendJob& job, const std::function<bool()>& cancelled,
-                        const std::vector<ParameterInfo>& also) {
+                        const std::vector<ParameterInfo>& also, bool digest) {
   InputOptions options;
+  options.digest = digest;
   options.query = job.query;
   options.key = job.key;
   options.value = job.value;

@@ -23,9 +23,11 @@ void check_key_lengths(const Call& call, const std::vector<std::int64_t>& length
 void claim_output(const AttendJob& job, const std::string& kind, const std::string& command);
 
 /// Reads q, k and v in a sandbox, and, if the file has them, the tensors that the job's call reads
-/// in addition and those of `also`. Throws interrupted once `cancelled` returns true.
+/// in addition and those of `also`. Without `digest` the file's SHA-256 remains empty, for callers
+/// that read several layers of a file. Throws interrupted once `cancelled` returns true.
 [[nodiscard]] Input read_attend_input(const AttendJob& job, const std::function<bool()>& cancelled,
-                                      const std::vector<ParameterInfo>& also = {});
+                                      const std::vector<ParameterInfo>& also = {},
+                                      bool digest = true);
 
 /// Leaves one head of an input, and returns the call of this head alone: its results are those that
 /// the whole input gives it. A call that makes heads is returned as it is, and its tensors keep

@@ -1,5 +1,8 @@
 #include "app/figure_request.h"
 
+#include <map>
+#include <string>
+
 #include "app/call_json.h"
 #include "app/labelled_view.h"
 #include "core/base/environment.h"
@@ -32,9 +35,11 @@ void read_source(FigureSource source, const FigureRequest& request, figure::Figu
 /// Returns the SHA-256 of each input file, in order and separated by blanks.
 std::string digests_of(const FigureRequest& request) {
   std::string digests;
+  std::map<std::string, std::string> known;  // Several groups of a file may be inputs.
   for (const std::string& input : request.inputs) {
-    digests += (digests.empty() ? "" : " ") +
-               sha256_of_file(parse_input_spec(input).path, request.cancelled);
+    std::string& digest = known[parse_input_spec(input).path];
+    if (digest.empty()) digest = sha256_of_file(parse_input_spec(input).path, request.cancelled);
+    digests += (digests.empty() ? "" : " ") + digest;
   }
   return digests;
 }

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/call/call_text.h"
 #include "core/files/read_tensors.h"
+#include "core/operators/operator.h"
 
 namespace conelab {
 namespace {
@@ -47,18 +48,9 @@ std::string text_attribute(const Attributes& attributes, const std::string& want
   return "";
 }
 
-std::string title_of_head(Call call, std::size_t head) {
-  for (auto& [key, text] : call.parameters) {
-    if (text.find(',') == std::string::npos) continue;
-    const std::vector<std::string> values = split_list(text, "call");
-    if (head < values.size()) text = values[head];
-  }
-  return call_title(call);
-}
-
 std::string result_title(const Attributes& attributes, std::size_t head) {
   const std::optional<Call> call = call_of(attributes);
-  return call ? title_of_head(*call, head) : "";
+  return call ? call_title(with_numbers_of_head(*call, static_cast<std::int64_t>(head))) : "";
 }
 
 std::string result_similarity(const Attributes& attributes) {

@@ -13,9 +13,6 @@ namespace conelab {
 /// Returns the attribute `wanted` if it is text, else an empty text.
 [[nodiscard]] std::string text_attribute(const Attributes& attributes, const std::string& wanted);
 
-/// Returns the title of a call for this head: lists of one number per head become that of the head.
-[[nodiscard]] std::string title_of_head(Call call, std::size_t head);
-
 /// Returns the call as a title for this head, "penumbral, gamma = 2, causal". It is read from the
 /// attribute `call`; in files without it from `spec`, and then without parameters, because `spec`
 /// lists defaults too. Returns an empty text if the file has neither.

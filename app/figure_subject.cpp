@@ -153,8 +153,8 @@ std::string caption_of(const FigureRequest& request, const Subject& subject) {
 
 /// Returns the title of a head's map, with the head that the operator made where it makes several.
 std::string title_on(const TraceHead& trace, const Call& call, const Plan& plan) {
-  const std::size_t head = makes_heads(call) ? 0 : static_cast<std::size_t>(trace.head);
-  return title_of_head(call, head) + made_head_text(plan.extents.head);
+  const std::int64_t head = makes_heads(call) ? 0 : trace.head;
+  return call_title(with_numbers_of_head(call, head)) + made_head_text(plan.extents.head);
 }
 
 /// Returns the map of the first head: an operator may have made several of the input's one.

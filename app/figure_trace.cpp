@@ -79,7 +79,7 @@ TraceLayer read_trace_layer(const FigureRequest& request, const std::string& spe
   if (const std::vector<std::string> names = array_names(request, prefix); !names.empty()) {
     job.query = names[0], job.key = names[1], job.value = names[2];
   }
-  Input file = read_attend_input(job, request.cancelled, tensor_parameters());
+  Input file = read_attend_input(job, request.cancelled, tensor_parameters(), false);
   TraceLayer layer;
   layer.file = file.path;
   layer.group = file.group;

@@ -1,7 +1,9 @@
 """`figure`: formats by ending, the same bytes every time, refusals that leave nothing behind."""
 import re
+import resource
 import shutil
 import subprocess
+import time
 import unittest
 import xml.etree.ElementTree as xml
 from hashlib import sha256
@@ -19,6 +21,23 @@ def has_page_painter():
 
 
 class Layers(ProgramTest):
+    def test_of_a_file_are_drawn_with_one_digest_of_it(self):
+        path, ballast = self.folder / "layers.h5", 150 << 20
+        with h5py.File(path, "w") as file:
+            for layer in range(20):
+                file[f"layer{layer}/q"] = np.random.default_rng(layer).normal(size=(1, 8, 4))
+            file["ballast"] = np.zeros(ballast, np.uint8)
+        before = time.process_time()
+        sha256(path.read_bytes()).hexdigest()
+        once = time.process_time() - before
+
+        def seconds():
+            spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+            return spent.ru_utime + spent.ru_stime
+        before = seconds()
+        self.ok("figure", "heads", "-o", self.folder / "f.svg", "-i", f"{path}:/layer0", "-p", "rows=file")
+        self.assertLess(seconds() - before, 4 * once + 0.5, f"one digest takes {once:.2f} s")
+
     def test_of_an_archive_are_drawn_as_those_of_hdf5(self):
         archive, groups = self.folder / "a.npz", self.folder / "a.h5"
         arrays = {}
@@ -308,6 +327,22 @@ class Heatmap(ProgramTest):
             return re.sub("(Sans |c)[0-9a-f]{8}", r"\1", text.split("</style>")[-1])
         self.assertEqual(drawn("9,8,7,2.5,6,5,4,3,2,1,1e1,11"), drawn("2.5"))
         self.assertNotEqual(drawn("9,8,7,2.5,6,5,4,3,2,1,1e1,11"), drawn("9"))
+
+    def test_lists_of_one_number_per_axis_stay_whole(self):
+        path, result = self.folder / "grid.h5", self.folder / "result.h5"
+        with h5py.File(path, "w") as file:
+            file["q"] = np.random.default_rng(1).normal(size=(2, 30, 4))
+        keys = {"grid": "5x6", "hype_mu": ".2,.1;.3,.4", "hype_tau": "1,2", "scale": "1,3"}
+        self.ok("attend", path, "-o", result, "--similarity", "dot", "--bias", "hype", "--keep", "weights",
+                *(word for key, value in keys.items() for word in ("-p", f"{key}={value}")))
+        call = "dot:bias=hype:" + ":".join(f"{key}={value}" for key, value in keys.items())
+        for head, mu in (("0", ".2,.1"), ("1", ".3,.4")):
+            trace = self.draw("-i", path, "-p", f"head={head}", "-p", f"similarities={call}")[1]
+            stored = self.draw("-i", result, "-p", f"head={head}", out="stored.svg")[1]
+            for text in (trace, stored):
+                self.assertIn(f"hype_mu = {mu}", text)
+                self.assertIn("hype_tau = 1,2", text)
+                self.assertIn(f"scale = {1 + 2 * int(head)}", text)
 
     def test_refusals(self):
         out = self.folder / "maps.svg"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <regex>
 
 #include "core/base/error.h"
@@ -90,6 +91,24 @@ bool holds_labels(const Axis& axis, const std::string& text) {
   }
 }
 
+/// A field of the form for one number of a sweep.
+struct NumberField {
+  const char* name;
+  std::string BenchChoice::*text;
+  double lowest;
+};
+constexpr NumberField number_fields[] = {
+    {"batch", &BenchChoice::batch, 1},
+    {"rounds", &BenchChoice::rounds, 1},
+    {"controls", &BenchChoice::controls, 0},
+    {"seed", &BenchChoice::seed, 0},
+    {"time_limit", &BenchChoice::time_limit, std::numeric_limits<double>::min()}};
+
+/// Whether a file's text is a number of the field.
+bool holds_number(const NumberField& field, const std::string& text) {
+  return parse_number(text).value_or(-1) >= field.lowest;
+}
+
 std::string plural(std::size_t count, const char* what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
@@ -110,7 +129,7 @@ BenchCheck check_bench(const BenchChoice& typed, const std::vector<std::string>&
   fields.count("batch", typed.batch, sweep.batch);
   fields.count("rounds", typed.rounds, rounds);
   fields.count_from_zero("controls", typed.controls, controls);
-  fields.count("seed", typed.seed, seed);
+  fields.count_from_zero("seed", typed.seed, seed);
   fields.seconds("time_limit", typed.time_limit, sweep.time_limit);
   fields.read("rounds", [&] {
     if (rounds > 10000) misuse("expected at most 10000 (found {})", rounds);
@@ -136,11 +155,6 @@ BenchCheck check_bench(const BenchChoice& typed, const std::vector<std::string>&
 
 BenchChoice form_of_sweep(BenchChoice typed, const std::vector<std::string>& lines,
                           const std::vector<std::string>& operators) {
-  static const std::map<std::string, std::string BenchChoice::*> texts = {
-      {"batch", &BenchChoice::batch},
-      {"rounds", &BenchChoice::rounds},
-      {"controls", &BenchChoice::controls},
-      {"seed", &BenchChoice::seed}};
   for (const std::string& line : lines) {
     const std::size_t equals = line.find('=');
     if (equals == std::string::npos) continue;
@@ -149,8 +163,8 @@ BenchChoice form_of_sweep(BenchChoice typed, const std::vector<std::string>& lin
       if (name != axis.option || !holds_labels(axis, value)) continue;
       typed.names(axis.name) = axis.numeric ? Labels{value} : parse_names(name, value);
     }
-    if (texts.contains(name) && holds_labels(axes().back(), value)) {
-      typed.*texts.at(name) = value;
+    for (const NumberField& field : number_fields) {
+      if (name == field.name && holds_number(field, value)) typed.*field.text = value;
     }
     if (name == "cold") typed.cold = value == "1";
   }

@@ -2,29 +2,20 @@
 
 #include <fmt/format.h>
 
-#include <string_view>
 #include <vector>
 
 #include "core/base/names.h"
-#include "core/base/parse_number.h"
 #include "core/call/call_text.h"
 #include "core/figure/figure_table.h"
 
 namespace conelab::desktop {
 namespace {
 
-/// Replaces a list of numbers per head by the number of the head, because a figure shows one head.
-std::string of_head(const std::string& value, std::int64_t head) {
-  const std::vector<std::string_view> numbers = split_commas(value);
-  const auto at = static_cast<std::size_t>(head);
-  return at < numbers.size() ? std::string(numbers[at]) : value;
-}
-
+/// Returns the call of a figure, which shows one head.
 std::string text_of(const Call& call, const Trace& trace, std::int64_t head) {
-  Call one = with_drawn_tensors(call, trace);
+  const Call one = with_drawn_tensors(call, trace);
   if (makes_heads(one)) return call_text(one);  // Lists are for the heads that it makes.
-  for (auto& [key, value] : one.parameters) value = of_head(value, head);
-  return call_text(one);
+  return call_text(with_numbers_of_head(one, head));
 }
 
 /// Adds a parameter unless it equals the default of the figure.

@@ -100,6 +100,23 @@ TEST(BenchForm, LinesThatCannotBeReadLeaveIt) {
   EXPECT_EQ(read.names("operator"), typed.names("operator"));
 }
 
+/// What a result says of its sweep, read into the form, is measured again.
+TEST(BenchForm, MeasuresTheSweepOfAResultAgain) {
+  Sweep sweep;
+  sweep["operator"] = {"penumbral:gamma=2", "dot"};
+  for (const Axis& axis : axes()) {
+    if (axis.numeric) sweep[axis] = {"3", "5"};
+  }
+  sweep.batch = 2, sweep.rounds = 11, sweep.controls = 0, sweep.seed = 0;
+  sweep.time_limit = 12.5, sweep.cold = false;
+  std::vector<std::string> lines;
+  for (const auto& [name, value] : sweep.items()) lines.push_back(name + "=" + value);
+  const std::vector<std::string> known = {"dot", "penumbral", "penumbral:gamma=2"};
+  const BenchCheck again = check_bench(form_of_sweep({}, lines, known), {}, {});
+  EXPECT_TRUE(again.sound());
+  EXPECT_EQ(again.sweep.items(), sweep.items());
+}
+
 TEST(BenchForm, ResultsGoWhereNothingLies) {
   const QTemporaryDir folder;
   const std::string path = result_path("", folder.path().toStdString());
