@@ -131,7 +131,8 @@ void read_maps(const FigureRequest& request, figure::FigureInput& input) {
   const Map2d quantity = request.value("quantity") == "logits" ? Map2d::logits : Map2d::weights;
   if (!read_results(request, quantity, input)) read_trace_maps(request, quantity, input);
   if (input.panels.size() != request.inputs.size()) return;
-  for (const std::string& path : request.inputs) input.files.push_back(stem_of(path));
+  input.names.clear();
+  for (const std::string& path : request.inputs) input.names.push_back(stem_of(path));
 }
 
 }  // namespace conelab

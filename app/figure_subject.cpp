@@ -214,6 +214,7 @@ std::string excluded_note(const FigureRequest& request) {
 void read_trace_maps(const FigureRequest& request, Map2d quantity, figure::FigureInput& input) {
   const Subject open = read_subject(request, request.single_input(), "");
   input.panels = maps_of(request, open, quantity);
+  input.names = split_list(request.value("similarities"), "-p similarities");
   input.caption = caption_of(request, open) + excluded_note(request);
   const std::string beside = request.value("beside");
   const bool compares = !beside.empty();

@@ -58,7 +58,8 @@ void from_trace(const FigureRequest& request, figure::FigureInput& input) {
       std::move(tree::head_trees(*plan, trace.input, tokens, execution).front()));
   input.tokens = tokens == tree::Tokens::key ? trace.key_token : trace.query_token;
   input.cone = call_from_text(similarity).similarity;
-  input.caption = trace.caption + ", " + call_title(call_from_text(similarity));
+  input.caption = trace.caption + ", " +
+                  call_title(with_numbers_of_head(call_from_text(similarity), trace.head));
 }
 
 }  // namespace

@@ -87,8 +87,9 @@ struct FigureInput {
   /// Names the layer and the heads of `panels` and of `beside`, for titles: "layer3 · 5". Empty:
   /// the caption names them.
   std::string subject, beside_subject;
-  /// [panels] The stems of the file names, if each panel has its own file.
-  std::vector<std::string> files;
+  /// [panels] By what the key `difference` may name each in addition to its title: its operator as
+  /// typed, or the stem of its own file. Empty: by the title alone.
+  std::vector<std::string> names;
 
   // FigureSource::heads
   std::vector<std::string> head_rows;  ///< The titles of the rows.

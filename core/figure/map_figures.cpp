@@ -24,8 +24,8 @@ std::size_t reference_panel(const FigureInput& input, const std::vector<HeatmapP
   std::vector<std::string> known;
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const std::string& title = panels[i].title;
-    const bool file = i < input.files.size() && input.files[i] == reference;
-    if (file || title == reference || title == call_title(call_from_text(reference))) return i;
+    const bool named = i < input.names.size() && input.names[i] == reference;
+    if (named || title == reference || title == call_title(call_from_text(reference))) return i;
     known.push_back(title);
   }
   unknown_name("value of -p difference", reference, known);

@@ -11,11 +11,9 @@
 namespace conelab::desktop {
 namespace {
 
-/// Returns the call of a figure, which shows one head.
-std::string text_of(const Call& call, const Trace& trace, std::int64_t head) {
-  const Call one = with_drawn_tensors(call, trace);
-  if (makes_heads(one)) return call_text(one);  // Lists are for the heads that it makes.
-  return call_text(with_numbers_of_head(one, head));
+/// Lists stay whole: the figure takes from them what belongs to each head that it draws.
+std::string text_of(const Call& call, const Trace& trace) {
+  return call_text(with_drawn_tensors(call, trace));
 }
 
 /// Adds a parameter unless it equals the default of the figure.
@@ -24,12 +22,12 @@ void set(FigureChoice& figure, const std::string& key, const std::string& value)
   if (value != usual) figure.parameters[key] = value;
 }
 
-void set_maps(FigureChoice& figure, const MapChoice& maps, const Trace& trace, std::int64_t head) {
+void set_maps(FigureChoice& figure, const MapChoice& maps, const Trace& trace) {
   if (maps.special_tokens == "excluded") figure.parameters["special"] = maps.special_tokens;
   set(figure, "quantity", maps.quantity);
   const auto reference = static_cast<std::size_t>(maps.reference);
   const bool differs = maps.reference >= 0 && reference < maps.calls.size();
-  if (differs) figure.parameters["difference"] = text_of(maps.calls[reference], trace, head);
+  if (differs) figure.parameters["difference"] = text_of(maps.calls[reference], trace);
   // Logits and differences have signs, which a logarithmic scale cannot show.
   const bool no_log = maps.quantity != "weights" || differs;
   set(figure, "scale", maps.scale == "log" && no_log ? "linear" : maps.scale);
@@ -87,8 +85,7 @@ std::optional<FigureChoice> stored_figure(const Session& session, const Trace& t
   figure.parameters["head"] = std::to_string(session.trace.head);
   set(figure, "batch", std::to_string(session.trace.batch));
   set(figure, "limits", maps.shared_limits ? "shared" : "own");
-  arcs ? set_arcs(figure, maps, trace.extents())
-       : set_maps(figure, maps, trace, session.trace.head);
+  arcs ? set_arcs(figure, maps, trace.extents()) : set_maps(figure, maps, trace);
   figure.parameters.erase("special");  // Stored maps are drawn with all tokens.
   return figure;
 }
@@ -105,7 +102,7 @@ FigureChoice heads_figure(const Session& session, const Trace& trace) {
     const bool shown =
         maps.heads_rows == "operators" || i == std::min(chosen, maps.calls.size() - 1);
     if (shown) {
-      all += (all.empty() ? "" : ",") + call_text(with_drawn_tensors(maps.calls[i], trace));
+      all += (all.empty() ? "" : ",") + text_of(maps.calls[i], trace);
     }
   }
   set(figure, "similarities", all);
@@ -117,7 +114,7 @@ FigureChoice heads_figure(const Session& session, const Trace& trace) {
   set_arrays(figure, trace.arrays);
   MapChoice without_limits = maps;  // Small maps do not have those that were set by hand.
   without_limits.limits.clear();
-  set_maps(figure, without_limits, trace, session.trace.head);
+  set_maps(figure, without_limits, trace);
   return figure;
 }
 
@@ -152,26 +149,25 @@ std::optional<FigureChoice> map_figure(const Session& session, const Trace& trac
   FigureChoice figure;
   if (maps.layout == "arcs" || figure_of_one(maps.layout)) figure.name = maps.layout;
   figure.inputs = {trace.spec()};
-  const std::int64_t head = session.trace.head;
-  figure.parameters["head"] = std::to_string(head);
+  figure.parameters["head"] = std::to_string(session.trace.head);
   set(figure, "batch", std::to_string(session.trace.batch));
   set_arrays(figure, trace.arrays);
   if (figure_of_one(maps.layout)) {
-    set(figure, "similarity", text_of(maps.calls[operation], trace, head));
+    set(figure, "similarity", text_of(maps.calls[operation], trace));
     set(figure, "tokens", maps.tree_tokens);
     return figure;
   }
   std::string all;
   for (const Call& call : maps.calls) {
     if (!all.empty()) all += ',';
-    all += text_of(call, trace, head);
+    all += text_of(call, trace);
   }
   set(figure, "similarities", all);
   set(figure, "limits", maps.shared_limits ? "shared" : "own");
   if (figure.name == "arcs") {
     set_arcs(figure, maps, trace.extents());
   } else {
-    set_maps(figure, maps, trace, head);
+    set_maps(figure, maps, trace);
     set_subjects(figure, maps, trace);
   }
   return figure;

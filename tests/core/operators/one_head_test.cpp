@@ -41,5 +41,33 @@ TEST(OneHead, LeavesFilesAndShortListsAlone) {
   EXPECT_EQ(third.parameters.at("scale"), "1,2");
 }
 
+std::string title(const std::string& call, std::int64_t head) {
+  return call_title(with_numbers_of_head(call_from_text(call), head));
+}
+
+TEST(TitleOfHead, HasTheHeadsOwnNumber) {
+  EXPECT_EQ(title("penumbral:gamma=1,2,4", 2), "penumbral, gamma = 4");
+  EXPECT_EQ(title("penumbral:gamma=3", 2), "penumbral, gamma = 3");
+  EXPECT_EQ(title("dot:bias=hype:hype_mu=.2,.1", 1), "dot, hype_mu = .1, hype");
+  EXPECT_EQ(title("dot:bias=hype:grid=30:hype_mu=.2;.1", 1), "dot, grid = 30, hype_mu = .1, hype");
+}
+
+TEST(TitleOfHead, KeepsTheNumbersOfAllAxesOfAGrid) {
+  for (const std::int64_t head : {0, 1, 5}) {
+    EXPECT_EQ(title("dot:bias=hype:grid=5x6:hype_mu=.2,.1:hype_tau=-1,1", head),
+              "dot, grid = 5x6, hype_mu = .2,.1, hype_tau = -1,1, hype");
+  }
+  EXPECT_EQ(title("dot:bias=hype:grid=5x6:hype_mu=.2,.1;.3,.4;.5", 0),
+            "dot, grid = 5x6, hype_mu = .2,.1, hype");
+  EXPECT_EQ(title("dot:bias=hype:grid=5x6:hype_mu=.2,.1;.3,.4;.5", 1),
+            "dot, grid = 5x6, hype_mu = .3,.4, hype");
+  EXPECT_EQ(title("dot:bias=hype:grid=5x6:hype_mu=.2,.1;.3,.4;.5", 2),
+            "dot, grid = 5x6, hype_mu = .5, hype");
+}
+
+TEST(TitleOfHead, KeepsTheNameOfAFile) {
+  EXPECT_EQ(title("bilinear:W=@a,b.npy", 0), "bilinear, W = @a,b.npy");
+}
+
 }  // namespace
 }  // namespace conelab

@@ -9,6 +9,7 @@
 
 #include "app/desktop_backends.h"
 #include "app/figure_request.h"
+#include "core/call/call_text.h"
 #include "core/figure/figure_table.h"
 #include "tests/widgets/driving.h"
 #include "widgets/explorer/cone_scene.h"
@@ -246,6 +247,24 @@ TEST(FigureBytes, OfTheMapsLayoutsAreWhatTheViewShows) {
   }
 }
 
+/// Expects that the figure's reader has the numbers of the view's maps: those of each operator,
+/// what they are compared with, and their difference.
+void expect_numbers_of(const MapsModel& maps, const figure::FigureInput& input) {
+  ASSERT_EQ(maps.panels().size(), 3 * input.panels.size());
+  ASSERT_EQ(input.beside.size(), input.panels.size());
+  for (std::size_t i = 0; i < input.panels.size(); ++i) {
+    const MatrixSource& open = maps.panels()[3 * i]->pyramid->source();
+    const MatrixSource& other = maps.panels()[3 * i + 1]->pyramid->source();
+    for (std::int64_t row = 0; row < open.rows(); row += 3) {
+      for (std::int64_t column = 0; column < open.columns(); ++column) {
+        const auto cell = static_cast<std::size_t>(row * open.columns() + column);
+        ASSERT_NEAR(input.panels[i].values[cell], open.exact(row, column), 1e-12) << i;
+        ASSERT_NEAR(input.beside[i].values[cell], other.exact(row, column), 1e-12) << i;
+      }
+    }
+  }
+}
+
 /// Joined heads and compared maps: the figure has the numbers of the view, cell by cell.
 TEST(FigureBytes, OfComparedMapsAreWhatTheViewShows) {
   ShownTemplates shown;
@@ -270,19 +289,7 @@ TEST(FigureBytes, OfComparedMapsAreWhatTheViewShows) {
     request.parameters = choice.parameters;
     figure::FigureInput input;
     read_maps(request, input);
-    ASSERT_EQ(input.panels.size(), 2U);
-    ASSERT_EQ(input.beside.size(), 2U);
-    for (std::size_t i = 0; i < 2; ++i) {
-      const MatrixSource& open = maps.panels()[3 * i]->pyramid->source();
-      const MatrixSource& other = maps.panels()[3 * i + 1]->pyramid->source();
-      for (std::int64_t row = 0; row < open.rows(); row += 3) {
-        for (std::int64_t column = 0; column < open.columns(); ++column) {
-          const auto cell = static_cast<std::size_t>(row * open.columns() + column);
-          ASSERT_NEAR(input.panels[i].values[cell], open.exact(row, column), 1e-12);
-          ASSERT_NEAR(input.beside[i].values[cell], other.exact(row, column), 1e-12);
-        }
-      }
-    }
+    expect_numbers_of(maps, input);
     const std::string drawn = drawn_items(desktop_backends().draw_figure(choice, {}));
     for (const auto& panel : maps.panels()) {
       EXPECT_NE(drawn.find(panel->title), std::string::npos) << panel->title;
@@ -290,6 +297,47 @@ TEST(FigureBytes, OfComparedMapsAreWhatTheViewShows) {
     shown.document.edit("figure", [&](Session& s) { s.figure = choice; });
     shown.expect_same_bytes();
   }
+}
+
+/// Lists by head, by axis of a grid, and by both: the figure takes the same numbers as the view.
+TEST(FigureBytes, OfListsOfNumbersAreWhatTheViewShows) {
+  ShownTemplates shown;
+  Workspace workspace(shown.document, shown.jobs);
+  MapsModel maps(workspace);
+  for (const char* join : {"one", "mean"}) {
+    SCOPED_TRACE(join);
+    shown.document.edit("maps", [&](Session& s) {
+      s = maps_session("maps");
+      s.trace.head = 0;
+      const std::string both = ".2,.1;.3;.1,.2;.1;.1;.1;.1;.1;.1;.1;.1;.1";
+      s.maps.calls = {call_from_text("dot:bias=hype:grid=5x6:hype_mu=.2,.1"),
+                      call_from_text("penumbral:gamma=1,2,3,4,5,6,7,8,9,10,11,12"),
+                      call_from_text("dot:bias=hype:grid=5x6:hype_mu=" + both)};
+      s.maps.join = join;
+      s.maps.beside = BesideChoice{shipped_trace(), "/german/layer1", 2, "one"};
+    });
+    ASSERT_TRUE(wait_for([&] {
+      return maps.panels().size() == 9 && maps.panels()[0]->pyramid &&
+             std::all_of(maps.panels().begin(), maps.panels().end(),
+                         [](const auto& p) { return p->pyramid->complete(); });
+    }));
+    const FigureChoice choice = *map_figure(shown.document.session(), *workspace.trace());
+    FigureRequest request;
+    request.name = choice.name, request.inputs = choice.inputs;
+    request.parameters = choice.parameters;
+    figure::FigureInput input;
+    read_maps(request, input);
+    expect_numbers_of(maps, input);
+  }
+}
+
+TEST(FigureBytes, AReferenceWithNumbersOfHeadsIsSubtracted) {
+  const auto trace = load_trace(shipped_trace(), "/german/layer3");
+  Session session = maps_session("maps");
+  session.maps.reference = 1;
+  const std::string drawn =
+      drawn_items(desktop_backends().draw_figure(*map_figure(session, *trace), {}));
+  EXPECT_NE(drawn.find("dot − penumbral, gamma = 6"), std::string::npos);
 }
 
 TEST(FigureBytes, OfAllHeadsAreWhatTheViewShows) {

@@ -64,23 +64,5 @@ TEST(MapFigure, SaysWhatIsNotADefaultOfItsTable) {
   expect_values_of(session, *trace);
 }
 
-/// On a grid of several axes a list has one number for each axis, and the figure draws the bias
-/// that the map shows.
-TEST(MapFigure, KeepsTheNumbersOfAllAxesOfAGrid) {
-  const auto trace = load_trace(shipped_trace(), "/german/layer3");
-  Session session;
-  Call call = plain_call("dot");
-  call.bias = "hype";
-  call.parameters["grid"] = fmt::format("1x{}", trace->extents().key);
-  call.parameters["hype_mu"] = "0.2,0.1";
-  call.parameters["scale"] = "1,2,3,4,5,6,7,8,9,10,11,12";
-  session.maps.calls = {call};
-  session.trace.head = 1;
-  const std::string drawn = map_figure(session, *trace)->parameters.at("similarities");
-  EXPECT_NE(drawn.find("hype_mu=0.2,0.1"), std::string::npos) << drawn;
-  EXPECT_NE(drawn.find("scale=2"), std::string::npos) << drawn;
-  EXPECT_EQ(drawn.find("scale=1"), std::string::npos) << drawn;
-}
-
 }  // namespace
 }  // namespace conelab::desktop
