@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
-#include <limits>
 #include <regex>
 
 #include "core/base/error.h"
@@ -56,6 +55,9 @@ class Fields {
       value = values.front();
     });
   }
+  void seed(const std::string& field, const std::string& text, std::uint64_t& value) {
+    read(field, [&] { value = sweep_of_items({{field, text}}).seed; });
+  }
   void count_from_zero(const std::string& field, const std::string& text, std::int64_t& value) {
     read(field, [&] {
       const std::optional<std::int64_t> number = parse_integer(text);
@@ -91,24 +93,6 @@ bool holds_labels(const Axis& axis, const std::string& text) {
   }
 }
 
-/// A field of the form for one number of a sweep.
-struct NumberField {
-  const char* name;
-  std::string BenchChoice::*text;
-  double lowest;
-};
-constexpr NumberField number_fields[] = {
-    {"batch", &BenchChoice::batch, 1},
-    {"rounds", &BenchChoice::rounds, 1},
-    {"controls", &BenchChoice::controls, 0},
-    {"seed", &BenchChoice::seed, 0},
-    {"time_limit", &BenchChoice::time_limit, std::numeric_limits<double>::min()}};
-
-/// Whether a file's text is a number of the field.
-bool holds_number(const NumberField& field, const std::string& text) {
-  return parse_number(text).value_or(-1) >= field.lowest;
-}
-
 std::string plural(std::size_t count, const char* what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
@@ -125,11 +109,11 @@ BenchCheck check_bench(const BenchChoice& typed, const std::vector<std::string>&
     fields.labels(axis, typed.labels[index_of(axis)], sweep[axis]);
   }
   fields.read("devices", [&] { check_devices(sweep["device"], devices); });
-  std::int64_t rounds = 0, controls = 0, seed = 0;
+  std::int64_t rounds = 0, controls = 0;
   fields.count("batch", typed.batch, sweep.batch);
   fields.count("rounds", typed.rounds, rounds);
   fields.count_from_zero("controls", typed.controls, controls);
-  fields.count_from_zero("seed", typed.seed, seed);
+  fields.seed("seed", typed.seed, sweep.seed);
   fields.seconds("time_limit", typed.time_limit, sweep.time_limit);
   fields.read("rounds", [&] {
     if (rounds > 10000) misuse("expected at most 10000 (found {})", rounds);
@@ -139,7 +123,6 @@ BenchCheck check_bench(const BenchChoice& typed, const std::vector<std::string>&
   });
   sweep.rounds = static_cast<int>(rounds);
   sweep.controls = static_cast<int>(controls);
-  sweep.seed = static_cast<std::uint64_t>(seed);
   if (check.sound()) fields.read("operators", [&] { check_sweep(sweep, operators); });
   if (!check.sound()) {
     check.extent = "Nothing can be run before the marked fields are right.";
@@ -155,6 +138,12 @@ BenchCheck check_bench(const BenchChoice& typed, const std::vector<std::string>&
 
 BenchChoice form_of_sweep(BenchChoice typed, const std::vector<std::string>& lines,
                           const std::vector<std::string>& operators) {
+  static const std::map<std::string, std::string BenchChoice::*> texts = {
+      {"batch", &BenchChoice::batch},
+      {"rounds", &BenchChoice::rounds},
+      {"controls", &BenchChoice::controls},
+      {"seed", &BenchChoice::seed},
+      {"time_limit", &BenchChoice::time_limit}};
   for (const std::string& line : lines) {
     const std::size_t equals = line.find('=');
     if (equals == std::string::npos) continue;
@@ -163,13 +152,13 @@ BenchChoice form_of_sweep(BenchChoice typed, const std::vector<std::string>& lin
       if (name != axis.option || !holds_labels(axis, value)) continue;
       typed.names(axis.name) = axis.numeric ? Labels{value} : parse_names(name, value);
     }
-    for (const NumberField& field : number_fields) {
-      if (name == field.name && holds_number(field, value)) typed.*field.text = value;
-    }
+    // check_bench says where a number is out of range, so that no other sweep is measured.
+    if (texts.contains(name) && parse_number(value)) typed.*texts.at(name) = value;
     if (name == "cold") typed.cold = value == "1";
   }
   std::erase_if(typed.names("operator"), [&](const std::string& name) {
-    return std::find(operators.begin(), operators.end(), name) == operators.end();
+    return std::find(operators.begin(), operators.end(), operator_of_label(name)) ==
+           operators.end();
   });
   return typed;
 }

@@ -153,12 +153,7 @@ void BenchFormView::add_operators(QFormLayout* form, const Axis& axis) {
   operators_->setMinimumHeight(124);  // It takes the height that the other fields leave.
   operators_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
   operators_->setFrameShape(QFrame::StyledPanel);
-  for (const std::string& name : model_.backend().operators) {
-    auto* item = new QListWidgetItem(text_of(name), operators_);
-    item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable | Qt::ItemIsUserCheckable);
-    item->setToolTip(help_of(name));
-    item->setSizeHint(QSize(0, 21));
-  }
+  for (const std::string& name : model_.backend().operators) add_operator(name);
   auto* label = new QLabel(tr("operators"));
   label->setBuddy(operators_);
   form->addRow(label, operators_);
@@ -167,6 +162,13 @@ void BenchFormView::add_operators(QFormLayout* form, const Axis& axis) {
     toggle(axis, item->text().toStdString(), item->checkState() == Qt::Checked,
            model_.backend().operators);
   });
+}
+
+void BenchFormView::add_operator(const std::string& label) {
+  auto* item = new QListWidgetItem(text_of(label), operators_);
+  item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable | Qt::ItemIsUserCheckable);
+  item->setToolTip(help_of(operator_of_label(label)));
+  item->setSizeHint(QSize(0, 21));
 }
 
 void BenchFormView::add_names(QFormLayout* form, const Axis& axis) {
@@ -284,6 +286,9 @@ void BenchFormView::build_actions(QVBoxLayout* column) {
 void BenchFormView::show_operators() {
   const QSignalBlocker quiet(operators_);
   const Labels& chosen = model_.choice().labels.front();
+  for (const std::string& label : chosen) {  // A result may have operators with parameters.
+    if (operators_->findItems(text_of(label), Qt::MatchExactly).empty()) add_operator(label);
+  }
   for (int i = 0; i < operators_->count(); ++i) {
     QListWidgetItem* item = operators_->item(i);
     const bool on =

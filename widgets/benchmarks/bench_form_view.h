@@ -43,6 +43,7 @@ class BenchFormView : public QWidget {
   void build_fields(QFormLayout* form);
   void build_actions(QVBoxLayout* column);
   void add_operators(QFormLayout* form, const Axis& axis);
+  void add_operator(const std::string& label);
   void add_names(QFormLayout* form, const Axis& axis);
   QLineEdit* add_text(QFormLayout* form, const char* field, const QString& label,
                       const QString& help, const Text& member);

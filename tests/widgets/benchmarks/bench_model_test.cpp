@@ -100,21 +100,39 @@ TEST(BenchForm, LinesThatCannotBeReadLeaveIt) {
   EXPECT_EQ(read.names("operator"), typed.names("operator"));
 }
 
-/// What a result says of its sweep, read into the form, is measured again.
-TEST(BenchForm, MeasuresTheSweepOfAResultAgain) {
+/// A sweep none of whose items is the default of a sweep or of the form.
+Sweep unusual_sweep() {
   Sweep sweep;
-  sweep["operator"] = {"penumbral:gamma=2", "dot"};
   for (const Axis& axis : axes()) {
-    if (axis.numeric) sweep[axis] = {"3", "5"};
+    sweep[axis] = axis.numeric ? Labels{"3", "5"} : choices_of(axis);
   }
-  sweep.batch = 2, sweep.rounds = 11, sweep.controls = 0, sweep.seed = 0;
-  sweep.time_limit = 12.5, sweep.cold = false;
+  sweep["operator"] = {"penumbral:gamma=1,2", "dot"};
+  sweep.batch = 3, sweep.rounds = 7, sweep.controls = 0, sweep.seed = 0;
+  sweep.time_limit = 0.5, sweep.cold = false;
+  return sweep;
+}
+
+void expect_same_after_restoring(const Sweep& stored) {
   std::vector<std::string> lines;
-  for (const auto& [name, value] : sweep.items()) lines.push_back(name + "=" + value);
-  const std::vector<std::string> known = {"dot", "penumbral", "penumbral:gamma=2"};
-  const BenchCheck again = check_bench(form_of_sweep({}, lines, known), {}, {});
-  EXPECT_TRUE(again.sound());
-  EXPECT_EQ(again.sweep.items(), sweep.items());
+  for (const auto& [name, value] : stored.items()) lines.push_back(name + "=" + value);
+  const BenchCheck check = check_bench(form_of_sweep(BenchChoice(), lines, known), known, {});
+  EXPECT_TRUE(check.sound()) << check.extent;
+  EXPECT_EQ(check.sweep.items(), stored.items());
+}
+
+TEST(BenchForm, OfAResultMeasuresTheSameSweep) {
+  Sweep stored = unusual_sweep();
+  const auto usual = check_bench(BenchChoice(), known, {}).sweep.items();
+  ASSERT_EQ(usual.size(), stored.items().size());
+  for (std::size_t i = 0; i < usual.size(); ++i) EXPECT_NE(stored.items()[i], usual[i]);
+  expect_same_after_restoring(stored);
+  stored.seed = ~std::uint64_t{0}, stored.time_limit = 1e30;
+  expect_same_after_restoring(stored);
+}
+
+TEST(BenchForm, OfAResultShowsWhatItCannotMeasure) {
+  const BenchChoice typed = form_of_sweep(BenchChoice(), {"rounds=20000"}, known);
+  EXPECT_TRUE(check_bench(typed, known, {}).errors.contains("rounds"));
 }
 
 TEST(BenchForm, ResultsGoWhereNothingLies) {
