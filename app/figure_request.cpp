@@ -1,7 +1,6 @@
 #include "app/figure_request.h"
 
 #include <map>
-#include <string>
 
 #include "app/call_json.h"
 #include "app/labelled_view.h"
@@ -35,11 +34,11 @@ void read_source(FigureSource source, const FigureRequest& request, figure::Figu
 /// Returns the SHA-256 of each input file, in order and separated by blanks.
 std::string digests_of(const FigureRequest& request) {
   std::string digests;
-  std::map<std::string, std::string> known;  // Several groups of a file may be inputs.
+  std::map<std::string, std::string> by_path;  // Several inputs may be groups of one file.
   for (const std::string& input : request.inputs) {
-    std::string& digest = known[parse_input_spec(input).path];
-    if (digest.empty()) digest = sha256_of_file(parse_input_spec(input).path, request.cancelled);
-    digests += (digests.empty() ? "" : " ") + digest;
+    const auto [own, added] = by_path.try_emplace(parse_input_spec(input).path);
+    if (added) own->second = sha256_of_file(own->first, request.cancelled);
+    digests += (digests.empty() ? "" : " ") + own->second;
   }
   return digests;
 }

@@ -64,7 +64,8 @@ std::vector<std::string> layer_groups(const FigureRequest& request, const std::s
   const std::vector<std::string> arrays = array_names(request, prefix);
   const std::string query = arrays.empty() ? "q" : arrays.front();
   if (format == FileFormat::hdf5) {
-    return groups_with_queries(inspect(file, {.cancelled = request.cancelled}), query);
+    return groups_with_queries(inspect_without_digest(file, {.cancelled = request.cancelled}),
+                               query);
   }
   const SourceRules rules{false, {}, request.cancelled};
   const auto source = format == FileFormat::npz ? open_npz_source(file, rules)
@@ -79,6 +80,7 @@ TraceLayer read_trace_layer(const FigureRequest& request, const std::string& spe
   if (const std::vector<std::string> names = array_names(request, prefix); !names.empty()) {
     job.query = names[0], job.key = names[1], job.value = names[2];
   }
+  // draw_figure hashes each file once, however many layers are read.
   Input file = read_attend_input(job, request.cancelled, tensor_parameters(), false);
   TraceLayer layer;
   layer.file = file.path;

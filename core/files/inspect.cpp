@@ -110,11 +110,16 @@ std::int64_t Inspection::unguarded() const {
 }
 
 Inspection inspect(const std::string& path, const SandboxLimits& limits) {
+  Inspection inspection = inspect_without_digest(path, limits);
+  inspection.sha256 = sha256_of_file(path, limits.cancelled);
+  return inspection;
+}
+
+Inspection inspect_without_digest(const std::string& path, const SandboxLimits& limits) {
   Inspection inspection;
   inspection.path = path;
   inspection.format = detect_format(path);
   inspection.file_bytes = ByteFile(path).size();
-  inspection.sha256 = sha256_of_file(path, limits.cancelled);
   if (inspection.format == FileFormat::hdf5) {
     inspect_in_child(inspection, limits);
   } else {

@@ -63,6 +63,9 @@ struct Inspection {
 /// failure only if the file cannot be opened at all (missing, a directory, empty, unknown format),
 /// and interrupted if `limits.cancelled`, which is polled, returns true.
 [[nodiscard]] Inspection inspect(const std::string& path, const SandboxLimits& limits = {});
+/// The same, but leaves `sha256` empty, which saves reading the whole file.
+[[nodiscard]] Inspection inspect_without_digest(const std::string& path,
+                                                const SandboxLimits& limits = {});
 
 /// The part of `inspect` for HDF5: adds items and problems, in this process.
 void inspect_hdf5(Inspection& inspection);

@@ -1,9 +1,7 @@
 """`figure`: formats by ending, the same bytes every time, refusals that leave nothing behind."""
 import re
-import resource
 import shutil
 import subprocess
-import time
 import unittest
 import xml.etree.ElementTree as xml
 from hashlib import sha256
@@ -21,23 +19,6 @@ def has_page_painter():
 
 
 class Layers(ProgramTest):
-    def test_of_a_file_are_drawn_with_one_digest_of_it(self):
-        path, ballast = self.folder / "layers.h5", 150 << 20
-        with h5py.File(path, "w") as file:
-            for layer in range(20):
-                file[f"layer{layer}/q"] = np.random.default_rng(layer).normal(size=(1, 8, 4))
-            file["ballast"] = np.zeros(ballast, np.uint8)
-        before = time.process_time()
-        sha256(path.read_bytes()).hexdigest()
-        once = time.process_time() - before
-
-        def seconds():
-            spent = resource.getrusage(resource.RUSAGE_CHILDREN)
-            return spent.ru_utime + spent.ru_stime
-        before = seconds()
-        self.ok("figure", "heads", "-o", self.folder / "f.svg", "-i", f"{path}:/layer0", "-p", "rows=file")
-        self.assertLess(seconds() - before, 4 * once + 0.5, f"one digest takes {once:.2f} s")
-
     def test_of_an_archive_are_drawn_as_those_of_hdf5(self):
         archive, groups = self.folder / "a.npz", self.folder / "a.h5"
         arrays = {}

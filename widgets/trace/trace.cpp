@@ -180,7 +180,7 @@ std::vector<std::string> groups_to_open(const std::string& file, const std::stri
     for (const NamedArray& array : arrays_of(file, format, cancelled)) names.push_back(array.name);
     return groups_of_archive(names, query);
   }
-  const Inspection inspection = inspect(file, {.cancelled = cancelled});
+  const Inspection inspection = inspect_without_digest(file, {.cancelled = cancelled});
   std::vector<std::string> groups = groups_to_open(inspection, query);
   if (groups.empty() && !inspection.sound()) fail("{}", inspection.problems.front());
   return groups;

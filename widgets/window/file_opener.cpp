@@ -51,7 +51,7 @@ void try_reading(const FoundFile& file, const JobContext& context) {
     const std::vector<std::string> groups = groups_to_open(path, "q", context.cancel_check());
     if (!groups.empty()) group = groups.front();
   }
-  (void)load_trace(path, group, context.cancel_check());
+  (void)load_trace(path, group, context.cancel_check(), {}, false);
 }
 
 /// Returns a notice about which view shows what, if several views have something new. Results have
