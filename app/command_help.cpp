@@ -8,6 +8,7 @@
 #include "app/command_line.h"
 #include "app/manual.h"
 #include "app/output.h"
+#include "app/reference_text.h"
 #include "core/base/names.h"
 
 namespace conelab {
@@ -42,6 +43,10 @@ bool is_command(const std::string& name) {
 }
 
 int print_topic(const std::string& name) {
+  if (name == "reference") {
+    print_text(reference_text());
+    return 0;
+  }
   for (const ManualTopic& topic : manual_topics()) {
     if (topic.name != name) continue;
     print_text(std::string(topic.text));

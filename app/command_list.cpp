@@ -1,278 +1,25 @@
 // `conelab list WHAT`: lists the parts with formulas, parameters and defaults.
-#include <fmt/ranges.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
-#include <regex>
-#include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "app/command.h"
+#include "app/list_rows.h"
 #include "app/output.h"
 #include "core/base/names.h"
-#include "core/base/tensor_axis.h"
-#include "core/call/errata.h"
-#include "core/figure/figure_table.h"
-#include "core/operators/combines.h"
-#include "core/operators/operator.h"
-#include "core/simd/kernels.h"
-#include "core/token/model_map.h"
-#include "gpu/cuda_backend.h"
 
 namespace conelab {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-const char* domain_text(Domain domain) {
-  switch (domain) {
-    case Domain::positive:
-      return "> 0";
-    case Domain::moderate:
-      return "1e-15 .. 1e15";
-    case Domain::non_negative:
-      return ">= 0";
-    case Domain::whole:
-      return "whole number >= 1";
-    case Domain::count:
-      return "whole number >= 0";
-    case Domain::choice:
-      return "choice";
-    case Domain::tensor:
-      return "tensor";
-    case Domain::any:
-      break;
-  }
-  return "any";
-}
-
-Json parameter_json(const ParameterInfo& info) {
-  const bool is_sides = info.domain == Domain::whole && std::string_view(info.shape) == "axes";
-  Json json{{"key", info.key},
-            {"about", info.about},
-            {"domain", is_sides ? "whole numbers >= 1, joined by x" : domain_text(info.domain)}};
-  if (info.domain == Domain::choice) {
-    json["choices"] = info.choices;
-    json["default"] = std::isnan(info.initial) ? Json(nullptr) : Json(choice_words(info).front());
-  } else if (info.domain == Domain::tensor) {
-    json["shape"] = fmt::format("{}", fmt::join(tensor_axes(info), ","));
-    json["needed"] = std::isnan(info.initial);
-  } else if (std::isnan(info.initial)) {
-    json["default"] = nullptr;
-  } else {
-    const bool whole = info.domain == Domain::whole || info.domain == Domain::count;
-    json["default"] = whole ? Json(std::llround(info.initial)) : Json(info.initial);
-  }
-  json["differentiable"] = info.differentiable;
-  return json;
-}
-
-/// Returns the paper and equation that `about` contains in parentheses: those whose first word is a
-/// name, "(Coneheads eq. 8)". Several are joined. The text is empty if there is none.
-std::string paper_of(const std::string& about) {
-  static const std::regex cited("\\(([A-Z][A-Za-z]{3}[^()]*)\\)");
-  std::string papers;
-  for (std::sregex_iterator found(about.begin(), about.end(), cited), end; found != end; ++found) {
-    papers += (papers.empty() ? "" : "; ") + found->str(1);
-  }
-  return papers;
-}
-
-Json part_json(const PartInfo& part) {
-  Json json{{"name", part.name}, {"about", part.about}};
-  const std::string paper = paper_of(part.about);
-  json["paper"] = paper.empty() ? Json(nullptr) : Json(paper);
-  if (!part.default_map.empty()) json["default_map"] = part.default_map;
-  if (!part.conditions.empty()) json["conditions"] = part.conditions;
-  json["parameters"] = Json::array();
-  for (const ParameterInfo& info : part.parameters) {
-    json["parameters"].push_back(parameter_json(info));
-  }
-  for (const Erratum& e : errata()) {
-    if (part.name != e.part) continue;
-    json["errata"].push_back(
-        {{"where", e.where}, {"printed", e.printed}, {"correct", e.correct}, {"check", e.check}});
-  }
-  return json;
-}
-
-/// Adds the projections, which every similarity takes, to its parameters. They are marked as
-/// shared, so that the list for people names them once.
-void add_projections(Json& similarity) {
-  const auto add = [&](const ParameterInfo& info) {
-    similarity["parameters"].push_back(parameter_json(info));
-    similarity["parameters"].back()["shared"] = true;
-  };
-  for (const ParameterInfo& info : projection_parameters()) add(info);
-}
-
-/// Returns every similarity and every structured operator, with its cost in n, the devices that
-/// compute it, and the parts that it combines with.
-Json operators_json() {
-  Json list = Json::array();
-  for (const OperatorListing& listing : list_operators()) {
-    Json json = part_json(listing.part);
-    json["cost"] = listing.cost;
-    json["devices"] = Json::array({"cpu"});
-    if (is_attention(call_from_text(listing.part.name))) {
-      json["devices"].push_back("cuda");
-      add_projections(json);
-    }
-    for (const Combination& c : combinations(listing.part.name)) {
-      json["combines"][c.field] = c.parts;
-      if (std::string_view(c.field) == "similarity")
-        json["default_similarity"] = operator_similarity;
-    }
-    list.push_back(json);
-  }
-  return list;
-}
-
-/// Returns the similarities only.
-Json similarities_json() {
-  Json list = operators_json();
-  list.erase(list.begin() + static_cast<std::ptrdiff_t>(list_similarities().size()), list.end());
-  return list;
-}
-
-/// Returns the parts of one field of a call, each with the operators that it combines with.
-Json parts_json(const std::string& field, const std::vector<PartInfo>& parts) {
-  Json list = Json::array();
-  for (const PartInfo& part : parts) {
-    Json json = part_json(part);
-    Json& operators = json["combines"]["operators"] = Json::array();
-    for (const OperatorListing& listing : list_operators()) {
-      for (const Combination& c : combinations(listing.part.name)) {
-        const bool fits = std::find(c.parts.begin(), c.parts.end(), part.name) != c.parts.end();
-        if (c.field == field && fits) operators.push_back(listing.part.name);
-      }
-    }
-    list.push_back(json);
-  }
-  return list;
-}
-
-/// Returns the maps, each with the similarities on its space.
-Json maps_json() {
-  const std::vector<PartInfo> parts = list_maps();
-  Json list = Json::array();
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    list.push_back(part_json(parts[i]));
-    Json& operators = list.back()["combines"]["operators"] = Json::array();
-    for (const PartInfo& similarity : list_similarities()) {
-      if (looks_at(similarity.name, model_map_table()[i].space))
-        operators.push_back(similarity.name);
-    }
-  }
-  return list;
-}
-
-/// Returns the names of the operators and of other parts with a tensor that has this axis.
-std::set<std::string> parts_with(const TensorAxis& axis) {
-  std::vector<PartInfo> parts;
-  for (const OperatorListing& listing : list_operators()) parts.push_back(listing.part);
-  for (const CallField& field : call_fields()) {
-    if (field.parts == nullptr) continue;
-    for (const PartInfo& part : field.parts()) parts.push_back(part);
-  }
-  std::set<std::string> names;
-  for (const PartInfo& part : parts) {
-    for (const ParameterInfo& info : part.parameters) {
-      if (has_axis(info, axis)) names.insert(part.name);
-    }
-  }
-  for (const ParameterInfo& info : projection_parameters()) {
-    if (!has_axis(info, axis)) continue;
-    for (const PartInfo& similarity : list_similarities()) names.insert(similarity.name);
-  }
-  return names;
-}
-
-/// Returns the axes of tensors with the parts that have them. "2f" is twice as long as f, "2clip+1"
-/// one more than twice clip.
-Json axes_json() {
-  Json list = Json::array();
-  for (const TensorAxis& axis : tensor_axis_table()) {
-    list.push_back({{"name", axis.name}, {"about", axis.about}, {"parts", parts_with(axis)}});
-  }
-  return list;
-}
-
-Json figures_json() {
-  Json list = Json::array();
-  for (const figure::FigureInfo& figure : figure::figure_table()) {
-    Json json{{"name", figure.name},
-              {"about", figure.about},
-              {"input", figure.input()},
-              {"parameters", Json::array()}};
-    for (const figure::FigureKey& key : figure.keys) {
-      Json parameter{{"key", key.key}, {"about", key.about}, {"default", key.initial}};
-      if (!key.choices.empty()) parameter["choices"] = key.choices;
-      json["parameters"].push_back(parameter);
-    }
-    list.push_back(json);
-  }
-  return list;
-}
-
-Json datasets_json() {
-  return {{{"name", "minilm_trace"},
-           {"about",
-            "query, key, value of all-MiniLM-L6-v2, layers 0-5, 12 heads, d = 32: groups german, "
-            "english, taxonomy, glosses; ships as datasets/minilm_trace.h5"}}};
-}
-
-/// Returns the devices of the machine. The CPU is always one of them.
-Json devices_json() {
-  const DeviceState cuda = cuda_backend().state();
-  return {{{"name", "cpu"},
-           {"about", fmt::format("{} threads, SIMD target {}", std::thread::hardware_concurrency(),
-                                 simd_summary())},
-           {"simd", simd_targets<Bfloat16>()},
-           {"available", true}},
-          {{"name", cuda.name},
-           {"about", cuda.about},
-           {"driver", cuda.driver.empty() ? Json(nullptr) : Json(cuda.driver)},
-           {"available", cuda.available}}};
-}
-
-/// Returns the text with line breaks between words. It starts at column `indent`.
-std::string wrapped(const std::string& text, std::size_t indent) {
-  constexpr std::size_t line_end = 100;
-  std::string out;
-  std::size_t column = indent, begin = 0;
-  while (begin < text.size()) {
-    const std::size_t end = std::min(text.find(' ', begin), text.size());
-    const std::size_t size = end - begin;
-    if (column > indent && column + 1 + size > line_end) {
-      out += "\n" + std::string(indent, ' ');
-      column = indent;
-    } else if (column > indent) {
-      out += ' ', ++column;
-    }
-    out += text.substr(begin, size);
-    column += size;
-    begin = end + 1;
-  }
-  return out;
-}
-
-/// Returns the default of a parameter as the list shows it. For a choice these are its words, the
-/// default first.
-std::string default_text(const Json& p) {
+/// Returns what a list shows as the value of a parameter: its default if that is a number, the
+/// words of a choice, the default first, or the axes of a tensor.
+std::string value_text(const Json& p) {
   if (p.contains("shape")) return "[" + p["shape"].get<std::string>() + "]";
-  if (p.value("domain", "") == "choice") return p["choices"].get<std::string>();
-  if (p["default"].is_string()) return p["default"].get<std::string>();
-  if (!p["default"].is_null()) return p["default"].dump();
-  // If the default is not a number, `about` says what it depends on, or that there is none.
-  const bool none =
-      p["about"].get_ref<const std::string&>().find("no default") != std::string::npos;
-  return none ? "(needed)" : "from the input";
+  if (p.contains("choices")) return p["choices"].get<std::string>();
+  if (p.contains("computed")) return "from the input";
+  return default_text(p);
 }
 
 void print_parameters(const Json& part) {
@@ -283,19 +30,10 @@ void print_parameters(const Json& part) {
   }
   for (const Json& p : part["parameters"]) {
     if (p.contains("shared")) continue;
-    const std::string value = default_text(p);
-    say("      -p {:<{}} = {:<16} {}", p["key"].get<std::string>(), width, value,
-        p["about"].get<std::string>());
-  }
-}
-
-void print_errata(const Json& part) {
-  for (const Json& e : part["errata"]) {
-    say("      {}",
-        wrapped(fmt::format("{} prints \"{}\"; correct: {}. {}", e["where"].get<std::string>(),
-                            e["printed"].get<std::string>(), e["correct"].get<std::string>(),
-                            e["check"].get<std::string>()),
-                6));
+    const std::string value = value_text(p);
+    say("      -p {:<{}} = {:<16} {}{}", p["key"].get<std::string>(), width, value,
+        p["about"].get<std::string>(),
+        p.contains("computed") ? "; default " + default_text(p) : "");
   }
 }
 
@@ -311,66 +49,33 @@ void print_rows(const Json& rows) {
     if (row.contains("parts"))
       map += " [" + join(row["parts"].get<std::vector<std::string>>()) + "]";
     say("  {:<{}}  {}", row["name"].get<std::string>(), width,
-        wrapped(row["about"].get<std::string>() + map, width + 4));
+        wrapped(formula_text(row) + map, width + 4));
     if (row.contains("parameters")) print_parameters(row);
     if (row.contains("conditions")) {
       say("      {}", wrapped(row["conditions"].get<std::string>(), 6));
     }
-    if (row.contains("errata")) print_errata(row);
+    for (const Json& e : row.value("errata", Json::array())) {
+      say("      {}", wrapped(erratum_text(e), 6));
+    }
   }
 }
 
-/// Prints rows that share the projections, which are named once.
-void print_operators(const Json& rows) {
-  print_rows(rows);
+/// Names the projections that rows share, if they share any, once.
+void print_shared(const Json& rows) {
   std::string shared;
-  for (const Json& p : rows.front()["parameters"]) {
+  for (const Json& p : rows.front().value("parameters", Json::array())) {
     if (!p.contains("shared")) continue;
     shared += fmt::format("{}{} [{}]", shared.empty() ? "" : ", ", p["key"].get<std::string>(),
                           p["shape"].get<std::string>());
   }
-  say("{}", wrapped("Every similarity also takes the projections " + shared + ".", 0));
+  if (!shared.empty())
+    say("{}", wrapped("Every similarity also takes the projections " + shared + ".", 0));
 }
 
 void print_devices(const Json& rows) {
   for (const Json& row : rows) {
     say("  {}: {}", row["name"].get<std::string>(), row["about"].get<std::string>());
   }
-}
-
-struct Listing {
-  const char* name;
-  Json (*rows)();
-  void (*print)(const Json& rows) = print_rows;
-};
-
-const Listing listings[] = {
-    {"similarities", similarities_json, print_operators},
-    {"operators", operators_json, print_operators},
-    {"maps", maps_json},
-    {"masks", [] { return parts_json("masks", list_masks()); }},
-    {"biases", [] { return parts_json("bias", list_biases()); }},
-    {"positions", [] { return parts_json("position", list_positions()); }},
-    {"weights", [] { return parts_json("weights", list_weights()); }},
-    {"value-maps", [] { return parts_json("value_map", list_value_maps()); }},
-    {"aggregates", [] { return parts_json("aggregate", list_aggregates()); }},
-    {"axes", axes_json},
-    {"figures", figures_json},
-    {"datasets", datasets_json},
-    {"devices", devices_json, print_devices},
-};
-
-std::vector<std::string> listing_names() {
-  std::vector<std::string> names;
-  for (const Listing& listing : listings) names.emplace_back(listing.name);
-  return names;
-}
-
-const Listing& find_listing(const std::string& name) {
-  for (const Listing& listing : listings) {
-    if (listing.name == name) return listing;
-  }
-  unknown_name("list", name, listing_names());
 }
 
 }  // namespace
@@ -386,7 +91,14 @@ Action declare_list(CLI::App& options) {
   return [typed] {
     const Listing& listing = find_listing(typed->what);
     const Json rows = listing.rows();
-    typed->json ? print_json(rows) : listing.print(rows);
+    if (typed->json) {
+      print_json(rows);
+    } else if (listing.name == "devices") {
+      print_devices(rows);
+    } else {
+      print_rows(rows);
+      print_shared(rows);
+    }
     return 0;
   };
 }

@@ -29,12 +29,12 @@ constexpr double least_moderate = 1e-15, most_moderate = 1e15;
 /// The declaration of a parameter.
 struct ParameterInfo {
   const char* key;  ///< The paper's name in lower case: "gamma", "height"; for a tensor: "W".
-  /// The default. NaN means that it depends on the input (see `about`) or that there is none. For a
+  /// The default. NaN means that it depends on the input (`computed`) or that there is none. For a
   /// tensor, NaN means that it is required and 0 that it may be absent.
   double initial;
   Domain domain;
   bool differentiable;
-  const char* about;  ///< One line, with the unit and the paper.
+  const char* about;  ///< One line, with the unit.
   /// The words of Domain::choice, "paper|reference"; `initial` is the index of one of them.
   const char* choices = "";
   /// For Domain::tensor: its axes by name or number, "classes,d". Names known from the input are d,
@@ -43,6 +43,9 @@ struct ParameterInfo {
   /// leading axis of heads is always allowed. For numbers: "axes" if there is one for each axis of
   /// a grid, or the key of a whole number, which is then the default.
   const char* shape = "";
+  /// The default in words where it depends on the input, "1/sqrt(d)". Empty: there is none, or
+  /// `initial` contains it.
+  const char* computed = "";
 };
 
 /// Throws misuse, which names the parameter and the value, for a value that is not finite or not in

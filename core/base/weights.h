@@ -25,12 +25,14 @@ constexpr bool is_midpoint(Aggregate aggregate) { return aggregate == Aggregate:
 struct WeightRow {
   const char* name;
   const char* about;
+  const char* paper;
   std::span<const WeightLaw> laws;
   std::span<const ParameterInfo> parameters = {};
 };
 struct AggregateRow {
   const char* name;
   const char* about;
+  const char* paper;
   Aggregate aggregate;
 };
 
@@ -43,13 +45,16 @@ inline constexpr ParameterInfo softmax_parameters[] = {
      "key|query"}};
 inline constexpr WeightRow weight_rows[] = {
     {"softmax",
-     "exp(logit), normalised over the keys that a query sees; axis = query: over queries",
-     softmax_laws, softmax_parameters},
-    {"sigmoid", "1 / (1 + exp(-logit)), each pair by itself", sigmoid_laws},
-    {"exp", "exp(logit), not normalised", exponential_laws}};
+     "exp(logit_ij) / sum_j exp(logit_ij), over the keys j that query i sees; axis = query: / "
+     "sum_i, over the queries i that see key j",
+     "", softmax_laws, softmax_parameters},
+    {"sigmoid", "1 / (1 + exp(-logit_ij)), each pair by itself", "", sigmoid_laws},
+    {"exp", "exp(logit_ij), not normalised", "", exponential_laws}};
 inline constexpr AggregateRow aggregate_rows[] = {
-    {"mean", "the sum of weighted values", Aggregate::mean},
-    {"einstein", "the Einstein midpoint of the values in the Klein ball (Gulcehre et al. eq. 3)",
-     Aggregate::einstein}};
+    {"mean", "sum_j weight_ij v_j", "", Aggregate::mean},
+    {"einstein",
+     "the Einstein midpoint sum_j weight_ij g_j v_j / sum_j weight_ij g_j, g = 1/sqrt(1 - |v|^2), "
+     "of values in Klein coordinates",
+     "Gulcehre et al. eq. 3", Aggregate::einstein}};
 
 }  // namespace conelab

@@ -38,7 +38,7 @@ constexpr std::array fields{
 
 template <class Row>
 PartInfo part_info(const Row& row) {
-  PartInfo info{row.name, row.about, {}};
+  PartInfo info{row.name, row.about, row.paper, {}};
   if constexpr (requires { row.parameters; }) {
     info.parameters.assign(row.parameters.begin(), row.parameters.end());
   }
@@ -56,7 +56,7 @@ std::vector<PartInfo> part_list(const Rows& rows) {
 /// Returns "none", described by `none`, followed by the token maps of one kind.
 template <class Kind>
 std::vector<PartInfo> token_map_list(const char* none, const Kind& kind) {
-  std::vector<PartInfo> list{{"none", none, {}}};
+  std::vector<PartInfo> list{{"none", none, "", {}}};
   for (const TokenMapRow& row : token_map_table()) {
     if (kind(row)) list.push_back(part_info(row));
   }
@@ -66,6 +66,7 @@ std::vector<PartInfo> token_map_list(const char* none, const Kind& kind) {
 PartInfo similarity_info(const SimilarityRow& row) {
   PartInfo info{row.info.name,
                 row.info.about,
+                row.info.paper,
                 {row.parameters.begin(), row.parameters.end()},
                 row.info.default_map};
   for (const ChosenWord& word : row.info.words) {
@@ -74,22 +75,27 @@ PartInfo similarity_info(const SimilarityRow& row) {
   return info;
 }
 
-/// Returns "; convention = reference: ..." with the words that differ from those of the name's
+/// Returns "FORMULA (PAPER)".
+std::string with_paper(const std::string& formula, const std::string& paper) {
+  return paper.empty() ? formula : fmt::format("{} ({})", formula, paper);
+}
+
+/// Returns "convention = reference: ..." with the words that differ from those of the name's
 /// first row.
 std::string other_formula(const SimilarityRow& row) {
   std::string text;
   for (const ChosenWord& word : row.info.words) {
     if (word.choice == nullptr || choice_words(*word.choice).front() == word.word) continue;
-    text += fmt::format("{}{} = {}", text.empty() ? "; " : ", ", word.choice->key, word.word);
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", word.choice->key, word.word);
   }
-  return fmt::format("{}: {}", text, row.info.about);
+  return fmt::format("{}: {}", text, with_paper(row.info.about, row.info.paper));
 }
 
 /// Returns a composed similarity as a part. Its free parameters are those of the map, then those of
 /// the similarity.
 PartInfo composed_info(const ComposedSimilarity& composed) {
   const SimilarityRow* row = find_similarity(composed.similarity);
-  PartInfo info{composed.name, composed.about, {}, row->info.default_map};
+  PartInfo info{composed.name, composed.about, composed.paper, {}, row->info.default_map};
   if (const TokenMapRow* tokens = find_token_map(composed.token_map)) {
     info.parameters.assign(tokens->parameters.begin(), tokens->parameters.end());
   }
@@ -100,6 +106,12 @@ PartInfo composed_info(const ComposedSimilarity& composed) {
 }
 
 }  // namespace
+
+std::string description(const PartInfo& part) {
+  std::string text = with_paper(part.about, part.paper);
+  for (const std::string& variant : part.variants) text += "; " + variant;
+  return text;
+}
 
 bool draws_tensors(const Call& call) {
   return std::any_of(call.parameters.begin(), call.parameters.end(),
@@ -141,7 +153,7 @@ std::vector<PartInfo> list_similarities() {
     if (!another) {
       list.push_back(similarity_info(row));
     } else if (list.back().about != row.info.about) {
-      list.back().about += other_formula(row);
+      list.back().variants.push_back(other_formula(row));
     }
   }
   for (const ComposedSimilarity& composed : composed_similarities()) {

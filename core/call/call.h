@@ -54,12 +54,17 @@ inline constexpr const char* operator_similarity = "dot";
 /// A part for menus, `conelab list` and error messages.
 struct PartInfo {
   std::string name;
-  std::string about;  ///< The formula in one line, with the paper.
+  std::string about;  ///< The formula in one line.
+  std::string paper;  ///< The paper and the equation; empty if there is none.
   std::vector<ParameterInfo> parameters;
   std::string default_map = {};  ///< Set for similarities only.
   std::string conditions =
       {};  ///< What it combines with only in part; empty if there is no such part.
+  /// The other formulas of a similarity: "convention = reference: FORMULA (PAPER)".
+  std::vector<std::string> variants = {};
 };
+/// Returns the formula, its variants and the paper as one text.
+[[nodiscard]] std::string description(const PartInfo& part);
 
 /// A field of a call that names one part or several. Text, JSON, command line, session and the
 /// desktop's forms iterate over the list of fields.

@@ -20,6 +20,7 @@ namespace conelab {
 struct ComposedSimilarity {
   const char* name;
   const char* about;
+  const char* paper;
   /// The similarity of the table for the mapped tokens. If it serves only this map, it has the same
   /// name and is not listed by itself.
   const char* similarity;
@@ -30,26 +31,26 @@ struct ComposedSimilarity {
 };
 
 inline constexpr ComposedSimilarity composed_table[] = {
-    {"multiplicative", "q^T W k (Luong et al., section 3.1; GeometricMachineLearning)", "dot",
+    {"multiplicative", "q^T W k", "Luong et al., section 3.1; GeometricMachineLearning", "dot",
      "bilinear", "scale", 1.0},
-    {"additive", "v_a.tanh(W q + U k) (Bahdanau et al., appendix A.1.2)", "additive", "additive"},
-    {"gat", "LeakyReLU(a_1.W q + a_2.W k) (Velickovic et al. eq. 3)", "gat", "gat"},
-    {"relation", "0, all pairs alike (Santoro et al. eq. 1, with the weights exp)", "dot", "",
+    {"additive", "v_a.tanh(W q + U k)", "Bahdanau et al., appendix A.1.2", "additive", "additive"},
+    {"gat", "LeakyReLU(a_1.W q + a_2.W k), LeakyReLU(x) = x for x > 0, slope x otherwise",
+     "Velickovic et al. eq. 3", "gat", "gat"},
+    {"relation", "0, all pairs alike", "Santoro et al. eq. 1, with the weights exp", "dot", "",
      "scale", 0.0}};
 
 struct NamedOperator {
   const char* name;
   const char* about;
+  const char* paper;
   const char* cost;  ///< How its time grows with n: "n".
   const char* similarity;
   const char* mask;
 };
 
 inline constexpr NamedOperator named_operators[] = {
-    {"transformer-xl",
-     "dot with the mask segment: segments that see a memory of earlier keys (Transformer-XL, "
-     "section 3.2)",
-     "n", "dot", "segment"}};
+    {"transformer-xl", "dot with the mask segment: segments that see a memory of earlier keys",
+     "Transformer-XL, section 3.2", "n", "dot", "segment"}};
 
 /// Returns the row with this name, or null.
 [[nodiscard]] inline const NamedOperator* find_named_operator(const std::string& name) {

@@ -441,15 +441,18 @@ struct Agglomerative {
                     "classes"},
       ParameterInfo{"b_query", 0, Domain::tensor, true, "offsets of W_query; absent: 0", "",
                     "classes"},
-      ParameterInfo{"classes", needed, Domain::whole, false,
-                    "m; default the columns of W_reference; must divide d"},
+      ParameterInfo{"classes", needed, Domain::whole, false, "m, which must divide d", "", "",
+                    "the columns of W_reference"},
       convention};
   static constexpr const char* masks[] = {"full", "causal"};
   static constexpr OperatorInfo info{"agglomerative",
                                      "[c^q_ik Mean_ik]_k Q, Mean_ik the average of class k of x P "
                                      "weighted by c^r; c = softmax over "
-                                     "classes of (x W + b) (Agglomerative Attention, Methods)",
-                                     "n", parameters, masks};
+                                     "classes of (x W + b)",
+                                     "Agglomerative Attention, Methods",
+                                     "n",
+                                     parameters,
+                                     masks};
 
   /// Throws misuse unless m divides d.
   static void check(const Plan& plan);

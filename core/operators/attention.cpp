@@ -284,6 +284,7 @@ CONELAB_MAPPED(Bfloat16)
 OperatorRow attention_row() {
   OperatorRow row{.info = {.name = "attention",
                            .about = "similarity, bias, mask, weights, aggregate",
+                           .paper = "Vaswani et al. eq. 1",
                            .cost = "n^2",
                            .parameters = {},
                            .masks = every_mask,

@@ -431,8 +431,8 @@ constexpr std::array<ParameterInfo, block + 1> parameters_of(bool both) {
           ParameterInfo{"direction", 0, Domain::choice, false,
                         "which tokens are attended to: earlier, later; both: [forward, backward]",
                         "both|forward|backward"},
-          ParameterInfo{"block", needed, Domain::whole, false,
-                        "tokens of a block; default the cube root of 2 n, rounded up"}};
+          ParameterInfo{"block", needed, Domain::whole, false, "tokens of a block", "", "",
+                        "the cube root of 2 n, rounded up"}};
 }
 constexpr std::array of_both = parameters_of(true), of_one = parameters_of(false);
 
@@ -448,8 +448,11 @@ struct BiBlosa {
   static constexpr OperatorInfo info{
       "bi-blosa",
       "u = g elu(W c) + (1 - g) x, c = [x; h; e], h attention within blocks, e between blocks, "
-      "by 5 tanh((W_query x + W_key y + b)/5) of each feature (Shen et al., section 3)",
-      "n^(4/3)", of_both, masks};
+      "by 5 tanh((W_query x + W_key y + b)/5) of each feature",
+      "Shen et al., section 3",
+      "n^(4/3)",
+      of_both,
+      masks};
   static double initial(int index, const DefaultContext& context) {
     return default_block(index, context);
   }

@@ -26,7 +26,7 @@ namespace conelab {
 enum { list_scale, list_steps };
 inline constexpr ParameterInfo list_parameters[] = {
     {"scale", std::numeric_limits<double>::quiet_NaN(), Domain::any, true,
-     "factor of the products of tokens; default 1/sqrt(d)"},
+     "factor of the products of tokens", "", "", "1/sqrt(d)"},
     {"steps", 2, Domain::whole, false, "times that all tokens are updated"}};
 
 /// The number of rows in a block.

@@ -19,8 +19,14 @@ namespace {
 
 constexpr double needed = std::numeric_limits<double>::quiet_NaN();
 
-constexpr ParameterInfo heads_info{"heads", needed, Domain::whole, false,
-                                   "heads that the projections make; default their axis of heads"};
+constexpr ParameterInfo heads_info{"heads",
+                                   needed,
+                                   Domain::whole,
+                                   false,
+                                   "heads that the projections make",
+                                   "",
+                                   "",
+                                   "the projections' axis of heads"};
 constexpr ParameterInfo query_info{
     "P_query", needed, Domain::tensor, true, "projection of the queries", "", "d',d"};
 constexpr ParameterInfo key_info{"P_key", needed, Domain::tensor, true, "projection of the keys",
@@ -53,7 +59,8 @@ struct MultiHead : ChainOperator {
       .name = "multi-head",
       .about =
           "[o_0, ...] P_output^T, o_h the attention of q P_query^T, k P_key^T and v P_value^T "
-          "of head h by any similarity (Vaswani et al., section 3.2.2)",
+          "of head h by any similarity",
+      .paper = "Vaswani et al., section 3.2.2",
       .cost = "n^2",
       .parameters = parameters,
       .masks = every_mask,
@@ -108,9 +115,8 @@ struct Recursive {
       output_projection};
   static constexpr OperatorInfo info{
       .name = "recursive",
-      .about =
-          "x <- x + multi-head(x, x, x), `steps` times with the same tensors (Hyperbolic "
-          "Attention Networks, section 5)",
+      .about = "x <- x + multi-head(x, x, x), `steps` times with the same tensors",
+      .paper = "Gulcehre et al., section 5",
       .cost = "n^2",
       .parameters = parameters,
       .masks = every_mask,

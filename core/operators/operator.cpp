@@ -53,6 +53,7 @@ std::vector<OperatorListing> list_operators() {
   for (const OperatorRow& row : operator_table().subspan(1)) {
     list.push_back({{row.info.name,
                      row.info.about,
+                     row.info.paper,
                      {row.info.parameters.begin(), row.info.parameters.end()},
                      ""},
                     row.info.cost});
@@ -60,7 +61,7 @@ std::vector<OperatorListing> list_operators() {
   for (const NamedOperator& named : named_operators) {
     Call call;
     set_operator(call, named.name);
-    list.push_back({{named.name, named.about, part_parameters(call), ""}, named.cost});
+    list.push_back({{named.name, named.about, named.paper, part_parameters(call), ""}, named.cost});
   }
   return list;
 }

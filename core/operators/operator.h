@@ -35,7 +35,8 @@ namespace conelab {
 /// The names and properties of an operator, for lists and messages.
 struct OperatorInfo {
   const char* name;
-  const char* about;  ///< The formula in one line, with the paper.
+  const char* about;  ///< The formula in one line.
+  const char* paper;  ///< The paper and the section.
   const char* cost;   ///< How its time grows with n: "n", "n log n", "n^2".
   std::span<const ParameterInfo> parameters;
   std::span<const char* const> masks;  ///< The masks that it accepts; `every_mask`: all.

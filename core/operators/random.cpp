@@ -74,10 +74,12 @@ struct RandomLogits : ChainOperator {
                     "n_q,rank"},
       ParameterInfo{"R_key", 0, Domain::tensor, true, "right factor of the logits", "", "n_k,rank"},
       ParameterInfo{"rank", std::numeric_limits<double>::quiet_NaN(), Domain::whole, false,
-                    "columns of R_query and R_key; default 8, or theirs"}};
+                    "columns of R_query and R_key", "", "",
+                    "those of the tensors; 8 where they are drawn"}};
   static constexpr OperatorInfo info{
       .name = "random",
-      .about = "logits that are parameters, R_ij or R_query,i . R_key,j (Synthesizer, section 3.2)",
+      .about = "logits that are parameters, R_ij or R_query,i . R_key,j",
+      .paper = "Synthesizer, section 3.2",
       .cost = "n^2",
       .parameters = parameters,
       .masks = every_mask,

@@ -304,9 +304,8 @@ struct RelationNetwork {
       ParameterInfo{"W_out", needed, Domain::tensor, true, "features of the output", "", "d_o,a"}};
   static constexpr OperatorInfo info{
       .name = "relation-network",
-      .about =
-          "W_out sum_j relu(W_query q_i + W_key k_j + b), of q and k (Hyperbolic Attention "
-          "Networks, section 3.2)",
+      .about = "W_out sum_j relu(W_query q_i + W_key k_j + b), of q and k",
+      .paper = "Gulcehre et al., section 3.2",
       .cost = "n log n",
       .parameters = parameters,
       .masks = every_mask,

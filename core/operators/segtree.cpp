@@ -226,8 +226,11 @@ struct SegTree : ListOperator<SegmentTreeHead> {
   static constexpr OperatorInfo info{
       "segtree",
       "h_u = Att(h_u; cells of a binary tree that u sees), steps times; Att(u; c) = "
-      "sum_j softmax_j(scale u.c_j) c_j (SegTree-Transformer, RLGM workshop 2019)",
-      "n log n", parameters, masks};
+      "sum_j softmax_j(scale u.c_j) c_j",
+      "SegTree Transformer",
+      "n log n",
+      parameters,
+      masks};
 
   static double flops(const Plan& plan, Pass pass) {
     const SegmentTree tree(plan.extents.query, is_causal_tree(plan));

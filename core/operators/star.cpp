@@ -248,8 +248,11 @@ struct Star : ListOperator<StarHead> {
   static constexpr OperatorInfo info{
       "star",
       "h_i = Att(h_i; h_{i-1}, h_i, h_{i+1}, x_i, s), s = Att(s; s, h), steps times; Att(u; c) = "
-      "sum_j softmax_j(scale u.c_j) c_j (Star-Transformer, sections 3.1 and 3.2)",
-      "n", parameters, masks};
+      "sum_j softmax_j(scale u.c_j) c_j",
+      "Star-Transformer, sections 3.1 and 3.2",
+      "n",
+      parameters,
+      masks};
 
   static double flops(const Plan& plan, Pass pass) {
     const Extents& e = plan.extents;

@@ -337,15 +337,17 @@ struct VolumePreserving {
       ParameterInfo{"weighting", 0, Domain::choice, false,
                     "arbitrary: the products of a token with earlier ones; skew: all products",
                     "arbitrary|skew"},
-      ParameterInfo{"form", needed, Domain::choice, false,
-                    "linear or cubic in n, with the same result; default linear where n > d",
-                    "linear|cubic"}};
+      ParameterInfo{"form", needed, Domain::choice, false, "cost in n; the result is the same",
+                    "linear|cubic", "", "linear where n > d, else cubic"}};
   static constexpr const char* masks[] = {"full"};
   static constexpr OperatorInfo info{
       "volume-preserving",
       "Lambda^T X, Lambda = (I - C)(I + C)^-1; C_ij = x_i^T A x_j (weighting skew) or, for i > j, "
-      "x_i^T A x_j / sqrt(d) = -C_ji (GeometricMachineLearning)",
-      "n", parameters, masks};
+      "x_i^T A x_j / sqrt(d) = -C_ji",
+      "GeometricMachineLearning",
+      "n",
+      parameters,
+      masks};
 
   static double initial(int index, const DefaultContext& c) {
     return index == p_form ? (c.query > c.feature ? 0 : 1) : needed;

@@ -27,10 +27,10 @@ using Values = PartValues;
 double no_bias(const Values&, double) { return 0; }
 void no_slope(const Values&, double, double, Values&) {}
 
-constexpr std::array alibi_parameters{ParameterInfo{
-    "alibi_slope", from_input, Domain::any, true,
-    "m, one per head; default 2^(-8 (head+1)/p), p the largest power of two <= heads; the "
-    "heads from p on 2^(-4 (2 (head-p) + 1)/p)"}};
+constexpr std::array alibi_parameters{
+    ParameterInfo{"alibi_slope", from_input, Domain::any, true, "m, one per head", "", "",
+                  "2^(-8 (head+1)/p), p the largest power of two <= heads; the heads from p on "
+                  "2^(-4 (2 (head-p) + 1)/p)"}};
 double alibi(const Values& v, double offset) { return -v.p[0] * std::abs(offset); }
 void alibi_slope(const Values&, double offset, double upstream, Values& gradient) {
   gradient.p[0] -= upstream * std::abs(offset);
@@ -43,17 +43,18 @@ double alibi_initial(int, const DefaultContext& c) {
 }
 
 constexpr std::array hype_parameters{
-    ParameterInfo{"hype_mu", from_input, Domain::any, true,
-                  "mu, curvature of the bias per position; default 1/max(n_q, n_k), on a grid 1 / "
-                  "the axis; one for each axis, those of each head after ';'",
-                  "", "axes"},
+    ParameterInfo{
+        "hype_mu", from_input, Domain::any, true,
+        "mu, curvature of the bias per position; one for each axis, those of each head after ';'",
+        "", "axes", "1/max(n_q, n_k), on a grid 1 / the axis"},
     ParameterInfo{
         "hype_tau", -1.0, Domain::any, true,
         "tau; -1 prefers the nearer of past tokens, as ALiBi; one for each axis, those of "
         "each head after ';'",
         "", "axes"},
     ParameterInfo{"grid", from_input, Domain::whole, false,
-                  "the sides of a grid of n_k tokens, the last axis fastest: 16x16", "", "axes"},
+                  "the sides of a grid of n_k tokens, the last axis fastest: 16x16", "", "axes",
+                  "n_k"},
     ParameterInfo{"hype_form", 0, Domain::choice, false,
                   "bias: added to the logit; columns: two more columns of q and k for each axis, "
                   "whose product is the bias",
@@ -107,19 +108,21 @@ constexpr std::array shaw_parameters{
     ParameterInfo{"shaw_v", 0, Domain::tensor, true,
                   "by clipped relative position, what is added to values", "", "2clip+1,d_v"},
     ParameterInfo{"clip", from_input, Domain::count, false,
-                  "k: relative positions further than this share the last row; default from the "
-                  "tensor"}};
+                  "k: relative positions further than this share the last row", "", "",
+                  "(rows of the tensor - 1)/2"}};
 
 constexpr std::array biases{
     BiasRow{.name = "none", .about = "0", .value = &no_bias, .slope = &no_slope},
     BiasRow{.name = "alibi",
-            .about = "-m |j - i'|, i' = i + n_k - n_q (Press et al., section 3)",
+            .about = "-m |j - i'|, i' = i + n_k - n_q",
+            .paper = "Press et al., section 3",
             .parameters = alibi_parameters,
             .initial = &alibi_initial,
             .value = &alibi,
             .slope = &alibi_slope},
     BiasRow{.name = "hype",
-            .about = "-tau sinh(mu (j - i')), i' = i + n_k - n_q (HyPE eq. 5)",
+            .about = "-tau sinh(mu (j - i')), i' = i + n_k - n_q; on a grid the sum over its axes",
+            .paper = "HyPE eq. 5",
             .conditions = "hype_form=columns needs a dot product: dot or multiplicative",
             .parameters = hype_parameters,
             .initial = &hype_initial,
@@ -127,13 +130,15 @@ constexpr std::array biases{
             .slope = &hype_slope,
             .columns = {"hype_form", "columns", "hype-columns"}},
     BiasRow{.name = "t5",
-            .about = "t5_bias[bucket(j - i')], i' = i + n_k - n_q (Raffel et al., section 2.1)",
+            .about = "t5_bias[bucket(j - i')], i' = i + n_k - n_q",
+            .paper = "Raffel et al., section 2.1",
             .parameters = t5_parameters,
             .value = &t5,
             .slope = &t5_slope},
     BiasRow{.name = "shaw",
             .about = "scale q_i . shaw_k[c], and values + shaw_v[c]; c = clip(j - i', -clip, clip) "
-                     "+ clip (Shaw et al. eqs. 3 and 4)",
+                     "+ clip",
+            .paper = "Shaw et al. eqs. 3 and 4",
             .conditions =
                 "shaw_k needs a similarity of the queries themselves, not multiplicative, "
                 "additive or gat; shaw_v needs plain values (value map none, aggregate "

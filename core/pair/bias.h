@@ -28,7 +28,8 @@ struct BiasColumns {
 
 struct BiasRow {
   const char* name;
-  const char* about;
+  const char* about;            ///< The formula in one line.
+  const char* paper = "";       ///< The paper and the equation; empty if there is none.
   const char* conditions = "";  ///< What it combines with only in part, for `conelab list`.
   std::span<const ParameterInfo> parameters = {};
   DefaultOf initial = nullptr;  ///< Null if `parameters` contains every default.

@@ -70,7 +70,8 @@ struct KeyRange {
 
 struct MaskRow {
   const char* name;
-  const char* about;
+  const char* about;            ///< The formula in one line.
+  const char* paper = "";       ///< The paper and the equation; empty if there is none.
   const char* conditions = "";  ///< What it combines with only in part, for `conelab list`.
   std::span<const ParameterInfo> parameters = {};
   MaskOperand operand = MaskOperand::none;

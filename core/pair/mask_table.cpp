@@ -29,7 +29,7 @@ KeyRange padding_range(const MaskContext& c, Index batch, Index) {
 
 constexpr std::array window_parameters{
     ParameterInfo{"window", no_default, Domain::whole, false,
-                  "keys at a distance below this many positions are seen; no default"}};
+                  "keys at a distance below this many positions are seen"}};
 Index window_width(const MaskContext& c) { return static_cast<Index>(c.p[0]); }
 KeyRange window_range(const MaskContext& c, Index, Index i) {
   return {c.position(i) - window_width(c) + 1, c.position(i) + window_width(c)};
@@ -41,7 +41,8 @@ bool allowed(const MaskContext& c, Index, Index i, Index j) {
 }
 
 constexpr std::array strided_parameters{ParameterInfo{"stride", no_default, Domain::whole, false,
-                                                      "l; default the root of n_k, rounded"}};
+                                                      "l, the length of a stride or of a block", "",
+                                                      "", "sqrt(n_k), rounded"}};
 double root_of_keys(int, const DefaultContext& context) {
   return std::max(1.0, std::round(std::sqrt(static_cast<double>(context.key))));
 }
@@ -86,8 +87,8 @@ KeyRange directional_range(const MaskContext& c, Index, Index i) {
 
 constexpr std::array segment_parameters{
     ParameterInfo{"segment", 128, Domain::whole, false, "L, the positions of a segment"},
-    ParameterInfo{"memory", no_default, Domain::count, false,
-                  "M, the keys seen before the segment; default L", "", "segment"}};
+    ParameterInfo{"memory", no_default, Domain::count, false, "M, the keys seen before the segment",
+                  "", "segment", "segment"}};
 KeyRange segment_range(const MaskContext& c, Index, Index i) {
   const auto length = static_cast<Index>(c.p[0]), memory = static_cast<Index>(c.p[1]);
   const Index own = c.position(i);
@@ -137,36 +138,39 @@ constexpr std::array masks{
             .operand = MaskOperand::allowed,
             .sees = &sees<&allowed>},
     MaskRow{.name = "strided",
-            .about = "0 <= i' - j < stride, or i' >= j and i' - j a multiple of stride (Sparse "
-                     "Transformers, section 4.3)",
+            .about = "0 <= i' - j < stride, or i' >= j and i' - j a multiple of stride",
+            .paper = "Sparse Transformers, section 4.3",
             .parameters = strided_parameters,
             .initial = &root_of_keys,
             .sees = &sees<&strided>,
             .range = &up_to_own,
             .list = &strided_keys},
     MaskRow{.name = "graph",
-            .about = "key j is a neighbour of query i in the dataset `edge` [m x 2], or i' itself "
-                     "(Velickovic et al., section 2.1)",
+            .about = "key j is a neighbour of query i in the dataset `edge` [m x 2], or i' itself",
+            .paper = "Velickovic et al., section 2.1",
             .parameters = graph_parameters,
             .operand = MaskOperand::edges,
             .sees = &sees<&graph>,
             .list = &graph_keys},
     MaskRow{.name = "fixed",
             .about = "j <= i', and j in the block of i' or among the last `summary` keys of a "
-                     "block of `stride` (Sparse Transformers, section 4.3)",
+                     "block of `stride`",
+            .paper = "Sparse Transformers, section 4.3",
             .parameters = fixed_parameters,
             .initial = &root_of_keys,
             .sees = &sees<&fixed>,
             .range = &up_to_own,
             .list = &fixed_keys},
     MaskRow{.name = "directional",
-            .about = "j < i', or with direction = backward j > i' (Shen et al.)",
+            .about = "j < i', or with direction = backward j > i'",
+            .paper = "Shen et al.",
             .parameters = directional_parameters,
             .range = &directional_range,
             .whole_range = true},
     MaskRow{.name = "segment",
             .about = "s - memory <= j <= i', s = segment floor(i'/segment); no gradient flows to "
-                     "keys and values before s (Transformer-XL, section 3.2)",
+                     "keys and values before s",
+            .paper = "Transformer-XL, section 3.2",
             .conditions = "weights over queries, axis=query, have no gradients under it",
             .parameters = segment_parameters,
             .range = &segment_range,

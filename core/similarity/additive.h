@@ -16,8 +16,9 @@ namespace conelab {
 
 /// The formula is that of the scaled product at scale 1.
 struct Additive : Dot {
-  static constexpr SimilarityInfo info{"additive", "v_a.tanh of the mapped tokens' sum",
-                                       Space::euclidean, Measure::tanh_sum, "none"};
+  static constexpr SimilarityInfo info{
+      "additive", "v_a.tanh of the mapped tokens' sum", "", Space::euclidean, Measure::tanh_sum,
+      "none"};
   static constexpr std::array<ParameterInfo, 0> parameters{};
 
   static void constant(const double*, double* c) { c[0] = 1; }

@@ -16,11 +16,11 @@
 namespace conelab {
 
 struct Dot {
-  static constexpr SimilarityInfo info{"dot", "scale q.k (Vaswani et al. eq. 1)", Space::euclidean,
-                                       Measure::product, "none"};
+  static constexpr SimilarityInfo info{
+      "dot", "scale q.k", "Vaswani et al. eq. 1", Space::euclidean, Measure::product, "none"};
   static constexpr std::array parameters{
       ParameterInfo{"scale", std::numeric_limits<double>::quiet_NaN(), Domain::any, true,
-                    "factor of the product; default 1/sqrt(d)"}};
+                    "factor of the product", "", "", "1/sqrt(d)"}};
   static constexpr int values = 0;
   static constexpr int constants = 1;
   static constexpr bool proportional = true;

@@ -18,8 +18,12 @@ namespace conelab {
 struct Ganea : FiniteCone<PenumbralShadow> {
   static constexpr SimilarityInfo info{
       "ganea",
-      "+gamma rho(LCA) of Ganea's cones: penumbral-finite with sinh R = 2K (Coneheads section 3)",
-      Space::ball, Measure::squared_distance, "polar"};
+      "+gamma rho(LCA) of cones of half-aperture arcsin(K (1 - |x|^2)/|x|): penumbral-finite with "
+      "sinh R = 2K",
+      "Ganea et al. eq. 26; Coneheads section 3",
+      Space::ball,
+      Measure::squared_distance,
+      "polar"};
   static constexpr std::array parameters{inverse_temperature, cone_k};
 
   static double light(const double* p) { return std::asinh(2 * p[1]); }

@@ -17,8 +17,9 @@
 namespace conelab {
 
 struct Gat {
-  static constexpr SimilarityInfo info{"gat", "LeakyReLU of the mapped tokens' product",
-                                       Space::euclidean, Measure::product, "none"};
+  static constexpr SimilarityInfo info{
+      "gat", "LeakyReLU of the mapped tokens' product", "", Space::euclidean, Measure::product,
+      "none"};
   static constexpr std::array parameters{
       ParameterInfo{"slope", 0.2, Domain::any, true, "slope of LeakyReLU below 0"}};
   static constexpr int values = 0;

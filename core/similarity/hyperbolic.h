@@ -82,8 +82,9 @@ struct HyperbolicLaw {
 struct HyperbolicHyperboloid : HyperbolicLaw<HyperbolicHyperboloid> {
   static constexpr SimilarityInfo info{
       "hyperbolic",
-      "-beta d_H(q,k) - c, cosh d_H = cosh r_q cosh r_k - sinh r_q sinh r_k cos theta (Gulcehre et "
-      "al. eq. 2; Coneheads baseline)",
+      "-beta d_H(q,k) - c, cosh d_H = cosh r_q cosh r_k - sinh r_q sinh r_k cos theta, r the "
+      "distance from the origin, theta the angle between q and k",
+      "Gulcehre et al. eq. 2; Coneheads section 5",
       Space::hyperboloid,
       Measure::squared_distance,
       "pi",
@@ -142,6 +143,7 @@ struct HyperbolicHyperboloid : HyperbolicLaw<HyperbolicHyperboloid> {
 struct HyperbolicHalfSpace : HyperbolicLaw<HyperbolicHalfSpace> {
   static constexpr SimilarityInfo info{"hyperbolic",
                                        "cosh d_H = 1 + (|q_: - k_:|^2 + (q_d - k_d)^2)/(2 q_d k_d)",
+                                       "",
                                        Space::half_space,
                                        Measure::squared_distance,
                                        "psi",

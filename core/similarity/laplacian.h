@@ -16,8 +16,9 @@
 namespace conelab {
 
 struct Laplacian {
-  static constexpr SimilarityInfo info{"laplacian", "-gamma |q - k| (Coneheads baseline)",
-                                       Space::euclidean, Measure::squared_distance, "none"};
+  static constexpr SimilarityInfo info{
+      "laplacian",      "-gamma |q - k|",          "Coneheads section 5",
+      Space::euclidean, Measure::squared_distance, "none"};
   static constexpr std::array parameters{inverse_temperature};
   static constexpr int values = 0;
   static constexpr int constants = 1;

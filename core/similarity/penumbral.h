@@ -28,7 +28,8 @@ struct Penumbral {
       "-gamma height(LCA) of penumbral cones: height^2 = delta (2h - delta), delta = max(p_u, p_v, "
       "(p_u + p_v + D)/2), p = h - s, s = sqrt(h^2 - x_d^2), D = |u_: - v_:|; where D > s_u + s_v "
       "there is no common ancestor and height^2 = D^2/4 + (u_d^2 + v_d^2)/2 + ((u_d^2 - "
-      "v_d^2)/(2D))^2 (Coneheads eq. 5-7)",
+      "v_d^2)/(2D))^2",
+      "Coneheads eq. 5-7",
       Space::half_space,
       Measure::squared_distance,
       "xi",

@@ -14,6 +14,7 @@ namespace conelab {
 struct PenumbralDistance {
   static constexpr SimilarityInfo info{"penumbral",
                                        "-gamma ln(height(LCA)/h)",
+                                       "Coneheads eq. 4",
                                        Space::half_space,
                                        Measure::squared_distance,
                                        "xi",

@@ -69,9 +69,12 @@ struct PenumbralFinite : FiniteCone<PenumbralShadow> {
       "+gamma rho(LCA) of penumbral cones, light a ball of radius R: tanh rho(LCA) = tanh R / "
       "cos(arccos(tanh R) - g), g = max(phi_u, phi_v, (phi_u + phi_v + theta)/2), phi = "
       "arccos(tanh R) - arccos(tanh R / tanh rho), theta the angle between u and v; without a "
-      "common ancestor, g > arccos(tanh R), the distance of the geodesic uv from the centre "
-      "(Coneheads section 3)",
-      Space::ball, Measure::squared_distance, "polar"};
+      "common ancestor, g > arccos(tanh R), the distance of the geodesic uv from the centre, "
+      "tanh^2 rho = sin^2 theta / (c_u^2 + c_v^2 - 2 c_u c_v cos theta), c = coth rho",
+      "Coneheads section 3",
+      Space::ball,
+      Measure::squared_distance,
+      "polar"};
   static constexpr std::array parameters{inverse_temperature, cone_source_radius};
 
   static double light(const double* p) { return p[1]; }

@@ -19,10 +19,10 @@ namespace conelab {
 struct PenumbralReference {
   static constexpr SimilarityInfo info{
       "penumbral",
-      "-gamma height(LCA)^2, no root, as the published code has it: max(u_d^2, v_d^2, h^2 - ((s_u "
-      "+ "
-      "s_v - D)/2)^2), s = sqrt(h^2 - x_d^2 + 1e-6), else u_d^2 + ((D^2 + v_d^2 - u_d^2)/(2D + "
-      "1e-6))^2",
+      "-gamma height(LCA)^2, height^2 = max(u_d^2, v_d^2, h^2 - ((s_u + s_v - D)/2)^2), s = "
+      "sqrt(h^2 - x_d^2 + 1e-6), where D <= s_u + sqrt(h^2 - v_d^2), else u_d^2 + ((D^2 + v_d^2 - "
+      "u_d^2)/(2D + 1e-6))^2; u the query, v the key",
+      "the code published with Coneheads",
       Space::half_space,
       Measure::squared_distance,
       "xi",

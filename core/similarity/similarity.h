@@ -84,7 +84,8 @@ struct ChosenWord {
 /// The names of a similarity in lists, menus and files.
 struct SimilarityInfo {
   const char* name;
-  const char* about;  ///< The formula in one line, with the paper.
+  const char* about;  ///< The formula in one line.
+  const char* paper;  ///< The paper and the equation; empty if there is none.
   Space space;
   Measure measure;
   const char* default_map;

@@ -22,7 +22,8 @@ struct Umbral {
   static constexpr SimilarityInfo info{
       "umbral",
       "-gamma height(LCA) of umbral cones: max(u_d, v_d, D/(2 sinh r) + (u_d + v_d)/2), D = |u_: - "
-      "v_:| (Coneheads eq. 8)",
+      "v_:|",
+      "Coneheads eq. 8",
       Space::half_space,
       Measure::squared_distance,
       "psi",
@@ -88,6 +89,7 @@ struct UmbralReference : Umbral {
   static constexpr SimilarityInfo info{
       "umbral",
       "the same, behind the published code's map, psi with x_d / d in the exponent",
+      "the code published with Coneheads",
       Space::half_space,
       Measure::squared_distance,
       "psi",

@@ -14,6 +14,7 @@ namespace conelab {
 struct UmbralDistance : Umbral {
   static constexpr SimilarityInfo info{"umbral",
                                        "-gamma ln(height(LCA))",
+                                       "Coneheads eq. 4",
                                        Space::half_space,
                                        Measure::squared_distance,
                                        "psi",

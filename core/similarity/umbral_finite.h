@@ -38,8 +38,13 @@ struct UmbralFinite : FiniteCone<UmbralShadow> {
       "+gamma rho(LCA) of umbral cones, point light, objects of radius r: sinh rho(LCA) = sinh r / "
       "sin g, g = max(phi_u, phi_v, (phi_u + phi_v + theta)/2), phi = arcsin(sinh r / sinh rho), "
       "theta the angle between u and v; without a common ancestor, g > pi/2, that of the largest "
-      "smaller r (Coneheads section 3)",
-      Space::ball, Measure::squared_distance, "polar"};
+      "smaller r, sinh rho = a b sin theta / sqrt(a^2 + b^2 - 2 a b cos theta), a = sinh rho_u, b "
+      "= "
+      "sinh rho_v",
+      "Coneheads section 3",
+      Space::ball,
+      Measure::squared_distance,
+      "polar"};
   static constexpr std::array parameters{inverse_temperature, cone_object_radius};
 
   static double light(const double* p) { return p[1]; }

@@ -60,7 +60,8 @@ struct TokenGradient {
 
 struct ModelMapRow {
   const char* name;
-  const char* about;
+  const char* about;       ///< The formula in one line.
+  const char* paper = "";  ///< The paper and the equation; empty if there is none.
   Space space;
   std::span<const ParameterInfo> parameters = {};
   /// Whether the image lies in every cone's domain. Otherwise places are checked.

@@ -17,8 +17,7 @@ namespace conelab {
 namespace {
 
 constexpr std::array rope_parameters{
-    ParameterInfo{"position_base", 10000, Domain::positive, false,
-                  "base of the angles p base^(-2i/d)"},
+    ParameterInfo{"position_base", 10000, Domain::positive, false, "base of the angles"},
     ParameterInfo{"layout", 0, Domain::choice, false,
                   "which columns turn together: 2i and 2i + 1, or i and i + d/2",
                   "interleaved|halves"}};
@@ -105,8 +104,7 @@ void rope_back(const TokenBlock<T>& block, const T* upstream, T* dx, PartValues&
 }
 
 constexpr std::array sinusoidal_parameters{
-    ParameterInfo{"position_base", 10000, Domain::positive, false,
-                  "base of the angles p base^(-2i/d), in halves p base^(-i/(d/2 - 1))"},
+    ParameterInfo{"position_base", 10000, Domain::positive, false, "base of the angles"},
     ParameterInfo{"layout", 0, Domain::choice, false,
                   "sines and cosines in turn, or sines in the first half and cosines in the second",
                   "interleaved|halves"}};
@@ -249,9 +247,10 @@ void hype_columns_back(const TokenBlock<T>& b, const T* upstream, T* dx, PartVal
 
 constexpr std::array positions{
     TokenMapRow{.name = "sinusoidal",
-                .about = "sines and cosines of the position added (Vaswani et al., section 3.5; "
-                         "layout = halves: "
-                         "Tensor2Tensor)",
+                .about = "x + w, w_2i = sin(p base^(-2i/d)), w_(2i+1) = cos(p base^(-2i/d)), p the "
+                         "position; layout = halves: w_i = sin(p base^(-i/(d/2 - 1))), w_(i+d/2) = "
+                         "cos(p base^(-i/(d/2 - 1)))",
+                .paper = "Vaswani et al., section 3.5; layout = halves: Tensor2Tensor",
                 .parameters = sinusoidal_parameters,
                 .is_position = true,
                 .is_added = true,
@@ -260,7 +259,9 @@ constexpr std::array positions{
                 .f32 = {&sinusoidal<float>, &sinusoidal_back<float>},
                 .f64 = {&sinusoidal<double>, &sinusoidal_back<double>}},
     TokenMapRow{.name = "rope",
-                .about = "column pairs turned by p base^(-2i/d) (RoFormer, section 3.2.2)",
+                .about = "pair i of columns (a, b) to (a cos t - b sin t, a sin t + b cos t), t = "
+                         "p base^(-2i/d), p the position",
+                .paper = "RoFormer, section 3.2.2",
                 .parameters = rope_parameters,
                 .is_position = true,
                 .maps_query = true,
@@ -269,7 +270,8 @@ constexpr std::array positions{
                 .f32 = {&rope<float>, &rope_back<float>},
                 .f64 = {&rope<double>, &rope_back<double>}},
     TokenMapRow{.name = "hype-columns",
-                .about = "two columns for each axis, whose product is the bias hype (HyPE)",
+                .about = "two columns for each axis, whose product is the bias hype",
+                .paper = "HyPE",
                 .maps_query = true,
                 .maps_key = true,
                 .replaces_bias = true,

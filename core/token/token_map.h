@@ -37,7 +37,8 @@ struct TokenMapFunctions {
 
 struct TokenMapRow {
   const char* name;
-  const char* about;
+  const char* about;       ///< The formula in one line.
+  const char* paper = "";  ///< The paper and the equation; empty if there is none.
   std::span<const ParameterInfo> parameters = {};
   bool is_position = false;  ///< Whether `--position` names it.
   bool is_added = false;     ///< Whether it is a position that precedes all other maps.

@@ -103,7 +103,8 @@ void lift_back(const TokenBlock<T>& b, const T* upstream, T* dx, PartValues&) {
 constexpr std::array value_maps{
     TokenMapRow{.name = "polar",
                 .about = "(v_:, r) to tanh(r) v_:/|v_:|, Klein coordinates, the first axis where "
-                         "v_: = 0 (Gulcehre et al.)",
+                         "v_: = 0",
+                .paper = "Gulcehre et al.",
                 .maps_value = true,
                 .refuses = &refuses_one,
                 .columns = &all_but_radius,

@@ -17,6 +17,7 @@ KEY_WORDS = {
     "figures": ["heatmap", "--width", "limits=own"],
     "files": ["/sha256", "130", "environment/KEY"],
     "operators": ["logit_ij", "gamma", "Coneheads", "--operator"],
+    "reference": ["-gamma |q - k|", "Coneheads eq. 8", "default 0.1", "default 1/sqrt(d)"],
 }
 MANUAL = ROOT / "resources/manual"
 
@@ -49,6 +50,12 @@ class Help(ProgramTest):
             self.assertEqual(printed.splitlines(), kept)
             for word in words:
                 self.assertIn(word, printed)
+
+    def test_the_reference_is_the_one_that_the_program_makes(self):
+        text = (MANUAL / "reference.md").read_text(encoding="utf-8")
+        self.assertTrue(text == self.ok("help", "reference").out,
+                        "tables have changed; renew the manual by "
+                        "build/bin/conelab help reference > resources/manual/reference.md")
 
     def test_a_command_is_explained_as_by_its_own_help(self):
         self.assertEqual(self.ok("help", "attend").out, self.ok("attend", "--help").out)

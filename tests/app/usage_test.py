@@ -95,6 +95,14 @@ class Lists(ProgramTest):
                     self.assertIn("differentiable", p)
                     self.assertIn("shape" if p["domain"] == "tensor" else "default", p)
 
+    def test_only_a_window_has_no_default(self):
+        needed = set()
+        for what in ("operators", "maps", "masks", "biases", "positions", "weights", "aggregates"):
+            for row in self.ok("list", what, "--json").json():
+                needed |= {p["key"] for p in row["parameters"]
+                           if "shape" not in p and p["default"] is None and not p.get("computed")}
+        self.assertEqual(needed, {"window"})
+
     def test_axes_of_tensors_are_explained(self):
         rows = {row["name"]: row for row in self.ok("list", "axes", "--json").json()}
         self.assertEqual(rows["m"]["parts"], ["graph"])
@@ -185,7 +193,7 @@ class Lists(ProgramTest):
         biases = {row["name"]: row for row in self.ok("list", "biases", "--json").json()}
         self.assertIn("(0.679, 0.321)", biases["hype"]["errata"][0]["check"])
         self.assertIn("(0.679, 0.321)", self.ok("list", "biases").out)
-        self.assertIn("(0.679, 0.321)", self.ok("help", "operators").out)
+        self.assertIn("(0.679, 0.321)", " ".join(self.ok("help", "reference").out.split()))
 
     def test_unknown_list(self):
         self.fails(2, "list", "similarity", says=["did you mean 'similarities'?"])

@@ -54,7 +54,7 @@ QString help_of_label(const std::string& label) {
 
 QString help_of(const std::string& operation) {
   for (const PartInfo& part : list_similarities()) {
-    if (part.name == operation) return text_of(part.about);
+    if (part.name == operation) return text_of(description(part));
   }
   return {};
 }

@@ -18,14 +18,14 @@ namespace conelab::desktop {
 namespace {
 
 QString help_of(const PartInfo& part) {
-  return QString::fromStdString(part.name + ": " + part.about);
+  return QString::fromStdString(part.name + ": " + description(part));
 }
 
-QString initial_text(const ParameterInfo& info, const Call& call) {
+QString initial_text(const ParameterInfo& info) {
   if (info.domain == Domain::tensor) {
     return std::isnan(info.initial) ? QObject::tr("trace or random") : QObject::tr("trace or none");
   }
-  if (is_needed(info, call)) return QObject::tr("needed");
+  if (is_needed(info)) return QObject::tr("needed");
   return std::isnan(info.initial) ? QObject::tr("from the input")
                                   : QString::number(info.initial, 'g', 6);
 }
@@ -199,7 +199,8 @@ void OperatorCard::build_parameters() {
 
 void OperatorCard::add_parameter(const ParameterInfo& info) {
   auto* form = static_cast<QFormLayout*>(fields_->layout());
-  const QString help = QString::fromUtf8(info.about);
+  QString help = QString::fromUtf8(info.about);
+  if (*info.computed != 0) help += tr("; default %1").arg(QString::fromUtf8(info.computed));
   const std::string key = info.key;
   auto* label = new QLabel(QString::fromUtf8(info.key));
   label->setToolTip(help);
@@ -225,7 +226,7 @@ void OperatorCard::add_parameter(const ParameterInfo& info) {
   }
   const bool tensor = info.domain == Domain::tensor;
   auto* field = new NumberField(info.domain, tensor ? std::nan("") : info.initial);
-  field->setPlaceholderText(initial_text(info, call_));
+  field->setPlaceholderText(initial_text(info));
   field->setToolTip(help +
                     tr("\nA number, or a list with one number a head: 1,2,4. Up, Down and the "
                        "wheel step it, as does dragging its name."));

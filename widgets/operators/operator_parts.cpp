@@ -67,14 +67,8 @@ std::vector<PartInfo> fitting_parts(const CallField& field, const Call& call) {
   return fitting;
 }
 
-bool is_needed(const ParameterInfo& info, const Call& call) {
-  const bool told = !std::isnan(info.initial) || *info.shape != 0;  // The shape names a default.
-  if (told || info.domain == Domain::tensor) return false;
-  return std::any_of(call.masks.begin(), call.masks.end(), [&](const std::string& name) {
-    const MaskRow* row = find_mask(name);
-    if (row == nullptr || row->initial != nullptr) return false;
-    return contains_key(row->parameters, info.key);
-  });
+bool is_needed(const ParameterInfo& info) {
+  return info.domain != Domain::tensor && std::isnan(info.initial) && *info.computed == 0;
 }
 
 std::string own_map(const Call& call) try {
@@ -117,7 +111,7 @@ Call with_operator(const Call& call, const std::string& name) {
 
 std::string operator_help(const OperatorListing& listing) {
   const bool chain = is_attention(call_from_text(listing.part.name));
-  return listing.part.name + ": " + listing.part.about + "\nCost: " + listing.cost +
+  return listing.part.name + ": " + description(listing.part) + "\nCost: " + listing.cost +
          (chain ? "" : ", on the CPU only");
 }
 

@@ -17,8 +17,8 @@ namespace conelab::desktop {
 /// Returns the name of the map that applies where the call names none: the similarity's own.
 [[nodiscard]] std::string own_map(const Call& call);
 
-/// Returns whether the call must give a number: that of a mask which has no default.
-[[nodiscard]] bool is_needed(const ParameterInfo& info, const Call& call);
+/// Returns whether a call must give the parameter, a number without a default.
+[[nodiscard]] bool is_needed(const ParameterInfo& info);
 
 /// Returns the call with another operator. Parts that fit it stay, with their parameters.
 [[nodiscard]] Call with_operator(const Call& call, const std::string& name);

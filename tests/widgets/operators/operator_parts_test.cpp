@@ -16,7 +16,7 @@ namespace {
 /// Another failure than misuse is one of sizes.
 bool is_taken_as_it_is(Call call) {
   for (const ParameterInfo& info : call_parameters(call)) {
-    if (is_needed(info, call)) call.parameters[info.key] = "2";
+    if (is_needed(info)) call.parameters[info.key] = "2";
   }
   try {
     (void)resolve(with_random_tensors(call), {1, 1, 6, 6, 8, 8});
@@ -78,8 +78,8 @@ TEST(OperatorParts, NumbersThatAreNeededAreThoseWithoutWhichTheEngineRefuses) {
   for (const PartInfo& mask : list_masks()) {
     Call call = call_from_text("dot:masks=" + mask.name);
     const std::vector<ParameterInfo> all = call_parameters(call);
-    const bool needs = std::any_of(
-        all.begin(), all.end(), [&](const ParameterInfo& info) { return is_needed(info, call); });
+    const bool needs = std::any_of(all.begin(), all.end(),
+                                   [&](const ParameterInfo& info) { return is_needed(info); });
     call = with_random_tensors(call);
     const auto resolved = [&] { (void)resolve(call, {1, 1, 6, 6, 8, 8}); };
     if (needs) {
