@@ -79,8 +79,8 @@ Input read_attend_input(const AttendJob& job, const std::function<bool()>& cance
     const auto given = job.call.parameters.find(info.key);
     if (given == job.call.parameters.end()) {
       options.parameters.emplace_back(info.key);
-    } else if (given->second.starts_with('@')) {
-      files[info.key] = given->second.substr(1);
+    } else if (const auto file = given->second.file()) {
+      files[info.key] = *file;
       if (files[info.key].empty()) {
         misuse("parameter {} names no file (expected {}=@FILE.npy)", info.key, info.key);
       }

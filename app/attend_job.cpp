@@ -92,9 +92,8 @@ class Attend {
     if (ignores_values(job.call)) input_.value = input_.key;
     if (job.head) call = keep_head(call, *job.head, input_);
     input_.key_lengths = job.key_lengths;
-    draw_tensors(call, input_);
-    result_.extents = check_extents(input_);
-    plan_ = resolve(call, result_.extents);
+    plan_ = draw_tensors(call, input_);
+    result_.extents = plan_->extents;
     check_input(*plan_, input_);
     result_.pairs = plan_->pairs;
     if (wants("determinant")) check_determinant(*plan_);

@@ -16,28 +16,24 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Returns a number, a list of numbers, or the text itself.
-Json parameter_to_json(const std::string& text) {
-  Json list = Json::array();
-  for (const std::string_view part : split_commas(unshielded(text))) {
-    const std::optional<double> number = parse_number(part);
-    if (!number) return text;
-    list.push_back(*number);
-  }
-  return list.size() == 1 ? list.front() : list;
+Json parameter_to_json(const Value& value) {
+  if (value.lists().size() != 1) return value.text();
+  const std::vector<double>& list = value.lists().front();
+  return list.size() == 1 ? Json(list.front()) : Json(list);
 }
 
-std::string parameter_from_json(const std::string& key, const Json& value) {
+Value parameter_from_json(const std::string& key, const Json& value) {
   if (value.is_string()) return value.get<std::string>();
-  if (value.is_number()) return fmt::format("{}", value.get<double>());
+  if (value.is_number()) return value.get<double>();
   if (!value.is_array() || value.empty()) {
     misuse("spec: parameter '{}' is neither a number, a list of numbers nor a word", key);
   }
-  std::string text;
+  std::vector<double> list;
   for (const Json& entry : value) {
     if (!entry.is_number()) misuse("spec: parameter '{}' has an entry that is not a number", key);
-    text += fmt::format("{}{}", text.empty() ? "" : ",", entry.get<double>());
+    list.push_back(entry.get<double>());
   }
-  return text;
+  return list;
 }
 
 std::string word(const std::string& member, const Json& value) {
@@ -78,7 +74,8 @@ Json call_to_json(const Call& call) {
     }
   }
   json["parameters"] = Json::object();
-  for (const auto& [key, text] : call.parameters) json["parameters"][key] = parameter_to_json(text);
+  for (const auto& [key, value] : call.parameters)
+    json["parameters"][key] = parameter_to_json(value);
   return json;
 }
 
@@ -119,7 +116,7 @@ std::vector<std::string> call_arguments(const Call& call) {
     arguments.insert(arguments.end(), {field.option, field_text(field, call, ',')});
   }
   for (const auto& [key, value] : call.parameters) {
-    arguments.insert(arguments.end(), {"-p", key + "=" + value});
+    arguments.insert(arguments.end(), {"-p", key + "=" + value.text()});
   }
   return arguments;
 }

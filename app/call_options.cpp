@@ -72,8 +72,8 @@ Call CallOptions::call() const {
   }
   for (const auto& [key, value] : parse_parameters(parameters)) {
     const auto [at, is_new] = call.parameters.emplace(key, value);
-    if (!is_new && at->second != value) {
-      contradicts(fmt::format("-p {}={}", key, value), operation, key + "=" + at->second);
+    if (!is_new && at->second.text() != value) {
+      contradicts(fmt::format("-p {}={}", key, value), operation, key + "=" + at->second.text());
     }
   }
   return call;

@@ -149,9 +149,8 @@ int run(const TypedTree& typed) {
   const Extents extents = check_extents(input);
   labels.batch = extents.batch;
   labels.head = extents.head;
-  draw_tensors(call, input);
-  const auto plan = resolve(call, check_extents(input));
-  const PairCall<double> pairs = pair_call(call, std::move(input));
+  const auto plan = draw_tensors(call, input);
+  const PairCall<double> pairs = pair_call(plan, std::move(input));
   const auto trees = compute(*pairs.plan, pairs.input, tokens, job.threads);
   warn_non_finite(job, non_finite, trees, typed.tokens);
 

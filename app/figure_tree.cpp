@@ -50,8 +50,7 @@ void from_trace(const FigureRequest& request, figure::FigureInput& input) {
   if (!is_attention(call)) {
     misuse("figure {} takes a similarity, not the operator {}", request.name, call.operation);
   }
-  draw_tensors(call, trace.input);
-  const auto plan = resolve(call, check_extents(trace.input));
+  const auto plan = draw_tensors(call, trace.input);
   Execution execution;
   execution.cancelled = request.cancelled;
   input.tree = std::make_shared<tree::HeadTree>(

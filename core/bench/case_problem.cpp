@@ -78,7 +78,7 @@ QueryRange checked_queries(const Call& call, std::int64_t count, std::int64_t al
 /// reads edges, which give queries by their number.
 bool needs_all_queries(const Call& call) {
   const auto axis = call.parameters.find("axis");
-  return !is_attention(call) || (axis != call.parameters.end() && axis->second == "query") ||
+  return !is_attention(call) || (axis != call.parameters.end() && axis->second.text() == "query") ||
          read_by_any(call.masks, MaskOperand::edges);
 }
 

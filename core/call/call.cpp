@@ -115,7 +115,7 @@ std::string description(const PartInfo& part) {
 
 bool draws_tensors(const Call& call) {
   return std::any_of(call.parameters.begin(), call.parameters.end(),
-                     [](const auto& parameter) { return parameter.second == "random"; });
+                     [](const auto& parameter) { return parameter.second.is_random(); });
 }
 
 std::span<const CallField> call_fields() { return fields; }

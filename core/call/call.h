@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/base/parameter.h"
+#include "core/call/value.h"
 
 namespace conelab {
 
@@ -31,9 +32,8 @@ struct Call {
   std::string weights = "softmax";
   std::string value_map = "none";
   std::string aggregate = "mean";
-  /// `-p KEY=VALUE` as text: a number, a list of numbers (one for each head), a word, or, for a
-  /// tensor, "random" or "@FILE.npy".
-  std::map<std::string, std::string> parameters;
+  /// `-p KEY=VALUE`.
+  std::map<std::string, Value> parameters;
 
   bool operator==(const Call&) const = default;
 };

@@ -88,7 +88,7 @@ std::string call_text(const Call& call) {
       continue;
     text += fmt::format(":{}={}", field.name, field_text(field, call, '+'));
   }
-  for (const auto& [key, value] : call.parameters) text += fmt::format(":{}={}", key, value);
+  for (const auto& [key, value] : call.parameters) text += fmt::format(":{}={}", key, value.text());
   return text;
 }
 
@@ -97,7 +97,7 @@ std::string call_title(const Call& call) {
   const bool of_heads = !is_attention(call) && call.similarity != operator_similarity;
   if (of_heads) title += ", " + call.similarity;
   if (!call.map.empty()) title += ", " + call.map;
-  for (const auto& [key, value] : call.parameters) title += ", " + key + " = " + value;
+  for (const auto& [key, value] : call.parameters) title += ", " + key + " = " + value.text();
   for (const CallField& field : call_fields()) {
     const bool named = field.word == &Call::similarity || field.word == &Call::map;
     if (named || is_default(field, call)) continue;

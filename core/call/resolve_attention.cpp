@@ -274,12 +274,12 @@ Call inner_call(const Plan& plan, const ComposedSimilarity* composed) {
     // The default of the scale depends on the call's own columns.
     call.bias = "none";
     const Parameter& scale = plan.parameters[tokens.parameters.back()];
-    call.parameters[scale.info.key] = fmt::format("{:.17g}", fmt::join(scale.values, ","));
+    call.parameters[scale.info.key] = scale.values;
   }
   if (composed != nullptr && maps_tokens(composed->name)) {
     call.similarity = composed->similarity;
     if (*composed->fixed != 0) {
-      call.parameters[composed->fixed] = fmt::format("{}", composed->value);
+      call.parameters[composed->fixed] = composed->value;
     }
   }
   if (!draws_tensors(call)) call.parameters.erase("seed");

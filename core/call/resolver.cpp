@@ -15,14 +15,14 @@
 namespace conelab {
 namespace {
 
-std::vector<double> parse_numbers(const std::string& key, const std::string& text) {
-  std::vector<double> values;
-  for (const std::string_view part : split_commas(text)) {
-    const std::optional<double> value = parse_number(part);
-    if (!value) misuse("parameter {}: '{}' is not a number", key, part);
-    values.push_back(*value);
+/// Throws misuse, which names the first entry that is no number, if there is any.
+void check_numbers(const std::string& key, const Value& value) {
+  if (!value.lists().empty()) return;
+  for (const std::string_view list : split_at(value.text(), ';')) {
+    for (const std::string_view part : split_commas(list)) {
+      if (!parse_number(part)) misuse("parameter {}: '{}' is not a number", key, part);
+    }
   }
-  return values;
 }
 
 /// Returns whether the parameter has one number for each axis of a grid.
@@ -148,16 +148,16 @@ void Resolver::fill_axes(Parameter& p, int index, DefaultOf initial) {
   if (p.values.size() > sides_.size()) p.extents.insert(p.extents.begin(), plan_->extents.head);
 }
 
-std::vector<double> Resolver::sides(const ParameterInfo& info, const std::string& text) const {
-  std::vector<double> sides;
+std::vector<double> Resolver::sides(const ParameterInfo& info, const Value& value) const {
+  const std::vector<double>& sides = value.sides();
+  const std::string& text = value.text();
+  if (sides.empty()) {
+    misuse("parameter {}: '{}' is not a list of sides (expected as 16x16)", info.key, text);
+  }
   double tokens = 1;
-  for (const std::string_view side : split_at(text, 'x')) {
-    const std::optional<double> number = parse_number(side);
-    if (!number)
-      misuse("parameter {}: '{}' is not a list of sides (expected as 16x16)", info.key, text);
-    check_domain(info, *number);
-    sides.push_back(*number);
-    tokens *= sides.back();
+  for (const double side : sides) {
+    check_domain(info, side);
+    tokens *= side;
   }
   const Slice all = plan_->extents.slice();
   if (tokens != static_cast<double>(std::max<std::int64_t>(1, all.all_keys))) {
@@ -172,22 +172,17 @@ std::vector<double> Resolver::sides(const ParameterInfo& info, const std::string
   return sides;
 }
 
-std::vector<double> Resolver::given_by_axis(const ParameterInfo& info,
-                                            const std::string& text) const {
-  if (sides_.size() == 1) {  // It is a list like any other.
-    std::string list = text;
-    std::replace(list.begin(), list.end(), ';', ',');
-    return given(info, list);
-  }
-  const std::vector<std::string_view> by_head = split_at(text, ';');
+std::vector<double> Resolver::given_by_axis(const ParameterInfo& info, const Value& value) const {
+  if (sides_.size() == 1) return given(info, value);  // It is a list like any other.
+  check_numbers(info.key, value);
+  const std::vector<std::vector<double>>& by_head = value.lists();
   const auto heads = static_cast<std::size_t>(plan_->extents.head);
   if (by_head.size() != 1 && by_head.size() != heads) {
     misuse("parameter {}: ';' separates one list per head (expected {}, found {})", info.key, heads,
            by_head.size());
   }
   std::vector<double> values;
-  for (const std::string_view head : by_head) {
-    std::vector<double> own = parse_numbers(info.key, std::string(head));
+  for (std::vector<double> own : by_head) {
     if (own.size() == 1) own.resize(sides_.size(), own.front());
     if (own.size() != sides_.size()) {
       misuse("parameter {}: a list gives one value per axis of the grid (expected {}, found {})",
@@ -217,24 +212,24 @@ void Resolver::fill_word(Parameter& p, int index, DefaultOf initial) const {
     p.values = defaults(p, index, initial);
     return;
   }
-  const std::size_t word = index_of_name(p.info.key, found->second, choice_words(p.info));
+  const std::size_t word = index_of_name(p.info.key, found->second.text(), choice_words(p.info));
   p.values = {static_cast<double>(word)};
 }
 
 bool Resolver::is_drawn(const ParameterInfo& info) const {
-  const auto text = call_.parameters.find(info.key);
-  return text != call_.parameters.end() && text->second == "random" &&
+  const auto given = call_.parameters.find(info.key);
+  return given != call_.parameters.end() && given->second.is_random() &&
          !plan_->extents.tensors.contains(info.key);
 }
 
 void Resolver::fill_tensor(const std::string& part, std::span<const ParameterInfo> infos,
                            Parameter& p) {
   if (!p.extents.empty()) return;
-  const auto text = call_.parameters.find(p.info.key);
-  const bool drawn = text != call_.parameters.end() && text->second == "random";
-  if (text != call_.parameters.end() && !drawn && !text->second.starts_with('@')) {
+  const auto given = call_.parameters.find(p.info.key);
+  const bool drawn = given != call_.parameters.end() && given->second.is_random();
+  if (given != call_.parameters.end() && !drawn && !given->second.file()) {
     misuse("parameter {} is a tensor (expected {}=random or {}=@FILE.npy, found '{}')", p.info.key,
-           p.info.key, p.info.key, text->second);
+           p.info.key, p.info.key, given->second.text());
   }
   draws_ |= drawn;
   const auto found = plan_->extents.tensors.find(p.info.key);
@@ -256,8 +251,12 @@ void Resolver::fill_tensor(const std::string& part, std::span<const ParameterInf
   check_shape(p.info, p.extents, plan_->extents.head, sizes_);
 }
 
-std::vector<double> Resolver::given(const ParameterInfo& info, const std::string& text) const {
-  std::vector<double> values = parse_numbers(info.key, text);
+std::vector<double> Resolver::given(const ParameterInfo& info, const Value& value) const {
+  check_numbers(info.key, value);
+  std::vector<double> values;
+  for (const std::vector<double>& list : value.lists()) {
+    values.insert(values.end(), list.begin(), list.end());
+  }
   const auto count = static_cast<std::int64_t>(values.size());
   if (count != 1 && count != plan_->extents.head) {
     misuse("parameter {}: a list gives one value per head (expected {}, found {})", info.key,
@@ -293,7 +292,7 @@ void Resolver::add_masks() {
     for (const ParameterInfo& info : row->parameters) {
       const auto text = call_.parameters.find(info.key);
       if (text == call_.parameters.end()) continue;
-      const std::size_t count = split_commas(text->second).size();
+      const std::size_t count = split_commas(text->second.text()).size();
       if (count > 1) {
         misuse("parameter {} of mask {} is one number for all heads (found {})", info.key, name,
                count);
@@ -307,7 +306,7 @@ void Resolver::check_keys(const std::string& name) const {
   conelab::check_keys(call_.parameters, known_keys_, name);
 }
 
-void check_keys(const std::map<std::string, std::string>& parameters,
+void check_keys(const std::map<std::string, Value>& parameters,
                 const std::vector<std::string>& known, const std::string& name) {
   for (const auto& [key, text] : parameters) {
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;

@@ -60,16 +60,16 @@ class Resolver {
   /// Fills in a parameter with one number for each axis of a grid. `grid` itself must have been
   /// filled in.
   void fill_axes(Parameter& p, int index, DefaultOf initial);
-  /// Returns the sides of a text such as "16x16". Throws misuse unless their product is n_k.
-  [[nodiscard]] std::vector<double> sides(const ParameterInfo& info, const std::string& text) const;
-  /// Returns [axes] or [heads x axes] from "1,2" or "1,2;3,4". A single number stands for all axes.
+  /// Returns the sides of a grid. Throws misuse unless their product is n_k.
+  [[nodiscard]] std::vector<double> sides(const ParameterInfo& info, const Value& value) const;
+  /// Returns [axes] or [heads x axes]. A single number stands for all axes.
   [[nodiscard]] std::vector<double> given_by_axis(const ParameterInfo& info,
-                                                  const std::string& text) const;
+                                                  const Value& value) const;
   /// Returns one default for each axis: that of a sequence as long as the side of the grid along
   /// this axis.
   [[nodiscard]] std::vector<double> defaults_by_axis(const Parameter& p, int index,
                                                      DefaultOf initial);
-  [[nodiscard]] std::vector<double> given(const ParameterInfo& info, const std::string& text) const;
+  [[nodiscard]] std::vector<double> given(const ParameterInfo& info, const Value& value) const;
   [[nodiscard]] std::vector<double> defaults(const Parameter& p, int index,
                                              DefaultOf initial) const;
 };
@@ -86,7 +86,7 @@ class Resolver {
                                       const Extents& extents, std::string_view named);
 
 /// Throws misuse for keys of parameters that are not in `known`, the keys that `name` accepts.
-void check_keys(const std::map<std::string, std::string>& parameters,
+void check_keys(const std::map<std::string, Value>& parameters,
                 const std::vector<std::string>& known, const std::string& name);
 
 struct ComposedSimilarity;

@@ -460,7 +460,7 @@ struct BiBlosa {
   static std::span<const ParameterInfo> parameters_of(const Call& call) {
     const auto given = call.parameters.find("direction");
     const bool one = given != call.parameters.end() &&
-                     (given->second == "forward" || given->second == "backward");
+                     (given->second.text() == "forward" || given->second.text() == "backward");
     return one ? of_one : of_both;
   }
   static void set_sizes(Plan& plan) { plan.output.feature *= sides(plan); }

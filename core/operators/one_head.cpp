@@ -1,29 +1,21 @@
 // The call, the input and the tensors of one head alone.
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <string_view>
 
 #include "core/base/error.h"
-#include "core/base/parse_number.h"
 #include "core/call/composed.h"
 #include "core/operators/operator.h"
 
 namespace conelab {
 namespace {
 
-/// Returns the numbers of one head as text of a call: grid sides joined by x, other lists by
-/// commas.
-std::string text_of_head(const Parameter& p, std::int64_t head) {
-  if (p.extents.empty()) return fmt::format("{:.17g}", p.at(head));
-  const auto axes = static_cast<std::size_t>(p.extents.back());
-  const std::size_t first = p.values.size() > axes ? static_cast<std::size_t>(head) * axes : 0;
-  std::string text;
-  for (std::size_t a = 0; a < axes; ++a) {
-    const char* before = a == 0 ? "" : p.info.domain == Domain::whole ? "x" : ",";
-    text += fmt::format("{}{:.17g}", before, p.values[first + a]);
-  }
-  return text;
+/// Returns the numbers of one head.
+Value value_of_head(const Parameter& p, std::int64_t head) {
+  if (p.extents.empty()) return p.at(head);
+  const std::int64_t axes = p.extents.back();
+  const bool by_head = p.values.size() > static_cast<std::size_t>(axes);
+  const auto first = p.values.begin() + (by_head ? head * axes : 0);
+  const std::vector<double> own(first, first + axes);
+  return p.info.domain == Domain::whole ? Value::of_sides(own) : Value(own);
 }
 
 /// Returns the extents with the one head of tokens from which the call's operator makes its heads.
@@ -93,7 +85,7 @@ Call call_of_head(const Call& call, const Extents& extents, std::int64_t head) {
     if (p.info.domain == Domain::tensor && given != call.parameters.end()) {
       one.parameters[p.info.key] = given->second;
     }
-    if (p.is_number()) one.parameters[p.info.key] = text_of_head(p, head);
+    if (p.is_number()) one.parameters[p.info.key] = value_of_head(p, head);
   }
   if (const ComposedSimilarity* composed = find_composed(call.similarity)) {
     one.parameters.erase(composed->fixed);
@@ -104,17 +96,12 @@ Call call_of_head(const Call& call, const Extents& extents, std::int64_t head) {
 
 Call with_numbers_of_head(Call call, std::int64_t head) {
   const auto grid = call.parameters.find("grid");
-  const bool has_axes =
-      grid != call.parameters.end() && grid->second.find('x') != std::string::npos;
+  const bool has_axes = grid != call.parameters.end() && grid->second.sides().size() > 1;
   for (const ParameterInfo& info : call_parameters(call)) {
     const auto given = call.parameters.find(info.key);
     if (given == call.parameters.end() || info.domain == Domain::tensor) continue;
     const bool by_axis = has_axes && std::string_view(info.shape) == "axes";
-    std::string text = given->second;
-    if (!by_axis) std::replace(text.begin(), text.end(), ';', ',');
-    const std::vector<std::string_view> by_head = split_at(text, by_axis ? ';' : ',');
-    const auto at = static_cast<std::size_t>(head);
-    if (by_head.size() > 1 && at < by_head.size()) given->second = by_head[at];
+    given->second = given->second.of_head(head, by_axis);
   }
   return call;
 }

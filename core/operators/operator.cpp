@@ -67,18 +67,21 @@ std::vector<OperatorListing> list_operators() {
 }
 
 template <class T>
-void draw_tensors(const Call& call, AttentionInput<T>& input, std::uint64_t seed) {
+std::shared_ptr<const Plan> draw_tensors(const Call& call, AttentionInput<T>& input,
+                                         std::uint64_t seed) {
   const auto is_there = [&](const char* key) {
     return input.tensors.contains(key) || input.indices.contains(key);
   };
   const auto plan = resolve(call, check_extents(input));  // It checks the seed, too.
-  if (const auto text = call.parameters.find("seed"); text != call.parameters.end()) {
-    const std::optional<double> number = parse_number(text->second);
-    if (!number) misuse("parameter seed is one number (found '{}')", text->second);
+  if (const auto given = call.parameters.find("seed"); given != call.parameters.end()) {
+    const std::optional<double> number = given->second.number();
+    if (!number) misuse("parameter seed is one number (found '{}')", given->second.text());
     seed += static_cast<std::uint64_t>(*number);
   }
+  bool complete = true;
   for (const Parameter& p : plan->parameters) {
     if (p.info.domain != Domain::tensor || p.extents.empty() || is_there(p.info.key)) continue;
+    complete = false;
     std::uint64_t own = seed;
     for (const char* c = p.info.key; *c != 0; ++c) own = 31 * own + static_cast<unsigned char>(*c);
     Random random(own);
@@ -95,6 +98,7 @@ void draw_tensors(const Call& call, AttentionInput<T>& input, std::uint64_t seed
     if (const auto adjust = plan->operation->adjust_drawn) adjust(*plan, tensor);
     input.tensors[p.info.key] = convert<T>(tensor);
   }
+  return complete ? plan : resolve(call, check_extents(input));
 }
 
 #define CONELAB_OPERATORS(T)                                                              \
@@ -102,7 +106,7 @@ void draw_tensors(const Call& call, AttentionInput<T>& input, std::uint64_t seed
   template Backward<T> backward(const Plan&, const AttentionInput<T>&, const Forward<T>&, \
                                 const Execution&);                                        \
   template double pass_flops(const Plan&, const AttentionInput<T>&, Pass);                \
-  template void draw_tensors(const Call&, AttentionInput<T>&, std::uint64_t);
+  template std::shared_ptr<const Plan> draw_tensors(const Call&, AttentionInput<T>&, std::uint64_t);
 CONELAB_OPERATORS(float)
 CONELAB_OPERATORS(double)
 CONELAB_OPERATORS(Float16)

@@ -186,6 +186,9 @@ template <class T>
 /// as `resolve` and PairMap do.
 template <class T>
 [[nodiscard]] PairCall<T> pair_call(const Call& call, AttentionInput<T> input);
+/// Does the same for a resolved call.
+template <class T>
+[[nodiscard]] PairCall<T> pair_call(std::shared_ptr<const Plan> plan, AttentionInput<T> input);
 
 /// Returns the names of all operators: every similarity and every structured operator.
 [[nodiscard]] std::vector<std::string> operator_names();
@@ -233,11 +236,12 @@ template <class T>
 
 /// Returns the call with "random" for every tensor that it needs and does not name.
 [[nodiscard]] Call with_random_tensors(Call call);
-/// Draws the tensors that the call wants drawn (`W=random`) and the input lacks. The seed is the
-/// call's `seed` plus `seed`. Numbers are from N(0, 1/columns). Edges of a graph give a token about
-/// eight neighbours.
+/// Draws the tensors that the call wants drawn (`W=random`) and the input lacks, and returns the
+/// call's plan for the input with them. The seed is the call's `seed` plus `seed`. Numbers are from
+/// N(0, 1/columns). Edges of a graph give a token about eight neighbours. Throws as `resolve` does.
 template <class T>
-void draw_tensors(const Call& call, AttentionInput<T>& input, std::uint64_t seed = 0);
+std::shared_ptr<const Plan> draw_tensors(const Call& call, AttentionInput<T>& input,
+                                         std::uint64_t seed = 0);
 
 /// Returns the call for one head alone: lists become the number of that head, and defaults that
 /// depend on the head are written out. An operator that makes its heads makes them from this one,

@@ -72,8 +72,12 @@ Tensor4<Compute<S>> attention_map(const Plan& plan, const AttentionInput<S>& inp
 
 template <class T>
 PairCall<T> pair_call(const Call& call, AttentionInput<T> input) {
-  draw_tensors(call, input);
-  auto plan = resolve(call, check_extents(input));
+  auto plan = draw_tensors(call, input);
+  return pair_call(std::move(plan), std::move(input));
+}
+
+template <class T>
+PairCall<T> pair_call(std::shared_ptr<const Plan> plan, AttentionInput<T> input) {
   check_has_pairs(*plan);
   if (const auto pairs = functions_of<T>(*plan).pairs) return pairs(*plan, input);
   return mapped_call(std::move(plan), std::move(input));
@@ -83,6 +87,8 @@ template PairCall<float> mapped_call(std::shared_ptr<const Plan>, AttentionInput
 template PairCall<double> mapped_call(std::shared_ptr<const Plan>, AttentionInput<double>);
 template PairCall<float> pair_call(const Call&, AttentionInput<float>);
 template PairCall<double> pair_call(const Call&, AttentionInput<double>);
+template PairCall<float> pair_call(std::shared_ptr<const Plan>, AttentionInput<float>);
+template PairCall<double> pair_call(std::shared_ptr<const Plan>, AttentionInput<double>);
 
 #define CONELAB_PAIRS(S)                                                                   \
   template class PairMap<S>;                                                               \

@@ -113,7 +113,7 @@ struct RandomLogits : ChainOperator {
     call.similarity = "dot";
     for (const ParameterInfo& info : parameters) call.parameters.erase(info.key);
     if (!draws_tensors(call)) call.parameters.erase("seed");
-    call.parameters["scale"] = "1";
+    call.parameters["scale"] = 1;
     Extents own = extents;
     std::erase_if(own.tensors, [](const auto& entry) { return entry.first.starts_with("P_"); });
     const Parameter& R_key = plan.parameters[plan.operator_parameters[p_R_key]];

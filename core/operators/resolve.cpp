@@ -77,8 +77,8 @@ std::vector<ParameterInfo> own_parameters(const OperatorInfo& info) {
 /// another tensor gives the number of rows.
 void draw_projection(const char* name, const char* like, std::int64_t columns, const Call& call,
                      Extents& made) {
-  const auto text = call.parameters.find(name);
-  const bool drawn = text != call.parameters.end() && text->second == "random";
+  const auto value = call.parameters.find(name);
+  const bool drawn = value != call.parameters.end() && value->second.is_random();
   if (!drawn || made.tensors.contains(name)) return;
   const auto given = made.tensors.find(like);
   const bool told = given != made.tensors.end() && given->second.size() >= 2;
@@ -114,10 +114,11 @@ Extents with_made_heads(Call& call, const Extents& extents, const OperatorInfo& 
       found = found.value_or(tensor->second.front());
     }
   }
-  const auto given = call.parameters.emplace("heads", std::to_string(found.value_or(1))).first;
-  made.head = std::max<std::int64_t>(1, parse_integer(given->second).value_or(1));
+  const auto given = call.parameters.emplace("heads", static_cast<double>(found.value_or(1))).first;
+  made.head = std::max<std::int64_t>(1, std::llround(given->second.number().value_or(1)));
   if (found && *found != made.head) {
-    misuse("{}: the projections make {} heads (found heads={})", info.name, *found, given->second);
+    misuse("{}: the projections make {} heads (found heads={})", info.name, *found,
+           given->second.text());
   }
   draw_projection("P_query", "P_key", extents.feature, call, made);
   draw_projection("P_key", "P_query", extents.feature, call, made);

@@ -21,7 +21,7 @@ inline std::vector<Variant> fast_variants() {
   for (const Variant& v : conelab::tests::variants()) {
     const auto has = [&](const char* key, const char* word) {
       const auto found = v.call.parameters.find(key);
-      return found == v.call.parameters.end() || found->second == word;
+      return found == v.call.parameters.end() || found->second.text() == word;
     };
     const std::string& name = v.call.similarity;
     if (has("convention", "paper") && has("depth", "height") &&

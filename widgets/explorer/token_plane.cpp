@@ -55,7 +55,7 @@ std::optional<HeadTokens> head_tokens(const HeadInput& input, const Call& call_o
   if (!queries || !keys) return std::nullopt;
   const auto depth = call_of_head.parameters.find("depth");
   return HeadTokens{std::move(*queries), std::move(*keys),
-                    depth == call_of_head.parameters.end() ? cone_depths[0] : depth->second};
+                    depth == call_of_head.parameters.end() ? cone_depths[0] : depth->second.text()};
 }
 
 Call call_of_tokens(const std::vector<Call>& calls, const ConeChoice& choice) {
@@ -64,7 +64,7 @@ Call call_of_tokens(const std::vector<Call>& calls, const ConeChoice& choice) {
   }
   Call call = plain_call(choice.family.c_str());
   for (const auto& [key, value] : own_parameters(choice)) {
-    call.parameters[key] = fmt::format("{}", value);
+    call.parameters[key] = value;
   }
   if (!finite_family(choice) && choice.depth != cone_depths[0]) {
     call.parameters["depth"] = choice.depth;

@@ -43,7 +43,7 @@ std::string text_of(double value) { return fmt::format("{:.6g}", value); }
 std::optional<std::string> sharpness_key(const Call& call) {
   if (!is_attention(call) || call.weights != "softmax") return std::nullopt;
   const auto axis = call.parameters.find("axis");
-  if (axis != call.parameters.end() && axis->second != "key") return std::nullopt;
+  if (axis != call.parameters.end() && axis->second.text() != "key") return std::nullopt;
   for (const ParameterInfo& info : call_parameters(call)) {
     const std::string key = info.key;
     if (key == "gamma" || key == "scale" || key == "beta") return key;
@@ -82,7 +82,7 @@ double match_entropy(const EntropyRows& rows, Call call_of_head, double entropy,
   const std::optional<std::string> key = sharpness_key(call_of_head);
   if (!key) fail("{} has no parameter that multiplies its logits", operator_name(call_of_head));
   const auto at = [&](double log_value) {
-    call_of_head.parameters[*key] = fmt::format("{:.17g}", std::exp(log_value));
+    call_of_head.parameters[*key] = std::exp(log_value);
     return mean_row_entropy(rows, call_of_head, execution);
   };
   double low = std::log(least_value), high = std::log(most_value);
@@ -99,18 +99,15 @@ double match_entropy(const EntropyRows& rows, Call call_of_head, double entropy,
 }
 
 Call with_value_on_head(Call call, const std::string& key, double value, std::int64_t head) {
-  std::string& text = call.parameters[key];
-  const std::vector<std::string_view> old = split_commas(text);
-  if (old.size() < 2 || head >= static_cast<std::int64_t>(old.size())) {
-    text = text_of(value);
-    return call;
-  }
-  std::string joined;
-  for (std::size_t i = 0; i < old.size(); ++i) {
-    joined += i == 0 ? "" : ",";
-    joined += i == static_cast<std::size_t>(head) ? text_of(value) : std::string(old[i]);
-  }
-  text = joined;
+  value = parse_number(text_of(value)).value_or(value);  // Six digits, as the match knows them.
+  Value& given = call.parameters[key];
+  std::vector<double> list = given.lists().size() == 1 ? given.lists().front() : std::vector{value};
+  const auto at = static_cast<std::size_t>(head);
+  if (list.size() < 2 || at >= list.size())
+    list.assign(1, value);
+  else
+    list[at] = value;
+  given = list;
   return call;
 }
 

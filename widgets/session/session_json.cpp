@@ -19,6 +19,7 @@ namespace conelab::desktop {
 namespace {
 
 QJsonValue to_json(const std::string& text) { return QString::fromStdString(text); }
+QJsonValue to_json(const Value& value) { return to_json(value.text()); }
 QJsonValue to_json(bool value) { return value; }
 QJsonValue to_json(int value) { return value; }
 QJsonValue to_json(double value) { return value; }
@@ -26,6 +27,9 @@ QJsonValue to_json(std::int64_t value) { return static_cast<qint64>(value); }
 
 void read(const QJsonValue& v, std::string& text) {
   if (v.isString()) text = v.toString().toStdString();
+}
+void read(const QJsonValue& v, Value& value) {
+  if (v.isString()) value = v.toString().toStdString();
 }
 void read(const QJsonValue& v, bool& value) { value = v.toBool(value); }
 void read(const QJsonValue& v, int& value) { value = v.toInt(value); }

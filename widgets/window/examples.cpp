@@ -1,11 +1,9 @@
 #include "widgets/window/examples.h"
 
-#include "core/base/parse_number.h"
-
 namespace conelab::desktop {
 namespace {
 
-Call with(const char* similarity, std::map<std::string, std::string> parameters) {
+Call with(const char* similarity, std::map<std::string, Value> parameters) {
   Call call = plain_call(similarity);
   call.parameters = std::move(parameters);
   return call;
@@ -26,7 +24,7 @@ bool has_gamma_of(const GuideView& view, double least) {
   for (const Call& call : session_of(view).maps.calls) {
     const auto gamma = call.parameters.find("gamma");
     if (gamma == call.parameters.end()) continue;
-    if (parse_number(gamma->second).value_or(0) >= least) return true;
+    if (gamma->second.number().value_or(0) >= least) return true;
   }
   return false;
 }

@@ -66,7 +66,7 @@ TEST(Explanations, ConvexityShowsTheEscapeOnce) {
 }
 
 TreeFigure some_tree(const char* similarity, std::int64_t n,
-                     std::map<std::string, std::string> parameters = {}) {
+                     std::map<std::string, Value> parameters = {}) {
   geometry::test::Sampler sampler(5);
   AttentionInput<double> input;
   for (auto* t : {&input.query, &input.key, &input.value}) {

@@ -7,11 +7,11 @@
 namespace conelab::figure {
 namespace {
 
-DisplayList families(double width) { return drawn("families", {}, width); }
+DisplayList families_figure(double width) { return drawn("families", {}, width); }
 
 TEST(Families, ShowsEveryFamilyOfTheTableWithItsLight) {
   for (const double width : {single_column, double_column}) {
-    const DisplayList list = families(width);
+    const DisplayList list = families_figure(width);
     expect_good_figure(list);
     const std::string all = all_text(list);
     for (const geometry::ConeFamily* family : geometry::cone_families()) {
@@ -25,8 +25,8 @@ TEST(Families, ShowsEveryFamilyOfTheTableWithItsLight) {
 }
 
 TEST(Families, IsWiderThanHighInTwoColumns) {
-  EXPECT_LT(families(double_column).height, double_column);
-  EXPECT_GT(families(single_column).height, single_column);
+  EXPECT_LT(families_figure(double_column).height, double_column);
+  EXPECT_GT(families_figure(single_column).height, single_column);
 }
 
 }  // namespace

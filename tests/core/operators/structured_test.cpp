@@ -145,11 +145,11 @@ Call with_lists(Call call, const Extents& extents) {
   const auto plan = resolve(call, extents);
   for (const Parameter& p : plan->parameters) {
     if (!p.is_number() || !p.info.differentiable) continue;
-    std::string& text = call.parameters[p.info.key];
-    text.clear();
+    std::vector<double> list;
     for (std::int64_t h = 0; h < plan->pairs.head; ++h) {
-      text += fmt::format("{}{}", h == 0 ? "" : ",", (1 + 0.5 * static_cast<double>(h)) * p.at(h));
+      list.push_back((1 + 0.5 * static_cast<double>(h)) * p.at(h));
     }
+    call.parameters[p.info.key] = list;
   }
   return call;
 }

@@ -112,7 +112,7 @@ Points points_of(const Call& call) {
   if (call.map != "none" || find_composed(call.similarity) != nullptr) return Points::euclidean;
   const auto model = call.parameters.find("model");
   std::vector<std::string> words;
-  if (model != call.parameters.end()) words.push_back(model->second);
+  if (model != call.parameters.end()) words.push_back(model->second.text());
   switch (find_similarity(call.similarity, words)->info.space) {
     case Space::euclidean:
       return Points::euclidean;

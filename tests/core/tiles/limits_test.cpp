@@ -23,7 +23,7 @@ AttentionInput<double> level_points(double height, std::int64_t n, std::int64_t 
   return input;
 }
 
-Call similarity(const std::string& name, const std::map<std::string, std::string>& parameters = {},
+Call similarity(const std::string& name, const std::map<std::string, Value>& parameters = {},
                 const std::string& map = "none") {
   Call call;
   call.similarity = name;

@@ -108,7 +108,7 @@ TEST(MapNotice, OffersOwnLimitsAndTheEntropyOfDot) {
   EXPECT_FALSE(match.isVisible());
   EXPECT_EQ(notice.geometry(), place);
   EXPECT_EQ(shown.named<QLabel>("maps-notice-text").text().indexOf("Every map uses at least"), 0);
-  EXPECT_GT(std::stod(shown.maps().calls[1].parameters.at("gamma")), 2);
+  EXPECT_GT(*shown.maps().calls[1].parameters.at("gamma").number(), 2);
   const std::vector<float> dot = cells_of(shown.panel(0).pyramid->source()),
                            cones = cells_of(shown.panel(1).pyramid->source());
   EXPECT_NEAR(entropy_of_cells(cones, 30), entropy_of_cells(dot, 30), 1e-4);

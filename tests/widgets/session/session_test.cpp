@@ -118,6 +118,11 @@ struct Change {
                ? words->second[static_cast<std::size_t>(pick(words->second.size()))]
                : fmt::format("{} \"ü\n{}\"", name, pick(1000));
   }
+  void change(const std::string& name, Value& value) const {
+    std::string text;
+    change(name, text);
+    value = text;
+  }
   void change(const std::string&, bool& value) const { value = !value; }
   void change(const std::string&, int& value) const { value = 1 + pick(16); }
   void change(const std::string&, std::int64_t& value) const { value = pick(1 << 30); }
