@@ -5,11 +5,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "app/call_json.h"
 #include "core/base/error.h"
 #include "core/base/find_named.h"
 #include "core/call/call_text.h"
 #include "core/operators/combines.h"
+#include "core/study/call_json.h"
 
 namespace conelab {
 namespace {

@@ -6,16 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "app/attend_input.h"
-#include "app/attend_job.h"
-#include "app/call_json.h"
 #include "app/call_options.h"
 #include "app/command.h"
-#include "app/interrupt.h"
 #include "app/output.h"
 #include "app/progress.h"
+#include "app/run_job.h"
 #include "core/base/error.h"
 #include "core/base/names.h"
+#include "core/study/attend_job.h"
+#include "core/study/call_json.h"
+#include "core/study/job_input.h"
 
 namespace conelab {
 namespace {
@@ -43,23 +43,6 @@ AttendJob job_of(const TypedAttend& typed) {
   return job;
 }
 
-/// Warns if arrays are named that the operator does not read.
-void warn_of_unread_arrays(const AttendJob& job) {
-  const auto check = [&](const char* option, const std::string& given, bool is_read) {
-    if (given.empty() || is_read) return;
-    warn("{} {}: {} does not read it", option, given, operator_name(job.call));
-  };
-  const bool reads_pairs = reads_keys(job.call);
-  check("--k", job.key, reads_pairs);
-  check("--v", job.value, reads_pairs && !ignores_values(job.call));
-}
-
-void warn_non_finite(const AttendSummary& summary) {
-  if (summary.nan_count + summary.infinite_count == 0) return;
-  warn("the input has {} NaN and {} infinite numbers in {}; they are kept", summary.nan_count,
-       summary.infinite_count, join(summary.non_finite_arrays));
-}
-
 /// Returns " (k and v are q) under the input's mask". Without this text, the result of a call with
 /// a forgotten key or mask would look plausible.
 std::string given_text(const AttendJob& job, const AttendSummary& summary) {
@@ -70,26 +53,6 @@ std::string given_text(const AttendJob& job, const AttendSummary& summary) {
   if (!reads_keys(job.call)) text = " (q alone is read)";
   if (summary.own_mask) text += " under the input's mask";
   return text;
-}
-
-/// Warns if numbers or tokens of a finite input are beyond the range of the type.
-void warn_overflow(const AttendJob& job, const AttendSummary& summary) {
-  if (summary.nan_count + summary.infinite_count > 0) return;
-  const char* type = dtype_name(summary.dtype);
-  const char* hint = summary.dtype == Dtype::f64 ? "" : "; --dtype f64 reaches furthest";
-  if (summary.rounded_to_infinity > 0) {
-    warn("{}: {} of the input's numbers are infinite as {}{}",
-         job.input.empty() ? job.query : job.input, summary.rounded_to_infinity, type, hint);
-    return;
-  }
-  if (summary.bad_outputs > 0) {
-    warn("{}: {} of {} output numbers are not finite: beyond the range of {} under {}{}",
-         job.output, summary.bad_outputs, summary.outputs, type, operator_name(job.call), hint);
-  }
-  if (summary.bad_gradients > 0) {
-    warn("{}: {} numbers of the gradients are not finite: beyond the range of {} under {}{}",
-         job.output, summary.bad_gradients, type, operator_name(job.call), hint);
-  }
 }
 
 Json summary_json(const AttendJob& job, const AttendSummary& summary) {
@@ -118,27 +81,10 @@ Json summary_json(const AttendJob& job, const AttendSummary& summary) {
           {"command", shell_line(attend_command(job))}};
 }
 
-AttendSummary run_with_bar(const AttendJob& job) {
-  Progress bar("attend");
-  try {
-    return run_attend(job, interrupted,
-                      [&](const char* stage, double done) { bar.update(done, stage); });
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::interrupted) throw;
-    throw Error(error.kind(), job.output + ": interrupted; nothing was written");
-  }
-}
-
 int run(const TypedAttend& typed) {
   const AttendJob job = job_of(typed);
-  const AttendSummary summary = run_with_bar(job);
-  warn_of_unread_arrays(job);
-  warn_non_finite(summary);
-  if (summary.mask_left_out) {
-    warn("{}: {} takes no mask of a file; the one beside q is not read", job.input,
-         operator_name(job.call));
-  }
-  warn_overflow(job, summary);
+  const AttendSummary summary = run_with_bar(
+      "attend", job.output, [&](const JobContext& context) { return run_attend(job, context); });
   if (typed.json) {
     print_json(summary_json(job, summary));
   } else {

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "app/call_json.h"
 #include "app/command.h"
 #include "app/figure_request.h"
 #include "app/figure_sink.h"
@@ -14,6 +13,7 @@
 #include "core/base/names.h"
 #include "core/figure/figure_table.h"
 #include "core/figure/missing_glyphs.h"
+#include "core/study/call_json.h"
 
 namespace conelab {
 namespace {

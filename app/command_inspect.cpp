@@ -13,6 +13,7 @@
 #include "core/base/error.h"
 #include "core/files/inspect.h"
 #include "core/files/text.h"
+#include "core/study/call_json.h"
 
 namespace conelab {
 namespace {

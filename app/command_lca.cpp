@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "app/call_json.h"
 #include "app/command.h"
 #include "app/command_line.h"
 #include "app/figure_sink.h"
@@ -13,6 +12,7 @@
 #include "core/base/environment.h"
 #include "core/figure/cones.h"
 #include "core/geometry/lca_query.h"
+#include "core/study/call_json.h"
 
 namespace conelab {
 namespace {

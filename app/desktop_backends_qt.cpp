@@ -5,12 +5,12 @@
 #include <QStandardPaths>
 #include <filesystem>
 
-#include "app/attend_job.h"
 #include "app/bench_setup.h"
-#include "app/call_json.h"
 #include "app/desktop_backends.h"
 #include "app/figure_request.h"
 #include "core/base/environment.h"
+#include "core/study/attend_job.h"
+#include "core/study/call_json.h"
 #include "gpu/cuda_backend.h"
 
 namespace conelab {

@@ -1,12 +1,12 @@
 // Reads the attention of all heads of the layers of a trace.
 #include <algorithm>
 
-#include "app/call_json.h"
 #include "app/figure_subject.h"
 #include "core/base/error.h"
 #include "core/call/call_text.h"
 #include "core/figure/heads.h"
 #include "core/files/layers.h"
+#include "core/study/call_json.h"
 #include "core/tree/score_input.h"
 
 namespace conelab {

@@ -8,7 +8,6 @@
 #include <optional>
 #include <set>
 
-#include "app/call_json.h"
 #include "app/figure_request.h"
 #include "app/figure_result.h"
 #include "app/figure_subject.h"
@@ -18,6 +17,7 @@
 #include "core/call/call_text.h"
 #include "core/files/sandbox.h"
 #include "core/operators/operator.h"
+#include "core/study/call_json.h"
 
 namespace conelab {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <map>
 
-#include "app/call_json.h"
 #include "app/labelled_view.h"
 #include "core/base/environment.h"
 #include "core/base/error.h"
@@ -10,6 +9,7 @@
 #include "core/bench/parts.h"
 #include "core/figure/style.h"
 #include "core/files/read_tensors.h"
+#include "core/study/call_json.h"
 
 namespace conelab {
 namespace {

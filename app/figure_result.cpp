@@ -3,12 +3,12 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "app/call_json.h"
 #include "app/figure_trace.h"
 #include "core/base/error.h"
 #include "core/call/call_text.h"
 #include "core/files/read_tensors.h"
 #include "core/operators/operator.h"
+#include "core/study/call_json.h"
 
 namespace conelab {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "app/call_json.h"
 #include "app/figure_result.h"
 #include "core/base/error.h"
 #include "core/call/call_text.h"
@@ -10,6 +9,7 @@
 #include "core/files/layers.h"
 #include "core/statistics/head_join.h"
 #include "core/statistics/rollout.h"
+#include "core/study/call_json.h"
 #include "core/tree/score_input.h"
 
 namespace conelab {

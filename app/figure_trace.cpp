@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "app/attend_input.h"
-#include "app/call_json.h"
 #include "core/base/error.h"
 #include "core/files/layers.h"
 #include "core/files/tensor_source.h"
 #include "core/operators/operator.h"
 #include "core/study/attention_input.h"
+#include "core/study/call_json.h"
+#include "core/study/job_input.h"
 
 namespace conelab {
 namespace {

@@ -17,10 +17,6 @@ using Replace = nlohmann::ordered_json::error_handler_t;
 
 void print_text(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
-std::string json_line(const nlohmann::ordered_json& value) {
-  return value.dump(-1, ' ', false, Replace::replace);
-}
-
 void print_json(const nlohmann::ordered_json& value) {
   print_text(value.dump(2, ' ', false, Replace::replace) + "\n");
 }

@@ -15,10 +15,6 @@ inline constexpr std::size_t longest_message = 2000;
 /// Prints the text on standard output, unchanged.
 void print_text(const std::string& text);
 
-/// Returns a JSON value as one line. Bytes that are not UTF-8, as names of files may have, are
-/// replaced.
-[[nodiscard]] std::string json_line(const nlohmann::ordered_json& value);
-
 /// Prints a JSON value and a newline on standard output. Bytes that are not UTF-8 are replaced.
 void print_json(const nlohmann::ordered_json& value);
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "app/call_json.h"
+#include "core/study/call_json.h"
 
 namespace conelab {
 namespace {

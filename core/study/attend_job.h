@@ -1,9 +1,7 @@
-// The work of `conelab attend`: read the input, compute, write the result. The command line and the
-// desktop both fill in an AttendJob.
+// The job `attend`: read the input, compute, write the result.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -11,6 +9,7 @@
 
 #include "core/base/tensor.h"
 #include "core/operators/operator.h"
+#include "core/study/job.h"
 
 namespace conelab {
 
@@ -59,21 +58,17 @@ struct AttendSummary {
   std::int64_t bad_gradients = 0;
 };
 
-/// Receives the stage ("forward", "backward", "determinant", "weights", "logits") and the fraction
-/// of it that is done, in [0, 1]. It is called from any thread.
-using StageProgress = std::function<void(const char* stage, double fraction)>;
-
 /// Reads the input (HDF5 in a child process), computes, and writes the output whole or not at all.
 /// Before anything is read, it checks that the output can be written.
 ///
 /// 16-bit numbers are rounded on input, computed in float and rounded once on output. Output, lse
 /// and gradients come from the job's device; weights and logits [n_q x n_k] always come from the
-/// CPU. Under "auto", if the device fails, the CPU takes over with a warning.
+/// CPU. Under "auto", if the device fails, the CPU takes over with a remark. The stages of progress
+/// are "forward", "backward", "determinant", "weights" and "logits".
 ///
 /// Throws misuse for a wrong call, a failure for input that cannot be read or output that cannot be
-/// written, and Error(interrupted) once `cancelled` returns true.
-[[nodiscard]] AttendSummary run_attend(const AttendJob& job, const std::function<bool()>& cancelled,
-                                       const StageProgress& progress);
+/// written, and interrupted once the context wants the job to stop.
+[[nodiscard]] AttendSummary run_attend(const AttendJob& job, const JobContext& context);
 
 /// Returns the job as JSON without its output. The result stores it as the attribute `spec`.
 [[nodiscard]] nlohmann::ordered_json attend_to_json(const AttendJob& job);

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "app/attend_job.h"
 #include "core/files/read_tensors.h"
+#include "core/study/attend_job.h"
 
 namespace conelab {
 
@@ -19,8 +19,10 @@ void check_key_lengths(const Call& call, const std::vector<std::int64_t>& length
 
 /// Checks that the job's output may be replaced, and that it can be written. Throws misuse if it is
 /// one of the inputs, or if a file lies there that is not a result of the kind `kind`, which
-/// `command` writes. Throws a failure if it cannot be written.
-void claim_output(const AttendJob& job, const std::string& kind, const std::string& command);
+/// `command` writes. Throws a failure if it cannot be written, and interrupted once `cancelled`
+/// returns true.
+void claim_output(const AttendJob& job, const std::string& kind, const std::string& command,
+                  const std::function<bool()>& cancelled);
 
 /// Reads q, k and v in a sandbox, and, if the file has them, the tensors that the job's call reads
 /// in addition and those of `also`. Without `digest` the file's SHA-256 remains empty, for callers

@@ -24,6 +24,10 @@ namespace conelab {
 /// Defaults are left out.
 [[nodiscard]] std::vector<std::string> call_arguments(const Call& call);
 
+/// Returns a JSON value as one line. Bytes that are not UTF-8, as names of files may have, are
+/// replaced.
+[[nodiscard]] std::string json_line(const nlohmann::ordered_json& value);
+
 /// Joins words into one line for a POSIX shell and quotes those that need it.
 [[nodiscard]] std::string shell_line(const std::vector<std::string>& words);
 
@@ -32,7 +36,8 @@ namespace conelab {
 [[nodiscard]] std::map<std::string, std::string> parse_parameters(
     const std::vector<std::string>& arguments);
 
-/// Splits "a,b,c" at its commas. Throws misuse, in a message that names `what`, if a part is empty.
+/// Splits "a,b,c" at its commas. A blank before the first part, by which the command line marks
+/// negative numbers, is dropped. Throws misuse, in a message that names `what`, if a part is empty.
 [[nodiscard]] std::vector<std::string> split_list(const std::string& text, const std::string& what);
 
 }  // namespace conelab

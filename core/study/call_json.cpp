@@ -1,10 +1,9 @@
-#include "app/call_json.h"
+#include "core/study/call_json.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "app/command_line.h"
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/base/parse_number.h"
@@ -121,6 +120,10 @@ std::vector<std::string> call_arguments(const Call& call) {
   return arguments;
 }
 
+std::string json_line(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 std::string shell_line(const std::vector<std::string>& words) {
   std::string line;
   for (const std::string& text : words) line += (line.empty() ? "" : " ") + quoted(text);
@@ -143,7 +146,7 @@ std::map<std::string, std::string> parse_parameters(const std::vector<std::strin
 }
 
 std::vector<std::string> split_list(const std::string& text, const std::string& what) {
-  return parse_names(what, unshielded(text));
+  return parse_names(what, text.substr(text.starts_with(' ') ? 1 : 0));
 }
 
 }  // namespace conelab

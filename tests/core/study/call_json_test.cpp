@@ -1,4 +1,4 @@
-#include "app/call_json.h"
+#include "core/study/call_json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,10 +1,8 @@
-#include "app/attend_input.h"
+#include "core/study/job_input.h"
 
 #include <filesystem>
 #include <system_error>
 
-#include "app/call_json.h"
-#include "app/interrupt.h"
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
 #include "core/call/call_text.h"
@@ -15,6 +13,7 @@
 #include "core/operators/combines.h"
 #include "core/operators/operator.h"
 #include "core/pair/mask.h"
+#include "core/study/call_json.h"
 
 namespace conelab {
 namespace {
@@ -50,7 +49,8 @@ void check_key_lengths(const Call& call, const std::vector<std::int64_t>& length
   if (!reads && !lengths.empty()) misuse("--lengths is read by --mask {} only", mask);
 }
 
-void claim_output(const AttendJob& job, const std::string& kind, const std::string& command) {
+void claim_output(const AttendJob& job, const std::string& kind, const std::string& command,
+                  const std::function<bool()>& cancelled) {
   for (const std::string& spec : {job.input, job.query, job.key, job.value}) {
     if (spec.empty()) continue;
     std::error_code none;  // A file that does not exist is not an input that could be lost.
@@ -58,7 +58,7 @@ void claim_output(const AttendJob& job, const std::string& kind, const std::stri
       misuse("{}: is an input too, and would be lost; give -o another name", job.output);
     }
   }
-  check_replaceable_result(job.output, kind, command, {.cancelled = interrupted});
+  check_replaceable_result(job.output, kind, command, {.cancelled = cancelled});
   probe_writable(job.output);
 }
 

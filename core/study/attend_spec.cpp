@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "app/attend_job.h"
-#include "app/call_json.h"
 #include "core/base/error.h"
 #include "core/base/names.h"
+#include "core/study/attend_job.h"
+#include "core/study/call_json.h"
 
 namespace conelab {
 namespace {

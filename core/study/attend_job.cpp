@@ -1,13 +1,10 @@
-#include "app/attend_job.h"
+#include "core/study/attend_job.h"
 
 #include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "app/attend_input.h"
-#include "app/devices.h"
-#include "app/output.h"
 #include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/names.h"
@@ -20,6 +17,8 @@
 #include "core/simd/kernels.h"
 #include "core/study/attention_file.h"
 #include "core/study/attention_input.h"
+#include "core/study/call_json.h"
+#include "core/study/job_input.h"
 
 namespace conelab {
 namespace {
@@ -30,13 +29,13 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-void check_job(const AttendJob& job) {
+void check_job(const AttendJob& job, const JobContext& context) {
   for (const std::string& part : job.keep) {
     bool known = false;
     for (const std::string& name : attend_parts()) known |= name == part;
     if (!known) unknown_name("part to keep", part, attend_parts());
   }
-  (void)choose_device(job.device, job.dtype.value_or(Dtype::f32));
+  (void)choose_device(job.device, job.dtype.value_or(Dtype::f32), context);
   check_key_lengths(job.call, job.key_lengths);
 }
 
@@ -76,12 +75,11 @@ FileValues environment_values(const Execution& execution, const Input& input, Dt
 template <class T>
 class Attend {
  public:
-  Attend(const AttendJob& job, Input&& file, Dtype dtype, const std::function<bool()>& cancelled,
-         const StageProgress& progress)
-      : job_(job), progress_(progress) {
-    device_ = choose_device(job.device, dtype);
+  Attend(const AttendJob& job, Input&& file, Dtype dtype, const JobContext& context)
+      : job_(job), context_(context) {
+    device_ = choose_device(job.device, dtype, context);
     execution_.threads = job.threads;
-    execution_.cancelled = cancelled;
+    execution_.cancelled = context.cancelled;
     result_.dtype = dtype;
     result_.query_token = std::move(file.query_token);
     result_.key_token = std::move(file.key_token);
@@ -192,7 +190,7 @@ class Attend {
   }
 
   const AttendJob& job_;
-  const StageProgress& progress_;
+  const JobContext& context_;
   Execution execution_;
   AttentionInput<T> input_;
   std::shared_ptr<const Plan> plan_;
@@ -224,7 +222,7 @@ class Attend {
       } catch (const Error& error) {
         const bool hands_over = job_.device == "auto" && error.kind() == ErrorKind::failure;
         if (!hands_over) throw;
-        warn("{}; computing on the CPU", error.what());
+        context_.say("{}; computing on the CPU", error.what());
       }
     }
     return on_device_;
@@ -232,8 +230,8 @@ class Attend {
 
   [[nodiscard]] Execution stage(const char* name) const {
     Execution execution = execution_;
-    if (progress_) {
-      execution.progress = [this, name](double fraction) { progress_(name, fraction); };
+    if (context_.progress) {
+      execution.progress = [this, name](double fraction) { context_.progress(name, fraction); };
     }
     return execution;
   }
@@ -245,7 +243,8 @@ class Attend {
     if (form == words.end() || form->second != "columns") return;
     const double error = hype_columns_error(*plan_, input_);
     result_.environment.emplace_back("hype_columns_error", error);
-    warn("hype_form=columns: the bias differs from that of hype_form=bias by up to {:.2g}", error);
+    context_.say("hype_form=columns: the bias differs from that of hype_form=bias by up to {:.2g}",
+                 error);
   }
 
   /// Warns of parts that the user asked for and the operator does not have.
@@ -254,7 +253,8 @@ class Attend {
     const bool is_default = job_.keep == other.keep;
     for (const char* part : {"lse", "weights", "logits", "determinant"}) {
       if (!job_.keeps(part) || has(part) || is_default) continue;
-      warn("{} has no {}{}: left out", operator_name(plan_->call), part, why_left_out(part));
+      context_.say("{} has no {}{}: left out", operator_name(plan_->call), part,
+                   why_left_out(part));
     }
   }
 
@@ -301,20 +301,20 @@ class Attend {
     return [this, &pairs, which](std::int64_t batch, std::int64_t head, std::int64_t begin,
                                  std::int64_t end, Compute<T>* out) {
       pairs.tile(which, &forward_, {batch, head, begin, end, 0, extents().key}, out, execution_);
-      if (!progress_) return;
+      if (!context_.progress) return;
       const Shape4& sizes = plan_->pairs;
       const auto heads = static_cast<double>(sizes.batch * sizes.head);
       const auto done = static_cast<double>(batch * sizes.head + head) +
                         static_cast<double>(end) / static_cast<double>(extents().query);
-      progress_(which == Map2d::weights ? "weights" : "logits", done / heads);
+      context_.progress(which == Map2d::weights ? "weights" : "logits", done / heads);
     };
   }
 };
 
 template <class T>
-void compute_and_write(const AttendJob& job, Input&& input, const std::function<bool()>& cancelled,
-                       const StageProgress& progress, AttendSummary& summary) {
-  Attend<T> attend(job, std::move(input), summary.dtype, cancelled, progress);
+void compute_and_write(const AttendJob& job, Input&& input, const JobContext& context,
+                       AttendSummary& summary) {
+  Attend<T> attend(job, std::move(input), summary.dtype, context);
   summary.extents = attend.extents();
   summary.kept = attend.kept();
   summary.rounded_to_infinity = attend.bad_inputs() - summary.nan_count - summary.infinite_count;
@@ -330,14 +330,62 @@ void compute_and_write(const AttendJob& job, Input&& input, const std::function<
   summary.write_seconds = seconds_since(computed);
 }
 
+/// Remarks if arrays are named that the operator does not read.
+void remark_unread_arrays(const AttendJob& job, const JobContext& context) {
+  const auto check = [&](const char* option, const std::string& given, bool is_read) {
+    if (given.empty() || is_read) return;
+    context.say("{} {}: {} does not read it", option, given, operator_name(job.call));
+  };
+  const bool reads_pairs = reads_keys(job.call);
+  check("--k", job.key, reads_pairs);
+  check("--v", job.value, reads_pairs && !ignores_values(job.call));
+}
+
+void remark_non_finite(const AttendSummary& summary, const JobContext& context) {
+  if (summary.nan_count + summary.infinite_count == 0) return;
+  context.say("the input has {} NaN and {} infinite numbers in {}; they are kept",
+              summary.nan_count, summary.infinite_count, join(summary.non_finite_arrays));
+}
+
+/// Remarks if numbers or tokens of a finite input are beyond the range of the type.
+void remark_overflow(const AttendJob& job, const AttendSummary& summary,
+                     const JobContext& context) {
+  if (summary.nan_count + summary.infinite_count > 0) return;
+  const char* type = dtype_name(summary.dtype);
+  const char* hint = summary.dtype == Dtype::f64 ? "" : "; --dtype f64 reaches furthest";
+  if (summary.rounded_to_infinity > 0) {
+    context.say("{}: {} of the input's numbers are infinite as {}{}",
+                job.input.empty() ? job.query : job.input, summary.rounded_to_infinity, type, hint);
+    return;
+  }
+  if (summary.bad_outputs > 0) {
+    context.say("{}: {} of {} output numbers are not finite: beyond the range of {} under {}{}",
+                job.output, summary.bad_outputs, summary.outputs, type, operator_name(job.call),
+                hint);
+  }
+  if (summary.bad_gradients > 0) {
+    context.say("{}: {} numbers of the gradients are not finite: beyond the range of {} under {}{}",
+                job.output, summary.bad_gradients, type, operator_name(job.call), hint);
+  }
+}
+
+void remark_all(const AttendJob& job, const AttendSummary& summary, const JobContext& context) {
+  remark_unread_arrays(job, context);
+  remark_non_finite(summary, context);
+  if (summary.mask_left_out) {
+    context.say("{}: {} takes no mask of a file; the one beside q is not read", job.input,
+                operator_name(job.call));
+  }
+  remark_overflow(job, summary, context);
+}
+
 }  // namespace
 
-AttendSummary run_attend(const AttendJob& job, const std::function<bool()>& cancelled,
-                         const StageProgress& progress) {
-  check_job(job);
-  warn_of_unusable_device(job.device);
-  claim_output(job, "attention", "attend");
-  Input input = read_attend_input(job, cancelled);
+AttendSummary run_attend(const AttendJob& job, const JobContext& context) {
+  check_job(job, context);
+  remark_unusable_device(job.device, context);
+  claim_output(job, "attention", "attend", context.cancelled);
+  Input input = read_attend_input(job, context.cancelled);
   AttendSummary summary;
   const NonFinite non_finite = count_non_finite(input);
   summary.own_mask = !input.mask.empty();
@@ -351,12 +399,13 @@ AttendSummary run_attend(const AttendJob& job, const std::function<bool()>& canc
   summary.non_finite_arrays = non_finite.arrays;
   summary.dtype = chosen_dtype(job, input);
   // A device takes floats that it rounds itself.
-  const bool on_device = choose_device(job.device, summary.dtype) != nullptr;
+  const bool on_device = choose_device(job.device, summary.dtype, context) != nullptr;
   const auto compute = summary.dtype == Dtype::f64                ? compute_and_write<double>
                        : summary.dtype == Dtype::f32 || on_device ? compute_and_write<float>
                        : summary.dtype == Dtype::f16              ? compute_and_write<Float16>
                                                                   : compute_and_write<Bfloat16>;
-  compute(job, std::move(input), cancelled, progress, summary);
+  compute(job, std::move(input), context, summary);
+  remark_all(job, summary, context);
   return summary;
 }
 
