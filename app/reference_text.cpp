@@ -86,9 +86,12 @@ std::string reference_text() {
   const Json similarities = find_listing("similarities").rows();
   std::string text =
       "# Reference: formulas, parameters and defaults of every operator and part\n\n"
-      "The program makes this page from its tables (`conelab help reference`). `conelab help\n"
-      "operators` explains how parts combine. u and v are a query and a key after\n"
-      "maps, x either of them; x_: are its first d - 1 coordinates, x_d is the last.\n\n"
+      "The program makes this page from its tables (`conelab help reference`); the same as data "
+      "is\n\n"
+      "    conelab list similarities --json\n\n"
+      "and so on. `conelab help operators` explains how parts combine. u and v are a query and a "
+      "key\n"
+      "after maps, x either of them; x_: are its first d - 1 coordinates, x_d is the last.\n\n"
       "Every similarity also takes projections of its tokens:\n\n" +
       parameters_text(similarities.front(), true);
   for (const Section& section : sections) {

@@ -254,7 +254,8 @@ void OperatorCard::show_call(const Call& call) {
   }
   const auto text = [&](const std::string& key) {
     const auto found = call.parameters.find(key);
-    return found == call.parameters.end() ? QString() : QString::fromStdString(found->second.text());
+    return found == call.parameters.end() ? QString()
+                                          : QString::fromStdString(found->second.text());
   };
   for (const auto& [key, field] : values_) field->show_numbers(text(key));
   for (const auto& [key, box] : words_) {
