@@ -16,8 +16,8 @@ std::string claim_figure(const std::string& path) {
 
 std::string figure_format(const std::string& path) {
   std::string format = figure::file_format(path);
-  if (format != "svg" && !has_page_painter()) {
-    misuse("{}: this program was built without Qt and writes figures as SVG only", path);
+  if (format == "png" && !has_pixel_painter()) {
+    misuse("{}: this program was built without Qt and writes figures as SVG and PDF only", path);
   }
   return format;
 }

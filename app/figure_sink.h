@@ -1,5 +1,5 @@
-// Writes figures to files, in the format that the file's ending names. SVG needs no library; PDF
-// and PNG are painted by Qt.
+// Writes figures to files, in the format that the file's ending names. PNG is
+// painted by Qt.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace conelab {
 
 /// Returns "svg", "pdf" or "png", by the ending of `path`. Throws misuse for any other ending, and
-/// for pdf and png in a program that was built without Qt.
+/// for png in a program that was built without Qt.
 [[nodiscard]] std::string figure_format(const std::string& path);
 
 /// Returns the format of `path` after checking that a figure may be written there. Throws misuse if
@@ -18,8 +18,8 @@ std::string claim_figure(const std::string& path);
 
 // These are defined in figure_sink_qt.cpp, or in figure_sink_plain.cpp for builds without Qt.
 
-/// Returns whether this build writes PDF and PNG.
-[[nodiscard]] bool has_page_painter();
+/// Returns whether this build writes PNG.
+[[nodiscard]] bool has_pixel_painter();
 /// Writes the figure, whole or not at all. Throws a failure that names the file if it cannot be
 /// written, and misuse as `figure_format` does.
 void write_figure_file(const figure::DisplayList& list, const std::string& path);

@@ -4,7 +4,7 @@
 
 namespace conelab {
 
-bool has_page_painter() { return true; }
+bool has_pixel_painter() { return true; }
 
 void write_figure_file(const figure::DisplayList& list, const std::string& path) {
   figure::write_figure(list, path);

@@ -30,6 +30,7 @@ struct Destroy {
 };
 using FaceHandle = std::unique_ptr<hb_face_t, Destroy<hb_face_destroy>>;
 using FontHandle = std::unique_ptr<hb_font_t, Destroy<hb_font_destroy>>;
+using BufferHandle = std::unique_ptr<hb_buffer_t, Destroy<hb_buffer_destroy>>;
 using BlobHandle = std::unique_ptr<hb_blob_t, Destroy<hb_blob_destroy>>;
 using SubsetInput = std::unique_ptr<hb_subset_input_t, Destroy<hb_subset_input_destroy>>;
 
@@ -91,7 +92,7 @@ std::vector<std::uint8_t> name_table(const std::string& family) {
   return table;
 }
 
-/// Returns a font file with these tables of `from` and a new name.
+/// Returns a font file with these tables of `from` and a new name; without one if it is empty.
 std::vector<std::uint8_t> named_font(hb_face_t* from, std::initializer_list<const char*> tables,
                                      const std::string& family) {
   const FaceHandle builder(hb_face_builder_create());
@@ -101,13 +102,37 @@ std::vector<std::uint8_t> named_font(hb_face_t* from, std::initializer_list<cons
     if (hb_blob_get_length(table.get()) == 0) continue;
     hb_face_builder_add_table(builder.get(), tag, table.get());
   }
-  const BlobHandle name = blob_of(name_table(family), HB_MEMORY_MODE_DUPLICATE);
-  hb_face_builder_add_table(builder.get(), HB_TAG('n', 'a', 'm', 'e'), name.get());
+  if (!family.empty()) {
+    const BlobHandle name = blob_of(name_table(family), HB_MEMORY_MODE_DUPLICATE);
+    hb_face_builder_add_table(builder.get(), HB_TAG('n', 'a', 'm', 'e'), name.get());
+  }
   const BlobHandle whole(hb_face_reference_blob(builder.get()));
   unsigned size = 0;
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(hb_blob_get_data(whole.get(), &size));
   if (size == 0) fail("font: '{}' could not be written", family);
   return {bytes, bytes + size};
+}
+
+/// Returns the wish for a part of a font, of which the caller names characters or glyphs.
+SubsetInput subset_input() {
+  SubsetInput input(hb_subset_input_create_or_fail());
+  if (!input) fail("font: out of memory");
+  hb_set_t* dropped = hb_subset_input_set(input.get(), HB_SUBSET_SETS_DROP_TABLE_TAG);
+  for (const char* tag : {"GDEF", "GPOS", "GSUB", "kern", "name"}) {
+    hb_set_add(dropped, hb_tag_from_string(tag, -1));
+  }
+  return input;
+}
+
+/// Returns these tables of a font reduced to `wanted`.
+std::vector<std::uint8_t> reduced(FontFile file, hb_subset_input_t* wanted, unsigned flags,
+                                  std::initializer_list<const char*> tables,
+                                  const std::string& family) {
+  hb_subset_input_set_flags(wanted,
+                            HB_SUBSET_FLAGS_NO_HINTING | HB_SUBSET_FLAGS_NOTDEF_OUTLINE | flags);
+  const FaceHandle subset(hb_subset_or_fail(face(file), wanted));
+  if (!subset) fail("font: '{}' could not be reduced to its characters", family);
+  return named_font(subset.get(), tables, family);
 }
 
 }  // namespace
@@ -162,29 +187,69 @@ FontFile font_for(Face face, char32_t code) {
 
 bool has_glyph(Face face, char32_t code) { return glyph_of(font_for(face, code), code) != 0; }
 
-std::vector<std::uint8_t> subset_font(FontFile file, const std::set<char32_t>& characters,
-                                      const std::string& family) {
-  const SubsetInput input(hb_subset_input_create_or_fail());
-  if (!input) fail("font: out of memory");
-  for (const char32_t c : characters) hb_set_add(hb_subset_input_unicode_set(input.get()), c);
-  hb_set_t* dropped = hb_subset_input_set(input.get(), HB_SUBSET_SETS_DROP_TABLE_TAG);
-  for (const char* tag : {"GDEF", "GPOS", "GSUB", "kern", "name"}) {
-    hb_set_add(dropped, hb_tag_from_string(tag, -1));
+std::vector<ShapedGlyph> shaped_glyphs(FontFile file, std::u32string_view text,
+                                       bool right_to_left) {
+  const BufferHandle buffer(hb_buffer_create());
+  hb_buffer_add_utf32(buffer.get(), reinterpret_cast<const std::uint32_t*>(text.data()),
+                      static_cast<int>(text.size()), 0, static_cast<int>(text.size()));
+  hb_buffer_set_direction(buffer.get(), right_to_left ? HB_DIRECTION_RTL : HB_DIRECTION_LTR);
+  hb_buffer_guess_segment_properties(buffer.get());
+  hb_shape(font(file), buffer.get(), nullptr, 0);
+  unsigned count = 0;
+  const hb_glyph_info_t* infos = hb_buffer_get_glyph_infos(buffer.get(), &count);
+  const hb_glyph_position_t* places = hb_buffer_get_glyph_positions(buffer.get(), &count);
+  std::set<std::size_t> begins = {text.size()};
+  for (unsigned i = 0; i < count; ++i) begins.insert(infos[i].cluster);
+  std::vector<ShapedGlyph> glyphs;
+  for (unsigned i = 0; i < count; ++i) {
+    const std::size_t first = infos[i].cluster;
+    const bool again = i > 0 && infos[i - 1].cluster == first;
+    glyphs.push_back({infos[i].codepoint, em(file, places[i].x_offset),
+                      em(file, places[i].y_offset), em(file, places[i].x_advance), first,
+                      again ? 0 : *begins.upper_bound(first) - first});
   }
-  hb_subset_input_set_flags(input.get(),
-                            HB_SUBSET_FLAGS_NO_HINTING | HB_SUBSET_FLAGS_NOTDEF_OUTLINE);
-  const FaceHandle subset(hb_subset_or_fail(face(file), input.get()));
-  if (!subset) fail("font: '{}' could not be reduced to its characters", family);
-  return named_font(subset.get(),
-                    {"OS/2", "cmap", "glyf", "head", "hhea", "hmtx", "loca", "maxp", "post"},
-                    family);
+  return glyphs;
 }
 
-std::vector<std::uint8_t> renamed_font(FontFile file, const std::string& family) {
-  return named_font(face(file),
-                    {"GDEF", "GPOS", "GSUB", "OS/2", "cmap", "glyf", "head", "hhea", "hmtx", "loca",
-                     "maxp", "post"},
-                    family);
+FontMeasures font_measures(FontFile file) {
+  const auto measure = [&](hb_ot_metrics_tag_t tag) {
+    hb_position_t value = 0;
+    hb_ot_metrics_get_position_with_fallback(font(file), tag, &value);
+    return 1000 * em(file, value);
+  };
+  const BlobHandle table(hb_face_reference_table(face(file), HB_TAG('h', 'e', 'a', 'd')));
+  unsigned size = 0;
+  const auto* head = reinterpret_cast<const std::uint8_t*>(hb_blob_get_data(table.get(), &size));
+  if (size < 44) fail("font: its table 'head' is too short (expected 44 bytes, found {})", size);
+  const auto corner = [&](std::size_t at) {
+    return 1000 * em(file, static_cast<std::int16_t>(head[at] << 8 | head[at + 1]));
+  };
+  return {measure(HB_OT_METRICS_TAG_HORIZONTAL_ASCENDER),
+          measure(HB_OT_METRICS_TAG_HORIZONTAL_DESCENDER),
+          measure(HB_OT_METRICS_TAG_CAP_HEIGHT),
+          corner(36),
+          corner(38),
+          corner(40),
+          corner(42)};
+}
+
+double glyph_advance(FontFile file, std::uint32_t glyph) {
+  return 1000 * em(file, hb_font_get_glyph_h_advance(font(file), glyph));
+}
+
+std::vector<std::uint8_t> font_of_glyphs(FontFile file, const std::set<std::uint32_t>& glyphs) {
+  const SubsetInput input = subset_input();
+  for (const std::uint32_t g : glyphs) hb_set_add(hb_subset_input_glyph_set(input.get()), g);
+  return reduced(file, input.get(), HB_SUBSET_FLAGS_RETAIN_GIDS,
+                 {"glyf", "head", "hhea", "hmtx", "loca", "maxp"}, "");
+}
+
+std::vector<std::uint8_t> subset_font(FontFile file, const std::set<char32_t>& characters,
+                                      const std::string& family) {
+  const SubsetInput input = subset_input();
+  for (const char32_t c : characters) hb_set_add(hb_subset_input_unicode_set(input.get()), c);
+  return reduced(file, input.get(), HB_SUBSET_FLAGS_DEFAULT,
+                 {"OS/2", "cmap", "glyf", "head", "hhea", "hmtx", "loca", "maxp", "post"}, family);
 }
 
 }  // namespace conelab::figure

@@ -13,6 +13,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/figure/display_list.h"
@@ -44,15 +45,38 @@ enum class FontFile { regular, bold, italic, fallback };
 /// Returns whether that file has a glyph for it.
 [[nodiscard]] bool has_glyph(Face face, char32_t code);
 
+/// A glyph of shaped text, in em; y points up.
+struct ShapedGlyph {
+  std::uint32_t glyph = 0;
+  double x = 0, y = 0;  ///< Its origin, from the pen.
+  double advance = 0;   ///< How far the pen moves to the right.
+  /// The characters that it shows. `count` is 0 if another glyph of the same letters shows them.
+  std::size_t first = 0, count = 0;
+};
+/// Returns the glyphs of a text in one direction, from left to right.
+[[nodiscard]] std::vector<ShapedGlyph> shaped_glyphs(FontFile file, std::u32string_view text,
+                                                     bool right_to_left);
+
+/// The measures of a font that a PDF repeats, in thousandths of an em.
+struct FontMeasures {
+  double ascent = 0, descent = 0, cap_height = 0;   ///< The descent is negative.
+  double left = 0, bottom = 0, right = 0, top = 0;  ///< The box around all glyphs.
+};
+[[nodiscard]] FontMeasures font_measures(FontFile file);
+/// Returns the advance of a glyph in thousandths of an em.
+[[nodiscard]] double glyph_advance(FontFile file, std::uint32_t glyph);
+
+/// Returns a font file with these glyphs only, which keep their numbers, without hinting and
+/// without tables for characters and names. Equal input gives equal bytes. Throws as subset_font
+/// does.
+[[nodiscard]] std::vector<std::uint8_t> font_of_glyphs(FontFile file,
+                                                       const std::set<std::uint32_t>& glyphs);
+
 /// Returns a font file named `family` with the glyphs of `characters` only, without hinting,
 /// kerning and layout tables. Characters that the font lacks are left out. Equal input gives equal
 /// bytes. Throws a failure if HarfBuzz cannot make the subset.
 [[nodiscard]] std::vector<std::uint8_t> subset_font(FontFile file,
                                                     const std::set<char32_t>& characters,
                                                     const std::string& family);
-
-/// Returns the whole font under another family name. It keeps the numbers of the glyphs, and the
-/// layout tables for scripts whose letters join.
-[[nodiscard]] std::vector<std::uint8_t> renamed_font(FontFile file, const std::string& family);
 
 }  // namespace conelab::figure

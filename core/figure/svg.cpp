@@ -16,20 +16,12 @@
 namespace conelab::figure {
 namespace {
 
-/// Writes a number with three decimals (a thousandth of a point), without trailing zeros.
-std::string number(double value) {
-  std::string text = fmt::format("{:.3f}", value);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.back() == '.') text.pop_back();
-  return text == "-0" ? "0" : text;
-}
-
-std::string point(Point p) { return number(p.x) + " " + number(p.y); }
+std::string point(Point p) { return decimal(p.x) + " " + decimal(p.y); }
 
 std::string colour(const char* property, Colour c) {
   if (c.a == 0) return fmt::format(" {}=\"none\"", property);
   std::string text = fmt::format(" {}=\"#{:02x}{:02x}{:02x}\"", property, c.r, c.g, c.b);
-  if (c.a != 255) text += fmt::format(" {}-opacity=\"{}\"", property, number(c.a / 255.0));
+  if (c.a != 255) text += fmt::format(" {}-opacity=\"{}\"", property, decimal(c.a / 255.0));
   return text;
 }
 
@@ -40,8 +32,8 @@ std::string arc_command(const ArcTo& arc) {
       std::max(1, static_cast<int>(std::ceil(std::abs(arc.sweep) / std::numbers::pi - 1e-9)));
   std::string text;
   for (int i = 1; i <= pieces; ++i) {
-    text += fmt::format("A{} {} {} 0 {} {}", number(arc.rx), number(arc.ry),
-                        number(arc.rotation * 180 / std::numbers::pi), arc.sweep > 0 ? 1 : 0,
+    text += fmt::format("A{} {} {} 0 {} {}", decimal(arc.rx), decimal(arc.ry),
+                        decimal(arc.rotation * 180 / std::numbers::pi), arc.sweep > 0 ? 1 : 0,
                         point(arc.at(arc.from + arc.sweep * i / pieces)));
   }
   return text;
@@ -66,9 +58,9 @@ std::string commands(const Path& path) {
 std::string stroke_attributes(const Stroke& stroke) {
   if (stroke.width <= 0 || stroke.colour.a == 0) return {};
   std::string text = colour("stroke", stroke.colour);
-  text += fmt::format(" stroke-width=\"{}\"", number(stroke.width));
+  text += fmt::format(" stroke-width=\"{}\"", decimal(stroke.width));
   for (std::size_t i = 0; i < stroke.dash.size(); ++i) {
-    text += (i ? " " : " stroke-dasharray=\"") + number(stroke.dash[i]);
+    text += (i ? " " : " stroke-dasharray=\"") + decimal(stroke.dash[i]);
   }
   if (!stroke.dash.empty()) text += "\"";
   if (stroke.cap == Cap::round) text += " stroke-linecap=\"round\"";
@@ -95,9 +87,9 @@ std::string runs_content(const TextItem& item) {
     const double rise = run_rise(run, item.size), dy = risen - rise;
     std::string attributes = face_attributes(run.face);
     if (run.script != Script::normal) {
-      attributes += fmt::format(" font-size=\"{}\"", number(run_size(run, item.size)));
+      attributes += fmt::format(" font-size=\"{}\"", decimal(run_size(run, item.size)));
     }
-    if (std::abs(dy) > 1e-9) attributes += fmt::format(" dy=\"{}\"", number(dy));
+    if (std::abs(dy) > 1e-9) attributes += fmt::format(" dy=\"{}\"", decimal(dy));
     const std::string drawn = xml_escaped(encode_utf8(drawn_text(run.face, decode_utf8(run.text))));
     text += attributes.empty() ? drawn : "<tspan" + attributes + ">" + drawn + "</tspan>";
     risen = rise;
@@ -150,15 +142,15 @@ class Writer {
             commands(i.path) + "\"/>\n";
   }
   void operator()(const TextItem& i) {
-    out_ += fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"{}\"", number(i.at.x), number(i.at.y),
-                        number(i.size));
+    out_ += fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"{}\"", decimal(i.at.x),
+                        decimal(i.at.y), decimal(i.size));
     out_ += anchor_attribute(i.anchor);
     if (i.rotation != 0) {
-      out_ += fmt::format(" transform=\"rotate({} {})\"", number(i.rotation), point(i.at));
+      out_ += fmt::format(" transform=\"rotate({} {})\"", decimal(i.rotation), point(i.at));
     }
     if (i.halo > 0) {
       out_ += fmt::format(" stroke=\"#ffffff\" stroke-width=\"{}\" paint-order=\"stroke\"",
-                          number(2 * i.halo));
+                          decimal(2 * i.halo));
     }
     if (i.colour != black) out_ += colour("fill", i.colour);
     out_ += ">" + runs_content(i) + "</text>\n";
@@ -168,7 +160,7 @@ class Writer {
         "<image x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" "
         "image-rendering=\"optimizeSpeed\" style=\"image-rendering:pixelated\" "
         "xlink:href=\"data:image/png;base64,{}\"/>\n",
-        number(i.box.x), number(i.box.y), number(i.box.width), number(i.box.height), png_of(i));
+        decimal(i.box.x), decimal(i.box.y), decimal(i.box.width), decimal(i.box.height), png_of(i));
   }
   void operator()(const ClipBegin& i) {
     const std::string id = fmt::format("{}-clip{}", prefix_, ++clips_);
@@ -190,7 +182,7 @@ class Writer {
 };
 
 std::string head(const DisplayList& list, const std::string& hash) {
-  const std::string width = number(list.width), height = number(list.height);
+  const std::string width = decimal(list.width), height = decimal(list.height);
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
       "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" "

@@ -1,5 +1,7 @@
 #include "core/figure/text.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cstdint>
 
@@ -144,6 +146,13 @@ std::string clean_text(std::string_view text) {
     if (!has_no_shape(c)) out += visible(c);
   }
   return encode_utf8(out);
+}
+
+std::string decimal(double value) {
+  std::string text = fmt::format("{:.3f}", value);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text == "-0" ? "0" : text;
 }
 
 std::string xml_escaped(std::string_view text) {

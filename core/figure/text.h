@@ -18,6 +18,9 @@ namespace conelab::figure {
 /// directional marks, which have no shape, are removed.
 [[nodiscard]] std::string clean_text(std::string_view text);
 
+/// Returns a number with three decimals (a thousandth of a point), without trailing zeros.
+[[nodiscard]] std::string decimal(double value);
+
 /// Returns the text with &, <, > and " as entities, for element content and attributes.
 [[nodiscard]] std::string xml_escaped(std::string_view text);
 

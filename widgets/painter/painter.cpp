@@ -1,7 +1,6 @@
 #include "widgets/painter/painter.h"
 
 #include <QGuiApplication>
-#include <QPaintEngine>
 #include <QPainterPath>
 #include <QRawFont>
 
@@ -64,7 +63,6 @@ QPainterPath glyph_outlines(const QList<QGlyphRun>& runs) {
 /// Draws items; a clip is a saved state of the painter.
 struct PaintItem {
   QPainter& painter;
-  bool text_as_text;
 
   void operator()(const PathItem& i) const {
     painter.setPen(pen(i.paint.stroke));
@@ -75,17 +73,12 @@ struct PaintItem {
     painter.save();
     painter.translate(at(i.at));
     painter.rotate(i.rotation);
-    const QList<QGlyphRun> runs = glyph_runs(i);
+    const QPainterPath outlines = glyph_outlines(qt_glyph_runs(i));
     if (i.halo > 0) {
-      painter.strokePath(glyph_outlines(runs),
+      painter.strokePath(outlines,
                          QPen(Qt::white, 2 * i.halo, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
     }
-    if (text_as_text) {
-      painter.setPen(colour(i.colour));
-      for (const QGlyphRun& run : runs) painter.drawGlyphRun({0, 0}, run);
-    } else {
-      painter.fillPath(glyph_outlines(runs), colour(i.colour));
-    }
+    painter.fillPath(outlines, colour(i.colour));
     painter.restore();
   }
   void operator()(const ImageItem& i) const {
@@ -123,7 +116,7 @@ void paint(const DisplayList& list, QPainter& painter) {
   painter.save();
   painter.setRenderHints(QPainter::Antialiasing | QPainter::LosslessImageRendering);
   painter.setRenderHint(QPainter::SmoothPixmapTransform, false);
-  const PaintItem items{painter, painter.paintEngine()->type() == QPaintEngine::Pdf};
+  const PaintItem items{painter};
   for (const Item& item : list.items) std::visit(items, item);
   painter.restore();
 }

@@ -1,8 +1,8 @@
-// Drawing of a display list with QPainter: for the screen, PDF and PNG.
+// Drawing of a display list with QPainter: for the screen and PNG.
 //
-// The fonts are the embedded ones, positioned with the metrics of core, so that Qt neither
-// substitutes fonts nor moves text. PDF contains text as text with embedded fonts. Elsewhere glyphs
-// are filled outlines, so that pixels do not depend on the text rendering of the platform.
+// The fonts are the embedded ones, positioned by core, so that Qt neither substitutes fonts nor
+// moves text. Glyphs are filled outlines, so that pixels do not depend on the text rendering of the
+// platform.
 #pragma once
 
 #include <QGlyphRun>
@@ -20,11 +20,6 @@ namespace conelab::figure {
 /// painter, whose state is restored. Throws a failure for an invalid list.
 void paint(const DisplayList& list, QPainter& painter);
 
-/// Returns the figure as a PDF 1.4 of one page. Its size is that of the figure, rounded to whole
-/// points. Fonts are embedded, arcs are curves within 0.002 pt, images are stored without loss, and
-/// no time is written. Calls from several threads are serialised.
-[[nodiscard]] std::vector<std::uint8_t> to_pdf(const DisplayList& list);
-
 /// Returns the figure as PNG on white. Throws misuse for a density outside [10, 2400] dots per
 /// inch.
 [[nodiscard]] std::vector<std::uint8_t> to_png(const DisplayList& list, double dots_per_inch = 300);
@@ -34,13 +29,11 @@ void paint(const DisplayList& list, QPainter& painter);
 /// names the file if it cannot be written.
 void write_figure(const DisplayList& list, const std::string& path, double dots_per_inch = 300);
 
-/// Creates an application object if there is none; PDF and fonts need one. It is offscreen and
+/// Creates an application object if there is none; fonts need one. It is offscreen and
 /// needs no display. The other functions here call this themselves.
 void ensure_application();
 
-/// Returns the glyphs of a text item in the embedded fonts, with the baseline of its anchor at the
-/// origin, not rotated, in points. Advances are those of core; only right-to-left and joined
-/// scripts are shaped by Qt.
-[[nodiscard]] QList<QGlyphRun> glyph_runs(const TextItem& item);
+/// Returns the glyphs of a text item (core/figure/glyphs.h) as Qt draws them.
+[[nodiscard]] QList<QGlyphRun> qt_glyph_runs(const TextItem& item);
 
 }  // namespace conelab::figure
