@@ -5,8 +5,8 @@
 #include "core/base/error.h"
 #include "core/call/call_text.h"
 #include "core/figure/heads.h"
-#include "core/files/layers.h"
 #include "core/study/call_json.h"
+#include "core/trace/layers.h"
 #include "core/tree/score_input.h"
 
 namespace conelab {
@@ -53,11 +53,19 @@ std::vector<HeadRow> rows_of(const FigureRequest& request, const InputSpec& spec
   return rows;
 }
 
-tree::HeadScores scores_of(const TraceHead& head, const std::string& similarity,
+/// A head of a layer.
+struct LayerHead {
+  const Trace& trace;
+  std::int64_t batch, head;
+};
+
+tree::HeadScores scores_of(const LayerHead& of, const std::string& similarity,
                            const HeatmapPanel& weights) {
+  const Call call = given_call_on_head(call_from_text(similarity), of.trace, of.head);
+  const auto input = head_input(of.trace, of.batch, of.head);
   tree::HeadScorer scorer(weights.rows, weights.cols,
-                          tree::special_tokens(head.key_token, weights.cols),
-                          tree::key_ancestors(call_on(head, similarity), head.input));
+                          tree::special_tokens(of.trace.key_token, weights.cols),
+                          tree::key_ancestors(call, input->exact));
   std::vector<float> cells(weights.values.begin(), weights.values.end());
   for (std::size_t i = 0; i < weights.masked.size(); ++i) {
     if (weights.masked[i] != 0) cells[i] = -HUGE_VALF;
@@ -66,12 +74,12 @@ tree::HeadScores scores_of(const TraceHead& head, const std::string& similarity,
   return scorer.scores();
 }
 
-figure::HeadPanel head_panel(const FigureRequest& request, const TraceHead& head,
+figure::HeadPanel head_panel(const FigureRequest& request, const LayerHead& of,
                              const HeadRow& row) {
   const bool logits = request.value("quantity") == "logits";
   const std::string reference = request.value("difference");
   const auto map_under = [&](const std::string& similarity, Map2d quantity) {
-    return map_of_head(head, similarity, quantity, request.cancelled);
+    return panel_of_head(of.trace, of.batch, of.head, similarity, quantity, request.cancelled);
   };
   HeatmapPanel weights = map_under(row.similarity, Map2d::weights);
   exclude_special_tokens(request, weights);
@@ -82,17 +90,17 @@ figure::HeadPanel head_panel(const FigureRequest& request, const TraceHead& head
   exclude_special_tokens(request, map);
   if (!logits) figure::mark_signed(map);
   figure::HeadPanel panel;
-  panel.head = static_cast<std::size_t>(head.head);
+  panel.head = static_cast<std::size_t>(of.head);
   panel.map = figure::small_map(map, figure::heat_scale_from_name(request.value("scale")));
-  panel.scores = scores_of(head, row.similarity, weights);
+  panel.scores = scores_of(of, row.similarity, weights);
   return panel;
 }
 
 /// Returns "MiniLM, german, dot": the model, what the layers have in common, and the operator.
-std::string caption_of(const FigureRequest& request, const TraceLayer& layer,
+std::string caption_of(const FigureRequest& request, const Trace& trace,
                        const std::vector<HeadRow>& rows) {
-  const std::string choice = request.value("rows"), group = layer.group;
-  std::string caption = layer.source;
+  const std::string choice = request.value("rows"), group = trace.group;
+  std::string caption = source_caption(trace.model, group);
   if (choice != "operators") {
     const std::string own = source_caption("", group);
     if (caption.ends_with(own)) caption.resize(caption.size() - own.size());
@@ -100,7 +108,7 @@ std::string caption_of(const FigureRequest& request, const TraceLayer& layer,
     if (choice == "layers" && end != std::string::npos) caption += own.substr(0, end) + ", ";
     caption += title_of(rows.front().similarity, request.value("difference"));
   }
-  if (layer.extents.batch > 1) caption += fmt::format(", batch {}", request.index("batch"));
+  if (trace.extents().batch > 1) caption += fmt::format(", batch {}", request.index("batch"));
   return caption + excluded_note(request);
 }
 
@@ -109,22 +117,22 @@ std::string caption_of(const FigureRequest& request, const TraceLayer& layer,
 void read_heads(const FigureRequest& request, figure::FigureInput& input) {
   const InputSpec spec = parse_input_spec(request.single_input());
   const std::vector<HeadRow> rows = rows_of(request, spec);
-  std::optional<TraceLayer> layer;
+  std::shared_ptr<const Trace> trace;
   for (const HeadRow& row : rows) {
-    if (!layer || layer->group != row.group) {
-      layer =
+    if (!trace || trace->group != row.group) {
+      trace =
           read_trace_layer(request, row.group.empty() ? spec.path : spec.path + ":" + row.group);
     }
-    for (std::int64_t head = 0; head < layer->extents.head; ++head) {
-      figure::HeadPanel panel = head_panel(
-          request, head_of_layer(*layer, request.index("batch"), static_cast<std::size_t>(head)),
-          row);
+    const Extents e = trace->extents();
+    const std::int64_t batch = index_below(request, "batch", "batch", e.batch);
+    for (std::int64_t head = 0; head < e.head; ++head) {
+      figure::HeadPanel panel = head_panel(request, {*trace, batch, head}, row);
       panel.row = input.head_rows.size();
       input.heads.push_back(std::move(panel));
     }
     input.head_rows.push_back(row.title);
   }
-  input.caption = caption_of(request, *layer, rows);
+  input.caption = caption_of(request, *trace, rows);
 }
 
 }  // namespace conelab

@@ -7,9 +7,10 @@
 namespace conelab {
 
 /// Returns the map of a head under a call of one word, without what the figure adds to it.
-[[nodiscard]] figure::HeatmapPanel map_of_head(const TraceHead& trace,
-                                               const std::string& similarity, Map2d quantity,
-                                               const std::function<bool()>& cancelled);
+[[nodiscard]] figure::HeatmapPanel panel_of_head(const Trace& trace, std::int64_t batch,
+                                                 std::int64_t head, const std::string& similarity,
+                                                 Map2d quantity,
+                                                 const std::function<bool()>& cancelled);
 
 /// Masks the pairs of special tokens, [CLS] and <s>, if the request's key `special` excludes them.
 void exclude_special_tokens(const FigureRequest& request, figure::HeatmapPanel& map);

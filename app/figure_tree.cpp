@@ -43,22 +43,26 @@ void from_result(const FigureRequest& request, const std::string& path,
 }
 
 void from_trace(const FigureRequest& request, figure::FigureInput& input) {
-  TraceHead trace = read_trace_head(request);
+  const auto trace = read_trace_layer(request, request.single_input());
+  const Extents e = trace->extents();
+  const std::int64_t batch = index_below(request, "batch", "batch", e.batch);
+  const std::int64_t head = index_below(request, "head", "head", e.head);
   const tree::Tokens tokens = tree::tokens_from_name(request.value("tokens"));
   const std::string similarity = request.value("similarity");
-  const Call call = call_on(trace, similarity);
+  const Call call = given_call_on_head(call_from_text(similarity), *trace, head);
   if (!is_attention(call)) {
     misuse("figure {} takes a similarity, not the operator {}", request.name, call.operation);
   }
-  const auto plan = draw_tensors(call, trace.input);
+  AttentionInput<double> input_of_call = head_input(*trace, batch, head)->exact;
+  const auto plan = draw_tensors(call, input_of_call);
   Execution execution;
   execution.cancelled = request.cancelled;
   input.tree = std::make_shared<tree::HeadTree>(
-      std::move(tree::head_trees(*plan, trace.input, tokens, execution).front()));
-  input.tokens = tokens == tree::Tokens::key ? trace.key_token : trace.query_token;
+      std::move(tree::head_trees(*plan, input_of_call, tokens, execution).front()));
+  input.tokens = tokens == tree::Tokens::key ? trace->key_token : trace->query_token;
   input.cone = call_from_text(similarity).similarity;
-  input.caption = trace.caption + ", " +
-                  call_title(with_numbers_of_head(call_from_text(similarity), trace.head));
+  input.caption = head_caption(source_caption(trace->model, trace->group), e.batch, request) +
+                  ", " + call_title(with_numbers_of_head(call_from_text(similarity), head));
 }
 
 }  // namespace

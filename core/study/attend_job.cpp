@@ -16,9 +16,9 @@
 #include "core/operators/operator.h"
 #include "core/simd/kernels.h"
 #include "core/study/attention_file.h"
-#include "core/study/attention_input.h"
 #include "core/study/call_json.h"
 #include "core/study/job_input.h"
+#include "core/trace/attention_input.h"
 
 namespace conelab {
 namespace {

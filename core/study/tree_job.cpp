@@ -6,9 +6,9 @@
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/call/call_text.h"
-#include "core/study/attention_input.h"
 #include "core/study/call_json.h"
 #include "core/study/job_input.h"
+#include "core/trace/attention_input.h"
 
 namespace conelab {
 namespace {

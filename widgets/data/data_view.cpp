@@ -11,9 +11,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/trace/trace.h"
 #include "widgets/theme/flow_layout.h"
 #include "widgets/theme/theme.h"
-#include "widgets/trace/trace.h"
 
 namespace conelab::desktop {
 namespace {

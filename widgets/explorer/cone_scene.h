@@ -9,9 +9,9 @@
 
 #include "core/figure/similarity_field.h"
 #include "core/geometry/cone_depth.h"
+#include "core/trace/trace.h"
 #include "widgets/explorer/plane_frame.h"
 #include "widgets/session/session.h"
-#include "widgets/trace/trace.h"
 
 namespace conelab::desktop {
 

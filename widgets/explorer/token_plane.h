@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "core/figure/display_list.h"
+#include "core/trace/trace.h"
 #include "core/tree/head_tree.h"
 #include "widgets/explorer/plane_frame.h"
 #include "widgets/session/session.h"
-#include "widgets/trace/trace.h"
 
 namespace conelab::desktop {
 

@@ -4,8 +4,8 @@
 
 #include <optional>
 
+#include "core/trace/trace.h"
 #include "widgets/session/session.h"
-#include "widgets/trace/trace.h"
 
 namespace conelab::desktop {
 

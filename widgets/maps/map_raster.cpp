@@ -8,13 +8,13 @@ namespace {
 
 /// The cells [first, first + count) of a level that are visible, and the cell of each pixel (−1:
 /// none).
-struct Axis {
+struct RasterAxis {
   std::int64_t first = 0, count = 0;
   std::vector<std::int32_t> cell;  ///< [pixels], relative to `first`.
 };
 
-Axis axis(double begin, double step, int pixels, std::int64_t size, int level) {
-  Axis axis;
+RasterAxis axis(double begin, double step, int pixels, std::int64_t size, int level) {
+  RasterAxis axis;
   axis.cell.resize(static_cast<std::size_t>(pixels));
   std::vector<std::int64_t> cells(axis.cell.size(), -1);
   std::int64_t low = size, high = -1;
@@ -39,8 +39,9 @@ void draw_map(const MapPyramid& pyramid, const MapColours& colours, const MapCam
               int width, int height, double density, std::uint32_t* pixels) {
   const int level = camera.level(pyramid.levels());
   const double step = 1 / (camera.scale * density);
-  const Axis rows = axis(camera.row_at(0, height / density), step, height, pyramid.rows(), level);
-  const Axis columns =
+  const RasterAxis rows =
+      axis(camera.row_at(0, height / density), step, height, pyramid.rows(), level);
+  const RasterAxis columns =
       axis(camera.column_at(0, width / density), step, width, pyramid.columns(), level);
   std::vector<float> values(static_cast<std::size_t>(columns.count));
   std::vector<std::uint32_t> packed(values.size());

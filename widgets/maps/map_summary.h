@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/figure/heat_values.h"
-#include "widgets/maps/matrix_source.h"
+#include "core/trace/matrix_source.h"
 
 namespace conelab::desktop {
 

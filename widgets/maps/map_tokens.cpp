@@ -142,4 +142,14 @@ MapTokens map_tokens(const Trace& trace, const MapChoice& choice) {
           excludes_special(choice)};
 }
 
+MapChoice shown_maps(const MapChoice& choice, const Trace* trace) {
+  if (trace == nullptr || !trace->stored) return choice;
+  MapChoice shown = choice;
+  shown.calls = {Call()};
+  shown.reference = -1;
+  shown.join = head_joins[0];
+  shown.quantity = trace->stored->name;
+  return shown;
+}
+
 }  // namespace conelab::desktop

@@ -10,8 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "core/trace/trace.h"
 #include "core/tree/score_input.h"
-#include "widgets/trace/trace.h"
+#include "widgets/session/session.h"
 
 namespace conelab::desktop {
 
@@ -61,5 +62,9 @@ struct MapTokens {
 [[nodiscard]] bool merges_words(const MapChoice& choice);
 [[nodiscard]] bool excludes_special(const MapChoice& choice);
 [[nodiscard]] MapTokens map_tokens(const Trace& trace, const MapChoice& choice);
+
+/// What maps show in the session: its choice for a trace; for a stored map, which has no other
+/// operators, the one operator that computed it, without a reference.
+[[nodiscard]] MapChoice shown_maps(const MapChoice& choice, const Trace* trace);
 
 }  // namespace conelab::desktop

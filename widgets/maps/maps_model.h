@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "core/trace/joined_source.h"
 #include "widgets/jobs/job_pool.h"
-#include "widgets/maps/joined_source.h"
 #include "widgets/maps/map_camera.h"
 #include "widgets/maps/map_colours.h"
 #include "widgets/maps/map_pyramid.h"

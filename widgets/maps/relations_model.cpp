@@ -5,8 +5,8 @@
 
 #include "core/base/error.h"
 #include "core/call/plan.h"
+#include "core/trace/stored_source.h"
 #include "widgets/maps/maps_model.h"
-#include "widgets/maps/stored_source.h"
 
 namespace conelab::desktop {
 namespace {

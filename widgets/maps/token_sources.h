@@ -4,8 +4,8 @@
 #include <functional>
 #include <memory>
 
+#include "core/trace/matrix_source.h"
 #include "widgets/maps/map_tokens.h"
-#include "widgets/maps/matrix_source.h"
 
 namespace conelab::desktop {
 

@@ -17,6 +17,7 @@
 #include "core/call/call.h"
 #include "core/figure/arcs.h"
 #include "core/figure/heads.h"
+#include "core/trace/array_choice.h"
 
 namespace conelab::desktop {
 
@@ -41,18 +42,11 @@ inline constexpr const char* bench_pages[] = {"scaling", "ratio",     "roofline"
                                               "table",   "exponents", "comparison"};
 inline constexpr const char* themes[] = {"system", "light", "dark"};
 
-/// The names of the arrays of a file that are q, k and v; empty: "q", "k" and "v". As with `conelab
-/// attend --q NAME --k NAME --v NAME`.
-struct ArrayNames {
-  std::string query, key, value;
-  bool operator==(const ArrayNames&) const = default;
-};
-
 /// The part of a trace that is shown.
 struct TraceChoice {
   std::string file;  ///< Empty: no trace is open.
   /// Group of an HDF5 file such as "/german/layer3", or the path of a stored map
-  /// (widgets/trace/stored_map.h); otherwise empty.
+  /// (core/trace/stored_map.h); otherwise empty.
   std::string group;
   std::int64_t batch = 0;
   std::int64_t head = 0;

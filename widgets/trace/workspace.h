@@ -5,10 +5,10 @@
 #include <QObject>
 #include <memory>
 
+#include "core/trace/trace.h"
 #include "widgets/jobs/job_pool.h"
 #include "widgets/session/document.h"
 #include "widgets/trace/file_watch.h"
-#include "widgets/trace/trace.h"
 
 namespace conelab::desktop {
 

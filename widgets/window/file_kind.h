@@ -5,9 +5,9 @@
 #include <memory>
 #include <string>
 
+#include "core/trace/array_choice.h"
+#include "core/trace/trace.h"
 #include "widgets/session/session_json.h"
-#include "widgets/trace/array_choice.h"
-#include "widgets/trace/trace.h"
 
 namespace conelab::desktop {
 

@@ -3,7 +3,7 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
-#include "widgets/maps/matrix_source.h"
+#include "core/trace/matrix_source.h"
 
 namespace conelab::desktop {
 namespace {

@@ -1,4 +1,4 @@
-#include "widgets/trace/trace.h"
+#include "core/trace/trace.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

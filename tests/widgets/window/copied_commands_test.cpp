@@ -7,11 +7,11 @@
 #include <QProcess>
 #include <QToolButton>
 
+#include "core/trace/stored_map.h"
 #include "tests/widgets/model_file.h"
 #include "tests/widgets/window/trace_window.h"
 #include "widgets/maps/map_figure.h"
 #include "widgets/maps/maps_view.h"
-#include "widgets/trace/stored_map.h"
 
 namespace conelab::desktop {
 namespace {

@@ -9,9 +9,9 @@
 #include <memory>
 
 #include "core/operators/operator.h"
-#include "widgets/trace/trace.h"
+#include "core/trace/trace.h"
 
-namespace conelab::desktop {
+namespace conelab {
 
 inline constexpr float masked_cell = -std::numeric_limits<float>::infinity();
 [[nodiscard]] constexpr bool is_masked(float value) { return value == masked_cell; }
@@ -62,4 +62,4 @@ class MatrixSource {
 [[nodiscard]] std::shared_ptr<MatrixSource> difference_source(std::shared_ptr<MatrixSource> a,
                                                               std::shared_ptr<MatrixSource> b);
 
-}  // namespace conelab::desktop
+}  // namespace conelab

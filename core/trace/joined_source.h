@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "widgets/maps/matrix_source.h"
+#include "core/trace/matrix_source.h"
 
-namespace conelab::desktop {
+namespace conelab {
 
 /// Whose attention a map shows.
 struct MapSubject {
@@ -26,7 +26,7 @@ struct MapSubject {
   Backend* device = nullptr;
 };
 
-/// Returns the name of a subject (core/files/layers.h).
+/// Returns the name of a subject (core/trace/layers.h).
 [[nodiscard]] std::string subject_name(const MapSubject& subject, bool whole);
 
 /// Returns the attention of a subject under a call. The layers and heads are read and resolved when
@@ -35,4 +35,4 @@ struct MapSubject {
 [[nodiscard]] std::shared_ptr<MatrixSource> subject_source(const MapSubject& subject,
                                                            const Call& call, Map2d quantity);
 
-}  // namespace conelab::desktop
+}  // namespace conelab

@@ -1,8 +1,8 @@
-#include "widgets/trace/array_choice.h"
+#include "core/trace/array_choice.h"
 
 #include <gtest/gtest.h>
 
-namespace conelab::desktop {
+namespace conelab {
 namespace {
 
 NamedArray named_array(const char* name, std::vector<std::int64_t> extents = {4, 6, 8}) {
@@ -55,4 +55,4 @@ TEST(ArrayChoice, NamesArraysWithinTheirGroup) {
 }
 
 }  // namespace
-}  // namespace conelab::desktop
+}  // namespace conelab

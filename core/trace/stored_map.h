@@ -17,10 +17,8 @@
 #include <vector>
 
 namespace conelab {
-struct Inspection;
-}
 
-namespace conelab::desktop {
+struct Inspection;
 
 struct StoredMap {
   std::string name;   ///< "weights", "logits", "output", "dL/dq", …
@@ -56,4 +54,4 @@ struct StoredMap {
 [[nodiscard]] std::shared_ptr<const StoredMap> load_stored_map(
     const std::string& file, const std::string& group, const std::function<bool()>& cancelled);
 
-}  // namespace conelab::desktop
+}  // namespace conelab

@@ -1,9 +1,9 @@
-#include "widgets/maps/stored_source.h"
+#include "core/trace/stored_source.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace conelab::desktop {
+namespace conelab {
 namespace {
 
 class StoredSource : public MatrixSource {
@@ -64,4 +64,4 @@ std::shared_ptr<MatrixSource> stored_source(std::shared_ptr<const StoredMap> map
   return std::make_shared<StoredSource>(std::move(map), batch, head);
 }
 
-}  // namespace conelab::desktop
+}  // namespace conelab

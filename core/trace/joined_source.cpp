@@ -1,4 +1,4 @@
-#include "widgets/maps/joined_source.h"
+#include "core/trace/joined_source.h"
 
 #include <algorithm>
 #include <atomic>
@@ -7,9 +7,9 @@
 
 #include "core/base/error.h"
 #include "core/statistics/head_join.h"
-#include "core/statistics/rollout.h"
+#include "core/trace/whole_map.h"
 
-namespace conelab::desktop {
+namespace conelab {
 namespace {
 
 /// How many numbers of the keys of a row can be processed within a millisecond or two.
@@ -124,34 +124,11 @@ class JoinedSource : public MatrixSource {
   mutable std::vector<double> exact_;
 };
 
-/// Returns the mean of the weights of all heads of a layer, in double precision.
-std::vector<double> mean_weights(const Trace& trace, std::int64_t batch, const Call& call,
-                                 const Execution& execution) {
-  const Extents e = trace.extents();
-  std::vector<double> mean(static_cast<std::size_t>(e.query * e.key)), part(mean.size());
-  for (std::int64_t head = 0; head < e.head; ++head) {
-    const auto input = head_input(trace, batch, head);
-    const PairCall<double> pairs = pair_call(call_on_head(call, trace, head), input->exact);
-    const Forward<double> saved = forward(*pairs.plan, pairs.input, execution);
-    PairMap<double>(*pairs.plan, pairs.input)
-        .tile(Map2d::weights, &saved, {0, 0, 0, e.query, 0, e.key}, part.data(), execution);
-    for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += part[i];
-  }
-  for (double& each : mean) each /= static_cast<double>(e.head);
-  return mean;
-}
-
 class RolloutSource : public MatrixSource {
  public:
   RolloutSource(MapSubject subject, const Call& call)
       : subject_(std::move(subject)), call_(call), n_(subject_.trace->extents().query) {
-    const Extents e = subject_.trace->extents();
-    if (e.query != e.key) {
-      misuse("rollout needs as many queries as keys (found {} and {})", e.query, e.key);
-    }
-    if (n_ > most_rollout_tokens) {
-      misuse("rollout is computed for at most {} tokens (found {})", most_rollout_tokens, n_);
-    }
+    check_rollout(subject_.trace->extents());
   }
 
   [[nodiscard]] std::int64_t rows() const override { return n_; }
@@ -160,17 +137,12 @@ class RolloutSource : public MatrixSource {
 
   void prepare(const Execution& execution) override {
     if (ready_) return;
-    Rollout rollout(static_cast<std::size_t>(n_));
-    const auto layers = layers_up_to(subject_.layers, subject_.trace->group);
-    double begin = 0;
-    for (const std::string& layer : layers) {
-      const double end = begin + 1 / static_cast<double>(layers.size());
-      const auto trace = read(layer, execution);
-      rollout.add_layer(mean_weights(*trace, subject_.batch, call_, quiet(execution)),
-                        stage(execution, begin, end));
-      begin = end;
-    }
-    matrix_ = rollout.matrix();
+    const auto on_head = [this](const Trace& trace, std::int64_t head) {
+      return call_on_head(call_, trace, head);
+    };
+    matrix_ = rollout_map(*subject_.trace, layers_up_to(subject_.layers, subject_.trace->group),
+                          subject_.batch, on_head, execution)
+                  .values;
     ready_ = true;
   }
 
@@ -190,19 +162,6 @@ class RolloutSource : public MatrixSource {
   [[nodiscard]] std::vector<float> sample(std::int64_t) const override { return {}; }
 
  private:
-  [[nodiscard]] std::shared_ptr<const Trace> read(const std::string& layer,
-                                                  const Execution& execution) const {
-    if (layer == subject_.trace->group) return subject_.trace;
-    auto trace =
-        load_trace(subject_.trace->file, layer, execution.cancelled, subject_.trace->arrays, false);
-    const Extents e = trace->extents();
-    if (e.query != n_ || e.key != n_ || subject_.batch >= e.batch) {
-      fail("rollout: {} has {} queries and {} keys, {} has {}", layer_name(layer), e.query, e.key,
-           layer_name(subject_.trace->group), n_);
-    }
-    return trace;
-  }
-
   MapSubject subject_;
   Call call_;
   std::int64_t n_;
@@ -227,4 +186,4 @@ std::shared_ptr<MatrixSource> subject_source(const MapSubject& subject, const Ca
   return std::make_shared<RolloutSource>(subject, call);
 }
 
-}  // namespace conelab::desktop
+}  // namespace conelab

@@ -1,4 +1,4 @@
-#include "widgets/trace/stored_map.h"
+#include "core/trace/stored_map.h"
 
 #include <fmt/ranges.h>
 
@@ -12,28 +12,30 @@
 #include "core/files/inspect.h"
 #include "core/files/sandbox.h"
 
-namespace conelab::desktop {
+namespace conelab {
 namespace {
 
-struct Place {
+struct StoredPlace {
   const char *group, *variable, *name;  ///< `group` is the path without the first slash.
 };
-constexpr Place places[] = {
+constexpr StoredPlace places[] = {
     {"attention/weights", "weight", "weights"}, {"attention/logits", "logit", "logits"},
     {"attention/output", "output", "output"},   {"attention/gradients", "q", "dL/dq"},
     {"attention/gradients", "k", "dL/dk"},      {"attention/gradients", "v", "dL/dv"}};
 
-bool is_gradients(const Place& place) { return std::string(place.group).ends_with("gradients"); }
+bool is_gradients(const StoredPlace& place) {
+  return std::string(place.group).ends_with("gradients");
+}
 
 /// A gradient has a path of its own; other maps have that of their group.
-std::string path_of(const Place& place) {
+std::string path_of(const StoredPlace& place) {
   const std::string group = std::string("/") + place.group;
   return is_gradients(place) ? group + "/" + place.variable : group;
 }
 
-const Place* place_at(const std::string& path) {
+const StoredPlace* place_at(const std::string& path) {
   const auto found = std::find_if(std::begin(places), std::end(places),
-                                  [&](const Place& place) { return path_of(place) == path; });
+                                  [&](const StoredPlace& place) { return path_of(place) == path; });
   return found == std::end(places) ? nullptr : found;
 }
 
@@ -92,13 +94,13 @@ void set_axes(const LabelledArray& array, const LabelledVariable& variable,
 bool is_stored_map(const std::string& group) { return place_at(group) != nullptr; }
 
 std::string group_title(const std::string& group) {
-  if (const Place* place = place_at(group)) return place->name;
+  if (const StoredPlace* place = place_at(group)) return place->name;
   return group.starts_with('/') ? group.substr(1) : group;
 }
 
 std::vector<std::string> stored_maps(const Inspection& inspection) {
   std::vector<std::string> paths;
-  for (const Place& place : places) {
+  for (const StoredPlace& place : places) {
     const std::string array = std::string("/") + place.group + "/" + place.variable;
     const bool there = std::any_of(
         inspection.items.begin(), inspection.items.end(), [&](const InspectedItem& item) {
@@ -111,7 +113,7 @@ std::vector<std::string> stored_maps(const Inspection& inspection) {
 
 std::shared_ptr<const StoredMap> load_stored_map(const std::string& file, const std::string& group,
                                                  const std::function<bool()>& cancelled) {
-  const Place* place = place_at(group);
+  const StoredPlace* place = place_at(group);
   const SandboxLimits limits{.cancelled = cancelled};
   auto array = place ? find_labelled_sandboxed(file, place->group, limits) : std::nullopt;
   const auto is_it = [&](const LabelledVariable& v) { return v.name == place->variable; };
@@ -129,4 +131,4 @@ std::shared_ptr<const StoredMap> load_stored_map(const std::string& file, const 
   return map;
 }
 
-}  // namespace conelab::desktop
+}  // namespace conelab

@@ -8,20 +8,21 @@
 #include <string>
 #include <vector>
 
-#include "core/files/layers.h"
 #include "core/files/read_tensors.h"
 #include "core/operators/operator.h"
 #include "core/tiles/backend.h"
-#include "widgets/session/session.h"
-#include "widgets/trace/stored_map.h"
+#include "core/trace/array_choice.h"
+#include "core/trace/layers.h"
+#include "core/trace/stored_map.h"
 
-namespace conelab::desktop {
+namespace conelab {
 
 /// The tensors q, k, v of a file with their attributes. Shared between views and never modified.
 struct Trace {
   std::string file, group;
   ArrayNames arrays;   ///< Names of the file's arrays that were read as q, k and v.
   std::string sha256;  ///< Digest of the file.
+  std::string model;   ///< The attribute `model` of the file or group; empty if there is none.
   Tensor4<double> query, key, value;
   std::vector<std::string> query_token, key_token;     ///< [n_q], [n_k], or empty.
   std::vector<std::uint8_t> allowed;                   ///< [n_q × n_k] or empty.
@@ -77,22 +78,22 @@ struct HeadInput {
 /// of 4". Empty for others, or if the call is wrong.
 [[nodiscard]] std::string made_head(const Call& call, const Trace& trace);
 
-/// `call_of_head` under the file's own mask, where it has one. Tensors that the call needs and the
-/// file lacks are drawn.
-[[nodiscard]] Call call_on_head(Call call, const Trace& trace, std::int64_t head);
+/// `call_of_head` under the file's own mask, where it has one.
+[[nodiscard]] Call given_call_on_head(Call call, const Trace& trace, std::int64_t head);
+/// Does the same, and draws the tensors that the call needs and the file lacks.
+[[nodiscard]] Call call_on_head(const Call& call, const Trace& trace, std::int64_t head);
 
-/// What maps show in the session: its choice for a trace; for a stored map, which has no other
-/// operators, the one operator that computed it, without a reference.
-[[nodiscard]] MapChoice shown_maps(const MapChoice& choice, const Trace* trace);
-
-/// Returns the groups of an HDF5 file that contain an array `query`, or if there are none its
-/// stored maps; for an archive those of groups_of_archive; for a .npy file one empty name. Parents
-/// are in the order of the file, the layers of each in natural order ("/german/layer3" before
+/// Returns the groups of an HDF5 file that contain an array `query`, or if there are none and
+/// `or_stored` is set its stored maps; for an archive those of groups_of_archive; for a .npy file
+/// one empty name. Parents are in the order of the file, the layers of each in natural order
+/// ("/german/layer3" before
 /// "/german/layer10"). Throws a failure if the file cannot be read.
 [[nodiscard]] std::vector<std::string> groups_to_open(const std::string& file,
                                                       const std::string& query = "q",
-                                                      const Cancelled& cancelled = {});
+                                                      const Cancelled& cancelled = {},
+                                                      bool or_stored = true);
 /// Returns the same for a file that has been inspected, as far as it could be read.
 [[nodiscard]] std::vector<std::string> groups_to_open(const Inspection& inspection,
-                                                      const std::string& query = "q");
-}  // namespace conelab::desktop
+                                                      const std::string& query = "q",
+                                                      bool or_stored = true);
+}  // namespace conelab

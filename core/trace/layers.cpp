@@ -1,4 +1,4 @@
-#include "core/files/layers.h"
+#include "core/trace/layers.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "widgets/maps/matrix_source.h"
+#include "core/trace/matrix_source.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,9 +8,9 @@
 #include "core/base/error.h"
 #include "core/operators/operator.h"
 #include "core/tiles/row_weights.h"
-#include "widgets/maps/stored_source.h"
+#include "core/trace/stored_source.h"
 
-namespace conelab::desktop {
+namespace conelab {
 namespace {
 
 /// How many numbers of the keys of a row can be processed within a millisecond or two.
@@ -209,4 +209,4 @@ std::shared_ptr<MatrixSource> difference_source(std::shared_ptr<MatrixSource> a,
   return std::make_shared<DifferenceSource>(std::move(a), std::move(b));
 }
 
-}  // namespace conelab::desktop
+}  // namespace conelab

@@ -7,13 +7,17 @@
 #include <vector>
 
 #include "core/files/tensor_source.h"
-#include "widgets/session/session.h"
 
 namespace conelab {
-struct Inspection;
-}
 
-namespace conelab::desktop {
+struct Inspection;
+
+/// The names of the arrays of a file that are q, k and v; empty: "q", "k" and "v". As with `conelab
+/// attend --q NAME --k NAME --v NAME`.
+struct ArrayNames {
+  std::string query, key, value;
+  bool operator==(const ArrayNames&) const = default;
+};
 
 /// An array that may be q, k or v: floating-point numbers of rank 2, 3 or 4.
 struct NamedArray {
@@ -51,4 +55,4 @@ struct GroupedNames {
 };
 [[nodiscard]] GroupedNames within_group(const ArrayNames& paths);
 
-}  // namespace conelab::desktop
+}  // namespace conelab

@@ -1,4 +1,4 @@
-#include "widgets/trace/array_choice.h"
+#include "core/trace/array_choice.h"
 
 #include <fmt/ranges.h>
 
@@ -9,7 +9,7 @@
 #include "core/base/find_named.h"
 #include "core/files/inspect.h"
 
-namespace conelab::desktop {
+namespace conelab {
 namespace {
 
 bool may_be_tensor(std::size_t rank, const std::string& type) {
@@ -176,4 +176,4 @@ GroupedNames within_group(const ArrayNames& paths) {
   return {one ? group : "", {name(all.query), name(all.key), name(all.value)}};
 }
 
-}  // namespace conelab::desktop
+}  // namespace conelab

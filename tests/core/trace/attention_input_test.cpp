@@ -1,4 +1,4 @@
-#include "core/study/attention_input.h"
+#include "core/trace/attention_input.h"
 
 #include <gtest/gtest.h>
 

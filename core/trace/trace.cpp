@@ -1,16 +1,16 @@
-#include "widgets/trace/trace.h"
+#include "core/trace/trace.h"
 
 #include <algorithm>
 
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/files/inspect.h"
-#include "core/files/layers.h"
 #include "core/files/sandbox.h"
-#include "core/study/attention_input.h"
-#include "widgets/trace/array_choice.h"
+#include "core/trace/array_choice.h"
+#include "core/trace/attention_input.h"
+#include "core/trace/layers.h"
 
-namespace conelab::desktop {
+namespace conelab {
 namespace {
 
 std::string label(const std::vector<std::string>& tokens, std::int64_t i) {
@@ -82,6 +82,7 @@ std::shared_ptr<const Trace> load_trace(const std::string& file, const std::stri
   trace->group = group;
   trace->arrays = arrays;
   trace->sha256 = input.sha256;
+  trace->model = input.model;
   trace->query_token = std::move(input.query_token);
   trace->key_token = std::move(input.key_token);
   input.output_grad.reset();
@@ -155,24 +156,18 @@ std::string made_head(const Call& call, const Trace& trace) try {
   return {};
 }
 
-Call call_on_head(Call call, const Trace& trace, std::int64_t head) {
+Call given_call_on_head(Call call, const Trace& trace, std::int64_t head) {
   if (trace.stored) return call;  // It is not computed.
   if (!trace.allowed.empty()) call = call_with_own_mask(call);
-  return call_of_head(with_drawn_tensors(call, trace), trace.extents(), head);
+  return call_of_head(call, trace.extents(), head);
 }
 
-MapChoice shown_maps(const MapChoice& choice, const Trace* trace) {
-  if (trace == nullptr || !trace->stored) return choice;
-  MapChoice shown = choice;
-  shown.calls = {Call()};
-  shown.reference = -1;
-  shown.join = head_joins[0];
-  shown.quantity = trace->stored->name;
-  return shown;
+Call call_on_head(const Call& call, const Trace& trace, std::int64_t head) {
+  return given_call_on_head(with_drawn_tensors(call, trace), trace, head);
 }
 
 std::vector<std::string> groups_to_open(const std::string& file, const std::string& query,
-                                        const Cancelled& cancelled) {
+                                        const Cancelled& cancelled, bool or_stored) {
   const FileFormat format = detect_format(file);
   if (format == FileFormat::npy) return {""};
   if (format != FileFormat::hdf5) {
@@ -181,14 +176,15 @@ std::vector<std::string> groups_to_open(const std::string& file, const std::stri
     return groups_of_archive(names, query);
   }
   const Inspection inspection = inspect_without_digest(file, {.cancelled = cancelled});
-  std::vector<std::string> groups = groups_to_open(inspection, query);
+  std::vector<std::string> groups = groups_to_open(inspection, query, or_stored);
   if (groups.empty() && !inspection.sound()) fail("{}", inspection.problems.front());
   return groups;
 }
 
-std::vector<std::string> groups_to_open(const Inspection& inspection, const std::string& query) {
+std::vector<std::string> groups_to_open(const Inspection& inspection, const std::string& query,
+                                        bool or_stored) {
   const std::vector<std::string> groups = groups_with_queries(inspection, query);
-  return groups.empty() ? stored_maps(inspection) : groups;
+  return groups.empty() && or_stored ? stored_maps(inspection) : groups;
 }
 
-}  // namespace conelab::desktop
+}  // namespace conelab
