@@ -11,6 +11,7 @@
 #include "app/labelled_view.h"
 #include "app/output.h"
 #include "core/base/error.h"
+#include "core/base/utf8.h"
 #include "core/files/inspect.h"
 #include "core/files/text.h"
 #include "core/study/call_json.h"
@@ -92,9 +93,7 @@ std::string array_text(const InspectedItem& item) {
 /// Cuts a text between two characters of UTF-8.
 std::string shortened(const std::string& text) {
   if (text.size() <= longest_attribute) return text;
-  std::size_t end = longest_attribute;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return text.substr(0, end) + "...";
+  return std::string(cut_utf8(text, longest_attribute)) + "...";
 }
 
 void print_item(const InspectedItem& item) {

@@ -8,42 +8,6 @@
 namespace conelab::figure {
 namespace {
 
-constexpr char32_t replacement = 0xFFFD;
-
-/// Returns the number of bytes of a sequence that starts with this byte, or 0 if no sequence starts
-/// with it.
-int sequence_length(unsigned char first) {
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first < 0xE0) return 2;
-  if (first >= 0xE0 && first < 0xF0) return 3;
-  if (first >= 0xF0 && first < 0xF5) return 4;
-  return 0;
-}
-
-/// Returns whether a code point is valid. Overlong forms, surrogates and numbers beyond Unicode are
-/// not.
-bool allowed(char32_t code, int length) {
-  static constexpr std::array<char32_t, 5> smallest = {0, 0, 0x80, 0x800, 0x10000};
-  return code >= smallest[static_cast<std::size_t>(length)] && code <= 0x10FFFF &&
-         (code < 0xD800 || code > 0xDFFF);
-}
-
-/// Decodes one code point at `i` and advances `i`. An invalid byte gives the replacement character.
-char32_t decode_one(std::string_view text, std::size_t& i) {
-  const auto first = static_cast<unsigned char>(text[i]);
-  const int length = sequence_length(first);
-  if (length == 0 || i + static_cast<std::size_t>(length) > text.size()) return ++i, replacement;
-  char32_t code = length == 1 ? first : first & (0xFFu >> (length + 1));
-  for (int k = 1; k < length; ++k) {
-    const auto next = static_cast<unsigned char>(text[i + static_cast<std::size_t>(k)]);
-    if ((next & 0xC0) != 0x80) return ++i, replacement;
-    code = (code << 6) | (next & 0x3F);
-  }
-  if (!allowed(code, length)) return ++i, replacement;
-  i += static_cast<std::size_t>(length);
-  return code;
-}
-
 bool has_no_shape(char32_t c) {
   return (c >= 0xFE00 && c <= 0xFE0F) || (c >= 0x200B && c <= 0x200F) ||
          (c >= 0x202A && c <= 0x202E) || (c >= 0x2060 && c <= 0x2069) || c == 0xFEFF ||
@@ -55,7 +19,7 @@ char32_t visible(char32_t c) {
   if (c == '\r') return 0x2190;  // ←
   if (c == '\t') return 0x21E5;  // ⇥
   if (c < 0x20 || (c >= 0x7F && c < 0xA0) || (c & 0xFFFE) == 0xFFFE || c == 0x2028 || c == 0x2029) {
-    return replacement;
+    return replacement_character;
   }
   return c;
 }
@@ -115,30 +79,6 @@ class Markup {
 };
 
 }  // namespace
-
-std::u32string decode_utf8(std::string_view text) {
-  std::u32string out;
-  for (std::size_t i = 0; i < text.size();) out += decode_one(text, i);
-  return out;
-}
-
-std::string encode_utf8(std::u32string_view text) {
-  std::string out;
-  const auto add = [&](std::uint32_t byte) { out += static_cast<char>(byte); };
-  for (const char32_t c : text) {
-    if (c < 0x80) {
-      add(c);
-    } else if (c < 0x800) {
-      add(0xC0 | (c >> 6)), add(0x80 | (c & 0x3F));
-    } else if (c < 0x10000) {
-      add(0xE0 | (c >> 12)), add(0x80 | ((c >> 6) & 0x3F)), add(0x80 | (c & 0x3F));
-    } else {
-      add(0xF0 | (c >> 18)), add(0x80 | ((c >> 12) & 0x3F));
-      add(0x80 | ((c >> 6) & 0x3F)), add(0x80 | (c & 0x3F));
-    }
-  }
-  return out;
-}
 
 std::string clean_text(std::string_view text) {
   std::u32string out;

@@ -1,17 +1,14 @@
-// Strings of a figure: UTF-8, removal of invisible characters, and a small markup.
+// Strings of a figure: removal of invisible characters, and a small markup.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/base/utf8.h"
 #include "core/figure/display_list.h"
 
 namespace conelab::figure {
-
-/// Returns the code points of UTF-8 text. Each invalid byte becomes U+FFFD. Never throws.
-[[nodiscard]] std::u32string decode_utf8(std::string_view text);
-[[nodiscard]] std::string encode_utf8(std::u32string_view text);
 
 /// Returns valid UTF-8 that is safe in XML and visible. Line feed, carriage return and tab become
 /// arrows; other control characters and non-characters become U+FFFD; variation selectors and

@@ -1,22 +1,13 @@
 #include "core/files/lzf.h"
 
+#include <lzf.h>
+
+#include <limits>
+
 #include "core/files/hdf5.h"
 
 namespace conelab::hdf5 {
 namespace {
-
-/// Reads packed bytes one by one. Beyond the end it returns 0 and sets `ended`.
-struct PackedBytes {
-  std::string_view bytes;
-  std::size_t at = 0;
-  bool ended = false;
-
-  std::size_t next() {
-    if (at < bytes.size()) return static_cast<unsigned char>(bytes[at++]);
-    ended = true;
-    return 0;
-  }
-};
 
 /// Index of the parameter of h5py's filter that gives the size of an unpacked chunk.
 constexpr std::size_t size_value = 2;
@@ -44,21 +35,11 @@ std::size_t filter(unsigned flags, std::size_t value_count, const unsigned value
 }  // namespace
 
 std::size_t unpack_lzf(std::string_view packed, char* out, std::size_t room) {
-  PackedBytes in{packed};
-  std::size_t written = 0;
-  while (in.at < packed.size()) {
-    const std::size_t head = in.next();
-    const bool literal = head < 32;
-    std::size_t length = literal ? head + 1 : (head >> 5) + 2;
-    if (!literal && length == 9) length += in.next();
-    const std::size_t distance = literal ? 0 : ((head & 31) << 8) + in.next() + 1;
-    if (in.ended || length > room - written || distance > written) return 0;
-    if (literal && length > packed.size() - in.at) return 0;
-    for (std::size_t i = 0; i < length; ++i, ++written) {
-      out[written] = literal ? packed[in.at++] : out[written - distance];
-    }
-  }
-  return written;
+  constexpr std::size_t most = std::numeric_limits<unsigned>::max();
+  // The library reads a first byte in any case.
+  if (packed.empty() || packed.size() > most || room > most) return 0;
+  return lzf_decompress(packed.data(), static_cast<unsigned>(packed.size()), out,
+                        static_cast<unsigned>(room));
 }
 
 void register_lzf() {

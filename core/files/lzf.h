@@ -1,9 +1,4 @@
-// LZF, the compression that h5py offers besides deflate. It is read, never written.
-//
-// M. Lehmann, liblzf (BSD). The bytes are a sequence of runs. A first byte c < 32 is followed by c
-// + 1 literal bytes. Otherwise c >> 5 is length - 2 (if it is 7, the next byte is added), and the
-// lower five bits of c with the next byte are distance - 1. `length` bytes are then copied from
-// `distance` bytes back in the output, which may overlap their destination.
+// LZF, the compression that h5py offers besides deflate, by liblzf. It is read, never written.
 #pragma once
 
 #include <cstddef>

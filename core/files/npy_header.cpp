@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/base/utf8.h"
 #include "core/files/byte_file.h"
 #include "core/files/text.h"
 

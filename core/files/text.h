@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -14,8 +13,5 @@ namespace conelab {
 /// Does the same for one line of a message or a label: control characters are escaped too, and the
 /// text is cut with "…" after `longest` bytes.
 [[nodiscard]] std::string printable(std::string_view bytes, std::size_t longest = 80);
-
-/// Appends a code point in UTF-8. An invalid code point gives bytes that are not UTF-8.
-void append_utf8(std::string& text, std::uint32_t code);
 
 }  // namespace conelab
