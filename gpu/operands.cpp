@@ -143,8 +143,8 @@ class Builder {
 
   Operands<N> run(const Execution& execution) {
     allocate();
-    run_tickets(out_.shape.groups, quiet(execution),
-                [&](std::int64_t g, const auto&) { build_group(g); });
+    run_tasks(out_.shape.groups, quiet(execution),
+              [&](std::int64_t g, const auto&) { build_group(g); });
     if (out_.shape.groups > 0) {
       set_bias_sizes();
       for (std::int64_t h = 0; h < plan_.extents.head; ++h) build_head(h);
@@ -319,7 +319,7 @@ void add_non_finite_values(const Plan& plan, const AttentionInput<N>& input,
                            const Operands<N>& operands, const Execution& execution,
                            Tensor4<N>& output) {
   const Mask mask = plan.mask(input);
-  run_tickets(operands.shape.groups, execution, [&](std::int64_t g, const auto&) {
+  run_tasks(operands.shape.groups, execution, [&](std::int64_t g, const auto&) {
     const std::int64_t b = g / operands.shape.heads, h = g % operands.shape.heads;
     const NonFiniteValues<N> values(plan.aggregate, input.value.tokens(b, h),
                                     operands.non_finite_values[size_of(g)]);
@@ -476,7 +476,7 @@ Backward<N> finish_backward(const Plan& plan, const AttentionInput<N>& input,
   result.key = Tensor4<N>(input.key.shape);
   result.value = Tensor4<N>(input.value.shape);
   std::vector<ParameterSums> parameters(size_of(p.groups), ParameterSums(plan));
-  run_tickets(p.groups, quiet(execution), [&](std::int64_t g, const auto&) {
+  run_tasks(p.groups, quiet(execution), [&](std::int64_t g, const auto&) {
     const std::int64_t b = g / p.heads;
     const std::int64_t h = g % p.heads;
     ParameterSums& total = parameters[size_of(g)];

@@ -15,9 +15,9 @@ namespace conelab {
 namespace {
 
 /// The state that the threads of one run share.
-class Tickets {
+class Tasks {
  public:
-  Tickets(std::int64_t count, const Execution& execution) : count_(count), execution_(execution) {}
+  Tasks(std::int64_t count, const Execution& execution) : count_(count), execution_(execution) {}
 
   void work_until_done(
       const std::function<void(std::int64_t, const std::function<bool()>&)>& work) {
@@ -26,10 +26,10 @@ class Tickets {
       return stop_.load(std::memory_order_relaxed);
     };
     while (!stopped()) {
-      const std::int64_t ticket = next_.fetch_add(1, std::memory_order_relaxed);
-      if (ticket >= count_) return;
+      const std::int64_t task = next_.fetch_add(1, std::memory_order_relaxed);
+      if (task >= count_) return;
       try {
-        work(ticket, stopped);
+        work(task, stopped);
       } catch (...) {
         remember(std::current_exception());
       }
@@ -67,21 +67,21 @@ int thread_count(const Execution& execution) {
   return execution.threads > 0 ? std::min(execution.threads, all) : all;
 }
 
-void run_tickets(std::int64_t count, const Execution& execution,
-                 const std::function<void(std::int64_t, const std::function<bool()>&)>& work) {
-  Tickets tickets(count, execution);
+void run_tasks(std::int64_t count, const Execution& execution,
+               const std::function<void(std::int64_t, const std::function<bool()>&)>& work) {
+  Tasks tasks(count, execution);
   const std::int64_t wanted = thread_count(execution);
   const int threads = static_cast<int>(std::max<std::int64_t>(1, std::min(wanted, count)));
   if (threads == 1) {
-    tickets.work_until_done(work);
+    tasks.work_until_done(work);
   } else {
     tbb::task_arena arena(threads);
     arena.execute([&] {
       tbb::parallel_for(
-          0, threads, [&](int) { tickets.work_until_done(work); }, tbb::simple_partitioner());
+          0, threads, [&](int) { tasks.work_until_done(work); }, tbb::simple_partitioner());
     });
   }
-  tickets.rethrow();
+  tasks.rethrow();
 }
 
 Execution stage(const Execution& run, double begin, double end) {

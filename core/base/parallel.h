@@ -1,5 +1,5 @@
 // How to run a computation, and the loop that distributes its tasks over threads. Tasks are
-// numbered; the number is called a ticket. The loop supports cancellation and progress.
+// numbered from 0. The loop supports cancellation and progress.
 #pragma once
 
 #include <cstdint>
@@ -27,15 +27,15 @@ struct Execution {
 /// Returns the same settings without progress reports, for a step that takes little time.
 [[nodiscard]] Execution quiet(const Execution& run);
 
-/// Returns how many threads a run with enough tickets uses.
+/// Returns how many threads a run with enough tasks uses.
 [[nodiscard]] int thread_count(const Execution& execution);
 
-/// Calls `work(ticket, stopped)` for the tickets 0 ... count - 1 on `execution.threads` threads.
-/// Tickets start in ascending order: when a ticket starts, all earlier ones have started, each on
-/// its own thread. A ticket may therefore wait for an earlier one, but it must then poll `stopped`,
-/// which returns true as soon as a ticket has thrown or the user has cancelled. Rethrows the first
+/// Calls `work(task, stopped)` for the tasks 0 ... count - 1 on `execution.threads` threads.
+/// Tasks start in ascending order: when a task starts, all earlier ones have started, each on
+/// its own thread. A task may therefore wait for an earlier one, but it must then poll `stopped`,
+/// which returns true as soon as a task has thrown or the user has cancelled. Rethrows the first
 /// exception; throws interrupted after a cancellation.
-void run_tickets(std::int64_t count, const Execution& execution,
-                 const std::function<void(std::int64_t, const std::function<bool()>&)>& work);
+void run_tasks(std::int64_t count, const Execution& execution,
+               const std::function<void(std::int64_t, const std::function<bool()>&)>& work);
 
 }  // namespace conelab

@@ -106,9 +106,9 @@ void write_packed_rows(const Dataset& dataset, hsize_t chunk_rows, hsize_t chunk
   const hsize_t across = (rows.columns + chunk_columns - 1) / chunk_columns;
   const hsize_t down = (rows.count + chunk_rows - 1) / chunk_rows;
   std::vector<std::string> packed(across * down);
-  run_tickets(
-      static_cast<std::int64_t>(packed.size()), execution, [&](std::int64_t ticket, const auto&) {
-        const auto index = static_cast<hsize_t>(ticket);
+  run_tasks(
+      static_cast<std::int64_t>(packed.size()), execution, [&](std::int64_t task, const auto&) {
+        const auto index = static_cast<hsize_t>(task);
         packed[index] = packed_chunk(
             chunk_of(static_cast<const char*>(numbers), rows, index / across * chunk_rows,
                      index % across * chunk_columns, chunk_rows, chunk_columns, element_bytes),

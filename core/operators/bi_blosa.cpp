@@ -188,7 +188,7 @@ class Direction {
   template <class Work>
   void for_chunks(const Work& work) const {
     const Index rows = std::max<Index>(1, chunk_rows / r_) * r_;
-    run_tickets((x_.rows() + rows - 1) / rows, run_, [&](Index chunk, const auto&) {
+    run_tasks((x_.rows() + rows - 1) / rows, run_, [&](Index chunk, const auto&) {
       work(chunk * rows, std::min(rows, x_.rows() - chunk * rows));
     });
   }
@@ -200,8 +200,8 @@ class Direction {
   /// Calls work(column, columns) for the columns of the attention of blocks, on all threads.
   template <class Work>
   void for_columns(const Work& work) const {
-    run_tickets(global_.value.cols() / bounded_columns, run_,
-                [&](Index at, const auto&) { work(at * bounded_columns, bounded_columns); });
+    run_tasks(global_.value.cols() / bounded_columns, run_,
+              [&](Index at, const auto&) { work(at * bounded_columns, bounded_columns); });
   }
   /// Returns the row of its block for each token [tokens x d].
   [[nodiscard]] RowMatrix<T> spread(const RowMatrix<T>& of_block, Index first, Index count) const {
@@ -386,8 +386,8 @@ class Direction {
          {W_fusion_gate, gate_slope_, &local_.average, 1},
          {W_fusion_gate, gate_slope_of_block_, &e_, 2}},
         {{b_fusion_gate, gate_slope_of_block_}}};
-    run_tickets(tensors, run_, [&](Index ticket, const auto&) {
-      for (const Term& t : of_tensor[static_cast<std::size_t>(ticket)]) {
+    run_tasks(tensors, run_, [&](Index task, const auto&) {
+      for (const Term& t : of_tensor[static_cast<std::size_t>(task)]) {
         add(gradient, side, t.place, t.slope, t.input, t.which);
       }
     });

@@ -36,7 +36,7 @@ Eigen::MatrixXd jacobian(const Plan& plan, const AttentionInput<double>& input, 
   Eigen::MatrixXd rows = Eigen::MatrixXd::Zero(size, size);
   Execution alone = quiet(run);
   alone.threads = 1;
-  run_tickets(size, run, [&](std::int64_t i, const auto&) {
+  run_tasks(size, run, [&](std::int64_t i, const auto&) {
     AttentionInput<double> own = input;
     Tensor4<double> one(saved.output.shape);
     one.data[static_cast<std::size_t>(i)] = 1;

@@ -37,7 +37,7 @@ constexpr std::int64_t block_of_rows = 256;
 /// Calls work(block, first, count) for all blocks of n rows.
 template <class Work>
 void for_row_blocks(std::int64_t n, const Execution& run, const Work& work) {
-  run_tickets(blocks_of_rows(n), run, [&](std::int64_t block, const auto&) {
+  run_tasks(blocks_of_rows(n), run, [&](std::int64_t block, const auto&) {
     const std::int64_t first = block * block_of_rows;
     work(block, first, std::min(block_of_rows, n - first));
   });

@@ -33,7 +33,7 @@ using Index = std::int64_t;
 /// Positions of the operator's parameters.
 enum Place { p_W_query, p_W_key, p_b, p_W_out };
 
-/// The number of features of a ticket, and of a group of features in sums over pairs.
+/// The number of features of a task, and of a group of features in sums over pairs.
 constexpr Index group = 16;
 using Group = Eigen::Array<double, group, 1>;
 
@@ -206,8 +206,8 @@ class Head {
   /// that are not finite cannot be sorted.
   template <class Work>
   void for_groups(const Work& work) const {
-    run_tickets(u_.cols() / group, run_, [&](Index ticket, const auto&) {
-      const Index first = ticket * group;
+    run_tasks(u_.cols() / group, run_, [&](Index task, const auto&) {
+      const Index first = task * group;
       const bool sorted = !mask_.has_holes() && u_.middleCols(first, group).allFinite() &&
                           w_.middleCols(first, group).allFinite();
       work(first, sorted);

@@ -109,17 +109,17 @@ class SegmentTreeHead {
     return t + 1 < steps_.count ? tree_.cells() : tree_.tokens();
   }
 
-  /// Calls `work(ticket, first, count)` for the cells 0 ... cells - 1: for each large cell alone,
+  /// Calls `work(task, first, count)` for the cells 0 ... cells - 1: for each large cell alone,
   /// from the root down, then for blocks of smaller cells.
   template <class Work>
   static void for_cells(const SegmentTree& tree, std::int64_t cells, const Execution& run,
                         const Work& work) {
     const std::int64_t small = std::min(cells, tree.first_of(first_large_level));
     const std::int64_t large = cells - small;
-    run_tickets(large + blocks_of_rows(small), run, [&](std::int64_t ticket, const auto&) {
-      if (ticket < large) return work(ticket, cells - 1 - ticket, 1);
-      const std::int64_t first = (ticket - large) * block_of_rows;
-      work(ticket, first, std::min(block_of_rows, small - first));
+    run_tasks(large + blocks_of_rows(small), run, [&](std::int64_t task, const auto&) {
+      if (task < large) return work(task, cells - 1 - task, 1);
+      const std::int64_t first = (task - large) * block_of_rows;
+      work(task, first, std::min(block_of_rows, small - first));
     });
   }
   /// The level of cells with 256 tokens.
@@ -187,11 +187,10 @@ class SegmentTreeHead {
     });
     const TreeQueries<T> queries{before, after, of_cells, at_output, updated(t)};
     std::vector<double> of_scale(static_cast<std::size_t>(tree_.cells()));
-    for_cells(tree_, tree_.cells(), run,
-              [&](std::int64_t ticket, std::int64_t first, std::int64_t count) {
-                of_scale[static_cast<std::size_t>(ticket)] =
-                    cells_back(queries, first, count, earlier);
-              });
+    for_cells(
+        tree_, tree_.cells(), run, [&](std::int64_t task, std::int64_t first, std::int64_t count) {
+          of_scale[static_cast<std::size_t>(task)] = cells_back(queries, first, count, earlier);
+        });
     double sum = 0;
     for (const double each : of_scale) sum += each;
     return sum;

@@ -130,7 +130,7 @@ void for_elements(const Plan& plan, const Execution& run, const Work& work,
   if (!uses_threads || all >= thread_count(run)) {
     Execution alone = quiet(run);
     alone.threads = 1;
-    run_tickets(all, run, [&](std::int64_t element, const auto&) { work(element, alone); });
+    run_tasks(all, run, [&](std::int64_t element, const auto&) { work(element, alone); });
     return;
   }
   const auto part = [&](std::int64_t k) {

@@ -261,7 +261,7 @@ constexpr Index rows_of_product = 256;
 template <class Work>
 void for_parts(Index n, const Execution& run, const Work& work) {
   const Index parts = std::clamp<Index>(n / (2 * rows_of_product), 1, most_parts);
-  run_tickets(parts, run, [&](std::int64_t part, const auto&) {
+  run_tasks(parts, run, [&](std::int64_t part, const auto&) {
     const Index first = n * part / parts;
     work(part, first, n * (part + 1) / parts - first);
   });

@@ -103,7 +103,8 @@ struct FiniteCone {
   static constexpr bool token_slope = true;
 
   /// The potential of a token is rho itself, so dL/d(rho) is `slope`.
-  static void token_gradient(const Place&, const double*, double slope, Place& gradient, double*) {
+  static void token_gradient(const EmbeddedPoint&, const double*, double slope,
+                             EmbeddedPoint& gradient, double*) {
     gradient.height += slope;
   }
 

@@ -38,7 +38,7 @@ struct Ganea : FiniteCone<PenumbralShadow> {
     dp[1] += by_radius * 2 / light.cosh;
   }
   static void share(const double* p, double* s) { Source(Radius::of_sinh(2 * p[1])).store(s); }
-  static void token(const Place& place, const double* p, double* value) {
+  static void token(const EmbeddedPoint& place, const double* p, double* value) {
     PenumbralShadow::token(place, Source(p + parameters.size()), value);
   }
 };

@@ -28,8 +28,9 @@ struct Laplacian {
 
   static void constant(const double* p, double* c) { c[0] = p[0]; }
   static void constant_gradient(const double*, const double* dc, double* dp) { dp[0] += dc[0]; }
-  static void token(const Place&, const double*, double*) {}
-  static void token_gradient(const Place&, const double*, double, Place&, double*) {}
+  static void token(const EmbeddedPoint&, const double*, double*) {}
+  static void token_gradient(const EmbeddedPoint&, const double*, double, EmbeddedPoint&, double*) {
+  }
 
   template <class N>
   CONELAB_FORMULA static N score(N x, const N*, const N*, const N* c) {

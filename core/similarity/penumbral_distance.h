@@ -29,11 +29,11 @@ struct PenumbralDistance {
   static void constant_gradient(const double* p, const double* dc, double* dp) {
     Penumbral::constant_gradient(p, dc, dp);
   }
-  static void token(const Place& place, const double* p, double* value) {
+  static void token(const EmbeddedPoint& place, const double* p, double* value) {
     Penumbral::token(place, p, value);
   }
-  static void token_gradient(const Place& place, const double* p, double slope, Place& gradient,
-                             double* dp) {
+  static void token_gradient(const EmbeddedPoint& place, const double* p, double slope,
+                             EmbeddedPoint& gradient, double* dp) {
     Penumbral::token_gradient(place, p, slope, gradient, dp);
   }
 

@@ -33,7 +33,7 @@ struct PenumbralShadow {
     const double s = light.sinh;
     return light.cosh / (s * s) * (2 * dc[2] / s - dc[1]) + dc[3];
   }
-  static void token(const Place& place, const Source& light, double* value) {
+  static void token(const EmbeddedPoint& place, const Source& light, double* value) {
     const TokenRadius token(place.light_distance, light);
     const double t = light.tanh;
     const double sech = light.sech;
@@ -87,7 +87,7 @@ struct PenumbralFinite : FiniteCone<PenumbralShadow> {
     dp[1] += PenumbralShadow::constant_gradient(Radius::of(p[1]), dc) + dp[parameters.size()];
   }
   static void share(const double* p, double* s) { Source(Radius::of(p[1])).store(s); }
-  static void token(const Place& place, const double* p, double* value) {
+  static void token(const EmbeddedPoint& place, const double* p, double* value) {
     PenumbralShadow::token(place, Source(p + parameters.size()), value);
   }
 };

@@ -38,13 +38,13 @@ struct PenumbralReference {
   static void constant_gradient(const double* p, const double* dc, double* dp) {
     Penumbral::constant_gradient(p, dc, dp);
   }
-  static void token(const Place& place, const double* p, double* value) {
+  static void token(const EmbeddedPoint& place, const double* p, double* value) {
     value[0] = std::sqrt(place.light_distance * (p[1] + place.height) + epsilon);
     value[1] = place.height * place.height;
     value[2] = std::sqrt(place.light_distance * (p[1] + place.height));
   }
-  static void token_gradient(const Place& place, const double* p, double slope, Place& gradient,
-                             double* dp) {
+  static void token_gradient(const EmbeddedPoint& place, const double* p, double slope,
+                             EmbeddedPoint& gradient, double* dp) {
     const double half =
         slope / (2 * std::sqrt(place.light_distance * (p[1] + place.height) + epsilon));
     gradient.height += half * place.light_distance;

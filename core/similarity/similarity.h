@@ -66,7 +66,7 @@ enum class Space { euclidean, half_space, hyperboloid, ball };
 /// The height of a mapped token; its base coordinates are stored elsewhere. `light_distance` is the
 /// distance from the token to the light, computed without cancellation: h - height below a
 /// horosphere of height h, height - rho_0 in a ball. The other spaces do not use it.
-struct Place {
+struct EmbeddedPoint {
   double height = 0;
   double light_distance = 0;
 };
@@ -141,7 +141,8 @@ CONELAB_FORMULA inline Slope<N, constants> select(const M& condition,
 
 /// The members that kernels and the table require of a similarity.
 template <class S>
-concept Similarity = requires(const double* p, const Place& place, double* out, Place& gradient) {
+concept Similarity = requires(const double* p, const EmbeddedPoint& place, double* out,
+                              EmbeddedPoint& gradient) {
   { S::info } -> std::convertible_to<const SimilarityInfo&>;
   { S::parameters[0] } -> std::convertible_to<const ParameterInfo&>;
   { S::values } -> std::convertible_to<int>;

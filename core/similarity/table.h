@@ -40,9 +40,9 @@ struct SimilarityRow {
   /// `token` computes the values of a token from its place and the result of `token_parameters`.
   /// `token_gradient` adds to dL/d(place) and dL/d(parameters) what follows from `slope`, which is
   /// dL/d(potential).
-  void (*token)(const Place& place, const double* p, double* value);
-  void (*token_gradient)(const Place& place, const double* p, double slope, Place& gradient,
-                         double* dp);
+  void (*token)(const EmbeddedPoint& place, const double* p, double* value);
+  void (*token_gradient)(const EmbeddedPoint& place, const double* p, double slope,
+                         EmbeddedPoint& gradient, double* dp);
 };
 
 /// Returns the rows in the order of `Similarities`. Kernels are indexed in the same order.

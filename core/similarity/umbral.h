@@ -44,8 +44,11 @@ struct Umbral {
     dp[0] += dc[0];
     dp[1] -= dc[1] * std::cosh(p[1]) / (s * s);
   }
-  static void token(const Place& place, const double*, double* value) { value[0] = place.height; }
-  static void token_gradient(const Place&, const double*, double slope, Place& gradient, double*) {
+  static void token(const EmbeddedPoint& place, const double*, double* value) {
+    value[0] = place.height;
+  }
+  static void token_gradient(const EmbeddedPoint&, const double*, double slope,
+                             EmbeddedPoint& gradient, double*) {
     gradient.height += slope;
   }
 

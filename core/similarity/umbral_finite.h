@@ -62,7 +62,7 @@ struct UmbralFinite : FiniteCone<UmbralShadow> {
     dp[1] += 2 * object.cosh / (s * s * s) * dc[2] + dc[3] + dp[parameters.size()];
   }
   static void share(const double* p, double* s) { Source(Radius::of(p[1])).store(s); }
-  static void token(const Place& place, const double* p, double* value) {
+  static void token(const EmbeddedPoint& place, const double* p, double* value) {
     const Source object(p + parameters.size());
     const TokenRadius token(place.light_distance, object);
     const double y = 2 * token.decay / token.rise;

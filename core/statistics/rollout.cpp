@@ -14,8 +14,8 @@ void Rollout::add_layer(const std::vector<double>& weights, const Execution& exe
   constexpr std::size_t block = 16;  // Rows that one thread computes at a time.
   std::vector<double> next(n_ * n_);
   const std::size_t blocks = (n_ + block - 1) / block;
-  run_tickets(static_cast<std::int64_t>(blocks), execution, [&](std::int64_t ticket, const auto&) {
-    const std::size_t begin = static_cast<std::size_t>(ticket) * block;
+  run_tasks(static_cast<std::int64_t>(blocks), execution, [&](std::int64_t task, const auto&) {
+    const std::size_t begin = static_cast<std::size_t>(task) * block;
     for (std::size_t i = begin; i < std::min(begin + block, n_); ++i) {
       const double* row = weights.data() + i * n_;
       const double half = 1 / (std::accumulate(row, row + n_, 0.0) + 1);  // Ã = (A + I) · half.

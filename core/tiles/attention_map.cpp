@@ -14,7 +14,7 @@ namespace conelab {
 namespace {
 
 /// Groups of rows that a thread computes before it checks for cancellation again.
-constexpr std::int64_t ticket_groups = 2;
+constexpr std::int64_t task_groups = 2;
 
 /// What the rows of one head share. Threads may compute different rows at the same time.
 template <class S>
@@ -39,8 +39,8 @@ class HeadMap {
     for (int t = 0; t < keys_.tiles(); ++t) keys_.pack(plan, kernels_, law_, keys, t);
   }
 
-  /// Returns the number of rows in a ticket.
-  [[nodiscard]] std::int64_t ticket_rows() const { return ticket_groups * group_rows_; }
+  /// Returns the number of rows in a task.
+  [[nodiscard]] std::int64_t task_rows() const { return task_groups * group_rows_; }
 
   /// Computes the logits of queries [begin, begin + rows) into `out` [rows × columns].
   void logits(std::int64_t begin, std::int64_t rows, T* out) const {
@@ -133,16 +133,14 @@ void pair_map_tile(const Plan& plan, const AttentionInput<S>& input, Map2d which
   const HeadMap<S> map(plan, input, tile, execution.simd);
   const std::int64_t rows = tile.query_end - tile.query_begin;
   const std::int64_t columns = tile.key_end - tile.key_begin;
-  const std::int64_t ticket_rows = map.ticket_rows();
-  run_tickets((rows + ticket_rows - 1) / ticket_rows, execution,
-              [&](std::int64_t ticket, const auto&) {
-                const std::int64_t first = ticket * ticket_rows;
-                const std::int64_t count = std::min(ticket_rows, rows - first);
-                T* part = out + first * columns;
-                map.logits(tile.query_begin + first, count, part);
-                if (which == Map2d::weights)
-                  map.weigh_rows(*saved, tile.query_begin + first, count, part);
-              });
+  const std::int64_t task_rows = map.task_rows();
+  run_tasks((rows + task_rows - 1) / task_rows, execution, [&](std::int64_t task, const auto&) {
+    const std::int64_t first = task * task_rows;
+    const std::int64_t count = std::min(task_rows, rows - first);
+    T* part = out + first * columns;
+    map.logits(tile.query_begin + first, count, part);
+    if (which == Map2d::weights) map.weigh_rows(*saved, tile.query_begin + first, count, part);
+  });
 }
 
 #define CONELAB_MAPS(S)                                                                        \

@@ -3,12 +3,12 @@
 //
 //   dV += P^T dO,   dK += W^T Q,   dQ += W K
 //
-// A ticket is a tile of keys and owns its dK and dV. The tickets add to the dQ of a block of
+// A task is a tile of keys and owns its dK and dV. The tasks add to the dQ of a block of
 // queries in the order of their tiles. The result is thus the same for any number of threads,
 // without an array for each thread and without a second sweep, which would take seven products. For
 // squared distances dL/dq_i = 2 sum_j w_ij (q_i - k_j) = 2 (q_i sum_j w_ij - (W K)_i).
 // Measure::tanh_sum has its own kernel instead of the last two products. Under the softmax over
-// queries dL/dlogit_ij = w_ij (dL/dw_ij - v_j.dV_j), so that a ticket first sweeps over the queries
+// queries dL/dlogit_ij = w_ij (dL/dw_ij - v_j.dV_j), so that a task first sweeps over the queries
 // for dV.
 #include <algorithm>
 #include <atomic>
@@ -70,9 +70,9 @@ class BackwardPass {
     result_.key = Tensor4<S>(input_.key.shape);
     result_.value = Tensor4<S>(input_.value.shape);
     sums_.resize(static_cast<std::size_t>(heads_ * (tiles_ + 1)), ParameterSums(plan_));
-    const std::int64_t tickets = std::max<std::int64_t>(1, tiles_);
-    run_tickets(heads_ * tickets, execution_, [&](std::int64_t ticket, const auto& stopped) {
-      run_ticket(ticket / tickets, static_cast<int>(ticket % tickets), stopped);
+    const std::int64_t tasks = std::max<std::int64_t>(1, tiles_);
+    run_tasks(heads_ * tasks, execution_, [&](std::int64_t task, const auto& stopped) {
+      run_task(task / tasks, static_cast<int>(task % tasks), stopped);
     });
     add_parameter_gradients(plan_, sums_, result_);
     return std::move(result_);
@@ -89,7 +89,7 @@ class BackwardPass {
   bool distance_, tanh_sum_, over_queries_;
   std::int64_t heads_, tiles_, blocks_;
   Upstream<S> upstream_;
-  /// A head whose first ticket has begun and whose last has not ended.
+  /// A head whose first task has begun and whose last has not ended.
   struct SharedHead {
     std::once_flag prepared;
     std::unique_ptr<BackwardHead<T>> data;
@@ -109,9 +109,9 @@ class BackwardPass {
     return input_.query.tokens(batch_of(index), head_of(index));
   }
 
-  /// Processes tile `t` of a head. The first ticket of a head prepares it, the last one finishes
+  /// Processes tile `t` of a head. The first task of a head prepares it, the last one finishes
   /// it, so that the data of few heads exist at a time and those of a short one stay in the cache.
-  void run_ticket(std::int64_t index, int t, const std::function<bool()>& stopped) {
+  void run_task(std::int64_t index, int t, const std::function<bool()>& stopped) {
     SharedHead& head = shared_[static_cast<std::size_t>(index)];
     std::call_once(head.prepared, [&] { head.data = prepared_head(index); });
     if (tiles_ > 0) run_tile(index, t, *head.data, stopped);
@@ -378,7 +378,7 @@ class BackwardPass {
     collect_by_offset(bias, w, group, bias.of_pairs() ? shared.by_offset : w.by_offset);
   }
 
-  /// Adds dL/dlogit of a tile to sums in the layout of the bias's table. They belong to the ticket,
+  /// Adds dL/dlogit of a tile to sums in the layout of the bias's table. They belong to the task,
   /// or to the head if each pair or query has its own number.
   void collect_by_offset(const HeadBias<T>& bias, const KeyWork<T>& w, const QueryGroup<T>& group,
                          std::vector<double>& sums) const {
@@ -388,7 +388,7 @@ class BackwardPass {
     }
   }
 
-  /// Adds a ticket's sums to those of the head. Tickets do so in the order of their tiles, when
+  /// Adds a task's sums to those of the head. Tasks do so in the order of their tiles, when
   /// they process the last block.
   static void add_bias_gradient(BackwardHead<T>& shared, const KeyWork<T>& w) {
     for (std::size_t i = 0; i < w.by_offset.size(); ++i) shared.by_offset[i] += w.by_offset[i];

@@ -14,7 +14,7 @@
 
 namespace conelab {
 
-/// What the tickets of one head share: its queries, and the sums from which their gradients follow.
+/// What the tasks of one head share: its queries, and the sums from which their gradients follow.
 template <class T>
 struct BackwardHead {
   BackwardHead(Head<T> h, std::int64_t blocks)
@@ -36,7 +36,7 @@ struct BackwardHead {
   std::vector<std::atomic<int>> turn;
 };
 
-/// The data of a ticket: one tile of keys, its gradients, and workspace for a block of queries.
+/// The data of a task: one tile of keys, its gradients, and workspace for a block of queries.
 template <class T>
 struct KeyWork {
   /// `rows` is the maximum number of queries in a block. The other arguments are those of
@@ -82,7 +82,7 @@ struct KeyWork {
  private:
   KeyTile<T> keys_;
 
-  /// Returns whether a ticket sums dL/dlogit in its own by_offset.
+  /// Returns whether a task sums dL/dlogit in its own by_offset.
   static bool gathers(const HeadBias<T>& bias) {
     return bias.has_gradient() && !bias.of_pairs() && !bias.of_queries();
   }

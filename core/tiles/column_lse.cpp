@@ -60,7 +60,7 @@ class ColumnSums {
   }
 };
 
-/// Processes the tiles of keys. A ticket is a tile, which sweeps over all queries.
+/// Processes the tiles of keys. A task is a tile, which sweeps over all queries.
 template <class S>
 class ColumnPass {
   using T = Compute<S>;
@@ -79,10 +79,10 @@ class ColumnPass {
 
   Tensor4<T> run(const Execution& execution) {
     const std::int64_t tiles = (plan_.extents.key + backward_keys<T> - 1) / backward_keys<T>;
-    run_tickets(static_cast<std::int64_t>(heads_.size()) * tiles, execution,
-                [&](std::int64_t ticket, const auto& stopped) {
-                  run_tile(ticket / tiles, ticket % tiles * backward_keys<T>, stopped);
-                });
+    run_tasks(static_cast<std::int64_t>(heads_.size()) * tiles, execution,
+              [&](std::int64_t task, const auto& stopped) {
+                run_tile(task / tiles, task % tiles * backward_keys<T>, stopped);
+              });
     return std::move(result_);
   }
 

@@ -25,14 +25,14 @@
 namespace conelab {
 namespace {
 
-/// The maximum number of queries in a ticket, whose output sums then stay in the second-level
+/// The maximum number of queries in a task, whose output sums then stay in the second-level
 /// cache.
 constexpr std::int64_t most_queries = 384;
-/// The minimum number of tickets for each thread, so that no thread waits long for the last one.
+/// The minimum number of tasks for each thread, so that no thread waits long for the last one.
 constexpr std::int64_t least_tasks = 8;
 constexpr std::size_t cache_line = 64;
 
-/// What the tickets of one head share.
+/// What the tasks of one head share.
 template <class S>
 struct ForwardHead {
   Head<Compute<S>> head;
@@ -65,14 +65,14 @@ class ForwardPass {
     const std::int64_t heads = plan_.extents.batch * plan_.extents.head;
     heads_.resize(static_cast<std::size_t>(heads));
     const Execution prepare = quiet(execution_);
-    run_tickets(heads, prepare, [&](std::int64_t head, const auto&) { prepare_head(head); });
+    run_tasks(heads, prepare, [&](std::int64_t head, const auto&) { prepare_head(head); });
     const std::int64_t tiles = (plan_.extents.key + forward_keys<T> - 1) / forward_keys<T>;
-    run_tickets(heads * tiles, prepare, [&](std::int64_t ticket, const auto&) {
-      prepare_tile(ticket / tiles, static_cast<int>(ticket % tiles));
+    run_tasks(heads * tiles, prepare, [&](std::int64_t task, const auto&) {
+      prepare_tile(task / tiles, static_cast<int>(task % tiles));
     });
     for (std::int64_t head = 0; head < heads; ++head) find_non_finite_values(head);
-    run_tickets(heads * blocks_, execution_,
-                [&](std::int64_t ticket, const auto& stopped) { run_block(ticket, stopped); });
+    run_tasks(heads * blocks_, execution_,
+              [&](std::int64_t task, const auto& stopped) { run_block(task, stopped); });
     return std::move(result_);
   }
 
@@ -87,7 +87,7 @@ class ForwardPass {
   std::vector<std::unique_ptr<ForwardHead<S>>> heads_;
   Forward<S> result_;
 
-  /// The queries of a ticket and their running sums.
+  /// The queries of a task and their running sums.
   struct Block {
     std::int64_t batch, head, begin;
     int rows;
@@ -97,7 +97,7 @@ class ForwardPass {
     Buffer<T> room;  ///< Workspace, see PackedValues::panels.
   };
 
-  /// Returns the number of queries in a ticket, in whole groups. A single thread has no need of
+  /// Returns the number of queries in a task, in whole groups. A single thread has no need of
   /// small ones.
   [[nodiscard]] std::int64_t query_block() const {
     const Extents& e = plan_.extents;
@@ -129,10 +129,10 @@ class ForwardPass {
         NonFiniteValues<S>(plan_.aggregate, input_.value.tokens(b, h), shared.values.non_finite());
   }
 
-  void run_block(std::int64_t ticket, const std::function<bool()>& stopped) {
-    const std::int64_t index = ticket / blocks_;
+  void run_block(std::int64_t task, const std::function<bool()>& stopped) {
+    const std::int64_t index = task / blocks_;
     const ForwardHead<S>& shared = *heads_[static_cast<std::size_t>(index)];
-    Block block = start(index, (ticket % blocks_) * query_block_, shared);
+    Block block = start(index, (task % blocks_) * query_block_, shared);
     Tiles<S> tiles(plan_, kernels_, shared.head, mask_, input_.key, index, result_.column_lse);
     for (int t = 0; t < shared.keys.tiles() && !stopped(); ++t)
       attend_tile(block, shared, tiles, t);

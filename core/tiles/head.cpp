@@ -80,7 +80,7 @@ void Head<T>::find_centre(const TokenRows<const S>& keys) {
   std::vector<double> square(centre_.size(), 0.0);
   for (std::int64_t s = 0; s < samples; ++s) {
     std::copy_n(keys.row(s * keys.count / samples), d, x.begin());
-    Place place;
+    EmbeddedPoint place;
     (void)place_token(*plan_->map, c, x.data(), base.data(), place);
     for (std::size_t i = 0; i < centre_.size(); ++i) {
       centre_[i] += base[i] / static_cast<double>(samples);
@@ -116,7 +116,7 @@ void Head<T>::place(const TokenRows<const S>& tokens, std::int64_t capacity, con
   Buffer<T> converted(std::is_same_v<S, T> ? 0 : static_cast<std::size_t>(d));
   for (std::int64_t i = 0; i < count; ++i) {
     const T* x = numbers_of(tokens.row(i), d, converted);
-    Place place;
+    EmbeddedPoint place;
     if (d > 0 && !std::isfinite(x[d - 1])) {  // If it is -inf, the placed token may be finite.
       skip_token(i, out);
     } else if (const char* wrong = store_token(x, i, place, out)) {
@@ -138,7 +138,8 @@ std::string token_name(const Plan& plan, std::int64_t head, const char* tensor,
 }
 
 template <class T>
-void Head<T>::fail_outside(const Place& place, const char* tensor, std::int64_t token) const {
+void Head<T>::fail_outside(const EmbeddedPoint& place, const char* tensor,
+                           std::int64_t token) const {
   const bool ball = plan_->map->space == Space::ball;
   fail("{} lies outside the model under map {}: its {} must be {} {} (found {})",
        token_name(*plan_, index_, tensor, token), plan_->map->name,
@@ -174,7 +175,8 @@ TokenNumbers Head<T>::token_numbers(const T* x) const {
 }
 
 template <class T>
-const char* Head<T>::store_token(const T* x, std::int64_t i, Place& place, Operand<T>& out) const {
+const char* Head<T>::store_token(const T* x, std::int64_t i, EmbeddedPoint& place,
+                                 Operand<T>& out) const {
   Scaling base;
   const char* wrong = plan_->map->place(context(), token_numbers(x), base, place);
   if (wrong != nullptr) return wrong;
@@ -216,7 +218,7 @@ void Head<T>::token_gradients(const TokenRows<const S>& tokens, const OperandGra
     }
     const T* x = numbers_of(tokens.row(i), tokens.columns, converted);
     const TokenNumbers numbers = token_numbers(x);
-    Place place, by_place;
+    EmbeddedPoint place, by_place;
     Scaling unused;
     (void)map.place(c, numbers, unused, place);
     plan_->similarity->token_gradient(place, similarity_values_.data(), potential, by_place,

@@ -105,14 +105,15 @@ class Head {
   [[nodiscard]] TokenNumbers token_numbers(const T* x) const;
   /// Places x [d], whose last number is finite, as token i of `out`. Returns null, or why x is
   /// outside the model.
-  [[nodiscard]] const char* store_token(const T* x, std::int64_t i, Place& place,
+  [[nodiscard]] const char* store_token(const T* x, std::int64_t i, EmbeddedPoint& place,
                                         Operand<T>& out) const;
   /// Returns whether T can represent what pairs compute from a token with this squared norm and
   /// height.
   [[nodiscard]] bool is_within_reach(double norm2, double height) const;
   /// Marks token i of `out` as not finite, or as beyond reach.
   void skip_token(std::int64_t i, Operand<T>& out) const;
-  [[noreturn]] void fail_outside(const Place& place, const char* tensor, std::int64_t token) const;
+  [[noreturn]] void fail_outside(const EmbeddedPoint& place, const char* tensor,
+                                 std::int64_t token) const;
 };
 
 }  // namespace conelab

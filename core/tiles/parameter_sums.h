@@ -8,7 +8,7 @@
 
 namespace conelab {
 
-/// Sums over some of the pairs and tokens of one head. Each ticket of a pass has its own, so that
+/// Sums over some of the pairs and tokens of one head. Each task of a pass has its own, so that
 /// the order of all additions is fixed.
 struct ParameterSums {
   explicit ParameterSums(const Plan& plan);

@@ -18,8 +18,8 @@
 namespace conelab {
 namespace {
 
-/// Queries of a ticket in the forward pass.
-constexpr std::int64_t ticket_rows = 256;
+/// Queries of a task in the forward pass.
+constexpr std::int64_t task_rows = 256;
 /// Values that are gathered for one product.
 constexpr int values_at_once = 64;
 
@@ -483,17 +483,17 @@ Forward<S> sparse_forward(const Plan& plan, const AttentionInput<S>& input, cons
         find_column_lse(head, row, e.query,
                         {result.column_lse.row(b, h, 0), static_cast<std::size_t>(e.key)});
       }
-      const std::int64_t tickets = (e.query + ticket_rows - 1) / ticket_rows;
+      const std::int64_t tasks = (e.query + task_rows - 1) / task_rows;
       const double done = static_cast<double>(b * e.head + h);
       const double heads = static_cast<double>(e.batch * e.head);
-      run_tickets(tickets, stage(run, done / heads, (done + 1) / heads),
-                  [&](std::int64_t ticket, const auto&) {
-                    SparseRow<S> row(plan, k, head, mask, b, columns_of(result, b, h));
-                    const std::int64_t end = std::min(e.query, (ticket + 1) * ticket_rows);
-                    for (std::int64_t i = ticket * ticket_rows; i < end; ++i) {
-                      forward_row(plan, head, row, b, h, i, result);
-                    }
-                  });
+      run_tasks(tasks, stage(run, done / heads, (done + 1) / heads),
+                [&](std::int64_t task, const auto&) {
+                  SparseRow<S> row(plan, k, head, mask, b, columns_of(result, b, h));
+                  const std::int64_t end = std::min(e.query, (task + 1) * task_rows);
+                  for (std::int64_t i = task * task_rows; i < end; ++i) {
+                    forward_row(plan, head, row, b, h, i, result);
+                  }
+                });
     }
   }
   return result;
@@ -510,7 +510,7 @@ Backward<S> sparse_backward(const Plan& plan, const AttentionInput<S>& input,
                      Tensor4<S>(input.value.shape),
                      {}};
   std::vector<ParameterSums> sums(static_cast<std::size_t>(e.batch * e.head), ParameterSums(plan));
-  run_tickets(e.batch * e.head, run, [&](std::int64_t index, const auto& stopped) {
+  run_tasks(e.batch * e.head, run, [&](std::int64_t index, const auto& stopped) {
     SparseBackward<S> pass(plan, k, input, saved, mask, index / e.head, index % e.head);
     sums[static_cast<std::size_t>(index)] = pass.run(result, stopped);
   });

@@ -14,7 +14,7 @@ namespace {
 int all_coordinates(int feature) { return feature; }
 int all_but_last(int feature) { return feature - 1; }
 
-const char* place_euclidean(const ModelMapContext&, const TokenNumbers&, Scaling&, Place&) {
+const char* place_euclidean(const ModelMapContext&, const TokenNumbers&, Scaling&, EmbeddedPoint&) {
   return nullptr;
 }
 TokenGradient euclidean_gradient(const ModelMapContext&, const TokenNumbers&, const PlaceGradient&,
@@ -23,7 +23,7 @@ TokenGradient euclidean_gradient(const ModelMapContext&, const TokenNumbers&, co
 }
 
 const char* place_half_space(const ModelMapContext& c, const TokenNumbers& x, Scaling&,
-                             Place& place) {
+                             EmbeddedPoint& place) {
   place = {x.last, c.light - x.last};
   return x.last <= 0 ? "its height must be above 0" : nullptr;
 }
@@ -36,7 +36,7 @@ TokenGradient half_space_gradient(const ModelMapContext&, const TokenNumbers&,
 double psi_rate(const ModelMapContext& c) { return c.published_code ? 1.0 / c.feature : 1.0; }
 
 const char* place_psi(const ModelMapContext& c, const TokenNumbers& x, Scaling& base,
-                      Place& place) {
+                      EmbeddedPoint& place) {
   base.factor = std::exp(x.last * psi_rate(c));
   place = {base.factor, c.light - base.factor};
   return nullptr;
@@ -62,7 +62,8 @@ struct Sigma {
   }
 };
 
-const char* place_xi(const ModelMapContext& c, const TokenNumbers& x, Scaling& base, Place& place) {
+const char* place_xi(const ModelMapContext& c, const TokenNumbers& x, Scaling& base,
+                     EmbeddedPoint& place) {
   const Sigma s(x.last);
   base.factor = c.light * s.up;
   place = {base.factor, c.light * s.down};
@@ -99,7 +100,7 @@ constexpr std::array exp_parameters{ParameterInfo{"base_height", 1.0, Domain::po
                                                   "height p_d of the point that Exp starts from"}};
 
 const char* place_exp(const ModelMapContext& c, const TokenNumbers& x, Scaling& base,
-                      Place& place) {
+                      EmbeddedPoint& place) {
   const ExpPoint e = exp_point(x.norm2, x.last);
   const double scale = c.p[0] / e.denominator;
   base.factor = e.sinhc * scale;
@@ -141,7 +142,8 @@ TokenGradient direction_gradient(const TokenNumbers& x, double sign, double alon
 }
 
 /// A negative radius means the opposite direction with the positive radius.
-const char* place_pi(const ModelMapContext& c, const TokenNumbers& x, Scaling& base, Place& place) {
+const char* place_pi(const ModelMapContext& c, const TokenNumbers& x, Scaling& base,
+                     EmbeddedPoint& place) {
   base = direction(x, c.feature - 1, x.last < 0 ? -1 : 1);
   place.height = std::abs(x.last);
   return nullptr;
@@ -156,7 +158,7 @@ TokenGradient pi_gradient(const ModelMapContext&, const TokenNumbers& x, const P
 
 /// Points (x_s, x_t) of the hyperboloid, with r = asinh |x_s|.
 const char* place_hyperboloid(const ModelMapContext& c, const TokenNumbers& x, Scaling& base,
-                              Place& place) {
+                              EmbeddedPoint& place) {
   base = direction(x, c.feature - 1, 1);
   const double norm = std::sqrt(x.norm2);
   place.height = std::asinh(norm);
@@ -175,7 +177,7 @@ TokenGradient space_gradient(const ModelMapContext&, const TokenNumbers& x, cons
 
 /// The point (x, sqrt(1 + |x|^2)) of the hyperboloid above x, with r = asinh |x|.
 const char* place_lift(const ModelMapContext& c, const TokenNumbers& x, Scaling& base,
-                       Place& place) {
+                       EmbeddedPoint& place) {
   base = direction(x, c.feature, 1);
   place.height = std::asinh(std::sqrt(x.norm2));
   return nullptr;
@@ -183,7 +185,7 @@ const char* place_lift(const ModelMapContext& c, const TokenNumbers& x, Scaling&
 
 /// Coordinates of the Poincare ball, with rho = 2 artanh |x|.
 const char* place_ball(const ModelMapContext& c, const TokenNumbers& x, Scaling& base,
-                       Place& place) {
+                       EmbeddedPoint& place) {
   base = direction(x, c.feature, 1);
   const double norm = std::sqrt(x.norm2);
   if (norm >= 1) return "it must lie inside the unit ball";
@@ -201,7 +203,7 @@ TokenGradient ball_gradient(const ModelMapContext&, const TokenNumbers& x, const
 }
 
 const char* place_polar(const ModelMapContext& c, const TokenNumbers& x, Scaling& base,
-                        Place& place) {
+                        EmbeddedPoint& place) {
   base = direction(x, c.feature - 1, 1);
   place.light_distance = std::max(x.last, 0.0) + std::log1p(std::exp(-std::abs(x.last)));
   place.height = c.light + place.light_distance;
@@ -315,7 +317,7 @@ TokenNumbers token_numbers(const ModelMapRow& map, const ModelMapContext& contex
 }
 
 const char* place_token(const ModelMapRow& map, const ModelMapContext& context, const double* x,
-                        double* base, Place& place) {
+                        double* base, EmbeddedPoint& place) {
   const int m = map.base_size(context.feature);
   Scaling scaling;
   const char* wrong = map.place(context, token_numbers(map, context, x), scaling, place);

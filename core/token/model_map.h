@@ -11,9 +11,10 @@
 //   pi    (sinh(r) u, cosh r), u = x_:/|x_:|, r = x_d  hyperboloid; Coneheads eq. 13 (normalised)
 //   lift  (x, sqrt(1 + |x|^2))                         hyperboloid; the Weierstrass lift
 //
-// A mapped token is a Place: base coordinates [m] and a height (core/similarity/similarity.h).
-// Every map multiplies x_: by a number, so that it needs only the TokenNumbers of a token; the
-// kernels do the rest. Arithmetic is in double and is rounded to T once.
+// A mapped token is a EmbeddedPoint: base coordinates [m] and a height
+// (core/similarity/similarity.h). Every map multiplies x_: by a number, so that it needs only the
+// TokenNumbers of a token; the kernels do the rest. Arithmetic is in double and is rounded to T
+// once.
 #pragma once
 
 #include <span>
@@ -48,8 +49,8 @@ struct Scaling {
 
 /// dL/d(place) of a token.
 struct PlaceGradient {
-  double along;  ///< x_: . dL/d(base), over the base coordinates.
-  Place place;   ///< dL/d(height) and dL/d(light distance).
+  double along;         ///< x_: . dL/d(base), over the base coordinates.
+  EmbeddedPoint place;  ///< dL/d(height) and dL/d(light distance).
 };
 
 /// dL/dx: by_base dL/d(base) + by_token x_: for the base coordinates, and `last` for x_d if it is
@@ -70,7 +71,7 @@ struct ModelMapRow {
   int (*base_size)(int feature);
   /// Sets base and place for a token x. Returns null, or text that says why x is outside the model.
   const char* (*place)(const ModelMapContext& context, const TokenNumbers& x, Scaling& base,
-                       Place& place);
+                       EmbeddedPoint& place);
   /// Returns dL/dx and adds to dlight. Other parameters of maps are not differentiable.
   TokenGradient (*gradient)(const ModelMapContext& context, const TokenNumbers& x,
                             const PlaceGradient& upstream, double* dlight);
@@ -81,7 +82,7 @@ struct ModelMapRow {
                                          const double* x);
 /// Sets base [m] and place for x [d]. Returns the same as ModelMapRow::place.
 [[nodiscard]] const char* place_token(const ModelMapRow& map, const ModelMapContext& context,
-                                      const double* x, double* base, Place& place);
+                                      const double* x, double* base, EmbeddedPoint& place);
 
 [[nodiscard]] std::span<const ModelMapRow> model_map_table();
 /// Returns the row with this name for this space, or null.

@@ -61,7 +61,7 @@ class Placer {
     const auto d = static_cast<std::size_t>(plan_.extents.feature);
     if (!all_finite(token, plan_.extents.feature)) return nowhere();
     Vector base(d);
-    Place place;
+    EmbeddedPoint place;
     const char* wrong =
         place_token(*plan_.map, plan_.map_context(map_values_, head_), token, base.data(), place);
     if (wrong != nullptr) {

@@ -88,8 +88,8 @@ void HeatRaster::run(double milliseconds) {
   const auto start = std::chrono::steady_clock::now();
   while (!done()) {
     const int end = std::min(rows_, row_ + (milliseconds < all_of_it ? rows_at_once : rows_));
-    run_tickets(end - row_, {}, [this](std::int64_t ticket, const auto&) {
-      compute_row(row_ + static_cast<int>(ticket));
+    run_tasks(end - row_, {}, [this](std::int64_t task, const auto&) {
+      compute_row(row_ + static_cast<int>(task));
     });
     row_ = end;
     const std::chrono::duration<double, std::milli> spent =

@@ -89,9 +89,9 @@ void MapPyramid::fill(const Execution& execution) {
   for (std::int64_t first = 0; first < blocks; first += wide) {
     const std::int64_t count = std::min(wide, blocks - first);
     std::vector<MapBlock> done(static_cast<std::size_t>(count));
-    run_tickets(count, quiet, [&](std::int64_t ticket, const auto&) {
-      const std::int64_t begin = (first + ticket) * block;
-      done[static_cast<std::size_t>(ticket)] =
+    run_tasks(count, quiet, [&](std::int64_t task, const auto&) {
+      const std::int64_t begin = (first + task) * block;
+      done[static_cast<std::size_t>(task)] =
           map_block(*source_, begin, std::min(begin + block, rows()), base_level_);
     });
     for (const MapBlock& part : done) take(part);

@@ -140,7 +140,7 @@ class PlainHead {
   PlacedToken placed(const S* token) const {
     const std::vector<double> x = wide(token, plan_.extents.feature);
     std::vector<double> base(base_size());
-    Place place;
+    EmbeddedPoint place;
     (void)place_token(*plan_.map, context_, x.data(), base.data(), place);
     PlacedToken out{{}, rounded<S>(place.height), rounded<S>(place.light_distance)};
     for (const double v : base) out.base.push_back(rounded<S>(v));
@@ -279,7 +279,7 @@ class PlainHead {
     double along = 0, unused[64] = {};
     for (std::size_t i = 0; i < by_base.size(); ++i) along += x[i] * rounded<S>(by_base[i]);
     const TokenNumbers numbers = token_numbers(*plan_.map, context_, x.data());
-    const Place by_place{rounded<S>(by.height), rounded<S>(by.light_distance)};
+    const EmbeddedPoint by_place{rounded<S>(by.height), rounded<S>(by.light_distance)};
     const TokenGradient token_by =
         plan_.map->gradient(context_, numbers, {along, by_place}, unused);
     if (by_base.size() < x.size()) out[by_base.size()] = rounded<S>(token_by.last);

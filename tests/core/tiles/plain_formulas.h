@@ -18,7 +18,7 @@ struct Dual {
   std::array<float, variables> by{};
 };
 
-/// The measure of a pair, and height and light_distance (Place) of its tokens.
+/// The measure of a pair, and height and light_distance (EmbeddedPoint) of its tokens.
 using PairNumbers = std::array<float, variables>;
 
 /// Returns the logit of a pair with its derivatives, given the parameters of a similarity.

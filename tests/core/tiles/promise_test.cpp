@@ -119,11 +119,11 @@ std::vector<std::string> promised_calls() {
 /// A pair of tokens in the space of a similarity with the parameters p.
 struct RandomPair {
   double x = 0;
-  Place query, key;
+  EmbeddedPoint query, key;
 
   RandomPair(const SimilarityRow& row, const double* p, conelab::Random& random)
       : x(row.info.measure == Measure::squared_distance ? 4 * random.uniform() : random.normal()) {
-    for (Place* place : {&query, &key}) {
+    for (EmbeddedPoint* place : {&query, &key}) {
       if (row.info.space == Space::hyperboloid) place->height = 4 * random.uniform();
       if (row.info.space == Space::half_space) {
         place->height = p[1] * random.uniform();
@@ -152,7 +152,7 @@ std::array<double, 4> in_double(const SimilarityRow& row, const std::vector<doub
   row.token(pair.query, own.data(), q);
   row.token(pair.key, own.data(), k);
   const PairSlope s = row.slope(pair.x, q, k, c);
-  Place by_query, by_key;
+  EmbeddedPoint by_query, by_key;
   row.token_gradient(pair.query, own.data(), s.query, by_query, unused);
   row.token_gradient(pair.key, own.data(), s.key, by_key, unused);
   return {s.logit, s.x, by_height(row, by_query.height, by_query.light_distance),
