@@ -11,12 +11,13 @@
 #include "app/bench_json.h"
 #include "app/command.h"
 #include "app/interrupt.h"
-#include "app/labelled_view.h"
 #include "app/output.h"
+#include "app/run_job.h"
 #include "core/base/error.h"
 #include "core/bench/compare.h"
 #include "core/bench/parts.h"
 #include "core/bench/summary.h"
+#include "core/study/labelled_view.h"
 
 namespace conelab {
 namespace {
@@ -72,7 +73,7 @@ int compare_files(const TypedCompare& typed) {
   }
   const BenchComparison found =
       compare_bench(typed.a, typed.b, typed.margin, {.cancelled = interrupted});
-  for (const std::string& path : found.changed) warn_of_change(path);
+  for (const std::string& path : found.changed) print_warning(change_remark(path));
   if (found.cases.empty()) {
     const std::string labels = fmt::format("{}", fmt::join(differing_labels(found), ", "));
     fail("{} and {} have no case in common{}{}", typed.a, typed.b, labels.empty() ? "" : ": ",
@@ -105,7 +106,7 @@ int compare_files(const TypedCompare& typed) {
 
 int compare_within(const TypedCompare& typed) {
   Parts::check_finished(typed.a);
-  const LabelledFile file = read_result(typed.a, interrupted);
+  const LabelledFile file = read_result(typed.a, command_context());
   const auto cases = compare_operators(measured_cases(file, typed.a), typed.base, typed.margin);
   const MeasuredControl control = measured_control(file);
   if (typed.json) {

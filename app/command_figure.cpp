@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "app/command.h"
-#include "app/figure_request.h"
 #include "app/figure_sink.h"
-#include "app/interrupt.h"
 #include "app/output.h"
+#include "app/run_job.h"
 #include "core/base/names.h"
 #include "core/figure/figure_table.h"
 #include "core/figure/missing_glyphs.h"
 #include "core/study/call_json.h"
+#include "core/study/figure_request.h"
 
 namespace conelab {
 namespace {
@@ -34,7 +34,7 @@ std::string figure_names() {
 int run_figure(const TypedFigure& typed) {
   FigureRequest request = typed.request;
   request.parameters = parse_parameters(typed.parameters);
-  request.cancelled = interrupted;
+  request.context = command_context();
   const std::string format = claim_figure(typed.output);
   const figure::DisplayList list = draw_figure(request);
   write_figure_file(list, typed.output);

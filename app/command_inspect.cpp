@@ -8,13 +8,13 @@
 
 #include "app/command.h"
 #include "app/interrupt.h"
-#include "app/labelled_view.h"
 #include "app/output.h"
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 #include "core/files/inspect.h"
 #include "core/files/text.h"
 #include "core/study/call_json.h"
+#include "core/study/labelled_view.h"
 
 namespace conelab {
 namespace {

@@ -7,10 +7,10 @@
 
 #include "app/bench_setup.h"
 #include "app/desktop_backends.h"
-#include "app/figure_request.h"
 #include "core/base/environment.h"
 #include "core/study/attend_job.h"
 #include "core/study/call_json.h"
+#include "core/study/figure_request.h"
 #include "gpu/cuda_backend.h"
 
 namespace conelab {
@@ -33,7 +33,7 @@ std::string shipped_trace() {
 
 FigureRequest request_of(const desktop::FigureChoice& choice,
                          const std::function<bool()>& cancelled = {}) {
-  return {choice.name, choice.inputs, choice.parameters, choice.width, cancelled};
+  return {choice.name, choice.inputs, choice.parameters, choice.width, {.cancelled = cancelled}};
 }
 
 figure::DisplayList draw(const desktop::FigureChoice& choice,

@@ -12,15 +12,17 @@
 
 namespace conelab {
 
+/// Returns the context of a job that a subcommand runs, without progress.
+[[nodiscard]] inline JobContext command_context() {
+  return {.cancelled = interrupted, .remark = print_warning, .cuda = &cuda_backend()};
+}
+
 /// Returns run(context). An interruption says that nothing was written to `output`.
 template <class Run>
 auto run_with_bar(const char* title, const std::string& output, const Run& run) {
   Progress bar(title);
-  JobContext context;
-  context.cancelled = interrupted;
+  JobContext context = command_context();
   context.progress = [&](const char* stage, double done) { bar.update(done, stage); };
-  context.remark = print_warning;
-  context.cuda = &cuda_backend();
   try {
     return run(context);
   } catch (const Error& error) {

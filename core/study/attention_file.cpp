@@ -26,16 +26,16 @@ constexpr std::int64_t numbers_a_block = std::int64_t{1} << 20;
 /// Name of the axis of heads that projections made, if other tensors have another number of heads.
 constexpr const char* made_heads = "made_head";
 
-struct Axis {
+struct FileAxis {
   std::string name;
   std::int64_t size;
 };
 
 struct Axes {
-  Axis batch, head, query, key, feature, value_feature;
+  FileAxis batch, head, query, key, feature, value_feature;
 };
 
-std::vector<Axis> pair_axes(const Shape4& pairs) {
+std::vector<FileAxis> pair_axes(const Shape4& pairs) {
   return {
       {"batch", pairs.batch}, {"head", pairs.head}, {"query", pairs.token}, {"key", pairs.feature}};
 }
@@ -45,9 +45,9 @@ Axes axes_of(const Extents& e) {
           {"key", e.key},     {"feature", e.feature}, {"value_feature", e.value}};
 }
 
-std::vector<hsize_t> sizes(const std::vector<Axis>& axes) {
+std::vector<hsize_t> sizes(const std::vector<FileAxis>& axes) {
   std::vector<hsize_t> list;
-  for (const Axis& axis : axes) list.push_back(static_cast<hsize_t>(axis.size));
+  for (const FileAxis& axis : axes) list.push_back(static_cast<hsize_t>(axis.size));
   return list;
 }
 
@@ -62,23 +62,23 @@ class TensorGroup {
   [[nodiscard]] const Where& where() const { return where_; }
 
   void describe(const std::string& nx_class, const std::string& signal,
-                const std::vector<Axis>& axes) {
+                const std::vector<FileAxis>& axes) {
     write_attribute(id(), "NX_class", nx_class, where_);
     if (signal.empty()) return;
     std::vector<std::string> names;
-    for (const Axis& axis : axes) names.push_back(axis.name);
+    for (const FileAxis& axis : axes) names.push_back(axis.name);
     write_attribute(id(), "signal", signal, where_);
     write_attribute(id(), "axes", names, where_);
   }
 
-  void attach(const Dataset& dataset, const std::vector<Axis>& axes, const Where& where) {
+  void attach(const Dataset& dataset, const std::vector<FileAxis>& axes, const Where& where) {
     for (std::size_t i = 0; i < axes.size(); ++i) {
       hdf5::attach_scale(dataset, scale(axes[i]), static_cast<unsigned>(i), where);
     }
   }
 
   template <class T>
-  void write(const std::string& name, Dtype dtype, const std::vector<Axis>& axes,
+  void write(const std::string& name, Dtype dtype, const std::vector<FileAxis>& axes,
              const Tensor4<T>& tensor) {
     const Where here = where_.child(name);
     const std::vector<hsize_t> extents = sizes(axes);
@@ -96,7 +96,7 @@ class TensorGroup {
   }
 
   /// Writes numbers in double, whatever the type of the tensors.
-  void write_numbers(const std::string& name, const std::vector<Axis>& axes,
+  void write_numbers(const std::string& name, const std::vector<FileAxis>& axes,
                      const std::vector<double>& values) {
     const Where here = where_.child(name);
     Dataset dataset = hdf5::create_dataset(id(), name, H5T_IEEE_F64LE, sizes(axes), {}, here);
@@ -105,7 +105,7 @@ class TensorGroup {
     dataset.close(here);
   }
 
-  void write_tokens(const std::string& name, const Axis& axis,
+  void write_tokens(const std::string& name, const FileAxis& axis,
                     const std::vector<std::string>& tokens) {
     if (tokens.empty()) return;
     const Where here = where_.child(name);
@@ -123,7 +123,7 @@ class TensorGroup {
   }
 
  private:
-  const Dataset& scale(const Axis& axis) {
+  const Dataset& scale(const FileAxis& axis) {
     const auto found = scales_.find(axis.name);
     if (found != scales_.end()) return found->second;
     const LabelledAxis labels = counted_axis(axis.name, static_cast<std::size_t>(axis.size));
@@ -179,7 +179,7 @@ void write_map(hid_t parent, const Where& where, const std::string& group_name,
                const std::string& name, const AttentionFile<T>& file,
                const RowBlocks<Compute<T>>& produce, Dtype dtype) {
   if (!produce) return;
-  const std::vector<Axis> axes = pair_axes(file.pairs);
+  const std::vector<FileAxis> axes = pair_axes(file.pairs);
   TensorGroup group(parent, where, group_name);
   group.describe("NXdata", name, axes);
   const Where here = group.where().child(name);
@@ -197,13 +197,13 @@ template <class T>
 void write_output(hid_t parent, const Where& where, const AttentionFile<T>& file) {
   if (file.output == nullptr && file.lse == nullptr) return;
   const Axes a = axes_of(file.extents);
-  const std::vector<Axis> pairs = pair_axes(file.pairs);
-  std::vector<Axis> row_axes(pairs.begin(), pairs.end() - 1);
+  const std::vector<FileAxis> pairs = pair_axes(file.pairs);
+  std::vector<FileAxis> row_axes(pairs.begin(), pairs.end() - 1);
   TensorGroup group(parent, where, "output");
   if (file.output != nullptr) {
     const Shape4& s = file.output->shape;
     if (s.head != file.pairs.head) row_axes[1].name = made_heads;
-    const std::vector<Axis> axes = {a.batch, {"head", s.head}, a.query, {"feature", s.feature}};
+    const std::vector<FileAxis> axes = {a.batch, {"head", s.head}, a.query, {"feature", s.feature}};
     group.describe("NXdata", "output", axes);
     group.write("output", file.dtype, axes, *file.output);
   } else {
@@ -221,7 +221,7 @@ template <class T>
 void write_gradients(hid_t parent, const Where& where, const AttentionFile<T>& file) {
   if (file.gradients == nullptr) return;
   const Axes a = axes_of(file.extents);
-  const Axis heads{file.pairs.head == a.head.size ? a.head.name : made_heads, file.pairs.head};
+  const FileAxis heads{file.pairs.head == a.head.size ? a.head.name : made_heads, file.pairs.head};
   const Backward<T>& gradients = *file.gradients;
   TensorGroup group(parent, where, "gradients");
   group.describe("NXcollection", "", {});
@@ -240,10 +240,11 @@ void write_gradients(hid_t parent, const Where& where, const AttentionFile<T>& f
     if (!scalar && static_cast<std::int64_t>(values.size()) != heads.size) {
       fail("{}: wrong length (expected 1 or {}, found {})", here.text(), heads.size, values.size());
     }
-    group.write_numbers(name, scalar ? std::vector<Axis>{} : std::vector<Axis>{heads}, values);
+    group.write_numbers(name, scalar ? std::vector<FileAxis>{} : std::vector<FileAxis>{heads},
+                        values);
   }
   for (const auto& [name, tensor] : gradients.tensors) {
-    std::vector<Axis> axes;
+    std::vector<FileAxis> axes;
     for (std::size_t i = 0; i < tensor.extents.size(); ++i) {
       axes.push_back({fmt::format("{}_axis_{}", name, i), tensor.extents[i]});
     }

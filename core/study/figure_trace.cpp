@@ -1,4 +1,4 @@
-#include "app/figure_trace.h"
+#include "core/study/figure_trace.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -62,15 +62,16 @@ std::int64_t index_below(const FigureRequest& request, const std::string& key, c
 std::vector<std::string> layer_groups(const FigureRequest& request, const std::string& file,
                                       const std::string& prefix) {
   const ArrayNames names = array_names(request, prefix);
-  return groups_to_open(file, names.query.empty() ? "q" : names.query, request.cancelled, false);
+  return groups_to_open(file, names.query.empty() ? "q" : names.query, request.context.cancelled,
+                        false);
 }
 
 std::shared_ptr<const Trace> read_trace_layer(const FigureRequest& request, const std::string& spec,
                                               const std::string& prefix) {
   const InputSpec parsed = parse_input_spec(spec);
   // draw_figure hashes each file once, however many layers are read.
-  auto trace =
-      load_trace(parsed.path, parsed.group, request.cancelled, array_names(request, prefix), false);
+  auto trace = load_trace(parsed.path, parsed.group, request.context.cancelled,
+                          array_names(request, prefix), false);
   const Extents e = trace->extents();
   if (e.query * e.key > most_cells) {
     misuse("{}: {} x {} is too large for a figure of the whole map", spec, e.query, e.key);

@@ -8,16 +8,16 @@
 #include <optional>
 #include <set>
 
-#include "app/figure_request.h"
-#include "app/figure_result.h"
-#include "app/figure_subject.h"
-#include "app/figure_trace.h"
-#include "app/labelled_view.h"
 #include "core/base/error.h"
 #include "core/call/call_text.h"
 #include "core/files/sandbox.h"
 #include "core/operators/operator.h"
 #include "core/study/call_json.h"
+#include "core/study/figure_request.h"
+#include "core/study/figure_result.h"
+#include "core/study/figure_subject.h"
+#include "core/study/figure_trace.h"
+#include "core/study/labelled_view.h"
 
 namespace conelab {
 namespace {
@@ -46,7 +46,7 @@ std::optional<ResultMap> read_result_map(const std::string& path, Map2d quantity
   const InputSpec spec = parse_input_spec(path);
   if (!spec.group.empty() || detect_format(spec.path) != FileFormat::hdf5) return std::nullopt;
   const std::string name = quantity == Map2d::weights ? "weights" : "logits";
-  const SandboxLimits limits{.cancelled = request.cancelled};
+  const SandboxLimits limits{.cancelled = request.context.cancelled};
   const auto map = find_labelled_sandboxed(path, "attention/" + name, limits);
   const auto entry = find_labelled_sandboxed(path, "attention", limits);
   if (!map && entry) {

@@ -1,11 +1,11 @@
 // Reads result files, their axes and their numbers. Errors name the file.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "core/files/bench_file.h"
+#include "core/study/job.h"
 
 namespace conelab {
 
@@ -13,13 +13,11 @@ namespace conelab {
 /// it.
 void check_whole_file(const std::string& path);
 
-/// Reads a whole result file in a child process. Warns if its bytes have changed since it was
-/// written. Polls `cancelled` and throws Error(interrupted) once it returns true; throws misuse for
-/// FILE:GROUP.
-[[nodiscard]] LabelledFile read_result(const std::string& path,
-                                       const std::function<bool()>& cancelled);
-/// Prints the warning that the file's bytes have changed since it was written.
-void warn_of_change(const std::string& path);
+/// Reads a whole result file in a child process. Remarks if its bytes have changed since it was
+/// written. Throws misuse for FILE:GROUP, and interrupted once the context wants the job to stop.
+[[nodiscard]] LabelledFile read_result(const std::string& path, const JobContext& context);
+/// Returns the remark that the file's bytes have changed since it was written.
+[[nodiscard]] std::string change_remark(const std::string& path);
 
 /// Returns the axis of that name. Throws a failure "FILE: ..." if the array has none.
 [[nodiscard]] const LabelledAxis& axis_of(const LabelledArray& array, const std::string& name,

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/figure_request.h"
+#include "core/study/figure_request.h"
 #include "core/trace/trace.h"
 
 namespace conelab {

@@ -1,4 +1,4 @@
-#include "app/figure_request.h"
+#include "core/study/figure_request.h"
 
 #include <gtest/gtest.h>
 

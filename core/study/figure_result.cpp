@@ -1,14 +1,14 @@
-#include "app/figure_result.h"
+#include "core/study/figure_result.h"
 
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "app/figure_trace.h"
 #include "core/base/error.h"
 #include "core/call/call_text.h"
 #include "core/files/read_tensors.h"
 #include "core/operators/operator.h"
 #include "core/study/call_json.h"
+#include "core/study/figure_trace.h"
 
 namespace conelab {
 namespace {

@@ -1,12 +1,12 @@
 // Reads the tree of one head, from a result of `tree` or from a trace.
-#include "app/figure_request.h"
-#include "app/figure_result.h"
-#include "app/figure_trace.h"
-#include "app/labelled_view.h"
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/call/call_text.h"
 #include "core/files/sandbox.h"
+#include "core/study/figure_request.h"
+#include "core/study/figure_result.h"
+#include "core/study/figure_trace.h"
+#include "core/study/labelled_view.h"
 #include "core/tree/tree_file.h"
 
 namespace conelab {
@@ -24,7 +24,7 @@ bool is_tree_result(const std::string& path, const std::function<bool()>& cancel
 
 void from_result(const FigureRequest& request, const std::string& path,
                  figure::FigureInput& input) {
-  const LabelledFile file = read_result(path, request.cancelled);
+  const LabelledFile file = read_result(path, request.context);
   const tree::StoredTrees stored = tree::read_trees(file);
   const std::size_t batch = request.index("batch"), head = request.index("head");
   check_index("batch", batch, stored.labels.batch);
@@ -56,7 +56,7 @@ void from_trace(const FigureRequest& request, figure::FigureInput& input) {
   AttentionInput<double> input_of_call = head_input(*trace, batch, head)->exact;
   const auto plan = draw_tensors(call, input_of_call);
   Execution execution;
-  execution.cancelled = request.cancelled;
+  execution.cancelled = request.context.cancelled;
   input.tree = std::make_shared<tree::HeadTree>(
       std::move(tree::head_trees(*plan, input_of_call, tokens, execution).front()));
   input.tokens = tokens == tree::Tokens::key ? trace->key_token : trace->query_token;
@@ -69,7 +69,7 @@ void from_trace(const FigureRequest& request, figure::FigureInput& input) {
 
 void read_tree(const FigureRequest& request, figure::FigureInput& input) {
   const std::string& path = request.single_input();
-  if (is_tree_result(path, request.cancelled))
+  if (is_tree_result(path, request.context.cancelled))
     from_result(request, path, input);
   else
     from_trace(request, input);

@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "app/figure_request.h"
 #include "core/call/call.h"
 #include "core/files/labelled_array.h"
+#include "core/study/figure_request.h"
 
 namespace conelab {
 

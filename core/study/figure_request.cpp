@@ -1,8 +1,7 @@
-#include "app/figure_request.h"
+#include "core/study/figure_request.h"
 
 #include <map>
 
-#include "app/labelled_view.h"
 #include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/sha256.h"
@@ -10,24 +9,31 @@
 #include "core/figure/style.h"
 #include "core/files/read_tensors.h"
 #include "core/study/call_json.h"
+#include "core/study/labelled_view.h"
 
 namespace conelab {
 namespace {
 
 using figure::FigureSource;
 
+void read_nothing(const FigureRequest& request, figure::FigureInput&) {
+  if (!request.inputs.empty()) misuse("figure {} takes no --input", request.name);
+}
+
+/// A source of figures and what reads it.
+struct SourceReader {
+  FigureSource source;
+  void (*read)(const FigureRequest& request, figure::FigureInput& input);
+};
+constexpr SourceReader readers[] = {{FigureSource::maps, read_maps},
+                                    {FigureSource::heads, read_heads},
+                                    {FigureSource::bench, read_bench},
+                                    {FigureSource::tree, read_tree},
+                                    {FigureSource::none, read_nothing}};
+
 void read_source(FigureSource source, const FigureRequest& request, figure::FigureInput& input) {
-  switch (source) {
-    case FigureSource::maps:
-      return read_maps(request, input);
-    case FigureSource::heads:
-      return read_heads(request, input);
-    case FigureSource::bench:
-      return read_bench(request, input);
-    case FigureSource::tree:
-      return read_tree(request, input);
-    case FigureSource::none:
-      if (!request.inputs.empty()) misuse("figure {} takes no --input", request.name);
+  for (const SourceReader& reader : readers) {
+    if (reader.source == source) reader.read(request, input);
   }
 }
 
@@ -37,7 +43,7 @@ std::string digests_of(const FigureRequest& request) {
   std::map<std::string, std::string> by_path;  // Several inputs may be groups of one file.
   for (const std::string& input : request.inputs) {
     const auto [own, added] = by_path.try_emplace(parse_input_spec(input).path);
-    if (added) own->second = sha256_of_file(own->first, request.cancelled);
+    if (added) own->second = sha256_of_file(own->first, request.context.cancelled);
     digests += (digests.empty() ? "" : " ") + own->second;
   }
   return digests;
@@ -66,7 +72,7 @@ void read_bench(const FigureRequest& request, figure::FigureInput& input) {
   if (!input.info->several || request.inputs.empty()) (void)request.single_input();
   for (const std::string& name : request.inputs) {
     Parts::check_finished(name);
-    const LabelledFile file = read_result(name, request.cancelled);
+    const LabelledFile file = read_result(name, request.context);
     const std::vector<MeasuredCase> cases = measured_cases(file, name);
     const std::vector<MeasuredExponent> exponents = measured_exponents(file, name);
     input.cases.insert(input.cases.end(), cases.begin(), cases.end());

@@ -2,7 +2,7 @@
 // or of the layers up to it; and of another layer or file that they are compared with.
 #pragma once
 
-#include "app/figure_trace.h"
+#include "core/study/figure_trace.h"
 
 namespace conelab {
 

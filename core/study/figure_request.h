@@ -1,13 +1,13 @@
-// Draws a figure, given its name: reads the input and makes it. The names, keys and makers are rows
-// of core/figure/figure_table.h. There is one reader for each kind of source, which turns files
-// into the numbers that a figure is made from.
+// The job `figure`: reads the input of a figure, given its name, and makes it. The names, keys and
+// makers are rows of core/figure/figure_table.h. There is one reader for each kind of source, which
+// turns files into the numbers that a figure is made from.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "core/figure/figure_table.h"
+#include "core/study/job.h"
 
 namespace conelab {
 
@@ -16,9 +16,7 @@ struct FigureRequest {
   std::vector<std::string> inputs;  ///< Each is FILE or FILE:/group.
   figure::Parameters parameters;    ///< The values of `-p KEY=VALUE`.
   std::string width;                ///< "86mm", "double", ...; empty takes the figure's preset.
-  /// Is polled while the figure is made; once it returns true, Error(interrupted) is thrown. Empty:
-  /// never.
-  std::function<bool()> cancelled = {};
+  JobContext context = {};          ///< Cancels the work and receives its remarks.
 
   /// Returns the value that was given for the key, or the table's default.
   [[nodiscard]] std::string value(const std::string& key) const;

@@ -1,12 +1,12 @@
-#include "app/figure_subject.h"
+#include "core/study/figure_subject.h"
 
 #include <cmath>
 
-#include "app/figure_result.h"
 #include "core/base/error.h"
 #include "core/call/call_text.h"
 #include "core/call/plan.h"
 #include "core/study/call_json.h"
+#include "core/study/figure_result.h"
 #include "core/trace/layers.h"
 #include "core/trace/whole_map.h"
 #include "core/tree/score_input.h"
@@ -53,10 +53,10 @@ HeatmapPanel map_of(const Subject& subject, const std::string& similarity, Map2d
   const Trace& trace = *subject.trace;
   if (subject.join == "one") {
     return panel_of_head(trace, subject.batch, subject.head, similarity, quantity,
-                         subject.request->cancelled);
+                         subject.request->context.cancelled);
   }
   Execution execution;
-  execution.cancelled = subject.request->cancelled;
+  execution.cancelled = subject.request->context.cancelled;
   const Call call = call_from_text(similarity);
   const auto on_head = [&](const Trace& layer, std::int64_t head) {
     return given_call_on_head(call, layer, head);

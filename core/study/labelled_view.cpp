@@ -1,10 +1,9 @@
-#include "app/labelled_view.h"
+#include "core/study/labelled_view.h"
 
 #include <filesystem>
 #include <type_traits>
 #include <variant>
 
-#include "app/output.h"
 #include "core/base/error.h"
 #include "core/files/read_tensors.h"
 #include "core/files/sandbox.h"
@@ -18,15 +17,15 @@ void check_whole_file(const std::string& path) {
   misuse("{}: is taken as a whole file, without a group (found ':{}')", spec.path, spec.group);
 }
 
-LabelledFile read_result(const std::string& path, const std::function<bool()>& cancelled) {
+LabelledFile read_result(const std::string& path, const JobContext& context) {
   check_whole_file(path);
-  LabelledFile file = read_labelled_file_sandboxed(path, {.cancelled = cancelled});
-  if (file.changed) warn_of_change(path);
+  LabelledFile file = read_labelled_file_sandboxed(path, {.cancelled = context.cancelled});
+  if (file.changed) context.say("{}", change_remark(path));
   return file;
 }
 
-void warn_of_change(const std::string& path) {
-  warn("{}: its bytes are not those that were written: damaged, or changed since", path);
+std::string change_remark(const std::string& path) {
+  return path + ": its bytes are not those that were written: damaged, or changed since";
 }
 
 const LabelledAxis& axis_of(const LabelledArray& array, const std::string& name,

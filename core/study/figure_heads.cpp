@@ -1,11 +1,11 @@
 // Reads the attention of all heads of the layers of a trace.
 #include <algorithm>
 
-#include "app/figure_subject.h"
 #include "core/base/error.h"
 #include "core/call/call_text.h"
 #include "core/figure/heads.h"
 #include "core/study/call_json.h"
+#include "core/study/figure_subject.h"
 #include "core/trace/layers.h"
 #include "core/tree/score_input.h"
 
@@ -79,7 +79,8 @@ figure::HeadPanel head_panel(const FigureRequest& request, const LayerHead& of,
   const bool logits = request.value("quantity") == "logits";
   const std::string reference = request.value("difference");
   const auto map_under = [&](const std::string& similarity, Map2d quantity) {
-    return panel_of_head(of.trace, of.batch, of.head, similarity, quantity, request.cancelled);
+    return panel_of_head(of.trace, of.batch, of.head, similarity, quantity,
+                         request.context.cancelled);
   };
   HeatmapPanel weights = map_under(row.similarity, Map2d::weights);
   exclude_special_tokens(request, weights);
