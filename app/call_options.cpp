@@ -100,4 +100,23 @@ std::shared_ptr<CallOptions> declare_call(CLI::App& options) {
   return typed;
 }
 
+void declare_external(CLI::App& options, bool& allow_external) {
+  options.add_flag("--allow-external", allow_external,
+                   "follow links and storage out of the input file");
+}
+
+void declare_reading(CLI::App& options, Reading& reading) {
+  declare_external(options, reading.allow_external);
+  options
+      .add_option("--bf16", reading.bf16,
+                  "an array whose elements of 2 bytes are bf16, --bf16 again for the next")
+      ->option_text("NAME")
+      ->allow_extra_args(false);
+  options
+      .add_option(
+          "--axes", reading.axes,
+          "the order of the axes of q, k and v: batch, head, token and feature, with commas")
+      ->option_text("AXIS,...");
+}
+
 }  // namespace conelab

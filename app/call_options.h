@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/call/call.h"
+#include "core/files/tensor_source.h"
 
 namespace CLI {
 class App;
@@ -28,5 +29,10 @@ struct CallOptions {
 
 /// Declares the options of every part. Their help and the allowed names come from the tables.
 [[nodiscard]] std::shared_ptr<CallOptions> declare_call(CLI::App& options);
+
+/// Declares the options that say how the arrays of an input are read.
+void declare_reading(CLI::App& options, Reading& reading);
+/// Declares the first of them alone, for commands that take arrays as they are.
+void declare_external(CLI::App& options, bool& allow_external);
 
 }  // namespace conelab

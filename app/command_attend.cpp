@@ -120,12 +120,12 @@ Action declare_attend(CLI::App& options) {
           "and lse always are")
       ->capture_default_str();
   options.add_option("--device", job.device, "cpu, cuda or auto")->capture_default_str();
-  options.add_option("--dtype", typed->dtype,
-                     "f64, f32, bf16 or f16; default: f64 for f64 input, else f32");
+  options.add_option(
+      "--dtype", typed->dtype,
+      "f64, f32, bf16 or f16 (also float32, f4, ...); default: f64 for f64 input, else f32");
   options.add_option("--threads", job.threads, "threads; default: all cores")
       ->check(CLI::Range(1, 4096));
-  options.add_flag("--allow-external", job.allow_external,
-                   "follow links and storage out of the input file");
+  declare_reading(options, job);
   options.add_flag("--json", typed->json, "print JSON");
   return [typed] { return run(*typed); };
 }

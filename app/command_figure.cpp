@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/call_options.h"
 #include "app/command.h"
 #include "app/figure_sink.h"
 #include "app/output.h"
@@ -66,6 +67,7 @@ Action declare_figure(CLI::App& options) {
   options.add_option("-p,--parameter", typed->parameters, "KEY=VALUE (`conelab list figures`)")
       ->allow_extra_args(false);
   options.add_option("--width", typed->request.width, "86mm, 178mm, 7in, 504pt, single or double");
+  declare_reading(options, typed->request.reading);
   options.add_flag("--json", typed->json, "print JSON");
   return [typed] { return run_figure(*typed); };
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "app/call_options.h"
 #include "app/command.h"
 #include "app/interrupt.h"
 #include "app/output.h"
@@ -147,14 +148,16 @@ std::string problem_line(const Inspection& found) {
 Action declare_inspect(CLI::App& options) {
   struct Typed {
     std::string file;
-    bool json = false;
+    bool json = false, allow_external = false;
   };
   const auto typed = std::make_shared<Typed>();
   options.add_option("FILE", typed->file, "HDF5, npz, npy or safetensors file")->required();
+  declare_external(options, typed->allow_external);
   options.add_flag("--json", typed->json, "print JSON");
   return [typed] {
     check_whole_file(typed->file);
-    const Inspection found = inspect(typed->file, {.cancelled = interrupted});
+    const Inspection found =
+        inspect(typed->file, {.cancelled = interrupted}, typed->allow_external);
     typed->json ? print_json(inspection_json(found)) : print_inspection(found);
     if (!found.sound()) fail("{}", problem_line(found));
     return 0;

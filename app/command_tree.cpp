@@ -111,6 +111,7 @@ Action declare_tree(CLI::App& options) {
       ->capture_default_str();
   options.add_option("--threads", job.threads, "threads; default: all cores")
       ->check(CLI::Range(1, 4096));
+  declare_reading(options, job);
   options.add_flag("--json", typed->json, "print JSON");
   return [typed] { return run(*typed); };
 }

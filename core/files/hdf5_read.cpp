@@ -98,6 +98,8 @@ Element type_element(hid_t type) {
       return enum_element(type);
     case H5T_STRING:
       return Element::text;
+    case H5T_OPAQUE:
+      return H5Tget_size(type) == 2 ? Element::raw16 : Element::other;
     default:
       return Element::other;
   }
@@ -105,7 +107,11 @@ Element type_element(hid_t type) {
 
 std::string type_text(hid_t type, Element element) {
   if (element != Element::other) return element_name(element);
-  switch (H5Tget_class(type)) {
+  const H5T_class_t kind = H5Tget_class(type);
+  if (H5Tget_size(type) == 1 && (kind == H5T_FLOAT || kind == H5T_OPAQUE)) {
+    return "1 byte (float8? it is not supported)";
+  }
+  switch (kind) {
     case H5T_FLOAT:
       return fmt::format("a float of {} bytes", H5Tget_size(type));
     case H5T_INTEGER:
@@ -310,7 +316,7 @@ hid_t native_type(Element element) {
 /// Returns the type of an element in memory. bf16 may be stored as a float type or as uint16.
 Type memory_type(const Dataset& dataset, Element element, const Where& where) {
   Type own(CONELAB_HDF5(where, "give its type", H5Dget_type(dataset.id())));
-  if (element == Element::boolean) return own;
+  if (element == Element::boolean || H5Tget_class(own.id()) == H5T_OPAQUE) return own;
   if (element == Element::f16) return f16_type();
   if (element == Element::bf16) {
     if (H5Tget_class(own.id()) == H5T_FLOAT) return bf16_type();
@@ -390,7 +396,7 @@ Stored describe(const Dataset& dataset, const Where& where, const ReadRules& rul
     const auto bytes = static_cast<std::int64_t>(std::max<std::size_t>(H5Tget_size(type.id()), 1));
     stored.refused = size_refusal(stored, bytes, rules);
   }
-  if (stored.element == Element::u16) {
+  if (stored.element == Element::u16 || stored.element == Element::raw16) {
     const auto dtype = read_attribute(dataset.id(), "dtype", where);
     const auto* name = dtype ? std::get_if<std::string>(&*dtype) : nullptr;
     if (name != nullptr && *name == "bfloat16")

@@ -72,7 +72,7 @@ InspectedItem inspect_array(TensorSource& source, const std::string& name, bool 
 void inspect_arrays(Inspection& inspection, const SandboxLimits& limits) {
   try {
     const std::unique_ptr<TensorSource> source =
-        open_source(inspection, {false, {}, limits.cancelled});
+        open_source(inspection, {{}, {}, limits.cancelled});
     std::vector<std::string> names = source->names();
     if (inspection.format == FileFormat::npy) names = {inspection.path};
     for (const std::string& name : names) {
@@ -86,12 +86,12 @@ void inspect_arrays(Inspection& inspection, const SandboxLimits& limits) {
   }
 }
 
-void inspect_in_child(Inspection& inspection, const SandboxLimits& limits) {
+void inspect_in_child(Inspection& inspection, const SandboxLimits& limits, bool allow_external) {
   try {
     run_sandboxed(
         inspection.path, limits,
         [&](ArchiveWriter& writer) {
-          inspect_hdf5(inspection);
+          inspect_hdf5(inspection, allow_external);
           visit(writer, inspection);
         },
         [&](ArchiveReader& reader) { visit(reader, inspection); });
@@ -109,19 +109,20 @@ std::int64_t Inspection::unguarded() const {
   });
 }
 
-Inspection inspect(const std::string& path, const SandboxLimits& limits) {
-  Inspection inspection = inspect_without_digest(path, limits);
+Inspection inspect(const std::string& path, const SandboxLimits& limits, bool allow_external) {
+  Inspection inspection = inspect_without_digest(path, limits, allow_external);
   inspection.sha256 = sha256_of_file(path, limits.cancelled);
   return inspection;
 }
 
-Inspection inspect_without_digest(const std::string& path, const SandboxLimits& limits) {
+Inspection inspect_without_digest(const std::string& path, const SandboxLimits& limits,
+                                  bool allow_external) {
   Inspection inspection;
   inspection.path = path;
   inspection.format = detect_format(path);
   inspection.file_bytes = ByteFile(path).size();
   if (inspection.format == FileFormat::hdf5) {
-    inspect_in_child(inspection, limits);
+    inspect_in_child(inspection, limits, allow_external);
   } else {
     inspect_arrays(inspection, limits);
   }

@@ -62,12 +62,14 @@ struct Inspection {
 /// Inspects a file; HDF5 is read in a child process. Damage is reported in the result. Throws a
 /// failure only if the file cannot be opened at all (missing, a directory, empty, unknown format),
 /// and interrupted if `limits.cancelled`, which is polled, returns true.
-[[nodiscard]] Inspection inspect(const std::string& path, const SandboxLimits& limits = {});
+[[nodiscard]] Inspection inspect(const std::string& path, const SandboxLimits& limits = {},
+                                 bool allow_external = false);
 /// The same, but leaves `sha256` empty, which saves reading the whole file.
 [[nodiscard]] Inspection inspect_without_digest(const std::string& path,
-                                                const SandboxLimits& limits = {});
+                                                const SandboxLimits& limits = {},
+                                                bool allow_external = false);
 
 /// The part of `inspect` for HDF5: adds items and problems, in this process.
-void inspect_hdf5(Inspection& inspection);
+void inspect_hdf5(Inspection& inspection, bool allow_external);
 
 }  // namespace conelab

@@ -212,7 +212,8 @@ AttributeValue number_of(Element element, const char* bytes) {
 /// never written or cannot be read.
 std::optional<AttributeValue> scalar_value(const hdf5::Dataset& dataset, const hdf5::Stored& stored,
                                            const Where& where) {
-  const bool readable = stored.element != Element::other && stored.stored_bytes > 0;
+  const bool readable = stored.element != Element::other && stored.element != Element::raw16 &&
+                        stored.stored_bytes > 0;
   if (!stored.extents.empty() || !readable) return std::nullopt;
   if (stored.element == Element::text) {
     std::string text = read_strings(dataset, stored, where, {}).front();
@@ -226,7 +227,10 @@ std::optional<AttributeValue> scalar_value(const hdf5::Dataset& dataset, const h
 
 class Walk {
  public:
-  Walk(const hdf5::File& file, Inspection& inspection) : file_(file), inspection_(inspection) {}
+  Walk(const hdf5::File& file, Inspection& inspection, bool allow_external)
+      : file_(file),
+        inspection_(inspection),
+        rules_{.allow_external = allow_external, .allow_unwritten = true} {}
 
   void group(const Where& where, int depth) {
     if (!visited_.insert(object_address(file_, where)).second)
@@ -285,7 +289,8 @@ class Walk {
         case LinkKind::soft:
           return link(where, depth, "soft link");
         case LinkKind::external:
-          return link(where, depth, "link to another file");
+          if (!rules_.allow_external) return link(where, depth, "link to another file");
+          break;
         case LinkKind::hard:
           break;
         default:
@@ -311,7 +316,7 @@ class Walk {
   void array(const Where& where, int depth) {
     InspectedItem item = start(where, depth, ItemKind::array);
     const hdf5::Dataset dataset = open_dataset(file_, where);
-    const hdf5::Stored stored = describe(dataset, where, {.allow_unwritten = true});
+    const hdf5::Stored stored = describe(dataset, where, rules_);
     item.type = stored.type;
     item.extents = stored.extents;
     item.chunk = stored.chunk;
@@ -332,17 +337,18 @@ class Walk {
 
   const hdf5::File& file_;
   Inspection& inspection_;
+  hdf5::ReadRules rules_;
   std::set<std::uint64_t> visited_;
 };
 
 }  // namespace
 
-void inspect_hdf5(Inspection& inspection) {
+void inspect_hdf5(Inspection& inspection, bool allow_external) {
   const hdf5::Lock lock;
   const Where root{inspection.path, "/"};
   try {
     const hdf5::File file = hdf5::open_file(inspection.path);
-    Walk(file, inspection).group(root, 0);
+    Walk(file, inspection, allow_external).group(root, 0);
     for (const auto& [name, value] : inspection.items.front().attributes) {
       const auto* text = std::get_if<std::string>(&value);
       if (name == "creator" && text != nullptr) inspection.creator = *text;

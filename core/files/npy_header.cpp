@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/utf8.h"
+#include "core/files/axis_order.h"
 #include "core/files/byte_file.h"
 #include "core/files/text.h"
 
@@ -137,6 +138,8 @@ std::optional<Element> element_of(char kind, std::size_t size) {
     case 'S':
     case 'U':
       return Element::text;
+    case 'V':
+      return size == 2 ? Element::raw16 : Element::other;
     default:
       return Element::other;
   }
@@ -163,26 +166,6 @@ void parse_descr(const std::string& place, NpyHeader& header) {
   header.item_bytes = descr[1] == 'U' ? 4 * size : size;
 }
 
-/// Transposes numbers from column-major to row-major order. It walks over the row-major indices and
-/// computes the column-major place of each.
-void from_fortran_order(const NpyHeader& header, char* numbers) {
-  const std::size_t item = header.item_bytes, rank = header.extents.size();
-  const std::string columns(numbers, header.data_bytes());
-  std::vector<std::size_t> stride(rank, item), index(rank, 0);
-  for (std::size_t i = 1; i < rank; ++i) {
-    stride[i] = stride[i - 1] * static_cast<std::size_t>(header.extents[i - 1]);
-  }
-  for (std::size_t at = 0, from = 0; at < columns.size(); at += item) {
-    std::memcpy(numbers + at, columns.data() + from, item);
-    for (std::size_t i = rank; i-- > 0;) {
-      from += stride[i];
-      if (++index[i] < static_cast<std::size_t>(header.extents[i])) break;
-      from -= index[i] * stride[i];
-      index[i] = 0;
-    }
-  }
-}
-
 std::string utf8_of_utf32(const NpyHeader& header, const char* bytes) {
   std::string text;
   for (std::size_t at = 0; at < header.item_bytes; at += 4) {
@@ -199,6 +182,11 @@ std::string utf8_of_utf32(const NpyHeader& header, const char* bytes) {
 
 std::uint64_t NpyHeader::data_bytes() const {
   return static_cast<std::uint64_t>(checked_product(extents).value_or(0)) * item_bytes;
+}
+
+std::string NpyHeader::type() const {
+  const bool one_byte = item_bytes == 1 && (descr[1] == 'V' || descr[1] == 'f');
+  return descr + (one_byte ? " (float8? it is not supported)" : "");
 }
 
 NpyHeader parse_npy_header(std::string_view prefix, std::uint64_t total, const std::string& place) {
@@ -239,7 +227,10 @@ void normalise_npy(const NpyHeader& header, void* numbers) {
       std::reverse(bytes + at, bytes + at + header.item_bytes);
     }
   }
-  if (header.fortran_order && header.extents.size() > 1) from_fortran_order(header, bytes);
+  const std::size_t rank = header.extents.size();
+  if (header.fortran_order && rank > 1) {
+    reorder(bytes, header.extents, reversed_axes(rank), header.item_bytes);
+  }
 }
 
 std::vector<std::string> npy_strings(const NpyHeader& header, const std::string& bytes,

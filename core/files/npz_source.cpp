@@ -141,7 +141,7 @@ class NpzSource : public TensorSource {
     const Member* found = member(name);
     if (found == nullptr) return {};
     const NpyHeader header = header_of(*found);
-    return DeclaredArray{name, header.element, header.descr, header.extents};
+    return DeclaredArray{name, header.element, header.type(), header.extents};
   }
 
   void read(const DeclaredArray& array, void* numbers) override {

@@ -17,7 +17,7 @@ template <class Archive>
 void visit(Archive& archive, Input& input) {
   visit_all(archive, input.path, input.group, input.query, input.key, input.value,
             input.output_grad, input.query_token, input.key_token, input.mask, input.mask_left_out,
-            input.model, input.text, input.sha256, input.layer, input.parameters);
+            input.model, input.text, input.remark, input.sha256, input.layer, input.parameters);
 }
 
 template <class Archive>

@@ -386,6 +386,7 @@ AttendSummary run_attend(const AttendJob& job, const JobContext& context) {
   remark_unusable_device(job.device, context);
   claim_output(job, "attention", "attend", context.cancelled);
   Input input = read_attend_input(job, context.cancelled);
+  if (!input.remark.empty()) context.say("{}", input.remark);
   AttendSummary summary;
   const NonFinite non_finite = count_non_finite(input);
   summary.own_mask = !input.mask.empty();

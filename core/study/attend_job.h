@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "core/base/tensor.h"
+#include "core/files/tensor_source.h"
 #include "core/operators/operator.h"
 #include "core/study/job.h"
 
 namespace conelab {
 
-struct AttendJob {
+struct AttendJob : Reading {
   std::string input;                 ///< FILE or FILE.h5:/group; empty if q, k, v name .npy files.
   std::string output;                ///< The HDF5 file to write.
   std::string query, key, value;     ///< Names of arrays, or .npy files; empty: q, k, v.
@@ -26,7 +27,6 @@ struct AttendJob {
   /// The parts of `attend_parts` that the result contains. The output is always written, and lse if
   /// the operator has logits.
   std::vector<std::string> keep = {"output", "lse"};
-  bool allow_external = false;  ///< Whether HDF5 links and storage may lead out of the input.
 
   [[nodiscard]] bool keeps(const std::string& what) const;
 };
@@ -72,6 +72,8 @@ struct AttendSummary {
 
 /// Returns the job as JSON without its output. The result stores it as the attribute `spec`.
 [[nodiscard]] nlohmann::ordered_json attend_to_json(const AttendJob& job);
+/// Returns the options of a command that say how a file is read.
+[[nodiscard]] std::vector<std::string> reading_words(const Reading& reading);
 /// Returns the words of the command line that runs this job.
 [[nodiscard]] std::vector<std::string> attend_command(const AttendJob& job);
 

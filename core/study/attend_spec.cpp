@@ -21,6 +21,14 @@ std::string joined(const std::vector<Entry>& list) {
 
 }  // namespace
 
+std::vector<std::string> reading_words(const Reading& reading) {
+  std::vector<std::string> words;
+  if (reading.allow_external) words.emplace_back("--allow-external");
+  for (const std::string& name : reading.bf16) words.insert(words.end(), {"--bf16", name});
+  if (!reading.axes.empty()) words.insert(words.end(), {"--axes", reading.axes});
+  return words;
+}
+
 bool AttendJob::keeps(const std::string& what) const {
   return std::find(keep.begin(), keep.end(), what) != keep.end();
 }
@@ -43,6 +51,8 @@ Json attend_to_json(const AttendJob& job) {
   json["device"] = job.device;
   json["keep"] = job.keep;
   if (job.allow_external) json["allow_external"] = true;
+  if (!job.bf16.empty()) json["bf16"] = job.bf16;
+  if (!job.axes.empty()) json["axes"] = job.axes;
   return json;
 }
 
@@ -63,7 +73,8 @@ std::vector<std::string> attend_command(const AttendJob& job) {
   if (job.device != AttendJob().device) add("--device", job.device);
   if (job.threads > 0) add("--threads", fmt::format("{}", job.threads));
   if (job.keep != AttendJob().keep) add("--keep", joined(job.keep));
-  if (job.allow_external) words.emplace_back("--allow-external");
+  const std::vector<std::string> reading = reading_words(job);
+  words.insert(words.end(), reading.begin(), reading.end());
   return words;
 }
 

@@ -8,6 +8,7 @@
 #include "core/bench/parts.h"
 #include "core/figure/style.h"
 #include "core/files/read_tensors.h"
+#include "core/study/attend_job.h"
 #include "core/study/call_json.h"
 #include "core/study/labelled_view.h"
 
@@ -87,6 +88,8 @@ std::vector<std::string> figure_words(const FigureRequest& request) {
     words.insert(words.end(), {"-p", key + "=" + value});
   }
   if (!request.width.empty()) words.insert(words.end(), {"--width", request.width});
+  const std::vector<std::string> reading = reading_words(request.reading);
+  words.insert(words.end(), reading.begin(), reading.end());
   return words;
 }
 

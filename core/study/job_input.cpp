@@ -65,11 +65,11 @@ void claim_output(const AttendJob& job, const std::string& kind, const std::stri
 Input read_attend_input(const AttendJob& job, const std::function<bool()>& cancelled,
                         const std::vector<ParameterInfo>& also, bool digest) {
   InputOptions options;
+  static_cast<Reading&>(options) = job;
   options.digest = digest;
   options.query = job.query;
   options.key = job.key;
   options.value = job.value;
-  options.allow_external = job.allow_external;
   options.query_only = !reads_keys(job.call);
   options.with_values = !ignores_values(job.call);
   options.with_mask = takes_own_mask(job.call);

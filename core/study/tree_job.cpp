@@ -62,6 +62,7 @@ TreeResult run_tree(const TreeJob& job, const JobContext& context) {
   }
   claim_output(own, "tree", "tree", context.cancelled);
   Input file = read_attend_input(own, context.cancelled);
+  if (!file.remark.empty()) context.say("{}", file.remark);
   TreeResult result;
   result.labels.tokens = tokens == tree::Tokens::key ? file.key_token : file.query_token;
   const Call call = call_for_input(own, file);
