@@ -9,6 +9,7 @@
 #include "app/command.h"
 #include "app/output.h"
 #include "app/run_job.h"
+#include "core/figure/text.h"
 #include "core/study/job_input.h"
 #include "core/study/tree_job.h"
 
@@ -27,8 +28,9 @@ struct TypedTree {
 /// Returns the number of a token, and its text if it has one: "13 '!'".
 std::string token_text(const tree::TreeLabels& labels, std::int64_t index) {
   const auto i = static_cast<std::size_t>(index);
-  return i < labels.tokens.size() ? fmt::format("{} '{}'", index, labels.tokens[i])
-                                  : fmt::format("{}", index);
+  return i < labels.tokens.size()
+             ? fmt::format("{} '{}'", index, figure::token_text(labels.tokens[i]))
+             : fmt::format("{}", index);
 }
 
 void print_trees(const std::vector<tree::HeadTree>& trees, const tree::TreeLabels& labels) {

@@ -94,7 +94,7 @@ class Hdf5Source : public TensorSource {
 
   std::string hint(const std::string& name) override {
     std::vector<std::string> found;
-    std::set<std::uint64_t> visited;
+    std::set<hdf5::ObjectAddress> visited;
     // The gradients in a result of attend have the names of the tensors, but the result is not a
     // trace.
     if (is_attend_result()) visited.insert(object_address(file_, at("/attention")));
@@ -146,7 +146,7 @@ class Hdf5Source : public TensorSource {
     return H5Aexists(dataset.id(), name) > 0;
   }
 
-  void search(const Where& where, const std::string& name, std::set<std::uint64_t>& visited,
+  void search(const Where& where, const std::string& name, std::set<hdf5::ObjectAddress>& visited,
               std::vector<std::string>& found) {
     if (found.size() > most_groups_named || visited.size() > most_groups_searched) return;
     if (!visited.insert(object_address(file_, where)).second) return;

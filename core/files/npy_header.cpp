@@ -10,6 +10,7 @@
 #include "core/files/axis_order.h"
 #include "core/files/byte_file.h"
 #include "core/files/text.h"
+#include "core/files/unread.h"
 
 namespace conelab {
 namespace {
@@ -99,7 +100,8 @@ void parse_dictionary(std::string_view text, const std::string& place, NpyHeader
     const std::string key = literal.string();
     literal.require(':', "':'");
     if (key == "descr" && !descr) {
-      if (literal.next_is('[')) fail("{}: wrong dtype (expected numbers, found records)", place);
+      if (literal.next_is('['))
+        fail_unread("{}: wrong dtype (expected numbers, found records)", place);
       header.descr = literal.string();
       descr = true;
     } else if (key == "fortran_order" && !order) {
@@ -149,8 +151,9 @@ std::optional<Element> element_of(char kind, std::size_t size) {
 void parse_descr(const std::string& place, NpyHeader& header) {
   const std::string& descr = header.descr;
   if (descr.find('O') != std::string::npos) {
-    fail("{}: wrong dtype (expected numbers, found Python objects, which are never unpickled)",
-         place);
+    fail_unread(
+        "{}: wrong dtype (expected numbers, found Python objects, which are never unpickled)",
+        place);
   }
   std::size_t size = 0;
   const char* digits = descr.data() + std::min<std::size_t>(2, descr.size());
@@ -159,11 +162,17 @@ void parse_descr(const std::string& place, NpyHeader& header) {
   const bool ordered =
       !descr.empty() && std::string_view("<>|=").find(descr[0]) != std::string::npos;
   if (!ordered || error != std::errc() || stop != end || size == 0 || size > (1u << 24)) {
-    fail("{}: wrong dtype (expected one like '<f4', found '{}')", place, printable(descr));
+    fail_unread("{}: wrong dtype (expected one like '<f4', found '{}')", place, printable(descr));
   }
   header.big_endian = descr[0] == '>';
   header.element = element_of(descr[1], size).value_or(Element::other);
   header.item_bytes = descr[1] == 'U' ? 4 * size : size;
+}
+
+/// NumPy pads strings with NUL; one within a string belongs to it.
+std::string without_padding(std::string text) {
+  text.resize(text.find_last_not_of('\0') + 1);
+  return text;
 }
 
 std::string utf8_of_utf32(const NpyHeader& header, const char* bytes) {
@@ -172,10 +181,9 @@ std::string utf8_of_utf32(const NpyHeader& header, const char* bytes) {
     std::uint32_t code = 0;
     std::memcpy(&code, bytes + at, 4);
     if (header.big_endian) code = __builtin_bswap32(code);
-    if (code == 0) break;
     append_utf8(text, code);
   }
-  return text;
+  return without_padding(std::move(text));
 }
 
 }  // namespace
@@ -197,7 +205,7 @@ NpyHeader parse_npy_header(std::string_view prefix, std::uint64_t total, const s
   }
   const int major = static_cast<unsigned char>(prefix[6]);
   if (major < 1 || major > 3) {
-    fail("{}: npy format version {} is unknown (expected 1 to 3)", place, major);
+    fail_unread("{}: npy format version {} is unknown (expected 1 to 3)", place, major);
   }
   const std::uint64_t begin = major == 1 ? 10 : 12;
   check_not_truncated(place, begin, total);
@@ -245,7 +253,7 @@ std::vector<std::string> npy_strings(const NpyHeader& header, const std::string&
     if (header.descr[1] == 'U') {
       strings.push_back(utf8_of_utf32(header, item));
     } else {
-      strings.emplace_back(item, strnlen(item, header.item_bytes));
+      strings.push_back(without_padding(std::string(item, header.item_bytes)));
     }
   }
   return strings;

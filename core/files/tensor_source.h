@@ -62,6 +62,9 @@ class TensorSource {
   virtual void read(const DeclaredArray& array, void* numbers) = 0;
   /// Returns the strings of an array of text, as bytes.
   [[nodiscard]] virtual std::vector<std::string> read_strings(const DeclaredArray& array) = 0;
+  /// Reads the stored bytes of an array of any type, and checks their checksum. It does nothing for
+  /// formats without checksums.
+  virtual void check(const std::string& name) { (void)name; }
   /// Returns an attribute of the group, or of the nearest group above that has it.
   [[nodiscard]] virtual std::optional<AttributeValue> attribute(const std::string& name) = 0;
   /// Returns a description of a result that this program wrote: "a result of attend, no trace; its

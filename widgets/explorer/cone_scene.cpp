@@ -205,7 +205,7 @@ std::string token_texts(const TokenNames& tokens) {
   for (std::size_t i = 0; i < tokens.places.size(); ++i) {
     const PlanePoint& p = tokens.places[i];
     if (!std::isfinite(p.x) || !std::isfinite(p.y)) continue;
-    std::string name = figure::clean_text(tokens.names[i]);
+    std::string name = figure::token_text(tokens.names[i]);
     std::replace(name.begin(), name.end(), ';', ',');  // A semicolon separates tokens.
     text += fmt::format("{}{},{}={}", text.empty() ? "" : ";", p.x, p.y, name);
   }

@@ -32,7 +32,7 @@ QString token_name(const char* what, std::int64_t i, const std::string& text) {
   return QStringLiteral("%1 %2 “%3”")
       .arg(QLatin1String(what))
       .arg(i)
-      .arg(QString::fromStdString(figure::clean_text(text)));
+      .arg(QString::fromStdString(figure::token_text(text)));
 }
 
 }  // namespace
@@ -118,7 +118,7 @@ const HeadTokens* ExplorerView::tokens_of_head() {
       tokens_ = head_tokens(*head, call);
       key_names_.clear();
       for (std::int64_t i = 0; i < head->exact.key.shape.token; ++i) {
-        key_names_.push_back(figure::clean_text(trace->key_label(i)));
+        key_names_.push_back(figure::token_text(trace->key_label(i)));
       }
       const TokenTexts texts = {[&](std::int64_t i) { return trace->query_label(i); },
                                 [&](std::int64_t i) { return trace->key_label(i); }};
@@ -178,7 +178,7 @@ TokenMarks ExplorerView::marks_of(const TokenPlane& plane) const {
   const auto focus = workspace_.document().focused();
   marks.places = plane.keys;
   marks.names = key_names_;
-  marks.query = figure::clean_text(trace->query_label(pair_->query));
+  marks.query = figure::token_text(trace->query_label(pair_->query));
   marks.key = static_cast<std::size_t>(pair_->key);
   marks.focused = static_cast<std::size_t>((focus ? *focus : *pair_).key);
   return marks;

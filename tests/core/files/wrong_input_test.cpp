@@ -193,19 +193,19 @@ TEST_F(WrongInput, NothingIsFollowedOutOfTheFile) {
   EXPECT_EQ(h5_error([&](hid_t root) {
               H5Lcreate_external(path("secret.h5").c_str(), "/q", root, "q", 0, 0);
             }),
-            "t.h5: /q: is a link to another file (refused)");
+            "t.h5: /q: is a link to another file (--allow-external follows it)");
   EXPECT_EQ(h5_error([&](hid_t root) {
               H5Lcreate_external(path("secret.h5").c_str(), "/", root, "g", 0, 0);
               H5Lcreate_soft("/g/q", root, "q", 0, 0);
             }),
-            "t.h5: /g: is a link to another file (refused)");
+            "t.h5: /g: is a link to another file (--allow-external follows it)");
   const hdf5::Lock lock;
   const hdf5::Properties raw(H5Pcreate(H5P_DATASET_CREATE));
   H5Pset_external(raw.id(), path("secret.raw").c_str(), 0, 48);
   EXPECT_EQ(h5_error([&](hid_t root) {
               add_raw(root, "q", H5T_IEEE_F32LE, {3, 4}, raw.id(), false);
             }),
-            "t.h5: /q: keeps its numbers in another file (refused)");
+            "t.h5: /q: keeps its numbers in another file (--allow-external reads it)");
   const hdf5::Properties virtual_set(H5Pcreate(H5P_DATASET_CREATE));
   const hsize_t extents[2] = {3, 4};
   const hdf5::Space space(H5Screate_simple(2, extents, nullptr));
@@ -213,7 +213,7 @@ TEST_F(WrongInput, NothingIsFollowedOutOfTheFile) {
   EXPECT_EQ(h5_error([&](hid_t root) {
               add_raw(root, "q", H5T_IEEE_F32LE, {3, 4}, virtual_set.id(), false);
             }),
-            "t.h5: /q: is a virtual data set, made of other files (refused)");
+            "t.h5: /q: is a virtual data set, made of other files (--allow-external reads them)");
 }
 
 /// A virtual data set q [3 × 4] whose source is `set` of `file`.
