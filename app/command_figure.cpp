@@ -10,9 +10,11 @@
 #include "app/figure_sink.h"
 #include "app/output.h"
 #include "app/run_job.h"
+#include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/figure/figure_table.h"
 #include "core/figure/missing_glyphs.h"
+#include "core/figure/svg.h"
 #include "core/study/call_json.h"
 #include "core/study/figure_request.h"
 
@@ -36,10 +38,15 @@ int run_figure(const TypedFigure& typed) {
   FigureRequest request = typed.request;
   request.parameters = parse_parameters(typed.parameters);
   request.context = command_context();
-  const std::string format = claim_figure(typed.output);
+  const bool printed = typed.output == "-" || typed.output == "/dev/stdout";
+  if (printed && typed.json) {
+    misuse("--json and -o {} both print on standard output (give only one)", typed.output);
+  }
+  const std::string format = printed ? "svg" : claim_figure(typed.output);
   const figure::DisplayList list = draw_figure(request);
-  write_figure_file(list, typed.output);
+  printed ? print_text(figure::to_svg(list)) : write_figure_file(list, typed.output);
   if (const std::string note = figure::missing_note(list); !note.empty()) print_warning(note);
+  if (printed) return 0;
   if (typed.json) {
     print_json({{"output", typed.output},
                 {"figure", request.name},
@@ -60,7 +67,8 @@ Action declare_figure(CLI::App& options) {
   const auto typed = std::make_shared<TypedFigure>();
   options.add_option("NAME", typed->request.name, figure_names() + " (`conelab list figures`)")
       ->required();
-  options.add_option("-o,--output", typed->output, "FILE.svg, FILE.pdf or FILE.png")->required();
+  options.add_option("-o,--output", typed->output, "FILE.svg, FILE.pdf or FILE.png; - prints SVG")
+      ->required();
   options
       .add_option("-i,--input", typed->request.inputs, "what to draw: FILE.h5 or FILE.h5:/group")
       ->allow_extra_args(false);

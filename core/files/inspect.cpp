@@ -120,13 +120,17 @@ void inspect_in_child(Inspection& inspection, const SandboxLimits& limits, bool 
           inspect_hdf5(inspection, allow_external);
           visit(writer, inspection);
         },
-        [&](ArchiveReader& reader) { visit(reader, inspection); });
+        [&](ArchiveReader& reader) { receive_inspection(reader, inspection); });
   } catch (const Error& error) {
     keep_problem(error, inspection.problems.emplace_back());
   }
 }
 
 }  // namespace
+
+void receive_inspection(ArchiveReader& reader, Inspection& inspection) {
+  visit(reader, inspection);
+}
 
 std::int64_t Inspection::unread() const {
   return std::count_if(items.begin(), items.end(),
