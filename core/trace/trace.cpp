@@ -158,6 +158,21 @@ std::string made_head(const Call& call, const Trace& trace) try {
   return {};
 }
 
+std::shared_ptr<const Trace> with_file_tensors(const Trace& trace, const Call& call) {
+  Input files;
+  for (const auto& [key, value] : call.parameters) {
+    if (const auto path = value.file()) files.parameters[key] = read_npy_tensor(*path);
+  }
+  if (files.parameters.empty()) return {std::shared_ptr<void>(), &trace};
+  files.query.extents = {1, 1};
+  files.query.numbers = std::vector<double>{0};
+  auto read = attention_input<double>(std::move(files), Dtype::f64);
+  auto own = std::make_shared<Trace>(trace);
+  for (auto& [key, tensor] : read.tensors) own->tensors[key] = std::move(tensor);
+  for (auto& [key, tensor] : read.indices) own->indices[key] = std::move(tensor);
+  return own;
+}
+
 Call given_call_on_head(Call call, const Trace& trace, std::int64_t head) {
   if (trace.stored) return call;  // It is not computed.
   if (!trace.allowed.empty()) call = call_with_own_mask(call);

@@ -79,6 +79,10 @@ struct HeadInput {
 /// of 4". Empty for others, or if the call is wrong.
 [[nodiscard]] std::string made_head(const Call& call, const Trace& trace);
 
+/// Returns the trace with the tensors that the call takes from files (`W=@W.npy`) in the place of
+/// its own; the trace itself, which must outlive the result, if there are none.
+[[nodiscard]] std::shared_ptr<const Trace> with_file_tensors(const Trace& trace, const Call& call);
+
 /// `call_of_head` under the file's own mask, where it has one.
 [[nodiscard]] Call given_call_on_head(Call call, const Trace& trace, std::int64_t head);
 /// Does the same, and draws the tensors that the call needs and the file lacks.
