@@ -98,7 +98,7 @@ const figure::PlaneSimilarityInfo* other_similarity(const ConeChoice& choice) {
 
 std::string similarity_name(const ConeScene& scene, const char* pair) {
   const bool distance = scene.infinite && scene.measure == geometry::DepthMeasure::distance;
-  return fmt::format("K({}){}", pair, distance ? " by distance" : "");
+  return fmt::format("log K({}){}", pair, distance ? " by distance" : "");
 }
 
 NamedNumbers cone_readout(const ConeChoice& choice, const ConeScene& scene) {

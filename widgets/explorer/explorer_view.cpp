@@ -239,7 +239,7 @@ void ExplorerView::show_choices(const ConeChoice& choice) {
   show_follow(choice);
   heat_->setEnabled(choice.model != "space");
   heat_->setToolTip(heat_->isEnabled()
-                        ? tr("What heat and level lines show: K(u, ·) of the cones, or another "
+                        ? tr("What heat and level lines show: log K(u, ·) of the cones, or another "
                              "similarity of the half-plane's points with u")
                         : tr("No heat is drawn in H³: choose another model to see one"));
   numbers_->setChecked(choice.numbers);
@@ -275,12 +275,13 @@ void ExplorerView::show_follow(const ConeChoice& choice) {
   follow_->setEnabled(possible);
   follow_->setChecked(possible && choice.follow_tokens);
   follow_->setToolTip(
-      possible ? tr("u and v are the pair of tokens in focus, in their own plane, with all keys of "
-                    "the head as points. Their heights and their distance to u are exact, so u's "
-                    "cone and K(u, ·) are too; distances between two keys are not. A point that is "
-                    "typed or dragged switches it off")
-      : trace  ? tr("A result of attend holds no places of tokens: open a trace to follow them")
-               : tr("No file is open: open a trace to follow its tokens"));
+      possible
+          ? tr("u and v are the pair of tokens in focus, in their own plane, with all keys of "
+               "the head as points. Their heights and their distance to u are exact, so u's "
+               "cone and log K(u, ·) are too; distances between two keys are not. A point that is "
+               "typed or dragged switches it off")
+      : trace ? tr("A result of attend holds no places of tokens: open a trace to follow them")
+              : tr("No file is open: open a trace to follow its tokens"));
 }
 
 QString ExplorerView::query_name(std::int64_t i) const {
