@@ -77,14 +77,21 @@ struct Source {
   }
 };
 
-/// Opens a source as the library finds it: beside the file, or else relative to the working
-/// directory. Without one the dataset's identifier is negative.
-Dataset open_source(const Source& source, const std::string& own) {
-  const fs::path beside = fs::path(own).parent_path() / source.file;
-  for (const std::string& path : {source.file == "." ? own : beside.string(), source.file}) {
-    const File opened(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
-    if (opened.id() < 0) continue;
-    Dataset found(H5Dopen2(opened.id(), source.set.c_str(), H5P_DEFAULT));
+/// Opens a source as the library finds it: in the virtual data set's own file, beside it, or else
+/// relative to the working directory. Without one the result's identifier is negative.
+Dataset open_source(const Dataset& dataset, const Source& source, const std::string& own) {
+  std::vector<File> files;
+  if (source.is_in(own)) {
+    files.emplace_back(H5Iget_file_id(dataset.id()));  // It cannot be opened in another way twice.
+  } else {
+    const std::string beside = fs::path(own).parent_path() / source.file;
+    for (const std::string& path : {beside, source.file}) {
+      files.emplace_back(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
+    }
+  }
+  for (const File& file : files) {
+    if (file.id() < 0) continue;
+    Dataset found(H5Dopen2(file.id(), source.set.c_str(), H5P_DEFAULT));
     if (found.id() >= 0) return found;
   }
   H5Eclear2(H5E_DEFAULT);
@@ -96,10 +103,11 @@ bool has_selection(const Dataset& dataset, const Space& selection) {
   const Space own(H5Dget_space(dataset.id()));
   std::array<hsize_t, H5S_MAX_RANK> begin{}, end{}, extents{};
   const int rank = H5Sget_simple_extent_dims(own.id(), extents.data(), nullptr);
-  const bool bounded = rank >= 0 && H5Sget_simple_extent_ndims(selection.id()) == rank &&
-                       H5Sget_select_bounds(selection.id(), begin.data(), end.data()) >= 0;
-  H5Eclear2(H5E_DEFAULT);
-  if (!bounded) return rank == 0 || H5Sget_select_npoints(selection.id()) == 0;
+  if (rank < 0 || H5Sget_simple_extent_ndims(selection.id()) != rank) return false;
+  if (H5Sget_select_bounds(selection.id(), begin.data(), end.data()) < 0) {
+    H5Eclear2(H5E_DEFAULT);
+    return true;  // It has no bounds: nothing, or as much as there is.
+  }
   for (std::size_t i = 0; i < static_cast<std::size_t>(rank); ++i) {
     if (end[i] >= extents[i]) return false;
   }
@@ -162,7 +170,7 @@ Refusal refuse_virtual(const Dataset& dataset, hid_t properties,
     const auto is = [&](const std::string& what) {
       return fmt::format("is a virtual data set whose source {} {}", source.text(), what);
     };
-    const Dataset found = open_source(source, where.file);
+    const Dataset found = open_source(dataset, source, where.file);
     if (found.id() < 0) return {is("is missing"), true};
     if (!has_selection(found, source.from))
       return {is("is smaller than what is taken from it"), true};

@@ -245,6 +245,46 @@ TEST_F(WrongInput, VirtualDataSetsAreReadWhereAsked) {
             "t.h5: /q: is a virtual data set whose source part.h5: /k is missing");
 }
 
+TEST_F(WrongInput, VirtualDataSetsOfTheSameFileAreRead) {
+  for (const std::string& name : {std::string("."), std::string("t.h5")}) {
+    make_h5(path("t.h5"), [&](hid_t root) {
+      add_tensor(root, "part", {3, 4});
+      add_virtual(root, name, "/part");
+    });
+    EXPECT_EQ(to_doubles(read_input_sandboxed(path("t.h5")).query), fixtures::ramp(12)) << name;
+  }
+  EXPECT_EQ(h5_error([](hid_t root) {
+              add_tensor(root, "part", {2, 4});
+              add_virtual(root, ".", "/part");
+            }),
+            "t.h5: /q: is a virtual data set whose source /part is smaller than what is taken from "
+            "it");
+  make_h5(path("secret.h5"), [](hid_t root) { add_tensor(root, "q", {3, 4}); });
+  EXPECT_THAT(h5_error([&](hid_t root) {
+                H5Lcreate_external(path("secret.h5").c_str(), "/q", root, "part", 0, 0);
+                add_virtual(root, ".", "/part");
+              }),
+              HasSubstr("is a link to another file"));
+}
+
+TEST_F(WrongInput, RawFilesMustHoldWhatIsDeclared) {
+  InputOptions options;
+  options.allow_external = true;
+  const auto error_with = [&](std::size_t bytes) {
+    spill(path("raw"), std::string(bytes, '\0'));
+    make_h5(path("t.h5"), [&](hid_t root) {
+      const hdf5::Properties raw(H5Pcreate(H5P_DATASET_CREATE));
+      H5Pset_external(raw.id(), path("raw").c_str(), 8, H5F_UNLIMITED);
+      add_raw(root, "q", H5T_IEEE_F32LE, {3, 4}, raw.id(), false);
+    });
+    return error_for("t.h5", options);
+  };
+  EXPECT_EQ(error_with(8 + 48), "");
+  EXPECT_THAT(error_with(8 + 47),
+              HasSubstr("missing or truncated: expected 48 bytes from 8, have 47"));
+  EXPECT_THAT(error_with(3), HasSubstr("have 0"));
+}
+
 TEST_F(WrongInput, CyclesOfLinks) {
   EXPECT_EQ(h5_error([](hid_t root) {
               H5Lcreate_soft("/k", root, "q", 0, 0);
