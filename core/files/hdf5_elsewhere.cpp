@@ -170,12 +170,14 @@ Refusal refuse_virtual(const Dataset& dataset, hid_t properties,
     const auto is = [&](const std::string& what) {
       return fmt::format("is a virtual data set whose source {} {}", source.text(), what);
     };
-    const Dataset found = open_source(dataset, source, where.file);
-    if (found.id() < 0) return {is("is missing"), true};
-    if (!has_selection(found, source.from))
-      return {is("is smaller than what is taken from it"), true};
+    // Nothing is opened through a link before it is known where that leads.
     const std::string why = rules.allow_external ? "" : refuse_own_source(dataset, source, where);
     if (!why.empty()) return {is(why)};
+    const Dataset found = open_source(dataset, source, where.file);
+    if (found.id() < 0) return {is("is missing"), true};
+    if (!has_selection(found, source.from)) {
+      return {is("is smaller than what is taken from it"), true};
+    }
   }
   if (rules.allow_external) return {};
   const std::optional<std::int64_t> declared = checked_product(extents);

@@ -88,8 +88,8 @@ TEST_F(WrongInput, WrongRankDtypeOrSize) {
   EXPECT_EQ(h5_error([](hid_t r) {
               add_raw(r, "q", H5T_STD_U16LE, {2, 3});
             }),
-            "t.h5: /q: wrong dtype (expected f16, f32, f64 or bf16, found uint16; bf16 is uint16 "
-            "with the attribute dtype=\"bfloat16\")");
+            "t.h5: /q: wrong dtype (expected f16, f32, f64 or bf16, found uint16; bf16 has "
+            "the attribute dtype=\"bfloat16\", or is named by --bf16)");
   EXPECT_THAT(h5_error([](hid_t r) {
                 add_raw(r, "q", H5T_NATIVE_LDOUBLE, {2, 3});
               }),
