@@ -6,7 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "app/call_options.h"
 #include "app/command.h"
 #include "app/interrupt.h"
 #include "app/output.h"
@@ -166,7 +165,8 @@ Action declare_inspect(CLI::App& options) {
   };
   const auto typed = std::make_shared<Typed>();
   options.add_option("FILE", typed->file, "HDF5, npz, npy or safetensors file")->required();
-  declare_external(options, typed->allow_external);
+  options.add_flag("--allow-external", typed->allow_external,
+                   "follow links and storage out of the input file");
   options.add_flag("--json", typed->json, "print JSON");
   return [typed] {
     check_whole_file(typed->file);

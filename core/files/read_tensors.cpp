@@ -516,6 +516,8 @@ Input read_input(const std::string& spec, const InputOptions& given) {
   const std::string where = parsed.group.empty() ? parsed.path : spec;
   check_bf16_names(*source, options, where);
   const Declared declared = find_tensors(*source, options, where, npy);
+  input.query.extents = declared.query.extents;
+  if (!options.numbers) return input;
   input.remark = axes_remark(options, declared.query, source->place(declared.query.name));
   read_everything(*source, declared, options, input);
   if (options.digest) {

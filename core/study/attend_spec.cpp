@@ -1,33 +1,12 @@
-// Writes an attend job as JSON and as a command line.
-#include <fmt/ranges.h>
-
+// The fields of jobs that read q, k and v, and how they become an AttendJob.
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/study/attend_job.h"
-#include "core/study/call_json.h"
+#include "core/study/job_input.h"
 
 namespace conelab {
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-template <class Entry>
-std::string joined(const std::vector<Entry>& list) {
-  return fmt::format("{}", fmt::join(list, ","));
-}
-
-}  // namespace
-
-std::vector<std::string> reading_words(const Reading& reading) {
-  std::vector<std::string> words;
-  if (reading.allow_external) words.emplace_back("--allow-external");
-  for (const std::string& name : reading.bf16) words.insert(words.end(), {"--bf16", name});
-  if (!reading.axes.empty()) words.insert(words.end(), {"--axes", reading.axes});
-  return words;
-}
 
 bool AttendJob::keeps(const std::string& what) const {
   return std::find(keep.begin(), keep.end(), what) != keep.end();
@@ -39,43 +18,85 @@ const std::vector<std::string>& attend_parts() {
   return parts;
 }
 
-Json attend_to_json(const AttendJob& job) {
-  Json json{{"command", "attend"}, {"input", job.input}};
-  if (!job.query.empty()) json["query"] = job.query;
-  if (!job.key.empty()) json["key"] = job.key;
-  if (!job.value.empty()) json["value"] = job.value;
-  if (job.head) json["head"] = *job.head;
-  json["call"] = call_to_json(job.call);
-  if (!job.key_lengths.empty()) json["key_lengths"] = job.key_lengths;
-  if (job.dtype) json["dtype"] = dtype_name(*job.dtype);
-  json["device"] = job.device;
-  json["keep"] = job.keep;
-  if (job.allow_external) json["allow_external"] = true;
-  if (!job.bf16.empty()) json["bf16"] = job.bf16;
-  if (!job.axes.empty()) json["axes"] = job.axes;
-  return json;
+JobField input_field() {
+  return {.name = "input",
+          .option = "INPUT",
+          .about = "q, k, v: FILE.h5, FILE.h5:/group, FILE.npz or FILE.safetensors",
+          .kind = FieldKind::input};
 }
 
-std::vector<std::string> attend_command(const AttendJob& job) {
-  std::vector<std::string> words = {"conelab", "attend"};
-  const auto add = [&](const char* option, const std::string& value) {
-    if (!value.empty()) words.insert(words.end(), {option, value});
-  };
-  if (!job.input.empty()) words.push_back(job.input);
-  add("--q", job.query);
-  add("--k", job.key);
-  add("--v", job.value);
-  if (job.head) add("--head", fmt::format("{}", *job.head));
-  add("-o", job.output);
-  for (const std::string& word : call_arguments(job.call)) words.push_back(word);
-  add("--lengths", joined(job.key_lengths));
-  if (job.dtype) add("--dtype", dtype_name(*job.dtype));
-  if (job.device != AttendJob().device) add("--device", job.device);
-  if (job.threads > 0) add("--threads", fmt::format("{}", job.threads));
-  if (job.keep != AttendJob().keep) add("--keep", joined(job.keep));
-  const std::vector<std::string> reading = reading_words(job);
-  words.insert(words.end(), reading.begin(), reading.end());
-  return words;
+JobField output_field(const std::string& about) {
+  return {.name = "output",
+          .option = "-o,--output",
+          .about = about,
+          .kind = FieldKind::output,
+          .required = true,
+          .changes_result = false};
+}
+
+JobField call_field() {
+  return {.name = "call", .option = "", .about = "", .kind = FieldKind::call};
+}
+
+JobField lengths_field() {
+  return {.name = "lengths",
+          .option = "--lengths",
+          .about = "for --mask padding: keys that are not padding, one per batch element",
+          .kind = FieldKind::list};
+}
+
+JobField threads_field() {
+  return {.name = "threads",
+          .option = "--threads",
+          .about = "threads; default: all cores",
+          .kind = FieldKind::integer,
+          .changes_result = false,
+          .least = 1,
+          .most = 4096};
+}
+
+void add_reading_fields(JobKind& kind) {
+  const JobField fields[] = {
+      {.name = "allow_external",
+       .option = "--allow-external",
+       .about = "follow links and storage out of the input file",
+       .kind = FieldKind::flag},
+      {.name = "bf16",
+       .option = "--bf16",
+       .about = "an array whose elements of 2 bytes are bf16, --bf16 again for the next",
+       .kind = FieldKind::texts},
+      {.name = "axes",
+       .option = "--axes",
+       .about = "the order of the axes of q, k and v: batch, head, token, feature, with commas"}};
+  kind.fields.insert(kind.fields.end(), std::begin(fields), std::end(fields));
+}
+
+Reading reading_of(const JobSpec& spec) {
+  return {spec.flag("allow_external"), spec.list("bf16"), spec.text("axes")};
+}
+
+void add_reading(const Reading& reading, JobSpec& spec) {
+  if (reading.allow_external) spec.values["allow_external"] = true;
+  if (!reading.bf16.empty()) spec.values["bf16"] = reading.bf16;
+  if (!reading.axes.empty()) spec.values["axes"] = reading.axes;
+}
+
+AttendJob attend_of(const JobSpec& spec) {
+  AttendJob job;
+  job.input = spec.text("input");
+  job.output = spec.text("output");
+  job.query = spec.text("q"), job.key = spec.text("k"), job.value = spec.text("v");
+  if (spec.given("head")) job.head = spec.integer("head");
+  job.call = spec.call();
+  job.key_lengths = parse_key_lengths(spec.list("lengths"));
+  if (spec.given("dtype")) job.dtype = dtype_from_name(spec.text("dtype"));
+  if (spec.given("device")) job.device = spec.text("device");
+  job.threads = static_cast<int>(spec.integer("threads"));
+  for (const std::string& part : spec.list("keep")) {
+    if (!job.keeps(part)) job.keep.push_back(part);
+  }
+  static_cast<Reading&>(job) = reading_of(spec);
+  return job;
 }
 
 }  // namespace conelab
