@@ -33,7 +33,7 @@ Extents with_one_head(const Call& call, Extents extents) {
           operator_name(call), extents.head, info.key);
     }
   }
-  extents.head = 1;
+  extents.head = extents.key_head = extents.value_head = 1;
   return extents;
 }
 
@@ -61,8 +61,10 @@ std::map<std::string, Array<T>> tensors_of_head(const std::map<std::string, Arra
 template <class T>
 AttentionInput<T> input_of_head(const AttentionInput<T>& input, std::int64_t batch,
                                 std::int64_t head, const std::vector<ParameterInfo>& infos) {
-  AttentionInput<T> part{head_of(input.query, batch, head), head_of(input.key, batch, head),
-                         head_of(input.value, batch, head),
+  const auto own = [&](const StridedTensor4<T>& shared) {
+    return head_of(shared, batch, shared_head(head, shared.shape.head, input.query.shape.head));
+  };
+  AttentionInput<T> part{head_of(input.query, batch, head), own(input.key), own(input.value),
                          head_of(input.output_grad, batch, head)};
   part.allowed = input.allowed;
   if (!input.key_lengths.empty()) {

@@ -21,6 +21,7 @@
 
 #include "core/base/buffer.h"
 #include "core/operators/structured.h"
+#include "core/tiles/shared_rows.h"
 #include "core/token/eigen_products.h"
 
 namespace conelab {
@@ -325,8 +326,8 @@ struct RelationNetwork {
 
   /// Returns the tokens of one head.
   template <class T>
-  static Matrix tokens(const StridedTensor4<T>& all, Index b, Index h) {
-    return matrix_of_tokens(all.tokens(b, h)).template cast<double>();
+  static Matrix tokens(const StridedTensor4<T>& all, const Plan& plan, Index b, Index h) {
+    return matrix_of_tokens(all.tokens(b, h, plan.extents.head)).template cast<double>();
   }
   template <class T>
   static void set_tokens(Tensor4<T>& all, Index b, Index h, const Matrix& of_head) {
@@ -337,8 +338,8 @@ struct RelationNetwork {
                    Index h, const Execution& run) {
     return {plan,
             plan.values(plan.operator_parameters, h, input.tensors),
-            tokens(input.query, b, h),
-            tokens(input.key, b, h),
+            tokens(input.query, plan, b, h),
+            tokens(input.key, plan, b, h),
             mask,
             b,
             run};
@@ -375,14 +376,19 @@ template <class T>
 Backward<T> RelationNetwork::backward(const Plan& plan, const AttentionInput<T>& input,
                                       const Forward<T>&, const Execution& run) {
   const Mask mask = plan.mask(input);
+  SharedRows<T> keys(input.key.shape, plan.extents.head);
   const auto of_head = [&](auto b, auto h, const auto& upstream, auto& result, auto& own,
                            const Execution& inner) {
     const Head::Slopes slopes =
-        head(plan, input, mask, b, h, inner).backward(tokens(upstream, b, h), own);
+        head(plan, input, mask, b, h, inner).backward(tokens(upstream, plan, b, h), own);
     set_tokens(result.query, b, h, slopes.q);
-    set_tokens(result.key, b, h, slopes.k);
+    Buffer<T> rows(static_cast<std::size_t>(slopes.k.size()));
+    std::copy_n(slopes.k.data(), slopes.k.size(), rows.begin());
+    keys.add(b, h, 0, std::move(rows));
   };
-  return backward_by_head<T>(plan, input, run, of_head);
+  Backward<T> result = backward_by_head<T>(plan, input, run, of_head);
+  result.key = keys.take();
+  return result;
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "core/tiles/head.h"
 #include "core/tiles/parameter_sums.h"
 #include "core/tiles/row_weights.h"
+#include "core/tiles/shared_rows.h"
 #include "core/tiles/upstream.h"
 
 namespace conelab {
@@ -38,9 +39,9 @@ class SparseHead {
         stride_(value_stride(plan.aggregate, plan.extents.value, kernels.panel)) {
     const Extents& e = plan.extents;
     place(input.query.tokens(batch, head), "q", queries_);
-    place(input.key.tokens(batch, head), "k", keys_);
+    place(input.key.tokens(batch, head, e.head), "k", keys_);
     values_.resize(static_cast<std::size_t>(e.key * stride_));
-    const TokenRows<const S> values = input.value.tokens(batch, head);
+    const TokenRows<const S> values = input.value.tokens(batch, head, e.head);
     std::vector<std::int64_t> not_finite;
     extend_values(plan, head_.index(), values, 0, stride_, values_.data(), not_finite);
     // Only rows that see a value read it, so that it may stay NaN or infinite.
@@ -296,8 +297,10 @@ class SparseBackward {
     if (head_.head().bias().has_gradient()) by_offset_.assign(head_.head().bias().sums(), 0.0);
   }
 
-  /// Writes the head's rows of the result and returns the sums for its parameters.
-  ParameterSums run(Backward<S>& result, const std::function<bool()>& stopped) {
+  /// Writes the head's queries of the result, adds its part of the gradients of k and v, and returns
+  /// the sums for its parameters.
+  ParameterSums run(Backward<S>& result, SharedRows<S>& key_grad, SharedRows<S>& value_grads,
+                    const std::function<bool()>& stopped) {
     const Extents& e = plan_.extents;
     if (!saved_.column_lse.empty()) find_column_deltas(stopped);
     for (std::int64_t i = 0; i < e.query && !stopped(); ++i) add_row(i);
@@ -305,12 +308,17 @@ class SparseBackward {
     const TokenRows<const S> queries = input_.query.tokens(b_, h_);
     head.token_gradients(queries, by_query_.operand(), result.query.tokens(b_, h_),
                          sums_.similarity.data());
-    head.token_gradients(input_.key.tokens(b_, h_), by_key_.operand(), result.key.tokens(b_, h_),
+    Buffer<T> dk(static_cast<std::size_t>(e.key * e.feature));
+    Buffer<T> dv(static_cast<std::size_t>(e.key * e.value));
+    head.token_gradients(input_.key.tokens(b_, h_, e.head), by_key_.operand(),
+                         TokenRows<T>{dk.data(), e.key, e.feature, e.feature},
                          sums_.similarity.data());
+    const TokenRows<const S> values = input_.value.tokens(b_, h_, e.head);
     for (std::int64_t j = 0; j < e.key; ++j) {
-      set_value_grad(plan_.aggregate, value_grad(j), input_.value.row(b_, h_, j), e.value,
-                     result.value.row(b_, h_, j));
+      set_value_grad(plan_.aggregate, value_grad(j), values.row(j), e.value, dv.data() + j * e.value);
     }
+    key_grad.add(b_, h_, 0, std::move(dk));
+    value_grads.add(b_, h_, 0, std::move(dv));
     head.bias_gradients(by_offset_.data(), queries, result.query.tokens(b_, h_), sums_.bias,
                         sums_.similarity.data());
     return std::move(sums_);
@@ -505,15 +513,16 @@ Backward<S> sparse_backward(const Plan& plan, const AttentionInput<S>& input,
   const Extents& e = plan.extents;
   const Kernels<Compute<S>>& k = kernels<S>(run.simd, 1);
   const Mask mask = plan.mask(input);
-  Backward<S> result{Tensor4<S>(input.query.shape),
-                     Tensor4<S>(input.key.shape),
-                     Tensor4<S>(input.value.shape),
-                     {}};
+  Backward<S> result;
+  result.query = Tensor4<S>(input.query.shape);
+  SharedRows<S> key_grad(input.key.shape, e.head), value_grad(input.value.shape, e.head);
   std::vector<ParameterSums> sums(static_cast<std::size_t>(e.batch * e.head), ParameterSums(plan));
   run_tasks(e.batch * e.head, run, [&](std::int64_t index, const auto& stopped) {
     SparseBackward<S> pass(plan, k, input, saved, mask, index / e.head, index % e.head);
-    sums[static_cast<std::size_t>(index)] = pass.run(result, stopped);
+    sums[static_cast<std::size_t>(index)] = pass.run(result, key_grad, value_grad, stopped);
   });
+  result.key = key_grad.take();
+  result.value = value_grad.take();
   add_parameter_gradients(plan, sums, result);
   return result;
 }

@@ -113,7 +113,7 @@ class Tiles {
         head_(&head),
         mask_(&mask),
         batch_(index / plan.extents.head),
-        keys_(keys.tokens(batch_, index % plan.extents.head)),
+        keys_(keys.tokens(batch_, index % plan.extents.head, plan.extents.head)),
         column_lse_(column_lse.empty() ? nullptr
                                        : column_lse.row(batch_, index % plan.extents.head, 0)) {}
 
