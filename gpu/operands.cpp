@@ -112,11 +112,11 @@ class BlockList {
 };
 
 /// Returns the keys that a query sees, in ascending order.
-std::vector<std::int64_t> seen_keys(const Mask& mask, std::int64_t batch, std::int64_t query,
+std::vector<std::int64_t> seen_keys(const Mask& mask, std::int64_t element, std::int64_t query,
                                     std::vector<std::uint8_t>& room) {
-  if (mask.is_sparse()) return mask.keys(batch, query);
+  if (mask.is_sparse()) return mask.keys(element, query);
   std::vector<std::int64_t> keys;
-  mask.row(batch, query, 0, static_cast<std::int64_t>(room.size()), room.data());
+  mask.row(element, query, 0, static_cast<std::int64_t>(room.size()), room.data());
   for (std::size_t j = 0; j < room.size(); ++j) {
     if (room[j] != 0) keys.push_back(static_cast<std::int64_t>(j));
   }
@@ -274,7 +274,7 @@ class Builder {
     for (std::int64_t b = 0; b < e.batch; ++b) {
       const std::size_t first = out_.span.size();
       for (std::int64_t i = 0; i < e.query; ++i) {
-        const KeyRange seen = mask.range(b, i);
+        const KeyRange seen = mask.range(b * e.head, i);
         out_.span.push_back({static_cast<int>(seen.begin), static_cast<int>(seen.end)});
       }
       for (std::int64_t i = 0; i < e.query; i += tile_rows) {
@@ -283,24 +283,29 @@ class Builder {
       }
     }
     if (!mask.has_holes()) return;
-    // Of what masks read, only the lengths belong to a batch element.
-    const bool one_for_all = std::none_of(
-        plan_.masks.begin(), plan_.masks.end(),
-        [](const PlannedMask& part) { return part.row->operand == MaskOperand::lengths; });
-    out_.shape.lists = one_for_all ? 1 : to_int(std::max<std::int64_t>(1, e.batch));
-    for (std::int64_t b = 0; b < std::min<std::int64_t>(e.batch, out_.shape.lists); ++b) {
-      build_lists(mask, b);
+    const Shape4 sizes = reads(MaskOperand::allowed) ? mask_sizes(input_) : Shape4{};
+    const std::int64_t batches = reads(MaskOperand::lengths) || sizes.batch > 1 ? e.batch : 1;
+    const std::int64_t heads = sizes.head > 1 ? e.head : 1;
+    out_.shape.lists = to_int(std::max<std::int64_t>(1, heads > 1 ? e.batch * heads : batches));
+    if (e.batch == 0) return;
+    for (std::int64_t list = 0; list < out_.shape.lists; ++list) {
+      build_lists(mask, heads > 1 ? list : list * e.head);
     }
   }
 
-  void build_lists(const Mask& mask, std::int64_t batch) {
+  [[nodiscard]] bool reads(MaskOperand operand) const {
+    return std::any_of(plan_.masks.begin(), plan_.masks.end(),
+                       [&](const PlannedMask& part) { return part.row->operand == operand; });
+  }
+
+  void build_lists(const Mask& mask, std::int64_t element) {
     const Extents& e = plan_.extents;
     std::vector<std::uint8_t> room(size_of(e.key));
     std::vector<BlockList> of_keys(size_of(ceil_div(out_.shape.key.count, tile_rows)));
     for (std::int64_t first = 0; first < e.query; first += tile_rows) {
       BlockList of_queries;
       for (std::int64_t i = first; i < std::min<std::int64_t>(first + tile_rows, e.query); ++i) {
-        for (const std::int64_t j : seen_keys(mask, batch, i, room)) {
+        for (const std::int64_t j : seen_keys(mask, element, i, room)) {
           of_queries.add(i, j);
           of_keys[size_of(j / tile_rows)].add(j, i);
         }
@@ -336,7 +341,7 @@ void add_non_finite_values(const Plan& plan, const AttentionInput<N>& input,
     const NonFiniteValues<N> values(plan.aggregate, input.value.tokens(b, h, operands.shape.heads),
                                     operands.non_finite_values[size_of(own)]);
     for (std::int64_t i = 0; i < plan.extents.query; ++i)
-      values.add_seen(mask, b, i, output.row(b, h, i));
+      values.add_seen(mask, g, i, output.row(b, h, i));
   });
 }
 

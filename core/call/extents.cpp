@@ -39,6 +39,18 @@ void check_memory(const char* name, const StridedTensor4<T>& tensor) {
   check_axis("tokens", s.token, strides.token);
 }
 
+/// Throws a failure unless a mask with these sizes stands for [batch x head x n_q x n_k].
+void check_mask(const Shape4& s, std::size_t entries, const Shape4& q, std::int64_t keys) {
+  const auto stands_for = [](std::int64_t own, std::int64_t all) { return own == 1 || own == all; };
+  if (stands_for(s.batch, q.batch) && stands_for(s.head, q.head) && stands_for(s.token, q.token) &&
+      stands_for(s.feature, keys) && static_cast<std::int64_t>(entries) == s.size()) {
+    return;
+  }
+  fail("mask does not have the sizes of the pairs (expected {} or 1 for any of them, found {} with "
+       "{} entries)",
+       to_string({q.batch, q.head, q.token, keys}), to_string(s), entries);
+}
+
 /// Does what check_extents does, for mapped tokens too, of which k and v may have different heads.
 template <class T>
 Extents extents_of(const AttentionInput<T>& input) {
@@ -51,11 +63,7 @@ Extents extents_of(const AttentionInput<T>& input) {
   check_shared_heads("v", q.head, v.head);
   check_same("the feature sizes d", "q", q.feature, "k", k.feature);
   check_same("the token counts n_k", "k", k.token, "v", v.token);
-  if (!input.allowed.empty() &&
-      static_cast<std::int64_t>(input.allowed.size()) != q.token * k.token) {
-    fail("mask does not have the size n_q x n_k (expected {} x {}, found {} entries)", q.token,
-         k.token, input.allowed.size());
-  }
+  if (!input.allowed.empty()) check_mask(mask_sizes(input), input.allowed.size(), q, k.token);
   const Slice slice(input.positions, q.token, k.token);
   check_slice("queries", slice.first_query, q.token, slice.all_queries);
   check_slice("keys", slice.first_key, k.token, slice.all_keys);

@@ -44,7 +44,7 @@ struct AttentionInput {
   StridedTensor4<T> value;  ///< [batch x key head x n_k x d_v]
   /// dL/doutput in the output's sizes; empty: ones. Read by backward only.
   StridedTensor4<T> output_grad;
-  /// [n_q x n_k] Explicit mask, 1: the query may attend to the key. The mask "explicit" reads it.
+  /// Explicit mask, 1: the query may attend to the key. The mask "explicit" reads it.
   std::vector<std::uint8_t> allowed = {};
   /// [batch] Numbers of keys of the whole sequence that are not padding. The mask "padding" reads
   /// them.
@@ -55,7 +55,17 @@ struct AttentionInput {
   std::map<std::string, Array<std::int64_t>> indices = {};
   /// Which tokens of longer sequences these are. Only attention, the chain of parts, takes slices.
   Positions positions = {};
+  /// [1 or batch x 1 or head x 1 or n_q x 1 or n_k] The sizes of `allowed`; without batch elements
+  /// they are [1 x 1 x n_q x n_k].
+  Shape4 allowed_sizes = {0, 1, 0, 0};
 };
+
+/// Returns the sizes of an input's explicit mask.
+template <class T>
+[[nodiscard]] Shape4 mask_sizes(const AttentionInput<T>& input) {
+  const Shape4 plain{1, 1, input.query.shape.token, input.key.shape.token};
+  return input.allowed_sizes.batch == 0 ? plain : input.allowed_sizes;
+}
 
 /// Returns the same input in another type. Its tensors are dense.
 template <class To, class From>
@@ -68,7 +78,8 @@ template <class To, class From>
                         input.key_lengths,
                         {},
                         input.indices,
-                        input.positions};
+                        input.positions,
+                        input.allowed_sizes};
   for (const auto& [name, tensor] : input.tensors) to.tensors[name] = convert<To>(tensor);
   return to;
 }

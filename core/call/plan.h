@@ -1,6 +1,7 @@
 // A resolved call: the rows of the tables and the values of all parameters.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <span>
@@ -110,6 +111,8 @@ class Plan {
                  input.key_lengths.empty() ? nullptr : input.key_lengths.data()};
     in.has_edges = edge != input.indices.end();
     if (in.has_edges) in.edges = edge->second.data;
+    in.heads = std::max<std::int64_t>(1, extents.head);
+    in.allowed_sizes = mask_sizes(input);
     return Mask(mask_parts(), in, extents.batch > 0);
   }
 

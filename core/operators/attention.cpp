@@ -122,7 +122,7 @@ AttentionInput<Compute<S>> in_compute_type(const AttentionInput<S>& input) {
   if constexpr (std::is_same_v<S, Compute<S>>) {
     return {input.query.view(), input.key.view(),  input.value.view(), input.output_grad.view(),
             input.allowed,      input.key_lengths, input.tensors,      input.indices,
-            input.positions};
+            input.positions,    input.allowed_sizes};
   } else {
     return convert<Compute<S>>(input);
   }

@@ -37,6 +37,19 @@ Extents with_one_head(const Call& call, Extents extents) {
   return extents;
 }
 
+/// Returns the explicit mask of one head of a batch element and sets `sizes`, those of the input's,
+/// to its own.
+template <class T>
+std::vector<std::uint8_t> mask_of_head(const AttentionInput<T>& input, std::int64_t batch,
+                                       std::int64_t head, Shape4& sizes) {
+  if (input.allowed.empty()) return {};
+  const std::int64_t b = sizes.batch > 1 ? batch : 0, h = sizes.head > 1 ? head : 0;
+  const std::int64_t first = (b * sizes.head + h) * sizes.token * sizes.feature;
+  sizes.batch = sizes.head = 1;
+  const auto begin = input.allowed.begin() + first;
+  return {begin, begin + sizes.size()};
+}
+
 }  // namespace
 
 template <class T>
@@ -66,7 +79,8 @@ AttentionInput<T> input_of_head(const AttentionInput<T>& input, std::int64_t bat
   };
   AttentionInput<T> part{head_of(input.query, batch, head), own(input.key), own(input.value),
                          head_of(input.output_grad, batch, head)};
-  part.allowed = input.allowed;
+  part.allowed_sizes = mask_sizes(input);
+  part.allowed = mask_of_head(input, batch, head, part.allowed_sizes);
   if (!input.key_lengths.empty()) {
     part.key_lengths = {input.key_lengths[static_cast<std::size_t>(batch)]};
   }

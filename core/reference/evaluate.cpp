@@ -33,7 +33,7 @@ void logits_of_head(const Problem& p, std::int64_t b, std::int64_t head, Tensor4
   for (std::int64_t i = 0; i < n_q; ++i) {
     const Point query = point_of(p, p.query, b, head, i);
     for (std::int64_t j = 0; j < n_k; ++j) {
-      if (!sees(p, b, i, j)) continue;
+      if (!sees(p, b, head, i, j)) continue;
       const Point& key = (is_stopped(p, i, j) ? stopped : keys)[static_cast<std::size_t>(j)];
       logits.at(b, head, i, j) = similarity(p, head, query, key) + position_bias(p, b, head, i, j);
     }

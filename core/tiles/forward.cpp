@@ -181,7 +181,7 @@ class ForwardPass {
       shared.head.position_values().add(sums + shared.values.stride(), sums);
       finish(block, r);
       shared.non_finite_values.add_seen(
-          mask_, block.batch, block.begin + r,
+          mask_, index, block.begin + r,
           result_.output.row(block.batch, block.head, block.begin + r));
     }
   }

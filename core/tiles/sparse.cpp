@@ -118,12 +118,11 @@ class SparseRow {
  public:
   /// `column_lse` [n_k] of the head's keys is subtracted from the logits; null: nothing is.
   SparseRow(const Plan& plan, const Kernels<T>& kernels, const SparseHead<S>& head,
-            const Mask& mask, std::int64_t batch, const T* column_lse)
+            const Mask& mask, const T* column_lse)
       : plan_(plan),
         kernels_(kernels),
         head_(head),
         mask_(mask),
-        batch_(batch),
         column_lse_(column_lse) {
     std::copy_n(head.head().constants(), max_constants, constants_);
   }
@@ -131,7 +130,7 @@ class SparseRow {
   /// Gathers and measures the keys of a query. Returns false if it sees none.
   bool gather(std::int64_t query) {
     query_ = query;
-    keys_ = mask_.keys(batch_, query);
+    keys_ = mask_.keys(head_.head().index(), query);
     if (keys_.empty()) return false;
     columns_ = round_up(static_cast<int>(keys_.size()), kernels_.column_multiple);
     const auto columns = static_cast<std::size_t>(columns_);
@@ -201,7 +200,7 @@ class SparseRow {
   const Kernels<T>& kernels_;
   const SparseHead<S>& head_;
   const Mask& mask_;
-  std::int64_t batch_, query_ = 0;
+  std::int64_t query_ = 0;
   const T* column_lse_;
   T constants_[max_constants];
   std::vector<std::int64_t> keys_;
@@ -287,7 +286,7 @@ class SparseBackward {
         b_(b),
         h_(h),
         head_(plan, kernels, input, b, h),
-        row_(plan, kernels, head_, mask, b, columns_of(saved, b, h)),
+        row_(plan, kernels, head_, mask, columns_of(saved, b, h)),
         sums_(plan) {
     const Extents& e = plan.extents;
     sums_.bias = plan.zeros(plan.bias_parameters);
@@ -487,7 +486,7 @@ Forward<S> sparse_forward(const Plan& plan, const AttentionInput<S>& input, cons
     for (std::int64_t h = 0; h < e.head; ++h) {
       const SparseHead<S> head(plan, k, input, b, h);
       if (over_queries) {
-        SparseRow<S> row(plan, k, head, mask, b, nullptr);
+        SparseRow<S> row(plan, k, head, mask, nullptr);
         find_column_lse(head, row, e.query,
                         {result.column_lse.row(b, h, 0), static_cast<std::size_t>(e.key)});
       }
@@ -496,7 +495,7 @@ Forward<S> sparse_forward(const Plan& plan, const AttentionInput<S>& input, cons
       const double heads = static_cast<double>(e.batch * e.head);
       run_tasks(tasks, stage(run, done / heads, (done + 1) / heads),
                 [&](std::int64_t task, const auto&) {
-                  SparseRow<S> row(plan, k, head, mask, b, columns_of(result, b, h));
+                  SparseRow<S> row(plan, k, head, mask, columns_of(result, b, h));
                   const std::int64_t end = std::min(e.query, (task + 1) * task_rows);
                   for (std::int64_t i = task * task_rows; i < end; ++i) {
                     forward_row(plan, head, row, b, h, i, result);

@@ -47,7 +47,7 @@ class GradientTile {
       if (tile.of_class_weights()) clear_classes(thread, p, place, result.class_weight);
       if (tile.sums_slopes()) clear_classes(thread, p, place, result.class_slope);
     });
-    const Visit visit = visit_of<owner>(p, tile.batch, place.block);
+    const Visit visit = visit_of<owner>(p, tile.group, place.block);
     for (int at = visit.begin; at < visit.end && !tile.vanishes(); at += tile_columns) {
       if (!meets<owner>(p, visit, tile.batch, place.block, at)) continue;
       block.phase([&](int thread) {

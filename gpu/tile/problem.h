@@ -95,7 +95,7 @@ struct Problem {
   const KeySpan* span = nullptr;          ///< [batch × n_q]
   const BlockSpan* block_span = nullptr;  ///< [batch × ⌈n_q / 64⌉]
   /// 0 if spans say all of the mask. Otherwise the pairs are those of the lists; each batch element
-  /// has its own, or one serves all of them.
+  /// or each group has its own, or one serves all of them.
   int lists = 0;
   PairLists query_lists, key_lists;
 };
