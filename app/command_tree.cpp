@@ -9,6 +9,7 @@
 #include "app/command.h"
 #include "app/output.h"
 #include "app/run_job.h"
+#include "core/files/text.h"
 #include "core/study/job_input.h"
 #include "core/study/tree_job.h"
 
@@ -25,10 +26,9 @@ struct TypedTree {
 };
 
 /// Returns the number of a token, and its text if it has one: "13 '!'".
-std::string token_text(const tree::TreeLabels& labels, std::int64_t index) {
+std::string token_text(const std::vector<std::string>& tokens, std::int64_t index) {
   const auto i = static_cast<std::size_t>(index);
-  return i < labels.tokens.size() ? fmt::format("{} '{}'", index, labels.tokens[i])
-                                  : fmt::format("{}", index);
+  return i < tokens.size() ? fmt::format("{} '{}'", index, tokens[i]) : fmt::format("{}", index);
 }
 
 void print_trees(const std::vector<tree::HeadTree>& trees, const tree::TreeLabels& labels) {
@@ -48,7 +48,10 @@ void print_trees(const std::vector<tree::HeadTree>& trees, const tree::TreeLabel
     if (head.segmentation && head.segmentation->strongest >= 0) {
       const std::int64_t at = head.segmentation->strongest;
       line += fmt::format(", least attention crosses after token {} ({:.2f} of uniform)",
-                          token_text(labels, at),
+                          token_text(tokens_of_batch(labels.tokens,
+                                                     static_cast<std::int64_t>(head.size),
+                                                     static_cast<std::int64_t>(i) / labels.head),
+                                     at),
                           head.segmentation->relative[static_cast<std::size_t>(at)]);
     } else if (head.segmentation && head.size > 1) {
       line += head.segmentation->unknown()

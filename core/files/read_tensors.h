@@ -1,7 +1,7 @@
 // Reads the input of attention, q, k, v and further arrays, from HDF5, .npz, .npy or .safetensors.
 //
 // q is [n × d], [head × n × d] or [batch × head × n × d] of f16, f32, f64 or bf16. k and v default
-// to q. Everything is checked before a number is read: existence, dtype, rank, consistent shapes,
+// to q; their number of heads may be a divisor of that of q. Everything is checked before a number is read: existence, dtype, rank, consistent shapes,
 // declared against stored sizes. Errors are failures with one line,
 //   FILE: what is wrong (expected ..., found ...)
 // NaN and Inf are counted, never refused.
@@ -78,9 +78,12 @@ struct Input {
   std::optional<InputTensor> key;    ///< Absent: q is used.
   std::optional<InputTensor> value;  ///< Absent: q is used.
   std::optional<InputTensor> output_grad;
-  std::vector<std::string> query_token;  ///< [n_q] Bytes as in the file, or empty.
-  std::vector<std::string> key_token;    ///< [n_k] or empty.
-  std::vector<std::uint8_t> mask;        ///< [n_q × n_k] of 0 and 1, or empty.
+  /// [n_q] or [batch × n_q] (tokens_of_batch in text.h). Bytes as in the file, or empty.
+  std::vector<std::string> query_token;
+  std::vector<std::string> key_token;  ///< [n_k], [batch × n_k] or empty.
+  std::vector<std::uint8_t> mask;      ///< Of 0 and 1, in the sizes `mask_sizes`, or empty.
+  /// [1 or batch × 1 or head × 1 or n_q × 1 or n_k]
+  Shape4 mask_sizes = {};
   bool mask_left_out = false;            ///< Whether an array `mask` is there that was not read.
   std::map<std::string, InputTensor> parameters;
   std::string model;                  ///< The attribute, or empty.

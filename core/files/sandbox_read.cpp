@@ -7,6 +7,11 @@
 namespace conelab {
 
 template <class Archive>
+void visit(Archive& archive, Shape4& s) {
+  visit_all(archive, s.batch, s.head, s.token, s.feature);
+}
+
+template <class Archive>
 void visit(Archive& archive, InputTensor& tensor) {
   visit_all(archive, tensor.name, tensor.dtype, tensor.extents, tensor.nan_count,
             tensor.infinite_count);
@@ -16,8 +21,8 @@ void visit(Archive& archive, InputTensor& tensor) {
 template <class Archive>
 void visit(Archive& archive, Input& input) {
   visit_all(archive, input.path, input.group, input.query, input.key, input.value,
-            input.output_grad, input.query_token, input.key_token, input.mask, input.mask_left_out,
-            input.model, input.text, input.sha256, input.layer, input.parameters);
+            input.output_grad, input.query_token, input.key_token, input.mask, input.mask_sizes,
+            input.mask_left_out, input.model, input.text, input.sha256, input.layer, input.parameters);
 }
 
 template <class Archive>

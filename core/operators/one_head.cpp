@@ -91,6 +91,20 @@ AttentionInput<T> input_of_head(const AttentionInput<T>& input, std::int64_t bat
   return part;
 }
 
+template <class T>
+void keep_mask_of_head(AttentionInput<T>& input, std::int64_t head) {
+  const Shape4 all = mask_sizes(input);
+  if (input.allowed.empty() || all.head == 1) return;
+  std::vector<std::uint8_t> kept;
+  for (std::int64_t b = 0; b < all.batch; ++b) {
+    Shape4 own = all;
+    const std::vector<std::uint8_t> part = mask_of_head(input, b, head, own);
+    kept.insert(kept.end(), part.begin(), part.end());
+  }
+  input.allowed = std::move(kept);
+  input.allowed_sizes = {all.batch, 1, all.token, all.feature};
+}
+
 Call call_of_head(const Call& call, const Extents& extents, std::int64_t head) {
   if (makes_heads(call)) return resolve(call, with_one_head(call, extents))->call;
   const auto plan = resolve(call, extents);
@@ -126,7 +140,8 @@ Call with_numbers_of_head(Call call, std::int64_t head) {
   template std::map<std::string, Array<T>> tensors_of_head(                                      \
       const std::map<std::string, Array<T>>&, std::int64_t, const std::vector<ParameterInfo>&);  \
   template AttentionInput<T> input_of_head(const AttentionInput<T>&, std::int64_t, std::int64_t, \
-                                           const std::vector<ParameterInfo>&);
+                                           const std::vector<ParameterInfo>&);                   \
+  template void keep_mask_of_head(AttentionInput<T>&, std::int64_t);
 CONELAB_ONE_HEAD(float)
 CONELAB_ONE_HEAD(double)
 CONELAB_ONE_HEAD(Float16)

@@ -33,15 +33,15 @@ std::vector<std::string> layers_of(const Subject& subject) {
   return layers_up_to(layers_beside(groups, trace.group), trace.group);
 }
 
-HeatmapPanel panel_of(const Trace& trace, WholeMap map, std::string title) {
+HeatmapPanel panel_of(const Trace& trace, std::int64_t batch, WholeMap map, std::string title) {
   HeatmapPanel panel;
   panel.title = std::move(title);
   panel.rows = static_cast<std::size_t>(map.rows);
   panel.cols = static_cast<std::size_t>(map.columns);
   panel.values = std::move(map.values);
   panel.masked = std::move(map.masked);
-  panel.row_tokens = trace.query_token;
-  panel.column_tokens = trace.key_token;
+  panel.row_tokens = trace.query_tokens(batch);
+  panel.column_tokens = trace.key_tokens(batch);
   return panel;
 }
 
@@ -64,7 +64,7 @@ HeatmapPanel map_of(const Subject& subject, const std::string& similarity, Map2d
   WholeMap map = rollout ? rollout_map(trace, layers_of(subject), subject.batch, on_head, execution)
                          : joined_map(trace, subject.batch, on_head, subject.join == "mean",
                                       quantity, execution);
-  return panel_of(trace, std::move(map), call_title(call));  // Without the numbers of one head.
+  return panel_of(trace, subject.batch, std::move(map), call_title(call));  // Without the numbers of one head.
 }
 
 /// Returns the subject that the keys `<prefix>head` and `<prefix>join` choose of an input.
@@ -122,7 +122,7 @@ HeatmapPanel panel_of_head(const Trace& trace, std::int64_t batch, std::int64_t 
       map_of_head(trace, batch, head, given_call_on_head(call, trace, head), quantity, execution);
   const std::string title = call_title(with_numbers_of_head(call, makes_heads(call) ? 0 : head)) +
                             made_head_text(map.heads);
-  return panel_of(trace, std::move(map), title);
+  return panel_of(trace, batch, std::move(map), title);
 }
 
 void exclude_special_tokens(const FigureRequest& request, HeatmapPanel& map) {

@@ -99,10 +99,12 @@ Call keep_head(const Call& call, std::int64_t head, AttentionInput<T>& input) {
   if (head < 0 || head >= heads)
     misuse("--head {}: there is none (the input has {}, counted from 0)", head, heads);
   for (StridedTensor4<T>* all : {&input.query, &input.key, &input.value, &input.output_grad}) {
-    if (all->shape.head != heads) continue;  // The output may have other heads.
+    if (all->empty()) continue;
     const Shape4 one{all->shape.batch, 1, all->shape.token, all->shape.feature};
-    *all = StridedTensor4<T>(all->row(0, head, 0), one, all->strides()).dense();
+    const T* first = all->row(0, shared_head(head, all->shape.head, heads), 0);
+    *all = StridedTensor4<T>(first, one, all->strides()).dense();
   }
+  keep_mask_of_head(input, head);
   if (makes_heads(call))
     return call;  // Its tensors and lists are those of the heads that it makes.
   input.tensors = tensors_of_head(input.tensors, head, call_parameters(call));

@@ -6,6 +6,7 @@
 #include "core/base/names.h"
 #include "core/files/inspect.h"
 #include "core/files/sandbox.h"
+#include "core/files/text.h"
 #include "core/trace/array_choice.h"
 #include "core/trace/attention_input.h"
 #include "core/trace/layers.h"
@@ -13,8 +14,11 @@
 namespace conelab {
 namespace {
 
-std::string label(const std::vector<std::string>& tokens, std::int64_t i) {
-  const auto index = static_cast<std::size_t>(i);
+/// Returns the text of token i of the n tokens of a batch element, or its number.
+std::string label(const std::vector<std::string>& tokens, std::int64_t n, std::int64_t batch,
+                  std::int64_t i) {
+  const bool rows = tokens.size() > static_cast<std::size_t>(n);
+  const auto index = static_cast<std::size_t>((rows ? batch * n : 0) + i);
   return index < tokens.size() ? tokens[index] : std::to_string(i);
 }
 
@@ -59,13 +63,24 @@ std::shared_ptr<const Trace> trace_of(std::shared_ptr<const StoredMap> map, cons
 Extents Trace::extents() const {
   Extents e{query.shape.batch, query.shape.head,    query.shape.token,
             key.shape.token,   query.shape.feature, value.shape.feature};
+  e.key_head = e.value_head = key.shape.head;
   for (const auto& [name, tensor] : tensors) e.tensors[name] = tensor.extents;
   for (const auto& [name, tensor] : indices) e.tensors[name] = tensor.extents;
   return e;
 }
 
-std::string Trace::query_label(std::int64_t i) const { return label(query_token, i); }
-std::string Trace::key_label(std::int64_t i) const { return label(key_token, i); }
+std::vector<std::string> Trace::query_tokens(std::int64_t batch) const {
+  return tokens_of_batch(query_token, query.shape.token, batch);
+}
+std::vector<std::string> Trace::key_tokens(std::int64_t batch) const {
+  return tokens_of_batch(key_token, key.shape.token, batch);
+}
+std::string Trace::query_label(std::int64_t batch, std::int64_t i) const {
+  return label(query_token, query.shape.token, batch, i);
+}
+std::string Trace::key_label(std::int64_t batch, std::int64_t i) const {
+  return label(key_token, key.shape.token, batch, i);
+}
 
 std::shared_ptr<const Trace> load_trace(const std::string& file, const std::string& group,
                                         const Cancelled& cancelled, const ArrayNames& arrays,
@@ -93,6 +108,7 @@ std::shared_ptr<const Trace> load_trace(const std::string& file, const std::stri
   trace->key = std::move(tensors.key.owned());
   trace->value = std::move(tensors.value.owned());
   trace->allowed = std::move(tensors.allowed);
+  trace->allowed_sizes = tensors.allowed_sizes;
   trace->tensors = std::move(tensors.tensors);
   trace->indices = std::move(tensors.indices);
   return trace;
@@ -113,7 +129,7 @@ std::shared_ptr<const HeadInput> head_input(const Trace& trace, std::int64_t bat
   }
   const AttentionInput<double> all{
       view_of(trace.query), view_of(trace.key), view_of(trace.value), {}, trace.allowed, {},
-      trace.tensors,        trace.indices};
+      trace.tensors,        trace.indices,      {},                   trace.allowed_sizes};
   one->exact = input_of_head(all, batch, head);
   one->fast = convert<float>(one->exact);
   one->device = device;
@@ -149,7 +165,7 @@ std::string drawn_tensors(const Call& call, const Trace& trace) try {
 std::string made_head(const Call& call, const Trace& trace) try {
   if (trace.stored || !makes_heads(call)) return {};
   Extents one = trace.extents();
-  one.head = 1;
+  one.head = one.key_head = one.value_head = 1;
   const auto plan = resolve(call_on_head(call, trace, 0), one);
   return made_head_text(plan->chain ? plan->chain->extents.head : 1);
 } catch (const Error&) {

@@ -24,8 +24,10 @@ struct Trace {
   std::string sha256;  ///< Digest of the file.
   std::string model;   ///< The attribute `model` of the file or group; empty if there is none.
   Tensor4<double> query, key, value;
-  std::vector<std::string> query_token, key_token;     ///< [n_q], [n_k], or empty.
-  std::vector<std::uint8_t> allowed;                   ///< [n_q × n_k] or empty.
+  /// [n_q] and [n_k], with a row for each batch element if these have their own; or empty.
+  std::vector<std::string> query_token, key_token;
+  std::vector<std::uint8_t> allowed;                   ///< In the sizes `allowed_sizes`, or empty.
+  Shape4 allowed_sizes = {0, 1, 0, 0};                 ///< See AttentionInput.
   std::map<std::string, Array<double>> tensors;        ///< Parameters that lie beside q,
   std::map<std::string, Array<std::int64_t>> indices;  ///< and those of whole numbers.
   /// A map that the file holds instead of q, k and v, which have no features then; null for traces.
@@ -34,9 +36,12 @@ struct Trace {
   [[nodiscard]] Extents extents() const;
   /// Returns "FILE.h5:/group", the form that commands take.
   [[nodiscard]] std::string spec() const { return group.empty() ? file : file + ":" + group; }
+  /// Return the texts of the tokens of a batch element, [n_q] and [n_k], or nothing.
+  [[nodiscard]] std::vector<std::string> query_tokens(std::int64_t batch) const;
+  [[nodiscard]] std::vector<std::string> key_tokens(std::int64_t batch) const;
   /// Return the text of a token, or its number if it has none.
-  [[nodiscard]] std::string query_label(std::int64_t i) const;
-  [[nodiscard]] std::string key_label(std::int64_t i) const;
+  [[nodiscard]] std::string query_label(std::int64_t batch, std::int64_t i) const;
+  [[nodiscard]] std::string key_label(std::int64_t batch, std::int64_t i) const;
 };
 
 /// A function that is polled while files are read. If it returns true, reading throws interrupted.
