@@ -65,7 +65,8 @@ Json summary_json(const AttendJob& job, const AttendSummary& summary) {
             {"query", e.query},
             {"key", e.key},
             {"feature", e.feature},
-            {"value", e.value}}},
+            {"value", e.value},
+            {"key_head", e.key_heads()}}},
           {"dtype", dtype_name(summary.dtype)},
           {"device", summary.device},
           {"from_query", summary.from_query},
@@ -73,6 +74,7 @@ Json summary_json(const AttendJob& job, const AttendSummary& summary) {
           {"nan", summary.nan_count},
           {"infinite", summary.infinite_count},
           {"rounded_to_infinity", summary.rounded_to_infinity},
+          {"rows_without_keys", summary.hidden.rows_without_keys},
           {"output_not_finite", summary.bad_outputs},
           {"gradients_not_finite", summary.bad_gradients},
           {"compute_seconds", summary.compute_seconds},
@@ -89,9 +91,12 @@ int run(const TypedAttend& typed) {
     print_json(summary_json(job, summary));
   } else {
     const Extents& e = summary.extents;
-    say("{}: {} of {} attention, {} x {} head(s), {} queries x {} keys{}, {} on {}; computed in "
+    const std::string heads = e.key_heads() == e.head
+                                  ? fmt::format("{} head(s)", e.head)
+                                  : fmt::format("{} heads on {}", e.head, e.key_heads());
+    say("{}: {} of {} attention, {} x {}, {} queries x {} keys{}, {} on {}; computed in "
         "{}, written in {}",
-        job.output, join(summary.kept), operator_name(job.call), e.batch, e.head, e.query, e.key,
+        job.output, join(summary.kept), operator_name(job.call), e.batch, heads, e.query, e.key,
         given_text(job, summary), dtype_name(summary.dtype), summary.device,
         duration_text(summary.compute_seconds), duration_text(summary.write_seconds));
   }

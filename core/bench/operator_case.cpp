@@ -51,7 +51,10 @@ struct CaseOperator {
       drawn.parameters.emplace("heads", c["head"]);
       input_case.set("head", 1);
     }
-    plan = resolve(drawn, {batch, input_case.number("head"), n, n, d, d});
+    Extents extents{batch, input_case.number("head"), n, n, d, d};
+    extents.key_head = extents.value_head = c.number("key_head");
+    check_key_heads(drawn, extents);
+    plan = resolve(drawn, extents);
     call = plan->call;
   }
 
@@ -79,20 +82,35 @@ struct CaseOperator {
     return forward + backward;
   }
 
-  /// Returns how many numbers each of the tensors q, k, v and output has.
+  /// Throws a failure if k cannot have the number of heads that the case wants.
+  static void check_key_heads(const Call& call, const Extents& e) {
+    if (e.key_head == 0) return;
+    if (makes_heads(call) || !reads_keys(call)) {
+      fail("{} has no heads of k (found key heads = {})", operator_name(call), e.key_head);
+    }
+    check_shared_heads("k", e.head, e.key_head);
+  }
+
+  /// Return how many numbers q and the output each have, and k and v.
   [[nodiscard]] double tensor_size() const {
     const Extents& e = plan->extents;
     return static_cast<double>(e.batch * e.head * e.query * e.feature);
+  }
+  [[nodiscard]] double key_size() const {
+    const Extents& e = plan->extents;
+    return static_cast<double>(e.batch * e.key_heads() * e.key * e.feature);
   }
   /// Returns the bytes that a run must at least read and write. The forward pass reads q, k, v and
   /// writes the output; the backward pass reads these, the output and its gradient, and writes
   /// three gradients.
   [[nodiscard]] double bytes() const {
-    return tensor_size() * (forward_only() ? 4 : 8) * static_cast<double>(dtype_size(dtype));
+    const int each = forward_only() ? 2 : 4;
+    return (tensor_size() + key_size()) * each * static_cast<double>(dtype_size(dtype));
   }
   [[nodiscard]] double written_bytes() const {
-    const int tensors = forward_only() ? 1 : backward_only() ? 3 : 4;
-    return tensor_size() * tensors * static_cast<double>(dtype_size(dtype));
+    const int tensors = forward_only() || backward_only() ? 1 : 2;
+    const double numbers = tensor_size() * tensors + (forward_only() ? 0 : 2 * key_size());
+    return numbers * static_cast<double>(dtype_size(dtype));
   }
 };
 
@@ -100,7 +118,7 @@ struct CaseOperator {
 AttentionInput<float> mask_operands(const Call& call, const Extents& e) {
   AttentionInput<float> in;
   in.query.shape = {e.batch, e.head, e.query, 0};
-  in.key.shape = in.value.shape = {e.batch, e.head, e.key, 0};
+  in.key.shape = in.value.shape = {e.batch, e.key_heads(), e.key, 0};
   Call masks;
   masks.similarity = "dot";
   masks.masks = call.masks;
@@ -121,8 +139,8 @@ AttentionInput<float> mask_operands(const Call& call, const Extents& e) {
 Prediction predict_case(const Case& c, std::int64_t batch) {
   const CaseOperator op(c, batch);
   constexpr double program = 60e6, wider = 100;
-  const double all =
-      (op.forward_only() ? 10 : 16) * static_cast<double>(dtype_size(op.dtype)) * op.tensor_size();
+  const double all = (op.forward_only() ? 5 : 8) * static_cast<double>(dtype_size(op.dtype)) *
+                     (op.tensor_size() + op.key_size());
   const Extents& e = op.plan->extents;
   const double of_head = static_cast<double>(e.query) * static_cast<double>(e.feature);
   const OperatorRow& row = *op.plan->operation;

@@ -168,6 +168,23 @@ double Mask::share() const {
   return pairs > 0 ? seen / pairs : 0;
 }
 
+std::int64_t Mask::queries_without_keys(std::int64_t element) const {
+  std::vector<std::uint8_t> sees(static_cast<std::size_t>(input_.key));
+  std::int64_t count = 0;
+  for (std::int64_t query = 0; query < input_.query; ++query) {
+    const KeyRange seen = range(element, query);
+    bool any = seen.begin < seen.end;
+    if (any && is_sparse()) any = !keys(element, query).empty();
+    if (any && has_holes() && !is_sparse()) {
+      const std::int64_t size = seen.end - seen.begin;
+      row(element, query, seen.begin, size, sees.data());
+      any = std::find(sees.begin(), sees.begin() + size, 1) != sees.begin() + size;
+    }
+    count += any ? 0 : 1;
+  }
+  return count;
+}
+
 bool Mask::has_holes() const {
   return std::any_of(parts_.begin(), parts_.end(),
                      [](const Part& part) { return !part.mask.row->whole_range; });

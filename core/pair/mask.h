@@ -133,6 +133,8 @@ class Mask {
   [[nodiscard]] double share() const;
   /// Returns whether a query may not see some key within its range.
   [[nodiscard]] bool has_holes() const;
+  /// Returns how many queries of an element see no key.
+  [[nodiscard]] std::int64_t queries_without_keys(std::int64_t element) const;
   /// Sets sees[c] to 1 if the query sees key key_begin + c, otherwise to 0, for all c < count.
   void row(std::int64_t element, std::int64_t query, std::int64_t key_begin, std::int64_t count,
            std::uint8_t* sees) const;

@@ -138,6 +138,7 @@ class Attend {
     std::erase_if(parts, [this](const std::string& part) { return !has(part); });
     return parts;
   }
+  [[nodiscard]] HiddenPairs hidden() const { return hidden_pairs(*plan_, input_); }
   [[nodiscard]] std::int64_t outputs() const { return forward_.output.shape.size(); }
   [[nodiscard]] std::int64_t bad_outputs() const { return count_bad(forward_.output); }
   [[nodiscard]] std::int64_t bad_gradients() const {
@@ -325,6 +326,7 @@ void compute_and_write(const AttendJob& job, Input&& input, const JobContext& co
   summary.outputs = attend.outputs();
   summary.bad_outputs = attend.bad_outputs();
   summary.bad_gradients = attend.bad_gradients();
+  summary.hidden = attend.hidden();
   const Clock::time_point computed = Clock::now();
   attend.write();
   summary.write_seconds = seconds_since(computed);
@@ -376,6 +378,7 @@ void remark_all(const AttendJob& job, const AttendSummary& summary, const JobCon
     context.say("{}: {} takes no mask of a file; the one beside q is not read", job.input,
                 operator_name(job.call));
   }
+  remark_hidden_pairs(summary.hidden, context);
   remark_overflow(job, summary, context);
 }
 

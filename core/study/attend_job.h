@@ -35,6 +35,14 @@ struct AttendJob {
 /// "determinant".
 [[nodiscard]] const std::vector<std::string>& attend_parts();
 
+/// What the masks of a call hide.
+struct HiddenPairs {
+  std::int64_t rows = 0;               ///< Queries of all heads of all batch elements.
+  std::int64_t rows_without_keys = 0;  ///< Those that see no key.
+  /// Whether the input's own mask lets queries see only keys after their own position.
+  bool later_keys_only = false;
+};
+
 /// What a finished job did.
 struct AttendSummary {
   Extents extents;
@@ -56,6 +64,7 @@ struct AttendSummary {
   std::int64_t bad_outputs = 0;                ///< Numbers of the output that are not finite.
   /// Numbers of the gradients, parameters included, that are not finite.
   std::int64_t bad_gradients = 0;
+  HiddenPairs hidden;  ///< What the masks hide.
 };
 
 /// Reads the input (HDF5 in a child process), computes, and writes the output whole or not at all.

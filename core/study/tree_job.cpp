@@ -73,6 +73,7 @@ TreeResult run_tree(const TreeJob& job, const JobContext& context) {
   result.labels.batch = plan->extents.batch;
   result.labels.head = plan->extents.head;
   result.spec = spec_of(job, *plan);
+  const HiddenPairs hidden = hidden_pairs(*plan, input);
   const PairCall<double> pairs = pair_call(plan, std::move(input));
   Execution execution;
   execution.threads = own.threads;
@@ -82,6 +83,7 @@ TreeResult run_tree(const TreeJob& job, const JobContext& context) {
   }
   result.trees = head_trees(*pairs.plan, pairs.input, tokens, execution);
   remark_non_finite(job, non_finite, result.trees, context);
+  remark_hidden_pairs(hidden, context);
   write_trees(own.output, result, origin);
   return result;
 }
