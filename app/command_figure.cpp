@@ -20,7 +20,7 @@ namespace {
 
 struct TypedFigure {
   FigureRequest request;
-  std::string output;
+  std::string output, weights_array;
   std::vector<std::string> parameters;
   bool json = false;
 };
@@ -34,6 +34,7 @@ std::string figure_names() {
 int run_figure(const TypedFigure& typed) {
   FigureRequest request = typed.request;
   request.parameters = parse_parameters(typed.parameters);
+  if (!typed.weights_array.empty()) request.parameters["weights_array"] = typed.weights_array;
   request.context = command_context();
   const std::string format = claim_figure(typed.output);
   const figure::DisplayList list = draw_figure(request);
@@ -65,6 +66,9 @@ Action declare_figure(CLI::App& options) {
       ->allow_extra_args(false);
   options.add_option("-p,--parameter", typed->parameters, "KEY=VALUE (`conelab list figures`)")
       ->allow_extra_args(false);
+  options.add_option("--weights-array", typed->weights_array,
+                     "the array of attention weights in an --input without q; default: attentions "
+                     "or weight");
   options.add_option("--width", typed->request.width, "86mm, 178mm, 7in, 504pt, single or double");
   options.add_flag("--json", typed->json, "print JSON");
   return [typed] { return run_figure(*typed); };

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "core/base/error.h"
@@ -13,6 +14,7 @@
 #include "core/base/names.h"
 #include "core/base/sha256.h"
 #include "core/files/text.h"
+#include "core/files/weights_array.h"
 
 namespace conelab {
 namespace {
@@ -146,6 +148,8 @@ std::optional<DeclaredArray> find_tensor(TensorSource& source, const std::string
 }
 
 [[noreturn]] void fail_without_query(TensorSource& source, const std::string& where) {
+  const std::string weights = weights_hint(source);
+  if (!weights.empty()) fail("{}: no array q{}", where, weights);
   const std::string hint = source.hint("q"), result = source.result_kind();
   if (hint.empty() && !result.empty()) fail("{}: is {}", where, result);
   std::vector<std::string> known = source.names();
@@ -242,8 +246,7 @@ std::vector<std::string> read_tokens(TensorSource& source, const std::string& na
 
 /// Reads `query_token` and `key_token`. The default of each is `token` if the lengths agree.
 void read_all_tokens(TensorSource& source, Input& input, const InputOptions& options) {
-  const std::int64_t batch = input.query.shape().batch, queries = input.query.shape().token;
-  const std::int64_t keys = input.key_or_query().shape().token;
+  const std::int64_t batch = input.batch(), queries = input.queries(), keys = input.keys();
   const bool alike = queries == keys;
   input.query_token = read_tokens(source, "query_token", batch, queries, true);
   if (!options.query_only) input.key_token = read_tokens(source, "key_token", batch, keys, true);
@@ -380,6 +383,22 @@ std::unique_ptr<TensorSource> open_source(const InputSpec& spec, FileFormat form
                         rules);
 }
 
+/// Reads weights of another program, if the options ask for them. Returns false if the input is
+/// still to be read.
+bool read_weights_instead(TensorSource& source, std::int64_t layer, const InputOptions& options,
+                          Input& input) {
+  const bool named = !options.weights.empty();
+  if (!named && (!options.or_weights || !options.query.empty() || source.find("q"))) return false;
+  const std::optional<DeclaredArray> array = find_weights(source, options);
+  if (!array) return false;
+  input.weights = read_weights(source, *array, layer, options);
+  if (array->extents.size() == 5) input.group = weights_layer(input.group, array->name, layer);
+  if (input.format == FileFormat::npy) return true;
+  read_all_tokens(source, input, options);
+  read_attributes(source, input);
+  return true;
+}
+
 void read_everything(TensorSource& source, const Declared& declared, const InputOptions& options,
                      Input& input) {
   input.query = read_array(source, declared.query, options);
@@ -481,18 +500,23 @@ InputSpec parse_input_spec(const std::string& spec) {
 
 Input read_input(const std::string& spec, const InputOptions& given) {
   InputOptions options = given;
-  const InputSpec parsed = parse_input_spec(spec.empty() ? options.query : spec);
+  InputSpec parsed = parse_input_spec(spec.empty() ? options.query : spec);
+  std::int64_t layer = 0;
+  std::tie(parsed.group, layer) = split_weights_layer(parsed.group, options);
   if (parsed.path.empty()) misuse("no input file");
   Input input;
   input.path = parsed.path;
   input.group = parsed.group;
   input.format = detect_format(parsed.path);
   const bool npy = input.format == FileFormat::npy;
+  if (npy && !options.weights.empty()) options.weights = parsed.path;
   if (npy && options.query.empty()) options.query = parsed.path;
   const std::unique_ptr<TensorSource> source = open_source(
       parsed, input.format, {options.allow_external, options.before_allocation, options.cancelled});
   const std::string where = parsed.group.empty() ? parsed.path : spec;
-  read_everything(*source, find_tensors(*source, options, where, npy), options, input);
+  if (!read_weights_instead(*source, layer, options, input)) {
+    read_everything(*source, find_tensors(*source, options, where, npy), options, input);
+  }
   if (options.digest) {
     input.sha256 = sha256_of_file(npy ? options.query : parsed.path, options.cancelled);
   }

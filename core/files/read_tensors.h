@@ -52,6 +52,10 @@ template <class T>
 struct InputOptions {
   /// Names of the arrays; paths for .npy. Empty: "q", "k", "v". Arrays that are named must exist.
   std::string query, key, value;
+  /// Name of an array of attention weights [.. × n_q × n_k], which is read instead of q, k and v.
+  std::string weights;
+  /// Whether an array of weights (weights_array.h) is read if there is no q.
+  bool or_weights = false;
   /// For structured operators that read q alone.
   bool query_only = false;
   bool with_values = true;  ///< Whether v is read.
@@ -64,8 +68,8 @@ struct InputOptions {
   std::function<void(std::uint64_t)> before_allocation;  ///< See SourceRules.
   /// See SourceRules. It is also polled while the SHA-256 is computed.
   std::function<bool()> cancelled;
-  /// Receives each tensor once its numbers have been read, in the order q, k, v, output_grad,
-  /// parameters. It may move the numbers away.
+  /// Receives each tensor once its numbers have been read, in the order q, k, v, output_grad (or
+  /// weights), parameters. It may move the numbers away.
   std::function<void(InputTensor&)> tensor_read;
 };
 
@@ -78,6 +82,8 @@ struct Input {
   std::optional<InputTensor> key;    ///< Absent: q is used.
   std::optional<InputTensor> value;  ///< Absent: q is used.
   std::optional<InputTensor> output_grad;
+  /// [batch × head × n_q × n_k] of a file without q; the tensors above are empty then.
+  std::optional<InputTensor> weights;
   /// [n_q] or [batch × n_q] (tokens_of_batch in text.h). Bytes as in the file, or empty.
   std::vector<std::string> query_token;
   std::vector<std::string> key_token;  ///< [n_k], [batch × n_k] or empty.
@@ -94,6 +100,12 @@ struct Input {
   std::string sha256;
 
   [[nodiscard]] const InputTensor& key_or_query() const { return key ? *key : query; }
+  /// Return the numbers of batch elements, queries and keys.
+  [[nodiscard]] std::int64_t batch() const { return (weights ? *weights : query).shape().batch; }
+  [[nodiscard]] std::int64_t queries() const { return (weights ? *weights : query).shape().token; }
+  [[nodiscard]] std::int64_t keys() const {
+    return weights ? weights->shape().feature : key_or_query().shape().token;
+  }
 };
 
 /// A file and a group: "trace.h5:/layer3". If a file with the whole name exists, it is that file.

@@ -47,6 +47,10 @@ void from_result(const FigureRequest& request, const std::string& path,
 
 void from_trace(const FigureRequest& request, figure::FigureInput& input) {
   const auto trace = read_trace_layer(request, request.single_input());
+  if (trace->stored) {
+    fail("{}: holds {} and no q, which figure {} needs", trace->file, trace->stored->name,
+         request.name);
+  }
   const Extents e = trace->extents();
   const std::int64_t batch = index_below(request, "batch", "batch", e.batch);
   const std::int64_t head = index_below(request, "head", "head", e.head);

@@ -1,6 +1,7 @@
 #include "core/trace/trace.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "core/base/error.h"
 #include "core/base/names.h"
@@ -21,6 +22,8 @@ std::string label(const std::vector<std::string>& tokens, std::int64_t n, std::i
   const auto index = static_cast<std::size_t>((rows ? batch * n : 0) + i);
   return index < tokens.size() ? tokens[index] : std::to_string(i);
 }
+
+std::string query_of(const ArrayNames& names) { return names.query.empty() ? "q" : names.query; }
 
 void check_index(const char* axis, std::int64_t index, std::int64_t size) {
   if (index < 0 || index >= size) {
@@ -45,7 +48,7 @@ StridedTensor4<double> view_of(const Tensor4<double>& tensor) {
 }
 
 /// A trace of a stored map. Its tensors have tokens and heads, and no features.
-std::shared_ptr<const Trace> trace_of(std::shared_ptr<const StoredMap> map, const std::string& file,
+std::shared_ptr<Trace> trace_of(std::shared_ptr<const StoredMap> map, const std::string& file,
                                       const std::string& group) {
   auto trace = std::make_shared<Trace>();
   trace->file = file;
@@ -56,6 +59,25 @@ std::shared_ptr<const Trace> trace_of(std::shared_ptr<const StoredMap> map, cons
   trace->key_token = map->column_token;
   trace->stored = std::move(map);
   return trace;
+}
+
+/// Returns attention weights of another program as a stored map.
+std::shared_ptr<const StoredMap> weights_as_map(InputTensor weights, const Input& input,
+                                                const std::string& file) {
+  auto map = std::make_shared<StoredMap>();
+  const Shape4 shape = weights.shape();
+  map->name = "weights";
+  map->title = std::filesystem::path(file).stem().string();
+  map->batch = shape.batch, map->head = shape.head;
+  map->rows = shape.token, map->columns = shape.feature;
+  map->row_axis = "query", map->column_axis = "key";
+  map->row_token = input.query_token, map->column_token = input.key_token;
+  if (auto* exact = std::get_if<std::vector<double>>(&weights.numbers)) {
+    map->numbers = std::move(*exact);
+  } else {
+    map->numbers = to_tensor<float>(std::move(weights)).data;
+  }
+  return map;
 }
 
 }  // namespace
@@ -89,17 +111,23 @@ std::shared_ptr<const Trace> load_trace(const std::string& file, const std::stri
   const std::string spec = group.empty() ? file : file + ":" + group;
   InputOptions options;
   options.query = arrays.query, options.key = arrays.key, options.value = arrays.value;
+  options.weights = arrays.weights;
+  options.or_weights = arrays.query.empty();
   options.digest = digest;
   for (const ParameterInfo& info : tensor_parameters()) options.parameters.emplace_back(info.key);
   Input input = read_input_sandboxed(spec, options, {.cancelled = cancelled});
-  auto trace = std::make_shared<Trace>();
+  const auto trace =
+      input.weights
+          ? trace_of(weights_as_map(std::move(*input.weights), input, file), file, input.group)
+          : std::make_shared<Trace>();
   trace->file = file;
-  trace->group = group;
   trace->arrays = arrays;
   trace->sha256 = input.sha256;
   trace->model = input.model;
   trace->query_token = std::move(input.query_token);
   trace->key_token = std::move(input.key_token);
+  if (input.weights) return trace;
+  trace->group = group;
   input.output_grad.reset();
   auto tensors = attention_input<double>(std::move(input), Dtype::f64);
   stop_if(cancelled);
@@ -182,25 +210,32 @@ Call call_on_head(const Call& call, const Trace& trace, std::int64_t head) {
   return given_call_on_head(with_drawn_tensors(call, trace), trace, head);
 }
 
-std::vector<std::string> groups_to_open(const std::string& file, const std::string& query,
+std::vector<std::string> groups_to_open(const std::string& file, const ArrayNames& names,
                                         const Cancelled& cancelled, bool or_stored) {
   const FileFormat format = detect_format(file);
   if (format == FileFormat::npy) return {""};
   if (format != FileFormat::hdf5) {
-    std::vector<std::string> names;
-    for (const NamedArray& array : arrays_of(file, format, cancelled)) names.push_back(array.name);
-    return groups_of_archive(names, query);
+    std::vector<std::string> all;
+    const std::vector<NamedArray> arrays = arrays_of(file, format, cancelled, 5);
+    for (const NamedArray& array : arrays) all.push_back(array.name);
+    const auto groups = names.weights.empty() ? groups_of_archive(all, query_of(names))
+                                              : std::vector<std::string>();
+    return groups.empty() && names.query.empty() ? groups_with_weights(arrays, names.weights)
+                                                 : groups;
   }
   const Inspection inspection = inspect_without_digest(file, {.cancelled = cancelled});
-  std::vector<std::string> groups = groups_to_open(inspection, query, or_stored);
+  std::vector<std::string> groups = groups_to_open(inspection, names, or_stored);
   if (groups.empty() && !inspection.sound()) fail("{}", inspection.problems.front());
   return groups;
 }
 
-std::vector<std::string> groups_to_open(const Inspection& inspection, const std::string& query,
+std::vector<std::string> groups_to_open(const Inspection& inspection, const ArrayNames& names,
                                         bool or_stored) {
-  const std::vector<std::string> groups = groups_with_queries(inspection, query);
-  return groups.empty() && or_stored ? stored_maps(inspection) : groups;
+  std::vector<std::string> groups;
+  if (names.weights.empty()) groups = groups_with_queries(inspection, query_of(names));
+  if (groups.empty() && names.weights.empty() && or_stored) groups = stored_maps(inspection);
+  const bool none = groups.empty() && names.query.empty();
+  return none ? groups_with_weights(arrays_of(inspection, 5), names.weights) : groups;
 }
 
 }  // namespace conelab

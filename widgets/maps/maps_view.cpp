@@ -255,6 +255,13 @@ void MapsView::show_place() {
   const bool joins = (session.maps.layout == "maps" || session.maps.layout == "table") &&
                      !(trace && trace->stored);
   fill_heads(*head_, trace ? trace->query.shape.head : 0);
+  const Extents e = trace ? trace->extents() : Extents();
+  head_->setToolTip(e.key_heads() == e.head
+                        ? QString()
+                        : tr("%1 heads on %2: this many heads of k and v are shared by groups of "
+                             "heads of q")
+                              .arg(e.head)
+                              .arg(e.key_heads()));
   show_head(*head_, session.trace.head, joins ? session.maps.join : head_joins[0]);
   head_->setVisible(trace != nullptr);
 }
