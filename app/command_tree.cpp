@@ -47,12 +47,12 @@ void print_trees(const std::vector<tree::HeadTree>& trees, const tree::TreeLabel
     }
     if (head.segmentation && head.segmentation->strongest >= 0) {
       const std::int64_t at = head.segmentation->strongest;
-      line += fmt::format(", least attention crosses after token {} ({:.2f} of uniform)",
-                          token_text(tokens_of_batch(labels.tokens,
-                                                     static_cast<std::int64_t>(head.size),
-                                                     static_cast<std::int64_t>(i) / labels.head),
-                                     at),
-                          head.segmentation->relative[static_cast<std::size_t>(at)]);
+      line += fmt::format(
+          ", least attention crosses after token {} ({:.2f} of uniform)",
+          token_text(tokens_of_batch(labels.tokens, static_cast<std::int64_t>(head.size),
+                                     static_cast<std::int64_t>(i) / labels.head),
+                     at),
+          head.segmentation->relative[static_cast<std::size_t>(at)]);
     } else if (head.segmentation && head.size > 1) {
       line += head.segmentation->unknown()
                   ? ", attention across boundaries unknown: its weights are not finite"

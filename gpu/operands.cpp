@@ -507,8 +507,7 @@ Backward<N> finish_backward(const Plan& plan, const AttentionInput<N>& input,
     };
     Buffer<N> dk(size_of(e.key * e.feature)), dv(size_of(e.key * e.value));
     tokens(input.query, sums.query_base, sums.query_potential, result.query.tokens(b, h));
-    tokens(input.key, sums.key_base, sums.key_potential,
-           {dk.data(), e.key, e.feature, e.feature});
+    tokens(input.key, sums.key_base, sums.key_potential, {dk.data(), e.key, e.feature, e.feature});
     const TokenRows<const N> values = input.value.tokens(b, h, p.heads);
     for (std::int64_t j = 0; j < e.key; ++j) {
       set_value_grad(plan.aggregate, sums.value.data() + (g * e.key + j) * p.width, values.row(j),

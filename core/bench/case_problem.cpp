@@ -38,8 +38,7 @@ AttentionInput<float> random_input(const Case& c, std::int64_t batch, std::uint6
   const std::int64_t heads = c.number("head"), shared = c.number("key_head");
   for (auto* given : {&in.query, &in.key, &in.value, &in.output_grad}) {
     const bool of_keys = shared > 0 && (given == &in.key || given == &in.value);
-    Tensor4<float> t(
-        {batch, of_keys ? shared : heads, c.number("seq_len"), c.number("dim")});
+    Tensor4<float> t({batch, of_keys ? shared : heads, c.number("seq_len"), c.number("dim")});
     for (float& x : t.data) x = static_cast<float>(random.normal());
     *given = std::move(t);
   }

@@ -46,9 +46,10 @@ void check_mask(const Shape4& s, std::size_t entries, const Shape4& q, std::int6
       stands_for(s.feature, keys) && static_cast<std::int64_t>(entries) == s.size()) {
     return;
   }
-  fail("mask does not have the sizes of the pairs (expected {} or 1 for any of them, found {} with "
-       "{} entries)",
-       to_string({q.batch, q.head, q.token, keys}), to_string(s), entries);
+  fail(
+      "mask does not have the sizes of the pairs (expected {} or 1 for any of them, found {} with "
+      "{} entries)",
+      to_string({q.batch, q.head, q.token, keys}), to_string(s), entries);
 }
 
 /// Does what check_extents does, for mapped tokens too, of which k and v may have different heads.

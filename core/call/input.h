@@ -32,11 +32,10 @@ struct Extents {
   [[nodiscard]] Slice slice() const { return {positions, query, key}; }
 };
 
-/// The tensors of a call. `key` and `query` share d, `key` and `value` share n_k. The heads of `key`
-/// and `value` may be fewer than those of `query`, which then are a multiple (grouped-query heads).
-/// The first four
-/// may have any strides of batch elements, heads and tokens: they view memory of the caller, which
-/// must outlive the input, or are assigned a Tensor4 and own it.
+/// The tensors of a call. `key` and `query` share d, `key` and `value` share n_k. The heads of
+/// `key` and `value` may be fewer than those of `query`, which then are a multiple (grouped-query
+/// heads). The first four may have any strides of batch elements, heads and tokens: they view
+/// memory of the caller, which must outlive the input, or are assigned a Tensor4 and own it.
 template <class T>
 struct AttentionInput {
   StridedTensor4<T> query;  ///< [batch x head x n_q x d]

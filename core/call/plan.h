@@ -64,8 +64,9 @@ class Plan {
   Aggregate aggregate = Aggregate::mean;
   ParameterSet similarity_parameters, map_parameters, bias_parameters;
   /// The maps of tokens, in order. If there are any, or if heads are joined, `inner` is the plan
-  /// for the mapped tokens, and given tokens with fewer heads are shared by the heads (shared_head).
-  /// The mapped k and v keep their number of heads if the maps are the same for all heads.
+  /// for the mapped tokens, and given tokens with fewer heads are shared by the heads
+  /// (shared_head). The mapped k and v keep their number of heads if the maps are the same for all
+  /// heads.
   std::vector<PlannedTokens> token_maps;
   /// Whether the outputs of the heads are joined to one, head 0's columns first, and multiplied by
   /// P_output^T [d_o x head*d_v] if P_output is given.

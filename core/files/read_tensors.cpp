@@ -187,10 +187,11 @@ void check_shapes(TensorSource& source, const Declared& declared) {
   require_equal(source, "batch size", q, sq.batch, k, sk.batch);
   require_equal(source, "batch size", q, sq.batch, v, sv.batch);
   if (sk.head == 0 || sq.head % sk.head != 0) {
-    fail("{}: wrong number of heads (expected {} as {} has, or a divisor of it, found {}: {} "
-         "against {})",
-         source.place(k.name), sq.head, printable(q.name), sk.head, extents_text(k.extents),
-         extents_text(q.extents));
+    fail(
+        "{}: wrong number of heads (expected {} as {} has, or a divisor of it, found {}: {} "
+        "against {})",
+        source.place(k.name), sq.head, printable(q.name), sk.head, extents_text(k.extents),
+        extents_text(q.extents));
   }
   require_equal(source, "number of heads", k, sk.head, v, sv.head);
   require_equal(source, "number of features d", q, sq.feature, k, sk.feature);
@@ -250,7 +251,8 @@ void read_all_tokens(TensorSource& source, Input& input, const InputOptions& opt
   const bool alike = queries == keys;
   input.query_token = read_tokens(source, "query_token", batch, queries, true);
   if (!options.query_only) input.key_token = read_tokens(source, "key_token", batch, keys, true);
-  if (input.query_token.empty()) input.query_token = read_tokens(source, "token", batch, queries, alike);
+  if (input.query_token.empty())
+    input.query_token = read_tokens(source, "token", batch, queries, alike);
   if (input.key_token.empty()) {
     input.key_token = alike ? input.query_token : read_tokens(source, "token", batch, keys, false);
   }
@@ -283,16 +285,17 @@ void read_mask(TensorSource& source, Input& input) {
   const std::optional<DeclaredArray> array = source.find("mask");
   if (!array) return;
   if (array->element != Element::u8 && array->element != Element::boolean) {
-    fail("{}: wrong dtype (expected uint8 or bool, 1 = seen, found {}{})", source.place("mask"), array->type,
-         applied_unasked);
+    fail("{}: wrong dtype (expected uint8 or bool, 1 = seen, found {}{})", source.place("mask"),
+         array->type, applied_unasked);
   }
   const std::optional<Shape4> sizes = sizes_of_mask(array->extents, input);
   if (!sizes) {
     const Shape4 q = input.query.shape();
-    fail("{}: wrong shape (expected [n_q, n_k] = [{}, {}], [batch, n_k], [head, n_q, n_k] or "
-         "[batch, head, n_q, n_k], 1 for any of them, found {}{})",
-         source.place("mask"), q.token, input.key_or_query().shape().token,
-         extents_text(array->extents), applied_unasked);
+    fail(
+        "{}: wrong shape (expected [n_q, n_k] = [{}, {}], [batch, n_k], [head, n_q, n_k] or "
+        "[batch, head, n_q, n_k], 1 for any of them, found {}{})",
+        source.place("mask"), q.token, input.key_or_query().shape().token,
+        extents_text(array->extents), applied_unasked);
   }
   input.mask_sizes = *sizes;
   input.mask = read_as<std::uint8_t>(source, *array);

@@ -1,8 +1,9 @@
 // Reads the input of attention, q, k, v and further arrays, from HDF5, .npz, .npy or .safetensors.
 //
 // q is [n × d], [head × n × d] or [batch × head × n × d] of f16, f32, f64 or bf16. k and v default
-// to q; their number of heads may be a divisor of that of q. Everything is checked before a number is read: existence, dtype, rank, consistent shapes,
-// declared against stored sizes. Errors are failures with one line,
+// to q; their number of heads may be a divisor of that of q. Everything is checked before a number
+// is read: existence, dtype, rank, consistent shapes, declared against stored sizes. Errors are
+// failures with one line,
 //   FILE: what is wrong (expected ..., found ...)
 // NaN and Inf are counted, never refused.
 //
@@ -90,7 +91,7 @@ struct Input {
   std::vector<std::uint8_t> mask;      ///< Of 0 and 1, in the sizes `mask_sizes`, or empty.
   /// [1 or batch × 1 or head × 1 or n_q × 1 or n_k]
   Shape4 mask_sizes = {};
-  bool mask_left_out = false;            ///< Whether an array `mask` is there that was not read.
+  bool mask_left_out = false;  ///< Whether an array `mask` is there that was not read.
   std::map<std::string, InputTensor> parameters;
   std::string model;                  ///< The attribute, or empty.
   std::optional<std::int64_t> layer;  ///< The attribute.

@@ -21,8 +21,9 @@ void visit(Archive& archive, InputTensor& tensor) {
 template <class Archive>
 void visit(Archive& archive, Input& input) {
   visit_all(archive, input.path, input.group, input.query, input.key, input.value,
-            input.output_grad, input.weights, input.query_token, input.key_token, input.mask, input.mask_sizes,
-            input.mask_left_out, input.model, input.text, input.sha256, input.layer, input.parameters);
+            input.output_grad, input.weights, input.query_token, input.key_token, input.mask,
+            input.mask_sizes, input.mask_left_out, input.model, input.text, input.sha256,
+            input.layer, input.parameters);
 }
 
 template <class Archive>

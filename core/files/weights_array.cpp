@@ -50,11 +50,13 @@ std::optional<DeclaredArray> find_weights(TensorSource& source, const InputOptio
            known.empty() ? "nothing" : printable(join(known), 400));
     }
     if (holds_weights(*array)) return array;
-    fail("{}: is no array of weights (expected [.. x n_q x n_k] of f16, f32, f64 or bf16, found {} "
-         "{})",
-         source.place(array->name), extents_text(array->extents), array->type);
+    fail(
+        "{}: is no array of weights (expected [.. x n_q x n_k] of f16, f32, f64 or bf16, found {} "
+        "{})",
+        source.place(array->name), extents_text(array->extents), array->type);
   }
-  for (const std::string& name : options.or_weights ? names_of(options) : std::vector<std::string>()) {
+  for (const std::string& name :
+       options.or_weights ? names_of(options) : std::vector<std::string>()) {
     std::optional<DeclaredArray> array = source.find(name);
     if (array && holds_weights(*array)) return array;
   }

@@ -78,7 +78,8 @@ StridedTensor4<T> queries_of_heads(const Plan& plan, StridedTensor4<T> x) {
 template <class T>
 StridedTensor4<T> mapped_tokens(const Plan& plan, StridedTensor4<T> tokens, Side side,
                                 const std::map<std::string, Array<T>>& tensors) {
-  StridedTensor4<T> mapped = std::move(mapped_stages(plan, std::move(tokens), side, tensors).back());
+  StridedTensor4<T> mapped =
+      std::move(mapped_stages(plan, std::move(tokens), side, tensors).back());
   return side == Side::query ? queries_of_heads(plan, std::move(mapped)) : mapped;
 }
 
@@ -120,8 +121,8 @@ constexpr double largest<Bfloat16> = 0x1.fep127;
 template <class S>
 AttentionInput<Compute<S>> in_compute_type(const AttentionInput<S>& input) {
   if constexpr (std::is_same_v<S, Compute<S>>) {
-    return {input.query.view(), input.key.view(),  input.value.view(), input.output_grad.view(),
-            input.allowed,      input.key_lengths, input.tensors,      input.indices,
+    return {input.query.view(), input.key.view(),   input.value.view(), input.output_grad.view(),
+            input.allowed,      input.key_lengths,  input.tensors,      input.indices,
             input.positions,    input.allowed_sizes};
   } else {
     return convert<Compute<S>>(input);
@@ -186,9 +187,7 @@ double attention_flops(const Plan& plan, Pass pass, double share) {
     const auto rows = token_projections();
     if (map.row < rows.data() || map.row >= rows.data() + rows.size()) continue;
     const bool own = map.row->maps_query || plan.differs_by_head(map.parameters);
-    const std::int64_t heads = own                   ? e.head
-                               : map.row->maps_value ? e.value_heads()
-                                                     : e.key_heads();
+    const std::int64_t heads = own ? e.head : map.row->maps_value ? e.value_heads() : e.key_heads();
     const std::int64_t tokens = map.row->maps_query ? e.query : e.key;
     products += static_cast<double>(heads * tokens * map.columns) *
                 static_cast<double>(map.row->maps_value ? e.value : e.feature);

@@ -156,9 +156,8 @@ Forward<T> forward_by_head(const Plan& plan, const Execution& run, const Work& w
 }
 
 /// Returns the gradients of such an operator: calls work(b, h, upstream, result, gradient,
-/// execution), which writes dL/dq to the head's part of `result` and adds to `gradient`, that of the
-/// parameters. `upstream` is dL/d(output), which is 1
-/// if the input has none.
+/// execution), which writes dL/dq to the head's part of `result` and adds to `gradient`, that of
+/// the parameters. `upstream` is dL/d(output), which is 1 if the input has none.
 template <class T, class Work>
 Backward<T> backward_by_head(const Plan& plan, const AttentionInput<T>& input, const Execution& run,
                              const Work& work, bool uses_threads = true) {

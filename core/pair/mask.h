@@ -86,8 +86,7 @@ struct MaskRow {
                std::int64_t key_begin, std::int64_t count, std::uint8_t* sees) = nullptr;
   /// Returns the keys outside which a query sees none. Neither end may decrease from a query to the
   /// next. Null: all keys.
-  KeyRange (*range)(const MaskContext& context, std::int64_t element,
-                    std::int64_t query) = nullptr;
+  KeyRange (*range)(const MaskContext& context, std::int64_t element, std::int64_t query) = nullptr;
   bool whole_range = false;  ///< Whether a query sees every key of its range.
   /// Appends the keys that a query sees, in ascending order. Null unless they are few: the drivers
   /// then compute only these pairs, so that the time is proportional to their number.
@@ -158,8 +157,7 @@ class Mask {
     return {input_, part.mask.p.data(), part.graph.get()};
   }
   /// Returns the range of a query of the call, in keys of the call. It may exceed them.
-  [[nodiscard]] KeyRange range_of(const Part& part, std::int64_t element,
-                                  std::int64_t query) const;
+  [[nodiscard]] KeyRange range_of(const Part& part, std::int64_t element, std::int64_t query) const;
   [[nodiscard]] Cover cover_of(const Part& part, const MaskTile& tile) const;
 };
 

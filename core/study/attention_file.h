@@ -15,7 +15,8 @@
 //     environment/KEY     a number or a word
 //
 // Each matrix is stored with its axes as dimension scales and with the token texts query_token and
-// key_token, [query] and [key], or [batch, query] and [batch, key]. Equal content gives equal bytes.
+// key_token, [query] and [key], or [batch, query] and [batch, key]. Equal content gives equal
+// bytes.
 #pragma once
 
 #include <functional>

@@ -64,10 +64,9 @@ tree::HeadScores scores_of(const LayerHead& of, const std::string& similarity,
                            const HeatmapPanel& weights) {
   const Call call = given_call_on_head(call_from_text(similarity), of.trace, of.head);
   const auto input = head_input(of.trace, of.batch, of.head);
-  tree::HeadScorer scorer(weights.rows, weights.cols,
-                          tree::special_tokens(of.trace.key_tokens(of.batch), weights.cols),
-                          of.trace.stored ? std::vector<std::uint8_t>()
-                                          : tree::key_ancestors(call, input->exact));
+  tree::HeadScorer scorer(
+      weights.rows, weights.cols, tree::special_tokens(of.trace.key_tokens(of.batch), weights.cols),
+      of.trace.stored ? std::vector<std::uint8_t>() : tree::key_ancestors(call, input->exact));
   std::vector<float> cells(weights.values.begin(), weights.values.end());
   for (std::size_t i = 0; i < weights.masked.size(); ++i) {
     if (weights.masked[i] != 0) cells[i] = -HUGE_VALF;

@@ -98,7 +98,8 @@ std::vector<HeatmapPanel> maps_of(const FigureRequest& request, const Subject& s
   return maps;
 }
 
-/// Returns as many maps as there are `count`: a single one, which is stored, for each of the others.
+/// Returns as many maps as there are `count`: a single one, which is stored, for each of the
+/// others.
 std::vector<HeatmapPanel> repeated(std::vector<HeatmapPanel> maps, std::size_t count) {
   while (maps.size() < count) maps.push_back(maps.back());
   return maps;
@@ -166,7 +167,8 @@ void read_trace_maps(const FigureRequest& request, Map2d quantity, figure::Figur
   const bool compares = !beside.empty();
   if (open.trace->stored) {
     input.names = {std::filesystem::path(open.trace->file).stem().string()};
-    if (!compares) refuse_trace_keys(request, open.trace->file, "attention weights", {"similarities"});
+    if (!compares)
+      refuse_trace_keys(request, open.trace->file, "attention weights", {"similarities"});
   }
   if (!compares && open.join == "one") return;
   const Subject other = compares ? read_subject(request, beside, "beside_") : Subject();

@@ -13,8 +13,8 @@ namespace {
 constexpr std::int64_t most_cells = std::int64_t{1} << 27;
 
 /// Returns the names of q, k and v that the key `<prefix>arrays` gives, otherwise those of
-/// `arrays`; empty if neither is given, or for q,k,v, the names of which k and v may be missing. The
-/// key `weights_array` names weights of the input itself.
+/// `arrays`; empty if neither is given, or for q,k,v, the names of which k and v may be missing.
+/// The key `weights_array` names weights of the input itself.
 ArrayNames array_names(const FigureRequest& request, const std::string& prefix) {
   const std::string key = request.value(prefix + "arrays").empty() ? "arrays" : prefix + "arrays";
   const std::string typed = request.value(key);

@@ -32,9 +32,8 @@ void from_result(const FigureRequest& request, const std::string& path,
   check_index("head", head, stored.labels.head);
   input.tree = std::make_shared<tree::HeadTree>(
       stored.trees[batch * static_cast<std::size_t>(stored.labels.head) + head]);
-  input.tokens =
-      tokens_of_batch(stored.labels.tokens, static_cast<std::int64_t>(input.tree->size),
-                      static_cast<std::int64_t>(batch));
+  input.tokens = tokens_of_batch(stored.labels.tokens, static_cast<std::int64_t>(input.tree->size),
+                                 static_cast<std::int64_t>(batch));
   input.cone = result_similarity(file.attributes);
   const std::string title = result_title(file.attributes, head);
   refuse_trace_keys(request, path, title.empty() ? "trees" : "trees of " + title,
@@ -66,7 +65,8 @@ void from_trace(const FigureRequest& request, figure::FigureInput& input) {
   execution.cancelled = request.context.cancelled;
   input.tree = std::make_shared<tree::HeadTree>(
       std::move(tree::head_trees(*plan, input_of_call, tokens, execution).front()));
-  input.tokens = tokens == tree::Tokens::key ? trace->key_tokens(batch) : trace->query_tokens(batch);
+  input.tokens =
+      tokens == tree::Tokens::key ? trace->key_tokens(batch) : trace->query_tokens(batch);
   input.cone = call_from_text(similarity).similarity;
   input.caption = head_caption(source_caption(trace->model, trace->group), e.batch, request) +
                   ", " + call_title(with_numbers_of_head(call_from_text(similarity), head));

@@ -99,9 +99,9 @@ class ForwardPass {
   Mask mask_;
   std::int64_t key_heads_;  ///< Heads of packed keys.
   std::int64_t query_block_ = most_queries, blocks_ = 0;
-  std::vector<std::optional<Head<T>>> heads_;             ///< [batch × head]
-  std::vector<std::optional<PackedKeys<T>>> keys_;        ///< [batch × heads of packed keys]
-  std::vector<std::optional<ForwardValues<S>>> values_;   ///< [batch × heads of v]
+  std::vector<std::optional<Head<T>>> heads_;            ///< [batch × head]
+  std::vector<std::optional<PackedKeys<T>>> keys_;       ///< [batch × heads of packed keys]
+  std::vector<std::optional<ForwardValues<S>>> values_;  ///< [batch × heads of v]
   Forward<S> result_;
 
   /// The queries of a task and their running sums.
@@ -164,9 +164,8 @@ class ForwardPass {
   void find_non_finite_values(std::size_t at) {
     const std::int64_t own = plan_.extents.value_heads(), index = static_cast<std::int64_t>(at);
     ForwardValues<S>& values = *values_[at];
-    values.non_finite =
-        NonFiniteValues<S>(plan_.aggregate, input_.value.tokens(index / own, index % own),
-                           values.packed.non_finite());
+    values.non_finite = NonFiniteValues<S>(
+        plan_.aggregate, input_.value.tokens(index / own, index % own), values.packed.non_finite());
   }
 
   void run_block(std::int64_t task, const std::function<bool()>& stopped) {

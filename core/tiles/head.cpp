@@ -240,8 +240,8 @@ void Head<T>::token_gradients(const TokenRows<const S>& tokens, const OperandGra
   }
 }
 
-#define CONELAB_TOKEN_GRADIENTS(T, S, Out)                                                         \
-  template void Head<T>::token_gradients(const TokenRows<const S>&, const OperandGradient<T>&,     \
+#define CONELAB_TOKEN_GRADIENTS(T, S, Out)                                                     \
+  template void Head<T>::token_gradients(const TokenRows<const S>&, const OperandGradient<T>&, \
                                          const TokenRows<Out>&, double*) const;
 #define CONELAB_HEAD(T, S)                                                                         \
   template Head<T>::Head(const Plan&, const Kernels<T>&, const AttentionInput<S>&, std::int64_t);  \

@@ -66,9 +66,9 @@ class Head {
              std::int64_t first, int panel, Operand<T>& out) const;
 
   /// Sets dx to dL/dx of tokens [n × d], and adds to dparameters: the derivatives by the
-  /// parameters of the similarity, then the one by the radius or height of the light. Out is S, or T
-  /// for sums that are rounded later.
-  /// `upstream.base` may be dx itself if both have the same stride.
+  /// parameters of the similarity, then the one by the radius or height of the light. Out is S, or
+  /// T for sums that are rounded later. `upstream.base` may be dx itself if both have the same
+  /// stride.
   template <class S, class Out>
   void token_gradients(const TokenRows<const S>& tokens, const OperandGradient<T>& upstream,
                        const TokenRows<Out>& dx, double* dparameters) const;

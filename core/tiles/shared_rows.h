@@ -39,12 +39,11 @@ class SharedRows {
   void add(std::int64_t b, std::int64_t h, std::int64_t block, Buffer<T> rows) {
     const std::int64_t own = shared_head(h, sum_.shape.head, heads_), first = block * block_rows_;
     if (group_ == 1) return store(rows, sum_.row(b, own, first));
-    Turn& turn =
-        turns_[static_cast<std::size_t>((b * sum_.shape.head + own) * blocks_ + block)];
+    Turn& turn = turns_[static_cast<std::size_t>((b * sum_.shape.head + own) * blocks_ + block)];
     const std::lock_guard lock(turn.mutex);
     turn.early.emplace(h % group_, std::move(rows));
-    for (auto next = turn.early.begin();
-         next != turn.early.end() && next->first == turn.next; next = turn.early.erase(next)) {
+    for (auto next = turn.early.begin(); next != turn.early.end() && next->first == turn.next;
+         next = turn.early.erase(next)) {
       T* to = wide().row(b, own, first);
       for (const T x : next->second) *to++ += x;
       ++turn.next;

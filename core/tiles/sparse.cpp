@@ -119,11 +119,7 @@ class SparseRow {
   /// `column_lse` [n_k] of the head's keys is subtracted from the logits; null: nothing is.
   SparseRow(const Plan& plan, const Kernels<T>& kernels, const SparseHead<S>& head,
             const Mask& mask, const T* column_lse)
-      : plan_(plan),
-        kernels_(kernels),
-        head_(head),
-        mask_(mask),
-        column_lse_(column_lse) {
+      : plan_(plan), kernels_(kernels), head_(head), mask_(mask), column_lse_(column_lse) {
     std::copy_n(head.head().constants(), max_constants, constants_);
   }
 
@@ -296,8 +292,8 @@ class SparseBackward {
     if (head_.head().bias().has_gradient()) by_offset_.assign(head_.head().bias().sums(), 0.0);
   }
 
-  /// Writes the head's queries of the result, adds its part of the gradients of k and v, and returns
-  /// the sums for its parameters.
+  /// Writes the head's queries of the result, adds its part of the gradients of k and v, and
+  /// returns the sums for its parameters.
   ParameterSums run(Backward<S>& result, SharedRows<S>& key_grad, SharedRows<S>& value_grads,
                     const std::function<bool()>& stopped) {
     const Extents& e = plan_.extents;
@@ -314,7 +310,8 @@ class SparseBackward {
                          sums_.similarity.data());
     const TokenRows<const S> values = input_.value.tokens(b_, h_, e.head);
     for (std::int64_t j = 0; j < e.key; ++j) {
-      set_value_grad(plan_.aggregate, value_grad(j), values.row(j), e.value, dv.data() + j * e.value);
+      set_value_grad(plan_.aggregate, value_grad(j), values.row(j), e.value,
+                     dv.data() + j * e.value);
     }
     key_grad.add(b_, h_, 0, std::move(dk));
     value_grads.add(b_, h_, 0, std::move(dv));

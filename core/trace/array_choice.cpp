@@ -112,7 +112,8 @@ std::vector<NamedArray> arrays_of(const std::string& file, FileFormat format,
     const auto array = source->find(name);
     if (!array || !element_dtype(array->element)) continue;
     const char* type = dtype_name(*element_dtype(array->element));
-    if (may_be_tensor(array->extents.size(), axes, type)) arrays.push_back({name, array->extents, type});
+    if (may_be_tensor(array->extents.size(), axes, type))
+      arrays.push_back({name, array->extents, type});
   }
   return arrays;
 }

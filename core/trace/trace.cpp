@@ -49,7 +49,7 @@ StridedTensor4<double> view_of(const Tensor4<double>& tensor) {
 
 /// A trace of a stored map. Its tensors have tokens and heads, and no features.
 std::shared_ptr<Trace> trace_of(std::shared_ptr<const StoredMap> map, const std::string& file,
-                                      const std::string& group) {
+                                const std::string& group) {
   auto trace = std::make_shared<Trace>();
   trace->file = file;
   trace->group = group;
@@ -155,9 +155,16 @@ std::shared_ptr<const HeadInput> head_input(const Trace& trace, std::int64_t bat
     set_sizes(one->fast, *trace.stored);
     return one;
   }
-  const AttentionInput<double> all{
-      view_of(trace.query), view_of(trace.key), view_of(trace.value), {}, trace.allowed, {},
-      trace.tensors,        trace.indices,      {},                   trace.allowed_sizes};
+  const AttentionInput<double> all{view_of(trace.query),
+                                   view_of(trace.key),
+                                   view_of(trace.value),
+                                   {},
+                                   trace.allowed,
+                                   {},
+                                   trace.tensors,
+                                   trace.indices,
+                                   {},
+                                   trace.allowed_sizes};
   one->exact = input_of_head(all, batch, head);
   one->fast = convert<float>(one->exact);
   one->device = device;

@@ -30,7 +30,8 @@ struct Trace {
   Shape4 allowed_sizes = {0, 1, 0, 0};                 ///< See AttentionInput.
   std::map<std::string, Array<double>> tensors;        ///< Parameters that lie beside q,
   std::map<std::string, Array<std::int64_t>> indices;  ///< and those of whole numbers.
-  /// A map that the file contains instead of q, k and v, which have no features then; null for traces.
+  /// A map that the file contains instead of q, k and v, which have no features then; null for
+  /// traces.
   std::shared_ptr<const StoredMap> stored;
 
   [[nodiscard]] Extents extents() const;

@@ -27,11 +27,14 @@ WholeMap stored_head(const StoredMap& map, std::int64_t batch, std::int64_t head
   const char* wanted = quantity == Map2d::logits ? "logits" : "weights";
   if (map.name != wanted) misuse("the file holds {} and no {}", map.name, wanted);
   WholeMap whole{map.rows, map.columns, {}, {}, 1};
-  const std::size_t first = map.index(batch, head, 0), count = static_cast<std::size_t>(map.rows * map.columns);
-  std::visit([&](const auto& all) {
-    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(first);
-    whole.values.assign(begin, begin + static_cast<std::ptrdiff_t>(count));
-  }, map.numbers);
+  const std::size_t first = map.index(batch, head, 0),
+                    count = static_cast<std::size_t>(map.rows * map.columns);
+  std::visit(
+      [&](const auto& all) {
+        const auto begin = all.begin() + static_cast<std::ptrdiff_t>(first);
+        whole.values.assign(begin, begin + static_cast<std::ptrdiff_t>(count));
+      },
+      map.numbers);
   for (const double value : whole.values) {
     if (quantity == Map2d::logits) whole.masked.push_back(value == -HUGE_VAL ? 1 : 0);
   }

@@ -193,8 +193,7 @@ Segmentation segment_head(const Plan& plan, const AttentionInput<double>& input,
   PairMap<double>(plan, input)
       .tile(Map2d::weights, &saved, {batch, head, 0, n, 0, n}, weights.data(), execution);
   std::vector<std::uint8_t> allowed(cells);
-  plan.mask(input).visible({batch * plan.extents.head + head, 0, n, 0, n},
-                           allowed.data());
+  plan.mask(input).visible({batch * plan.extents.head + head, 0, n, 0, n}, allowed.data());
   const std::ptrdiff_t tokens = n * (n - padding);  // Keys that are padding are masked.
   std::fill(allowed.begin() + tokens, allowed.end(), std::uint8_t{0});
   std::fill(weights.begin() + tokens, weights.end(), 0.0);

@@ -29,7 +29,7 @@ struct FastProblem {
   /// Sets extents, spans, constants and the queries' values.
   Problem<float> call;
   const unsigned char* query = nullptr;  ///< [group × ⌈n_q / 64⌉] tiles [64 × width]
-  const unsigned char* key = nullptr;    ///< [group / share × ⌈n_k / 128⌉] tiles [128 × width]
+  const unsigned char* key = nullptr;  ///< [group / share × ⌈n_k / 128⌉] tiles [128 × width]
   const unsigned char* value = nullptr;  ///< [group / share × ⌈n_k / 128⌉] tiles [128 × width]
   const float* facts = nullptr;  ///< [group / share × ⌈n_k / 128⌉ × (1 + values) × 128] of keys:
                                  ///< their offset, then their values.

@@ -1,8 +1,8 @@
 // One attention call for device code: plain pointers and extents, with all heads in one array.
 //
 // `N` is the number type of the arithmetic: float on the device, float or double in the host's
-// tests. A group is one head of one batch element, group = batch * heads + head. Groups that share a
-// head of k and v share the arrays of its tokens (Side::share). All arrays are row-major.
+// tests. A group is one head of one batch element, group = batch * heads + head. Groups that share
+// a head of k and v share the arrays of its tokens (Side::share). All arrays are row-major.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,9 @@ struct Side {
   const void* base = nullptr;  ///< [group / share × count × base_size] of Problem::storage
   /// [group / share × values × count] the similarity's numbers per token.
   const N* values = nullptr;
-  /// [group / share × count] what a token adds to a pair's measure: the squared norm of the stored base for
-  /// squared distances, 0 for products, NaN for a token that is not finite (its base is 0).
+  /// [group / share × count] what a token adds to a pair's measure: the squared norm of the stored
+  /// base for squared distances, 0 for products, NaN for a token that is not finite (its base is
+  /// 0).
   const N* offset = nullptr;
   int count = 0;
   int share = 1;  ///< How many consecutive groups have the same tokens.

@@ -120,8 +120,9 @@ const HeadTokens* ExplorerView::tokens_of_head() {
       for (std::int64_t i = 0; i < head->exact.key.shape.token; ++i) {
         key_names_.push_back(figure::clean_text(trace->key_label(head->batch_index, i)));
       }
-      const TokenTexts texts = {[&](std::int64_t i) { return trace->query_label(head->batch_index, i); },
-                                [&](std::int64_t i) { return trace->key_label(head->batch_index, i); }};
+      const TokenTexts texts = {
+          [&](std::int64_t i) { return trace->query_label(head->batch_index, i); },
+          [&](std::int64_t i) { return trace->key_label(head->batch_index, i); }};
       first_pair_ = tokens_ ? first_pair(*tokens_, texts) : std::nullopt;
     }
   } catch (const Error& error) {

@@ -62,11 +62,9 @@ class WorkHead {
     return shown_;
   }
   [[nodiscard]] std::shared_ptr<MatrixSource> source(const Call* reference, Map2d quantity) const {
-    const MapTokens tokens{map_axis("query", trace_.query_tokens(work_.batch),
-                                    trace_.query.shape.token, false),
-                           map_axis("key", trace_.key_tokens(work_.batch),
-                                    trace_.key.shape.token, false),
-                           true};
+    const MapTokens tokens{
+        map_axis("query", trace_.query_tokens(work_.batch), trace_.query.shape.token, false),
+        map_axis("key", trace_.key_tokens(work_.batch), trace_.key.shape.token, false), true};
     return map_source(input_, trace_, head_, work_.call, reference, quantity,
                       work_.excludes ? &tokens : nullptr);
   }

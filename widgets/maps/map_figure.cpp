@@ -52,7 +52,8 @@ std::string listed(const ArrayNames& arrays) {
 void set_arrays(FigureChoice& figure, const ArrayNames& arrays) {
   if (!arrays.weights.empty()) {
     figure.parameters["weights_array"] = arrays.weights;
-  } else if (arrays != ArrayNames()) figure.parameters["arrays"] = listed(arrays);
+  } else if (arrays != ArrayNames())
+    figure.parameters["arrays"] = listed(arrays);
 }
 
 /// Sets which heads are joined, and what the maps are compared with.

@@ -325,8 +325,7 @@ std::vector<std::string> RelationsModel::tokens(std::size_t panel) const {
   const auto& trace = workspace_.trace();
   if (!trace || !p.head_tree) return {};
   const bool of_keys = p.tokens == "key";
-  const auto all =
-      texts(of_keys ? trace->key_tokens(batch()) : trace->query_tokens(batch()),
+  const auto all = texts(of_keys ? trace->key_tokens(batch()) : trace->query_tokens(batch()),
                          of_keys ? keys() : queries());
   return all.size() == p.head_tree->size ? all : std::vector<std::string>();
 }
@@ -360,7 +359,7 @@ std::string RelationsModel::token_label(const RelationPanel& panel, std::int64_t
   const std::int64_t token = i + panel.range.begin;
   return fmt::format("{} “{}”", token,
                      panel.tokens == "query" ? trace->query_label(batch(), token)
-                                            : trace->key_label(batch(), token));
+                                             : trace->key_label(batch(), token));
 }
 
 std::vector<std::size_t> RelationsModel::merges_above(const tree::HeadTree& tree,
@@ -418,9 +417,8 @@ std::string RelationsModel::about_merge(std::size_t panel, std::size_t merge) co
     if (++told > 12) return text + " …";
     const std::int64_t token = leaf + p.range.begin;
     const auto& trace = *workspace_.trace();
-    text +=
-        fmt::format(" {}", p.tokens == "query" ? trace.query_label(batch(), token)
-                                                     : trace.key_label(batch(), token));
+    text += fmt::format(" {}", p.tokens == "query" ? trace.query_label(batch(), token)
+                                                   : trace.key_label(batch(), token));
   }
   return text;
 }
