@@ -1,6 +1,7 @@
 // A gradient of k or v whose heads are shared by heads of q: their parts are summed.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <mutex>
