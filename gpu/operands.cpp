@@ -11,6 +11,7 @@
 #include "core/tiles/non_finite_values.h"
 #include "core/tiles/parameter_sums.h"
 #include "core/tiles/row_weights.h"
+#include "core/tiles/shared_rows.h"
 #include "core/tiles/upstream.h"
 #include "gpu/tile/product.h"
 
@@ -111,11 +112,11 @@ class BlockList {
 };
 
 /// Returns the keys that a query sees, in ascending order.
-std::vector<std::int64_t> seen_keys(const Mask& mask, std::int64_t batch, std::int64_t query,
+std::vector<std::int64_t> seen_keys(const Mask& mask, std::int64_t element, std::int64_t query,
                                     std::vector<std::uint8_t>& room) {
-  if (mask.is_sparse()) return mask.keys(batch, query);
+  if (mask.is_sparse()) return mask.keys(element, query);
   std::vector<std::int64_t> keys;
-  mask.row(batch, query, 0, static_cast<std::int64_t>(room.size()), room.data());
+  mask.row(element, query, 0, static_cast<std::int64_t>(room.size()), room.data());
   for (std::size_t j = 0; j < room.size(); ++j) {
     if (room[j] != 0) keys.push_back(static_cast<std::int64_t>(j));
   }
@@ -139,6 +140,8 @@ class Builder {
     p.over_queries = plan.weights == WeightLaw::softmax_over_queries;
     p.query.count = to_int(e.query);
     p.key.count = to_int(e.key);
+    const std::int64_t own = std::max(plan.placed_key_heads(), e.value_heads());
+    p.key.share = own > 0 ? to_int(e.head / own) : 1;
   }
 
   Operands<N> run(const Execution& execution) {
@@ -164,7 +167,8 @@ class Builder {
   void allocate() {
     const Problem<N>& p = out_.shape;
     const std::int64_t queries = static_cast<std::int64_t>(p.groups) * p.query.count;
-    const std::int64_t keys = static_cast<std::int64_t>(p.groups) * p.key.count;
+    const std::int64_t key_groups = p.groups / p.key.share;
+    const std::int64_t keys = key_groups * p.key.count;
     const int bytes = storage_size(p.storage);
     out_.query_base.resize(size_of(queries * p.base_size * bytes));
     out_.key_base.resize(size_of(keys * p.base_size * bytes));
@@ -174,7 +178,7 @@ class Builder {
     out_.query_offset.resize(size_of(queries));
     out_.key_offset.resize(size_of(keys));
     out_.value_mark.resize(size_of(keys));
-    out_.non_finite_values.resize(size_of(p.groups));
+    out_.non_finite_values.resize(size_of(key_groups));
     for (int g = 0; g < p.groups; ++g) {
       out_.heads.emplace_back(plan_, kernels<N>(), input_, g);
     }
@@ -184,25 +188,32 @@ class Builder {
     const Problem<N>& p = out_.shape;
     const std::int64_t b = g / p.heads;
     const std::int64_t h = g % p.heads;
-    place(g, input_.query.tokens(b, h), "q", out_.query_base, out_.query_values, out_.query_offset);
-    place(g, input_.key.tokens(b, h), "k", out_.key_base, out_.key_values, out_.key_offset);
+    const Head<N>& head = out_.heads[size_of(g)];
+    place(head, g, input_.query.tokens(b, h), "q", out_.query_base, out_.query_values,
+          out_.query_offset);
+    if (g % p.key.share != 0) return;  // The first of the groups that share k and v stores them.
+    const std::int64_t own = p.key.of(to_int(g));
+    place(head, own, input_.key.tokens(b, h, p.heads), "k", out_.key_base, out_.key_values,
+          out_.key_offset);
     std::vector<N> extended(size_of(static_cast<std::int64_t>(p.key.count) * p.width));
-    std::vector<std::int64_t>& bad = out_.non_finite_values[size_of(g)];
-    extend_values(plan_, g, input_.value.tokens(b, h), 0, p.width, extended.data(), bad);
+    std::vector<std::int64_t>& bad = out_.non_finite_values[size_of(own)];
+    extend_values(plan_, g, input_.value.tokens(b, h, p.heads), 0, p.width, extended.data(), bad);
     const auto size = static_cast<std::int64_t>(extended.size());
-    store(extended.data(), size, p.storage, out_.value.data() + g * size * storage_size(p.storage));
+    store(extended.data(), size, p.storage,
+          out_.value.data() + own * size * storage_size(p.storage));
     for (const std::int64_t key : bad) {
-      out_.value_mark[size_of(g * p.key.count + key)] = not_finite<N>;
+      out_.value_mark[size_of(own * p.key.count + key)] = not_finite<N>;
     }
   }
 
-  void place(std::int64_t g, const TokenRows<const N>& tokens, const char* tensor,
-             std::vector<std::byte>& base, std::vector<N>& values, std::vector<N>& offset) const {
+  void place(const Head<N>& head, std::int64_t g, const TokenRows<const N>& tokens,
+             const char* tensor, std::vector<std::byte>& base, std::vector<N>& values,
+             std::vector<N>& offset) const {
     const Problem<N>& p = out_.shape;
     const std::int64_t count = tokens.count;
     Operand<N> operand;
     // The rows have no padding, because the device packs panels in its own layout.
-    out_.heads[size_of(g)].place(tokens, count, tensor, 0, 1, operand);
+    head.place(tokens, count, tensor, 0, 1, operand);
     const int bytes = storage_size(p.storage);
     for (std::int64_t i = 0; i < count; ++i) {
       std::byte* to = base.data() + (g * count + i) * p.base_size * bytes;
@@ -263,7 +274,7 @@ class Builder {
     for (std::int64_t b = 0; b < e.batch; ++b) {
       const std::size_t first = out_.span.size();
       for (std::int64_t i = 0; i < e.query; ++i) {
-        const KeyRange seen = mask.range(b, i);
+        const KeyRange seen = mask.range(b * e.head, i);
         out_.span.push_back({static_cast<int>(seen.begin), static_cast<int>(seen.end)});
       }
       for (std::int64_t i = 0; i < e.query; i += tile_rows) {
@@ -272,24 +283,29 @@ class Builder {
       }
     }
     if (!mask.has_holes()) return;
-    // Of what masks read, only the lengths belong to a batch element.
-    const bool one_for_all = std::none_of(
-        plan_.masks.begin(), plan_.masks.end(),
-        [](const PlannedMask& part) { return part.row->operand == MaskOperand::lengths; });
-    out_.shape.lists = one_for_all ? 1 : to_int(std::max<std::int64_t>(1, e.batch));
-    for (std::int64_t b = 0; b < std::min<std::int64_t>(e.batch, out_.shape.lists); ++b) {
-      build_lists(mask, b);
+    const Shape4 sizes = reads(MaskOperand::allowed) ? mask_sizes(input_) : Shape4{};
+    const std::int64_t batches = reads(MaskOperand::lengths) || sizes.batch > 1 ? e.batch : 1;
+    const std::int64_t heads = sizes.head > 1 ? e.head : 1;
+    out_.shape.lists = to_int(std::max<std::int64_t>(1, heads > 1 ? e.batch * heads : batches));
+    if (e.batch == 0) return;
+    for (std::int64_t list = 0; list < out_.shape.lists; ++list) {
+      build_lists(mask, heads > 1 ? list : list * e.head);
     }
   }
 
-  void build_lists(const Mask& mask, std::int64_t batch) {
+  [[nodiscard]] bool reads(MaskOperand operand) const {
+    return std::any_of(plan_.masks.begin(), plan_.masks.end(),
+                       [&](const PlannedMask& part) { return part.row->operand == operand; });
+  }
+
+  void build_lists(const Mask& mask, std::int64_t element) {
     const Extents& e = plan_.extents;
     std::vector<std::uint8_t> room(size_of(e.key));
     std::vector<BlockList> of_keys(size_of(ceil_div(out_.shape.key.count, tile_rows)));
     for (std::int64_t first = 0; first < e.query; first += tile_rows) {
       BlockList of_queries;
       for (std::int64_t i = first; i < std::min<std::int64_t>(first + tile_rows, e.query); ++i) {
-        for (const std::int64_t j : seen_keys(mask, batch, i, room)) {
+        for (const std::int64_t j : seen_keys(mask, element, i, room)) {
           of_queries.add(i, j);
           of_keys[size_of(j / tile_rows)].add(j, i);
         }
@@ -321,10 +337,11 @@ void add_non_finite_values(const Plan& plan, const AttentionInput<N>& input,
   const Mask mask = plan.mask(input);
   run_tasks(operands.shape.groups, execution, [&](std::int64_t g, const auto&) {
     const std::int64_t b = g / operands.shape.heads, h = g % operands.shape.heads;
-    const NonFiniteValues<N> values(plan.aggregate, input.value.tokens(b, h),
-                                    operands.non_finite_values[size_of(g)]);
+    const std::int64_t own = operands.shape.key.of(to_int(g));
+    const NonFiniteValues<N> values(plan.aggregate, input.value.tokens(b, h, operands.shape.heads),
+                                    operands.non_finite_values[size_of(own)]);
     for (std::int64_t i = 0; i < plan.extents.query; ++i)
-      values.add_seen(mask, b, i, output.row(b, h, i));
+      values.add_seen(mask, g, i, output.row(b, h, i));
   });
 }
 
@@ -473,8 +490,7 @@ Backward<N> finish_backward(const Plan& plan, const AttentionInput<N>& input,
   const Extents& e = plan.extents;
   Backward<N> result;
   result.query = Tensor4<N>(input.query.shape);
-  result.key = Tensor4<N>(input.key.shape);
-  result.value = Tensor4<N>(input.value.shape);
+  SharedRows<N> key_grad(input.key.shape, p.heads), value_grad(input.value.shape, p.heads);
   std::vector<ParameterSums> parameters(size_of(p.groups), ParameterSums(plan));
   run_tasks(p.groups, quiet(execution), [&](std::int64_t g, const auto&) {
     const std::int64_t b = g / p.heads;
@@ -482,21 +498,27 @@ Backward<N> finish_backward(const Plan& plan, const AttentionInput<N>& input,
     ParameterSums& total = parameters[size_of(g)];
     total.bias = plan.zeros(plan.bias_parameters);
     const auto tokens = [&](const StridedTensor4<N>& tensor, const std::vector<N>& base,
-                            const std::vector<N>& potential, Tensor4<N>& to) {
+                            const std::vector<N>& potential, const TokenRows<N>& to) {
       const std::int64_t first = g * tensor.shape.token;
       operands.heads[size_of(g)].token_gradients(
-          tensor.tokens(b, h),
-          {base.data() + first * p.base_size, p.base_size, potential.data() + first},
-          to.tokens(b, h), total.similarity.data());
+          tensor.tokens(b, h, p.heads),
+          {base.data() + first * p.base_size, p.base_size, potential.data() + first}, to,
+          total.similarity.data());
     };
-    tokens(input.query, sums.query_base, sums.query_potential, result.query);
-    tokens(input.key, sums.key_base, sums.key_potential, result.key);
+    Buffer<N> dk(size_of(e.key * e.feature)), dv(size_of(e.key * e.value));
+    tokens(input.query, sums.query_base, sums.query_potential, result.query.tokens(b, h));
+    tokens(input.key, sums.key_base, sums.key_potential, {dk.data(), e.key, e.feature, e.feature});
+    const TokenRows<const N> values = input.value.tokens(b, h, p.heads);
     for (std::int64_t j = 0; j < e.key; ++j) {
-      set_value_grad(plan.aggregate, sums.value.data() + (g * e.key + j) * p.width,
-                     input.value.row(b, h, j), e.value, result.value.row(b, h, j));
+      set_value_grad(plan.aggregate, sums.value.data() + (g * e.key + j) * p.width, values.row(j),
+                     e.value, dv.data() + j * e.value);
     }
+    key_grad.add(b, h, 0, std::move(dk));
+    value_grad.add(b, h, 0, std::move(dv));
     add_class_gradients(plan, input, operands, saved, sums, g, result.query.tokens(b, h), total);
   });
+  result.key = key_grad.take();
+  result.value = value_grad.take();
   const int constants = plan.similarity->constants, count = constants + p.bias_slopes;
   const int blocks = ceil_div(p.query.count, tile_rows);
   for (std::int64_t g = 0; g < p.groups; ++g) {

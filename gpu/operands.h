@@ -44,7 +44,7 @@ struct Operands {
   ListArrays query_lists, key_lists;
   std::vector<Head<N>> heads;  ///< [group]
   std::vector<std::vector<std::int64_t>>
-      non_finite_values;  ///< [group] keys whose value is not finite
+      non_finite_values;  ///< [group / key.share] keys whose value is not finite
 
   /// Returns the problem with its pointers set. `place(array)` returns the address of the array,
   /// for example in device memory.

@@ -54,6 +54,10 @@ class StridedTensor4 : private Tensor4<T> {
   [[nodiscard]] TokenRows<const T> tokens(std::int64_t b, std::int64_t h) const {
     return {row(b, h, 0), shape.token, shape.feature, strides().token};
   }
+  /// Returns the tokens that head h of `all` heads of q reads (shared_head).
+  [[nodiscard]] TokenRows<const T> tokens(std::int64_t b, std::int64_t h, std::int64_t all) const {
+    return tokens(b, shared_head(h, shape.head, all));
+  }
   /// Returns whether there are no numbers, as in a tensor that was not given.
   [[nodiscard]] bool empty() const { return is_view_ ? shape.size() == 0 : Tensor4<T>::empty(); }
   /// Returns whether there is memory for all numbers.

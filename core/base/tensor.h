@@ -33,6 +33,13 @@ struct Shape4 {
   bool operator==(const Shape4&) const = default;
 };
 
+/// Returns which of the `own` heads of k or v serves head h of `all` heads of q: consecutive heads
+/// share one. `all` is a multiple of `own`.
+[[nodiscard]] constexpr std::int64_t shared_head(std::int64_t h, std::int64_t own,
+                                                 std::int64_t all) {
+  return h * own / all;
+}
+
 /// Returns the extents as text: "[1, 12, 30, 32]".
 [[nodiscard]] inline std::string to_string(const Shape4& s) {
   return fmt::format("[{}, {}, {}, {}]", s.batch, s.head, s.token, s.feature);

@@ -69,6 +69,15 @@ constexpr Axis table[] = {
      .which = "which number of heads",
      .unit = "head",
      .numeric = true},
+    {.name = "key_head",
+     .title = "key heads",
+     .option = "key-heads",
+     .initial = "0",
+     .about = "numbers of heads of k and v, divisors of the heads; 0: as many",
+     .which = "which number of heads of k and v; 0: as many as of q",
+     .unit = "key head",
+     .implied_label = "0",
+     .numeric = true},
     {.name = "seq_len",
      .title = "n",
      .option = "lengths",
@@ -168,6 +177,7 @@ Labels parse_labels(const Axis& axis, const std::string& field, const std::strin
     }
     return labels;
   }
+  if (is_implied(axis, text)) return {text};
   for (const std::int64_t value : parse_integers(field, text)) {
     labels.push_back(std::to_string(value));
   }

@@ -5,7 +5,7 @@
 // form, and the protocol between runner and worker all iterate over it. A new axis is a row there;
 // the code that runs a case then reads its label (operator_case.cpp).
 //
-// A label is text. On a numeric axis it is a whole number from 1, in digits.
+// A label is text. On a numeric axis it is a whole number from 1, in digits, or the implied label.
 #pragma once
 
 #include <cstdint>

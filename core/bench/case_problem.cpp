@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
+#include <utility>
 
 #include "core/base/random.h"
 #include "core/bench/machine.h"
@@ -17,12 +18,13 @@ namespace conelab {
 namespace {
 
 void plant_twins(AttentionInput<float>& in) {
-  const Shape4 shape = in.query.shape;
+  Tensor4<float>& key = in.key.owned();
+  const Shape4 shape = key.shape;
   for (std::int64_t b = 0; b < shape.batch && shape.token >= 4; ++b) {
     for (std::int64_t h = 0; h < shape.head; ++h) {
-      Tensor4<float>& key = in.key.owned();
-      std::copy_n(in.query.row(b, h, 0), shape.feature, key.row(b, h, 1));
-      std::copy_n(in.query.row(b, h, 2), shape.feature, key.row(b, h, 3));
+      const std::int64_t first = h * (in.query.shape.head / shape.head);
+      std::copy_n(in.query.row(b, first, 0), shape.feature, key.row(b, h, 1));
+      std::copy_n(in.query.row(b, first, 2), shape.feature, key.row(b, h, 3));
       key.at(b, h, 3, 0) += 1e-4f;
     }
   }
@@ -33,8 +35,10 @@ void plant_twins(AttentionInput<float>& in) {
 AttentionInput<float> random_input(const Case& c, std::int64_t batch, std::uint64_t seed) {
   Random random(seed);
   AttentionInput<float> in;
+  const std::int64_t heads = c.number("head"), shared = c.number("key_head");
   for (auto* given : {&in.query, &in.key, &in.value, &in.output_grad}) {
-    Tensor4<float> t({batch, c.number("head"), c.number("seq_len"), c.number("dim")});
+    const bool of_keys = shared > 0 && (given == &in.key || given == &in.value);
+    Tensor4<float> t({batch, of_keys ? shared : heads, c.number("seq_len"), c.number("dim")});
     for (float& x : t.data) x = static_cast<float>(random.normal());
     *given = std::move(t);
   }
@@ -103,8 +107,9 @@ AttentionInput<double> exact_input(const Call& call, const AttentionInput<S>& in
   const QueryRange keys{0, in.key.shape.token};
   AttentionInput<double> exact;
   exact.query = tokens_of(in.query, at, queries);
-  exact.key = tokens_of(in.key, at, keys);
-  exact.value = tokens_of(in.value, at, keys);
+  const HeadIndex shared{at.batch, shared_head(at.head, in.key.shape.head, in.query.shape.head)};
+  exact.key = tokens_of(in.key, shared, keys);
+  exact.value = tokens_of(in.value, shared, keys);
   exact.output_grad = tokens_of(in.output_grad, at, queries);
   // If the tokens have one head, the operator makes the heads, and tensors keep their axis of
   // heads.
@@ -201,15 +206,30 @@ double gradient_error(const Call& call, const AttentionInput<T>& input, const Ba
     return needs_all_queries(call) ? unknown : slope_error(call, input, gradient.query);
   }
   const QueryRange queries = compared_queries(call, input, gradients_checked_whole);
+  // Gradients of keys and values are sums over the heads that share them.
+  const std::int64_t heads = input.query.shape.head, own = input.key.shape.head;
+  Tensor4<double> key, value;
+  const auto add = [](Tensor4<double> of_head, bool is_first, Tensor4<double>& sum) {
+    if (is_first) {
+      sum = std::move(of_head);
+      return;
+    }
+    for (std::size_t i = 0; i < sum.data.size(); ++i) sum.data[i] += of_head.data[i];
+  };
   return over_heads(input.query.shape, [&](HeadIndex at) {
     const AttentionInput<double> exact = exact_input(call, input, at, queries);
     const auto plan = resolve(call_of(call, input, at), check_extents(exact));
-    const auto g = backward(*plan, exact, forward(*plan, exact, execution), execution);
+    auto g = backward(*plan, exact, forward(*plan, exact, execution), execution);
     double error = largest_difference(gradient.query, at, queries.begin, g.query);
     // Gradients of keys are sums over all queries.
     if (queries.count < input.query.shape.token) return error;
-    if (!g.key.empty()) error = worse(error, largest_difference(gradient.key, at, 0, g.key));
-    if (!g.value.empty()) error = worse(error, largest_difference(gradient.value, at, 0, g.value));
+    const std::int64_t place = at.head % (heads / own);
+    add(std::move(g.key), place == 0, key);
+    add(std::move(g.value), place == 0, value);
+    if (place + 1 < heads / own) return error;
+    const HeadIndex shared{at.batch, shared_head(at.head, own, heads)};
+    if (!key.empty()) error = worse(error, largest_difference(gradient.key, shared, 0, key));
+    if (!value.empty()) error = worse(error, largest_difference(gradient.value, shared, 0, value));
     return error;
   });
 }

@@ -9,9 +9,9 @@
 namespace conelab {
 
 /// Returns query, key, value and output gradient [batch × head × seq_len × dim] from N(0,1), for
-/// the labels of `c` and a seed. There are as many queries as keys. If there are at least 4, in
-/// every head key 1 equals query 0, and key 3 is query 2 moved by 1e-4, so that the case contains
-/// close pairs.
+/// the labels of `c` and a seed. Key and value have `key_head` heads unless that label is 0. There
+/// are as many queries as keys. If there are at least 4, in every head key 1 equals query 0, and
+/// key 3 is query 2 moved by 1e-4, so that the case contains close pairs.
 [[nodiscard]] AttentionInput<float> random_input(const Case& c, std::int64_t batch,
                                                  std::uint64_t seed);
 

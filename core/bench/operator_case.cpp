@@ -54,6 +54,7 @@ struct CaseOperator {
       input_case.set("head", 1);
     }
     Extents extents{batch, input_case.number("head"), n, n, d, d};
+    extents.key_head = extents.value_head = c.number("key_head");
     for (const auto& [key, value] : drawn.parameters) {
       const auto path = value.file();
       if (!path) continue;
@@ -91,20 +92,26 @@ struct CaseOperator {
     return forward + backward;
   }
 
-  /// Returns how many numbers each of the tensors q, k, v and output has.
+  /// Return how many numbers q and the output each have, and k and v.
   [[nodiscard]] double tensor_size() const {
     const Extents& e = plan->extents;
     return static_cast<double>(e.batch * e.head * e.query * e.feature);
+  }
+  [[nodiscard]] double key_size() const {
+    const Extents& e = plan->extents;
+    return static_cast<double>(e.batch * e.key_heads() * e.key * e.feature);
   }
   /// Returns the bytes that a run must at least read and write. The forward pass reads q, k, v and
   /// writes the output; the backward pass reads these, the output and its gradient, and writes
   /// three gradients.
   [[nodiscard]] double bytes() const {
-    return tensor_size() * (forward_only() ? 4 : 8) * static_cast<double>(dtype_size(dtype));
+    const int each = forward_only() ? 2 : 4;
+    return (tensor_size() + key_size()) * each * static_cast<double>(dtype_size(dtype));
   }
   [[nodiscard]] double written_bytes() const {
-    const int tensors = forward_only() ? 1 : backward_only() ? 3 : 4;
-    return tensor_size() * tensors * static_cast<double>(dtype_size(dtype));
+    const int tensors = forward_only() || backward_only() ? 1 : 2;
+    const double numbers = tensor_size() * tensors + (forward_only() ? 0 : 2 * key_size());
+    return numbers * static_cast<double>(dtype_size(dtype));
   }
 };
 
@@ -112,7 +119,7 @@ struct CaseOperator {
 AttentionInput<float> mask_operands(const Call& call, const Extents& e) {
   AttentionInput<float> in;
   in.query.shape = {e.batch, e.head, e.query, 0};
-  in.key.shape = in.value.shape = {e.batch, e.head, e.key, 0};
+  in.key.shape = in.value.shape = {e.batch, e.key_heads(), e.key, 0};
   Call masks;
   masks.similarity = "dot";
   masks.masks = call.masks;
@@ -127,14 +134,25 @@ AttentionInput<float> mask_operands(const Call& call, const Extents& e) {
   return in;
 }
 
+/// Throws "skipped: ..." if k cannot have the number of heads that the case wants.
+void check_key_heads(const Case& c, const Call& call) {
+  const std::int64_t heads = c.number("head"), own = c.number("key_head");
+  if (own == 0) return;
+  if (makes_heads(call) || !reads_keys(call)) {
+    fail("skipped: {} takes no k with heads of its own", operator_name(call));
+  }
+  if (heads % own != 0) fail("skipped: {} heads cannot share {} of k", heads, own);
+}
+
 /// Returns the memory of inputs, outputs and the engine's packed copies (in the type that it
 /// computes in), of the operator's arrays beyond O(n), and of one head's wider copies for the
 /// error.
 Prediction predict_case(const Case& c, std::int64_t batch) {
   const CaseOperator op(c, batch);
+  check_key_heads(c, op.call);
   constexpr double program = 60e6, wider = 100;
-  const double all =
-      (op.forward_only() ? 10 : 16) * static_cast<double>(dtype_size(op.dtype)) * op.tensor_size();
+  const double all = (op.forward_only() ? 5 : 8) * static_cast<double>(dtype_size(op.dtype)) *
+                     (op.tensor_size() + op.key_size());
   const Extents& e = op.plan->extents;
   const double of_head = static_cast<double>(e.query) * static_cast<double>(e.feature);
   const OperatorRow& row = *op.plan->operation;

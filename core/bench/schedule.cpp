@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <string_view>
 #include <utility>
 
 #include "core/base/environment.h"
@@ -153,8 +154,18 @@ Workers::Workers(const Sweep& sweep, const Workload& workload, const BenchOption
 Prediction Workers::predict(int series) {
   const Case& c = schedule_->at(series).labels();
   Worker& own = worker(series);
-  if (!own.peer) return workload_->predict(c, sweep_->batch);
   Prediction prediction;
+  if (!own.peer) {
+    const std::string_view skipped = "skipped: ";
+    try {
+      return workload_->predict(c, sweep_->batch);
+    } catch (const Error& error) {
+      const std::string_view why = error.what();
+      if (!why.starts_with(skipped)) throw;
+      schedule_->at(series).why_skipped = std::string(why.substr(skipped.size()));
+      return prediction;
+    }
+  }
   const CaseStatus status = own.started().predict(c, sweep_->batch, limit(), prediction);
   if (status == CaseStatus::skipped) {
     schedule_->at(series).why_skipped = own.process->reason();

@@ -96,7 +96,7 @@ class Workers {
   Workers(const Sweep& sweep, const Workload& workload, const BenchOptions& options,
           Schedule& schedule);
 
-  /// Returns the needs of a series. If its peer has no such case, sets Series::why_skipped. Throws
+  /// Returns the needs of a series. If there is no such case, sets Series::why_skipped. Throws
   /// a failure if the peer does not answer.
   Prediction predict(int series);
   struct Probe {

@@ -39,24 +39,32 @@ void check_memory(const char* name, const StridedTensor4<T>& tensor) {
   check_axis("tokens", s.token, strides.token);
 }
 
-}  // namespace
+/// Throws a failure unless a mask with these sizes stands for [batch x head x n_q x n_k].
+void check_mask(const Shape4& s, std::size_t entries, const Shape4& q, std::int64_t keys) {
+  const auto stands_for = [](std::int64_t own, std::int64_t all) { return own == 1 || own == all; };
+  if (stands_for(s.batch, q.batch) && stands_for(s.head, q.head) && stands_for(s.token, q.token) &&
+      stands_for(s.feature, keys) && static_cast<std::int64_t>(entries) == s.size()) {
+    return;
+  }
+  fail(
+      "mask does not have the sizes of the pairs (expected {} or 1 for any of them, found {} with "
+      "{} entries)",
+      to_string({q.batch, q.head, q.token, keys}), to_string(s), entries);
+}
 
+/// Does what check_extents does, for mapped tokens too, of which k and v may have different heads.
 template <class T>
-Extents check_extents(const AttentionInput<T>& input) {
+Extents extents_of(const AttentionInput<T>& input) {
   const Shape4& q = input.query.shape;
   const Shape4& k = input.key.shape;
   const Shape4& v = input.value.shape;
   check_same("the batch sizes", "q", q.batch, "k", k.batch);
   check_same("the batch sizes", "k", k.batch, "v", v.batch);
-  check_same("the numbers of heads", "q", q.head, "k", k.head);
-  check_same("the numbers of heads", "k", k.head, "v", v.head);
+  check_shared_heads("k", q.head, k.head);
+  check_shared_heads("v", q.head, v.head);
   check_same("the feature sizes d", "q", q.feature, "k", k.feature);
   check_same("the token counts n_k", "k", k.token, "v", v.token);
-  if (!input.allowed.empty() &&
-      static_cast<std::int64_t>(input.allowed.size()) != q.token * k.token) {
-    fail("mask does not have the size n_q x n_k (expected {} x {}, found {} entries)", q.token,
-         k.token, input.allowed.size());
-  }
+  if (!input.allowed.empty()) check_mask(mask_sizes(input), input.allowed.size(), q, k.token);
   const Slice slice(input.positions, q.token, k.token);
   check_slice("queries", slice.first_query, q.token, slice.all_queries);
   check_slice("keys", slice.first_key, k.token, slice.all_keys);
@@ -77,9 +85,27 @@ Extents check_extents(const AttentionInput<T>& input) {
     fail("edge does not have its shape (expected [m x 2], found [{}])",
          fmt::join(edge->second.extents, " x "));
   }
-  Extents extents{q.batch, q.head, q.token, k.token, q.feature, v.feature, {}, input.positions};
+  Extents extents{q.batch,   q.head, q.token,         k.token, q.feature,
+                  v.feature, {},     input.positions, k.head,  v.head};
   for (const auto& [name, tensor] : input.tensors) extents.tensors[name] = tensor.extents;
   for (const auto& [name, tensor] : input.indices) extents.tensors[name] = tensor.extents;
+  return extents;
+}
+
+}  // namespace
+
+void check_shared_heads(const char* name, std::int64_t heads, std::int64_t own) {
+  if (own == heads || (own > 0 && heads % own == 0)) return;
+  fail(
+      "the heads of q cannot share those of {} in groups of equal size (expected {} or a divisor "
+      "of it, found {})",
+      name, heads, own);
+}
+
+template <class T>
+Extents check_extents(const AttentionInput<T>& input) {
+  const Extents extents = extents_of(input);
+  check_same("the numbers of heads", "k", input.key.shape.head, "v", input.value.shape.head);
   return extents;
 }
 template Extents check_extents(const AttentionInput<float>&);
@@ -89,13 +115,15 @@ template Extents check_extents(const AttentionInput<Bfloat16>&);
 
 template <class T>
 void check_input(const Plan& plan, const AttentionInput<T>& input) {
-  const Extents found = check_extents(input);
+  const Extents found = extents_of(input);
   const Extents& e = plan.extents;
   check_same("the batch sizes", "the plan", e.batch, "q", found.batch);
   const bool stands_for_all = plan.inner && found.head == 1;  // See Plan::token_maps.
   if (!stands_for_all) {
     check_same("the numbers of heads", "the plan", e.head, "q", found.head);
   }
+  check_same("the numbers of heads", "the plan", e.key_heads(), "k", found.key_heads());
+  check_same("the numbers of heads", "the plan", e.value_heads(), "v", found.value_heads());
   check_same("the token counts n_q", "the plan", e.query, "q", found.query);
   check_same("the token counts n_k", "the plan", e.key, "k", found.key);
   if (!(e.positions == found.positions)) {

@@ -23,22 +23,27 @@ struct Extents {
   /// Sizes of the tensors that are parameters, by name, with or without a leading axis of heads.
   std::map<std::string, std::vector<std::int64_t>> tensors = {};
   Positions positions = {};
+  /// Heads of k and of v. Each serves `head` / `key_head` consecutive heads of q. 0: `head`.
+  std::int64_t key_head = 0, value_head = 0;
 
+  [[nodiscard]] std::int64_t key_heads() const { return key_head == 0 ? head : key_head; }
+  [[nodiscard]] std::int64_t value_heads() const { return value_head == 0 ? head : value_head; }
   /// Returns where the tokens lie in their sequences.
   [[nodiscard]] Slice slice() const { return {positions, query, key}; }
 };
 
-/// The tensors of a call. `key` and `query` share d, `key` and `value` share n_k. The first four
-/// may have any strides of batch elements, heads and tokens: they view memory of the caller, which
-/// must outlive the input, or are assigned a Tensor4 and own it.
+/// The tensors of a call. `key` and `query` share d, `key` and `value` share n_k. The heads of
+/// `key` and `value` may be fewer than those of `query`, which then are a multiple (grouped-query
+/// heads). The first four may have any strides of batch elements, heads and tokens: they view
+/// memory of the caller, which must outlive the input, or are assigned a Tensor4 and own it.
 template <class T>
 struct AttentionInput {
   StridedTensor4<T> query;  ///< [batch x head x n_q x d]
-  StridedTensor4<T> key;    ///< [batch x head x n_k x d]
-  StridedTensor4<T> value;  ///< [batch x head x n_k x d_v]
+  StridedTensor4<T> key;    ///< [batch x key head x n_k x d]
+  StridedTensor4<T> value;  ///< [batch x key head x n_k x d_v]
   /// dL/doutput in the output's sizes; empty: ones. Read by backward only.
   StridedTensor4<T> output_grad;
-  /// [n_q x n_k] Explicit mask, 1: the query may attend to the key. The mask "explicit" reads it.
+  /// Explicit mask, 1: the query may attend to the key. The mask "explicit" reads it.
   std::vector<std::uint8_t> allowed = {};
   /// [batch] Numbers of keys of the whole sequence that are not padding. The mask "padding" reads
   /// them.
@@ -49,7 +54,17 @@ struct AttentionInput {
   std::map<std::string, Array<std::int64_t>> indices = {};
   /// Which tokens of longer sequences these are. Only attention, the chain of parts, takes slices.
   Positions positions = {};
+  /// [1 or batch x 1 or head x 1 or n_q x 1 or n_k] The sizes of `allowed`; without batch elements
+  /// they are [1 x 1 x n_q x n_k].
+  Shape4 allowed_sizes = {0, 1, 0, 0};
 };
+
+/// Returns the sizes of an input's explicit mask.
+template <class T>
+[[nodiscard]] Shape4 mask_sizes(const AttentionInput<T>& input) {
+  const Shape4 plain{1, 1, input.query.shape.token, input.key.shape.token};
+  return input.allowed_sizes.batch == 0 ? plain : input.allowed_sizes;
+}
 
 /// Returns the same input in another type. Its tensors are dense.
 template <class To, class From>
@@ -62,7 +77,8 @@ template <class To, class From>
                         input.key_lengths,
                         {},
                         input.indices,
-                        input.positions};
+                        input.positions,
+                        input.allowed_sizes};
   for (const auto& [name, tensor] : input.tensors) to.tensors[name] = convert<To>(tensor);
   return to;
 }
@@ -71,6 +87,8 @@ template <class To, class From>
 /// and both sizes.
 template <class T>
 [[nodiscard]] Extents check_extents(const AttentionInput<T>& input);
+/// Throws a failure unless the heads of q are a multiple of the heads of `name`, which is k or v.
+void check_shared_heads(const char* name, std::int64_t heads, std::int64_t own);
 
 /// Return the floating-point operations of the products of one pass, as counted for rooflines: 2
 /// n_q n_k (d + d_v) forward and 2 n_q n_k (3 d + 2 d_v) backward for each head of each batch

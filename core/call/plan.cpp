@@ -63,6 +63,23 @@ template PartValues Plan::values(const ParameterSet&, std::int64_t,
 template PartValues Plan::values(const ParameterSet&, std::int64_t,
                                  const std::map<std::string, Array<Bfloat16>>&) const;
 
+bool Plan::differs_by_head(const ParameterSet& set) const {
+  return std::any_of(set.begin(), set.end(), [&](std::size_t i) {
+    const Parameter& p = parameters[i];
+    if (p.info.domain == Domain::tensor) return p.extents.size() > tensor_rank(p.info);
+    return p.extents.empty() ? p.per_head() : p.extents.size() > 1;
+  });
+}
+
+std::int64_t Plan::placed_key_heads() const {
+  const int index = light_index();
+  const bool own_values = similarity->values > 0 && differs_by_head(similarity_parameters);
+  const bool own_light = similarity->light == nullptr && index >= 0 &&
+                         parameters[static_cast<std::size_t>(index)].per_head();
+  return own_values || own_light || differs_by_head(map_parameters) ? extents.head
+                                                                    : extents.key_heads();
+}
+
 std::vector<std::int64_t> Plan::grid() const {
   for (const std::size_t i : bias_parameters) {
     const Parameter& p = parameters[i];

@@ -1,6 +1,7 @@
 // A resolved call: the rows of the tables and the values of all parameters.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <span>
@@ -63,7 +64,9 @@ class Plan {
   Aggregate aggregate = Aggregate::mean;
   ParameterSet similarity_parameters, map_parameters, bias_parameters;
   /// The maps of tokens, in order. If there are any, or if heads are joined, `inner` is the plan
-  /// for the mapped tokens, and given tokens with one head are shared by all heads.
+  /// for the mapped tokens, and given tokens with fewer heads are shared by the heads
+  /// (shared_head). The mapped k and v keep their number of heads if the maps are the same for all
+  /// heads.
   std::vector<PlannedTokens> token_maps;
   /// Whether the outputs of the heads are joined to one, head 0's columns first, and multiplied by
   /// P_output^T [d_o x head*d_v] if P_output is given.
@@ -82,6 +85,11 @@ class Plan {
   /// Returns zeros in the shapes of a part's values.
   [[nodiscard]] PartValues zeros(const ParameterSet& set) const;
 
+  /// Returns whether heads have numbers of their own in a part.
+  [[nodiscard]] bool differs_by_head(const ParameterSet& set) const;
+  /// Returns how many heads of placed keys there are: as many as k has if all heads place tokens
+  /// alike, otherwise one for each head of q.
+  [[nodiscard]] std::int64_t placed_key_heads() const;
   /// Returns the sides of the bias's grid. It is empty if the tokens are a sequence.
   [[nodiscard]] std::vector<std::int64_t> grid() const;
   /// Returns the index of the parameter "height" in `parameters`, which maps use, or -1.
@@ -104,6 +112,8 @@ class Plan {
                  input.key_lengths.empty() ? nullptr : input.key_lengths.data()};
     in.has_edges = edge != input.indices.end();
     if (in.has_edges) in.edges = edge->second.data;
+    in.heads = std::max<std::int64_t>(1, extents.head);
+    in.allowed_sizes = mask_sizes(input);
     return Mask(mask_parts(), in, extents.batch > 0);
   }
 

@@ -179,6 +179,9 @@ Extents inner_extents(const Plan& plan) {
   Extents inner = plan.extents;
   for (const PlannedTokens& tokens : plan.token_maps) {
     (tokens.row->maps_value ? inner.value : inner.feature) = tokens.columns;
+    if (!plan.differs_by_head(tokens.parameters)) continue;
+    if (tokens.row->maps_key) inner.key_head = inner.head;
+    if (tokens.row->maps_value) inner.value_head = inner.head;
   }
   for (const TokenMapRow& row : token_projections()) inner.tensors.erase(row.name);
   inner.tensors.erase(output_projection.key);

@@ -56,6 +56,11 @@ const FigureKey batch_key = {"batch", "0", "which batch element", {.data = true,
 const FigureKey head_key = {"head", "0", "which head", {.data = true, .whole = true}};
 const FigureKey arrays_key = {
     "arrays", "", "of a trace: the names of its q, k and v, as attend --q --k --v", {.data = true}};
+const FigureKey weights_key = {"weights_array",
+                               "",
+                               "of an --input without q: the array of attention weights, "
+                               "[.. x n_q x n_k]; default: attentions or weight",
+                               {.data = true}};
 const FigureKey similarities_key = {
     "similarities",
     "dot,penumbral,umbral",
@@ -222,6 +227,7 @@ std::vector<FigureInfo> map_figures() {
                  batch_key,
                  head_key,
                  arrays_key,
+                 weights_key,
                  {"join",
                   head_joins[0],
                   "which heads: one, the mean or the maximum of all, or attention rollout up to "
@@ -262,7 +268,8 @@ std::vector<FigureInfo> map_figures() {
              {.choices = choices(head_orders)}},
             quantity_key,
             batch_key,
-            arrays_key}),
+            arrays_key,
+            weights_key}),
        make_heads},
       {"arcs",
        "attention of several operators on one trace as arcs between tokens",
@@ -272,6 +279,7 @@ std::vector<FigureInfo> map_figures() {
         batch_key,
         head_key,
         arrays_key,
+        weights_key,
         {"top",
          "3",
          "how many arcs a query has at most, its strongest",

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "core/base/error.h"
@@ -13,6 +14,7 @@
 #include "core/base/names.h"
 #include "core/base/sha256.h"
 #include "core/files/text.h"
+#include "core/files/weights_array.h"
 
 namespace conelab {
 namespace {
@@ -175,6 +177,8 @@ std::optional<DeclaredArray> find_tensor(TensorSource& source, const Reading& re
 }
 
 [[noreturn]] void fail_without_query(TensorSource& source, const std::string& where) {
+  const std::string weights = weights_hint(source);
+  if (!weights.empty()) fail("{}: no array q{}", where, weights);
   const std::string hint = source.hint("q"), result = source.result_kind();
   if (hint.empty() && !result.empty()) fail("{}: is {}", where, result);
   std::vector<std::string> known = source.names();
@@ -211,8 +215,14 @@ void check_shapes(TensorSource& source, const Declared& declared) {
   const Shape4 sq = shape_of(q), sk = shape_of(k), sv = shape_of(v);
   require_equal(source, "batch size", q, sq.batch, k, sk.batch);
   require_equal(source, "batch size", q, sq.batch, v, sv.batch);
-  require_equal(source, "number of heads", q, sq.head, k, sk.head);
-  require_equal(source, "number of heads", q, sq.head, v, sv.head);
+  if (sk.head == 0 || sq.head % sk.head != 0) {
+    fail(
+        "{}: wrong number of heads (expected {} as {} has, or a divisor of it, found {}: {} "
+        "against {})",
+        source.place(k.name), sq.head, printable(q.name), sk.head, extents_text(k.extents),
+        extents_text(q.extents));
+  }
+  require_equal(source, "number of heads", k, sk.head, v, sv.head);
   require_equal(source, "number of features d", q, sq.feature, k, sk.feature);
   if (declared.with_values && !declared.value && sk.token != sq.token) {
     fail("{}: v is absent and q stands for it, but has {} tokens where k has {}",
@@ -244,31 +254,36 @@ Declared find_tensors(TensorSource& source, const InputOptions& options, const s
   return declared;
 }
 
+/// Reads tokens [expected] or [batch × expected]. Those of another length are an error if
+/// `required_length` is set, otherwise none are returned.
 std::vector<std::string> read_tokens(TensorSource& source, const std::string& name,
-                                     std::int64_t expected, bool required_length) {
+                                     std::int64_t batch, std::int64_t expected,
+                                     bool required_length) {
   const std::optional<DeclaredArray> array = source.find(name);
   if (!array) return {};
   if (array->element != Element::text) {
     fail("{}: wrong dtype (expected strings, found {})", source.place(name), array->type);
   }
-  if (array->extents.size() != 1 || array->extents[0] != expected) {
-    if (!required_length && array->extents.size() == 1) return {};
-    fail("{}: wrong length (expected [{}], found {})", source.place(name), expected,
-         extents_text(array->extents));
+  const std::vector<std::int64_t>& found = array->extents;
+  const bool rows = found.size() == 2 && found[0] == batch;
+  if ((found.size() != 1 && !rows) || found.back() != expected) {
+    if (!required_length && (found.size() == 1 || rows)) return {};
+    fail("{}: wrong length (expected [{}] or [{}, {}], found {})", source.place(name), expected,
+         batch, expected, extents_text(found));
   }
   return source.read_strings(*array);
 }
 
 /// Reads `query_token` and `key_token`. The default of each is `token` if the lengths agree.
 void read_all_tokens(TensorSource& source, Input& input, const InputOptions& options) {
-  const std::int64_t queries = input.query.shape().token;
-  const std::int64_t keys = input.key_or_query().shape().token;
+  const std::int64_t batch = input.batch(), queries = input.queries(), keys = input.keys();
   const bool alike = queries == keys;
-  input.query_token = read_tokens(source, "query_token", queries, true);
-  if (!options.query_only) input.key_token = read_tokens(source, "key_token", keys, true);
-  if (input.query_token.empty()) input.query_token = read_tokens(source, "token", queries, alike);
+  input.query_token = read_tokens(source, "query_token", batch, queries, true);
+  if (!options.query_only) input.key_token = read_tokens(source, "key_token", batch, keys, true);
+  if (input.query_token.empty())
+    input.query_token = read_tokens(source, "token", batch, queries, alike);
   if (input.key_token.empty()) {
-    input.key_token = alike ? input.query_token : read_tokens(source, "token", keys, false);
+    input.key_token = alike ? input.query_token : read_tokens(source, "token", batch, keys, false);
   }
 }
 
@@ -277,19 +292,41 @@ void read_all_tokens(TensorSource& source, Input& input, const InputOptions& opt
 constexpr const char* applied_unasked =
     "; a mask beside q is always applied: give it another name to leave it out";
 
+/// Returns the sizes of a mask as [batch × head × n_q × n_k], 1 for an axis that it does not have,
+/// or nothing if it does not fit the input. A matrix that fits both ways is [n_q × n_k].
+std::optional<Shape4> sizes_of_mask(const std::vector<std::int64_t>& extents, const Input& input) {
+  const Shape4 q = input.query.shape();
+  const std::int64_t keys = input.key_or_query().shape().token;
+  const auto fits = [](std::int64_t own, std::int64_t all) { return own == 1 || own == all; };
+  const auto fitting = [&](const Shape4& s) {
+    return fits(s.batch, q.batch) && fits(s.head, q.head) && fits(s.token, q.token) &&
+           fits(s.feature, keys);
+  };
+  InputTensor array;
+  array.extents = extents;
+  if (extents.empty() || extents.size() > 4) return {};
+  if (fitting(array.shape())) return array.shape();
+  if (extents.size() != 2 || !fitting({extents[0], 1, 1, extents[1]})) return {};
+  return Shape4{extents[0], 1, 1, extents[1]};
+}
+
 void read_mask(TensorSource& source, Input& input) {
   const std::optional<DeclaredArray> array = source.find("mask");
   if (!array) return;
   if (array->element != Element::u8 && array->element != Element::boolean) {
-    fail("{}: wrong dtype (expected uint8, found {}{})", source.place("mask"), array->type,
-         applied_unasked);
+    fail("{}: wrong dtype (expected uint8 or bool, 1 = seen, found {}{})", source.place("mask"),
+         array->type, applied_unasked);
   }
-  const std::vector<std::int64_t> expected = {input.query.shape().token,
-                                              input.key_or_query().shape().token};
-  if (array->extents != expected) {
-    fail("{}: wrong shape (expected [n_q, n_k] = {}, found {}{})", source.place("mask"),
-         extents_text(expected), extents_text(array->extents), applied_unasked);
+  const std::optional<Shape4> sizes = sizes_of_mask(array->extents, input);
+  if (!sizes) {
+    const Shape4 q = input.query.shape();
+    fail(
+        "{}: wrong shape (expected [n_q, n_k] = [{}, {}], [batch, n_k], [head, n_q, n_k] or "
+        "[batch, head, n_q, n_k], 1 for any of them, found {}{})",
+        source.place("mask"), q.token, input.key_or_query().shape().token,
+        extents_text(array->extents), applied_unasked);
   }
+  input.mask_sizes = *sizes;
   input.mask = read_as<std::uint8_t>(source, *array);
   for (std::uint8_t& allowed : input.mask) allowed = allowed != 0 ? 1 : 0;
 }
@@ -401,6 +438,22 @@ void check_bf16_names(TensorSource& source, const InputOptions& options, const s
   }
 }
 
+/// Reads weights of another program, if the options ask for them. Returns false if the input is
+/// still to be read.
+bool read_weights_instead(TensorSource& source, std::int64_t layer, const InputOptions& options,
+                          Input& input) {
+  const bool named = !options.weights.empty();
+  if (!named && (!options.or_weights || !options.query.empty() || source.find("q"))) return false;
+  const std::optional<DeclaredArray> array = find_weights(source, options);
+  if (!array) return false;
+  input.weights = read_weights(source, *array, layer, options);
+  if (array->extents.size() == 5) input.group = weights_layer(input.group, array->name, layer);
+  if (input.format == FileFormat::npy) return true;
+  read_all_tokens(source, input, options);
+  read_attributes(source, input);
+  return true;
+}
+
 void read_everything(TensorSource& source, const Declared& declared, const InputOptions& options,
                      Input& input) {
   input.query = read_array(source, declared.query, options);
@@ -503,23 +556,28 @@ InputSpec parse_input_spec(const std::string& spec) {
 
 Input read_input(const std::string& spec, const InputOptions& given) {
   InputOptions options = given;
-  const InputSpec parsed = parse_input_spec(spec.empty() ? options.query : spec);
+  InputSpec parsed = parse_input_spec(spec.empty() ? options.query : spec);
+  std::int64_t layer = 0;
+  std::tie(parsed.group, layer) = split_weights_layer(parsed.group, options);
   if (parsed.path.empty()) misuse("no input file");
   Input input;
   input.path = parsed.path;
   input.group = parsed.group;
   input.format = detect_format(parsed.path);
   const bool npy = input.format == FileFormat::npy;
+  if (npy && !options.weights.empty()) options.weights = parsed.path;
   if (npy && options.query.empty()) options.query = parsed.path;
   const std::unique_ptr<TensorSource> source =
       open_source(parsed, input.format, {options, options.before_allocation, options.cancelled});
   const std::string where = parsed.group.empty() ? parsed.path : spec;
   check_bf16_names(*source, options, where);
-  const Declared declared = find_tensors(*source, options, where, npy);
-  input.query.extents = declared.query.extents;
-  if (!options.numbers) return input;
-  input.remark = axes_remark(options, declared.query, source->place(declared.query.name));
-  read_everything(*source, declared, options, input);
+  if (!read_weights_instead(*source, layer, options, input)) {
+    const Declared declared = find_tensors(*source, options, where, npy);
+    input.query.extents = declared.query.extents;
+    if (!options.numbers) return input;
+    input.remark = axes_remark(options, declared.query, source->place(declared.query.name));
+    read_everything(*source, declared, options, input);
+  }
   if (options.digest) {
     input.sha256 = sha256_of_file(npy ? options.query : parsed.path, options.cancelled);
   }

@@ -1,8 +1,9 @@
 // Reads the input of attention, q, k, v and further arrays, from HDF5, .npz, .npy or .safetensors.
 //
 // q is [n × d], [head × n × d] or [batch × head × n × d] of f16, f32, f64 or bf16. k and v default
-// to q. Everything is checked before a number is read: existence, dtype, rank, consistent shapes,
-// declared against stored sizes. Errors are failures with one line,
+// to q; their number of heads may be a divisor of that of q. Everything is checked before a number
+// is read: existence, dtype, rank, consistent shapes, declared against stored sizes. Errors are
+// failures with one line,
 //   FILE: what is wrong (expected ..., found ...)
 // NaN and Inf are counted, never refused.
 //
@@ -52,6 +53,10 @@ template <class T>
 struct InputOptions : Reading {
   /// Names of the arrays; paths for .npy. Empty: "q", "k", "v". Arrays that are named must exist.
   std::string query, key, value;
+  /// Name of an array of attention weights [.. × n_q × n_k], which is read instead of q, k and v.
+  std::string weights;
+  /// Whether an array of weights (weights_array.h) is read if there is no q.
+  bool or_weights = false;
   /// For structured operators that read q alone.
   bool query_only = false;
   bool with_values = true;  ///< Whether v is read.
@@ -65,8 +70,8 @@ struct InputOptions : Reading {
   std::function<void(std::uint64_t)> before_allocation;  ///< See SourceRules.
   /// See SourceRules. It is also polled while the SHA-256 is computed.
   std::function<bool()> cancelled;
-  /// Receives each tensor once its numbers have been read, in the order q, k, v, output_grad,
-  /// parameters. It may move the numbers away.
+  /// Receives each tensor once its numbers have been read, in the order q, k, v, output_grad (or
+  /// weights), parameters. It may move the numbers away.
   std::function<void(InputTensor&)> tensor_read;
 };
 
@@ -79,10 +84,15 @@ struct Input {
   std::optional<InputTensor> key;    ///< Absent: q is used.
   std::optional<InputTensor> value;  ///< Absent: q is used.
   std::optional<InputTensor> output_grad;
-  std::vector<std::string> query_token;  ///< [n_q] Bytes as in the file, or empty.
-  std::vector<std::string> key_token;    ///< [n_k] or empty.
-  std::vector<std::uint8_t> mask;        ///< [n_q × n_k] of 0 and 1, or empty.
-  bool mask_left_out = false;            ///< Whether an array `mask` is there that was not read.
+  /// [batch × head × n_q × n_k] of a file without q; the tensors above are empty then.
+  std::optional<InputTensor> weights;
+  /// [n_q] or [batch × n_q] (tokens_of_batch in text.h). Bytes as in the file, or empty.
+  std::vector<std::string> query_token;
+  std::vector<std::string> key_token;  ///< [n_k], [batch × n_k] or empty.
+  std::vector<std::uint8_t> mask;      ///< Of 0 and 1, in the sizes `mask_sizes`, or empty.
+  /// [1 or batch × 1 or head × 1 or n_q × 1 or n_k]
+  Shape4 mask_sizes = {};
+  bool mask_left_out = false;  ///< Whether an array `mask` is there that was not read.
   std::map<std::string, InputTensor> parameters;
   std::string model;                  ///< The attribute, or empty.
   std::optional<std::int64_t> layer;  ///< The attribute.
@@ -94,6 +104,12 @@ struct Input {
   std::string sha256;
 
   [[nodiscard]] const InputTensor& key_or_query() const { return key ? *key : query; }
+  /// Return the numbers of batch elements, queries and keys.
+  [[nodiscard]] std::int64_t batch() const { return (weights ? *weights : query).shape().batch; }
+  [[nodiscard]] std::int64_t queries() const { return (weights ? *weights : query).shape().token; }
+  [[nodiscard]] std::int64_t keys() const {
+    return weights ? weights->shape().feature : key_or_query().shape().token;
+  }
 };
 
 /// A file and a group: "trace.h5:/layer3". If a file with the whole name exists, it is that file.

@@ -7,6 +7,11 @@
 namespace conelab {
 
 template <class Archive>
+void visit(Archive& archive, Shape4& s) {
+  visit_all(archive, s.batch, s.head, s.token, s.feature);
+}
+
+template <class Archive>
 void visit(Archive& archive, InputTensor& tensor) {
   visit_all(archive, tensor.name, tensor.dtype, tensor.extents, tensor.nan_count,
             tensor.infinite_count);
@@ -16,8 +21,9 @@ void visit(Archive& archive, InputTensor& tensor) {
 template <class Archive>
 void visit(Archive& archive, Input& input) {
   visit_all(archive, input.path, input.group, input.query, input.key, input.value,
-            input.output_grad, input.query_token, input.key_token, input.mask, input.mask_left_out,
-            input.model, input.text, input.remark, input.sha256, input.layer, input.parameters);
+            input.output_grad, input.weights, input.query_token, input.key_token, input.mask,
+            input.mask_sizes, input.mask_left_out, input.model, input.text, input.remark,
+            input.sha256, input.layer, input.parameters);
 }
 
 template <class Archive>
@@ -45,8 +51,10 @@ namespace {
 
 /// Returns the tensors in a fixed order, which is the same in the child and in the parent.
 std::vector<InputTensor*> tensors_of(Input& input) {
-  std::vector<InputTensor*> list = {&input.query};
-  for (std::optional<InputTensor>* tensor : {&input.key, &input.value, &input.output_grad}) {
+  std::vector<InputTensor*> list;
+  if (!input.weights) list.push_back(&input.query);
+  for (std::optional<InputTensor>* tensor :
+       {&input.key, &input.value, &input.output_grad, &input.weights}) {
     if (*tensor) list.push_back(&**tensor);
   }
   for (auto& [name, tensor] : input.parameters) list.push_back(&tensor);

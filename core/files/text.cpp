@@ -33,4 +33,11 @@ std::string printable(std::string_view bytes, std::size_t longest) {
   return escape(bytes, true, longest);
 }
 
+std::vector<std::string> tokens_of_batch(const std::vector<std::string>& all, std::int64_t n,
+                                         std::int64_t batch) {
+  if (static_cast<std::int64_t>(all.size()) <= n) return all;
+  const auto first = all.begin() + n * batch;
+  return {first, first + n};
+}
+
 }  // namespace conelab

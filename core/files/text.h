@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace conelab {
 
@@ -13,5 +15,10 @@ namespace conelab {
 /// Does the same for one line of a message or a label: control characters are escaped too, and the
 /// text is cut with "…" after `longest` bytes.
 [[nodiscard]] std::string printable(std::string_view bytes, std::size_t longest = 80);
+
+/// Returns the texts of the tokens of one batch element. `all` has [n] texts, which belong to every
+/// element, or [batch × n]; it may be empty.
+[[nodiscard]] std::vector<std::string> tokens_of_batch(const std::vector<std::string>& all,
+                                                       std::int64_t n, std::int64_t batch);
 
 }  // namespace conelab

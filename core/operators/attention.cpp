@@ -13,8 +13,9 @@
 namespace conelab {
 namespace {
 
-/// The tokens of one side after each map; the first entry are the given tokens. Given tokens with
-/// one head are shared by all heads.
+/// The tokens of one side after each map; the first entry are the given tokens. Tokens with fewer
+/// heads than the plan are shared by its heads (shared_head) until a map has numbers of its own for
+/// each head.
 template <class T>
 using Stages = std::vector<StridedTensor4<T>>;
 
@@ -29,12 +30,12 @@ std::int64_t first_position(const Plan& plan, Side side) {
   return side == Side::query ? slice.of_query(0) : slice.of_key(0);
 }
 
-/// Returns the tokens of one head as the input of one map.
+/// Returns tokens of one head as the input of one map.
 template <class T>
 TokenBlock<T> block_of(const Plan& plan, const StridedTensor4<T>& x, std::int64_t b, std::int64_t h,
                        Side side, const PartValues& values) {
-  return {x.tokens(b, x.shape.head == 1 ? 0 : h), first_position(plan, side),
-          plan.extents.slice().all_keys, side == Side::query, values};
+  return {x.tokens(b, h), first_position(plan, side), plan.extents.slice().all_keys,
+          side == Side::query, values};
 }
 
 template <class T>
@@ -45,11 +46,14 @@ Stages<T> mapped_stages(const Plan& plan, StridedTensor4<T> tokens, Side side,
   for (const PlannedTokens& map : plan.token_maps) {
     if (!maps(*map.row, side)) continue;
     const StridedTensor4<T>& x = stages.back();
-    Tensor4<T> out({x.shape.batch, plan.extents.head, x.shape.token, map.columns});
-    for (std::int64_t h = 0; h < out.shape.head; ++h) {
+    const bool own = plan.differs_by_head(map.parameters);
+    const std::int64_t heads = own ? plan.extents.head : x.shape.head;
+    Tensor4<T> out({x.shape.batch, heads, x.shape.token, map.columns});
+    for (std::int64_t h = 0; h < heads; ++h) {
       const PartValues values = plan.values(map.parameters, h, tensors);
+      const std::int64_t from = shared_head(h, x.shape.head, heads);
       for (std::int64_t b = 0; b < x.shape.batch; ++b) {
-        map.row->functions<T>().value(block_of(plan, x, b, h, side, values), out.row(b, h, 0));
+        map.row->functions<T>().value(block_of(plan, x, b, from, side, values), out.row(b, h, 0));
       }
     }
     stages.push_back(std::move(out));
@@ -57,9 +61,9 @@ Stages<T> mapped_stages(const Plan& plan, StridedTensor4<T> tokens, Side side,
   return stages;
 }
 
-/// Returns tokens with as many heads as the plan: a single head is copied.
+/// Returns queries with as many heads as the plan: those of a single head are copied.
 template <class T>
-StridedTensor4<T> tokens_of_heads(const Plan& plan, StridedTensor4<T> x) {
+StridedTensor4<T> queries_of_heads(const Plan& plan, StridedTensor4<T> x) {
   const std::int64_t heads = plan.extents.head;
   if (x.shape.head == heads) return x;
   Shape4 shape = x.shape;
@@ -74,15 +78,9 @@ StridedTensor4<T> tokens_of_heads(const Plan& plan, StridedTensor4<T> x) {
 template <class T>
 StridedTensor4<T> mapped_tokens(const Plan& plan, StridedTensor4<T> tokens, Side side,
                                 const std::map<std::string, Array<T>>& tensors) {
-  return tokens_of_heads(plan,
-                         std::move(mapped_stages(plan, std::move(tokens), side, tensors).back()));
-}
-
-/// Adds the gradient of one head's tokens to that of the given tokens.
-template <class T>
-void add_head(const std::vector<T>& of_head, std::int64_t b, std::int64_t h, Tensor4<T>& sum) {
-  T* to = sum.row(b, sum.shape.head == 1 ? 0 : h, 0);
-  for (const T x : of_head) *to++ += x;
+  StridedTensor4<T> mapped =
+      std::move(mapped_stages(plan, std::move(tokens), side, tensors).back());
+  return side == Side::query ? queries_of_heads(plan, std::move(mapped)) : mapped;
 }
 
 /// Takes dL/d(mapped tokens) back through the maps and adds to the gradients of their parameters.
@@ -90,25 +88,26 @@ template <class T>
 Tensor4<T> pulled_back(const Plan& plan, const Stages<T>& stages, Tensor4<T> gradient, Side side,
                        const std::map<std::string, Array<T>>& tensors, Backward<T>& result) {
   std::size_t stage = stages.size() - 1;
+  gradient = sum_over_heads(std::move(gradient), stages.back().shape.head);
   for (auto map = plan.token_maps.rbegin(); map != plan.token_maps.rend(); ++map) {
     if (!maps(*map->row, side)) continue;
     const StridedTensor4<T>& x = stages[--stage];
-    Tensor4<T> dx(x.shape);
-    std::vector<T> own(static_cast<std::size_t>(x.shape.token * x.shape.feature));
+    const std::int64_t heads = gradient.shape.head;
+    Tensor4<T> dx({x.shape.batch, heads, x.shape.token, x.shape.feature});
     std::vector<PartValues> by_head;
     for (std::int64_t b = 0; b < x.shape.batch; ++b) {
-      for (std::int64_t h = 0; h < plan.extents.head; ++h) {
+      for (std::int64_t h = 0; h < heads; ++h) {
         const PartValues values = plan.values(map->parameters, h, tensors);
         by_head.push_back(plan.zeros(map->parameters));
-        map->row->functions<T>().pullback(block_of(plan, x, b, h, side, values),
-                                          gradient.row(b, h, 0), own.data(), by_head.back());
-        add_head(own, b, h, dx);
+        const std::int64_t from = shared_head(h, x.shape.head, heads);
+        map->row->functions<T>().pullback(block_of(plan, x, b, from, side, values),
+                                          gradient.row(b, h, 0), dx.row(b, h, 0), by_head.back());
       }
     }
     add_gradients(plan, map->parameters, by_head, result);
-    gradient = std::move(dx);
+    gradient = sum_over_heads(std::move(dx), x.shape.head);
   }
-  return sum_over_heads(std::move(gradient), stages.front().shape.head);
+  return gradient;
 }
 
 template <class S>
@@ -122,9 +121,9 @@ constexpr double largest<Bfloat16> = 0x1.fep127;
 template <class S>
 AttentionInput<Compute<S>> in_compute_type(const AttentionInput<S>& input) {
   if constexpr (std::is_same_v<S, Compute<S>>) {
-    return {input.query.view(), input.key.view(),  input.value.view(), input.output_grad.view(),
-            input.allowed,      input.key_lengths, input.tensors,      input.indices,
-            input.positions};
+    return {input.query.view(), input.key.view(),   input.value.view(), input.output_grad.view(),
+            input.allowed,      input.key_lengths,  input.tensors,      input.indices,
+            input.positions,    input.allowed_sizes};
   } else {
     return convert<Compute<S>>(input);
   }
@@ -182,16 +181,17 @@ Backward<S> backward_attention(const Plan& plan, const AttentionInput<S>& input,
 /// for each token of each head in the forward pass and three times that in the backward pass.
 double attention_flops(const Plan& plan, Pass pass, double share) {
   const Extents& pairs = plan.inner ? plan.inner->extents : plan.extents;
+  const Extents& e = plan.extents;
   double products = 0;
   for (const PlannedTokens& map : plan.token_maps) {
     const auto rows = token_projections();
     if (map.row < rows.data() || map.row >= rows.data() + rows.size()) continue;
-    const std::int64_t tokens = map.row->maps_query ? plan.extents.query : plan.extents.key;
-    products +=
-        static_cast<double>(tokens * map.columns) *
-        static_cast<double>(map.row->maps_value ? plan.extents.value : plan.extents.feature);
+    const bool own = map.row->maps_query || plan.differs_by_head(map.parameters);
+    const std::int64_t heads = own ? e.head : map.row->maps_value ? e.value_heads() : e.key_heads();
+    const std::int64_t tokens = map.row->maps_query ? e.query : e.key;
+    products += static_cast<double>(heads * tokens * map.columns) *
+                static_cast<double>(map.row->maps_value ? e.value : e.feature);
   }
-  products *= static_cast<double>(pairs.head);
   if (plan.joins_heads && !plan.parameters[plan.output_parameters.front()].extents.empty()) {
     products += static_cast<double>(pairs.query * pairs.head) *
                 static_cast<double>(pairs.value * plan.output.feature);
@@ -256,7 +256,7 @@ double hype_columns_error(const Plan& plan, const AttentionInput<S>& input) {
     for (std::int64_t i = 0; i < e.query; i += step(e.query)) {
       const T* q = mapped.query.row(0, h, i);
       for (std::int64_t j = 0; j < e.key; j += step(e.key)) {
-        const T* k = mapped.key.row(0, h, j);
+        const T* k = mapped.key.tokens(0, h, e.head).row(j);
         T sum = 0;
         for (std::int64_t c = first; c < end; ++c) sum += q[c] * k[c];
         double direct = 0;

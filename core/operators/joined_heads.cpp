@@ -119,8 +119,8 @@ Tensor4<T> sum_over_heads(Tensor4<T> of_heads, std::int64_t heads) {
   if (s.head == heads) return of_heads;
   Tensor4<T> sum({s.batch, heads, s.token, s.feature});
   for (std::int64_t b = 0; b < s.batch; ++b) {
-    T* to = sum.row(b, 0, 0);
     for (std::int64_t h = 0; h < s.head; ++h) {
+      T* to = sum.row(b, shared_head(h, heads, s.head), 0);
       const T* from = of_heads.row(b, h, 0);
       for (std::int64_t i = 0; i < s.token * s.feature; ++i) to[i] += from[i];
     }

@@ -32,7 +32,7 @@ template <class T>
 void add_output_gradient(const Plan& plan, const AttentionInput<T>& input,
                          const Forward<T>& of_heads, Backward<T>& result);
 
-/// Sums over heads if the tokens of one head were shared by all. The result has `heads` heads.
+/// Sums over the heads that share one of `heads` heads (shared_head). The result has `heads` heads.
 template <class T>
 [[nodiscard]] Tensor4<T> sum_over_heads(Tensor4<T> of_heads, std::int64_t heads);
 

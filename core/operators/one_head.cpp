@@ -33,8 +33,21 @@ Extents with_one_head(const Call& call, Extents extents) {
           operator_name(call), extents.head, info.key);
     }
   }
-  extents.head = 1;
+  extents.head = extents.key_head = extents.value_head = 1;
   return extents;
+}
+
+/// Returns the explicit mask of one head of a batch element and sets `sizes`, those of the input's,
+/// to its own.
+template <class T>
+std::vector<std::uint8_t> mask_of_head(const AttentionInput<T>& input, std::int64_t batch,
+                                       std::int64_t head, Shape4& sizes) {
+  if (input.allowed.empty()) return {};
+  const std::int64_t b = sizes.batch > 1 ? batch : 0, h = sizes.head > 1 ? head : 0;
+  const std::int64_t first = (b * sizes.head + h) * sizes.token * sizes.feature;
+  sizes.batch = sizes.head = 1;
+  const auto begin = input.allowed.begin() + first;
+  return {begin, begin + sizes.size()};
 }
 
 }  // namespace
@@ -61,10 +74,13 @@ std::map<std::string, Array<T>> tensors_of_head(const std::map<std::string, Arra
 template <class T>
 AttentionInput<T> input_of_head(const AttentionInput<T>& input, std::int64_t batch,
                                 std::int64_t head, const std::vector<ParameterInfo>& infos) {
-  AttentionInput<T> part{head_of(input.query, batch, head), head_of(input.key, batch, head),
-                         head_of(input.value, batch, head),
+  const auto own = [&](const StridedTensor4<T>& shared) {
+    return head_of(shared, batch, shared_head(head, shared.shape.head, input.query.shape.head));
+  };
+  AttentionInput<T> part{head_of(input.query, batch, head), own(input.key), own(input.value),
                          head_of(input.output_grad, batch, head)};
-  part.allowed = input.allowed;
+  part.allowed_sizes = mask_sizes(input);
+  part.allowed = mask_of_head(input, batch, head, part.allowed_sizes);
   if (!input.key_lengths.empty()) {
     part.key_lengths = {input.key_lengths[static_cast<std::size_t>(batch)]};
   }
@@ -73,6 +89,20 @@ AttentionInput<T> input_of_head(const AttentionInput<T>& input, std::int64_t bat
   const bool alone = input.query.shape.head == 1;
   part.tensors = alone ? input.tensors : tensors_of_head(input.tensors, head, infos);
   return part;
+}
+
+template <class T>
+void keep_mask_of_head(AttentionInput<T>& input, std::int64_t head) {
+  const Shape4 all = mask_sizes(input);
+  if (input.allowed.empty() || all.head == 1) return;
+  std::vector<std::uint8_t> kept;
+  for (std::int64_t b = 0; b < all.batch; ++b) {
+    Shape4 own = all;
+    const std::vector<std::uint8_t> part = mask_of_head(input, b, head, own);
+    kept.insert(kept.end(), part.begin(), part.end());
+  }
+  input.allowed = std::move(kept);
+  input.allowed_sizes = {all.batch, 1, all.token, all.feature};
 }
 
 Call call_of_head(const Call& call, const Extents& extents, std::int64_t head) {
@@ -113,7 +143,8 @@ Call with_numbers_of_head(Call call, std::int64_t head) {
   template std::map<std::string, Array<T>> tensors_of_head(                                      \
       const std::map<std::string, Array<T>>&, std::int64_t, const std::vector<ParameterInfo>&);  \
   template AttentionInput<T> input_of_head(const AttentionInput<T>&, std::int64_t, std::int64_t, \
-                                           const std::vector<ParameterInfo>&);
+                                           const std::vector<ParameterInfo>&);                   \
+  template void keep_mask_of_head(AttentionInput<T>&, std::int64_t);
 CONELAB_ONE_HEAD(float)
 CONELAB_ONE_HEAD(double)
 CONELAB_ONE_HEAD(Float16)

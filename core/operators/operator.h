@@ -217,6 +217,10 @@ template <class T>
     const AttentionInput<T>& input, std::int64_t batch, std::int64_t head,
     const std::vector<ParameterInfo>& infos = tensor_parameters());
 
+/// Leaves the explicit mask of one head, if heads have their own.
+template <class T>
+void keep_mask_of_head(AttentionInput<T>& input, std::int64_t head);
+
 /// Returns the tensors of projections, which every similarity takes.
 [[nodiscard]] std::vector<ParameterInfo> projection_parameters();
 

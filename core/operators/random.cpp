@@ -117,6 +117,7 @@ struct RandomLogits : ChainOperator {
     Extents own = extents;
     std::erase_if(own.tensors, [](const auto& entry) { return entry.first.starts_with("P_"); });
     const Parameter& R_key = plan.parameters[plan.operator_parameters[p_R_key]];
+    own.key_head = own.head;  // The tokens are those of R_key, made for every head.
     own.feature = has(plan, p_R) ? 0 : R_key.extents.back();
     std::shared_ptr<Plan> chain = resolve_chain(call, own);
     if (has(plan, p_R)) give_logits(*chain, plan.parameters[plan.operator_parameters[p_R]]);

@@ -21,6 +21,7 @@
 
 #include "core/base/buffer.h"
 #include "core/operators/structured.h"
+#include "core/tiles/shared_rows.h"
 #include "core/token/eigen_products.h"
 
 namespace conelab {
@@ -102,11 +103,11 @@ std::vector<Above> sums_above(const Line& x, const Line& value, const Line& thre
 
 /// Returns the keys that each query sees, for masks without holes. Ends do not decrease: a query
 /// that sees no key has the empty range at the end of the one before.
-std::vector<KeyRange> ranges_of_queries(const Mask& mask, Index batch, Index queries) {
+std::vector<KeyRange> ranges_of_queries(const Mask& mask, Index element, Index queries) {
   std::vector<KeyRange> ranges;
   for (Index i = 0; i < queries; ++i) {
     const Index before = ranges.empty() ? 0 : ranges.back().end;
-    const KeyRange seen = mask.range(batch, i);
+    const KeyRange seen = mask.range(element, i);
     ranges.push_back(seen.begin < seen.end ? seen : KeyRange{before, before});
   }
   return ranges;
@@ -131,8 +132,8 @@ std::vector<KeyRange> ranges_of_keys(const std::vector<KeyRange>& of_queries, In
 class Head {
  public:
   Head(const Plan& plan, const PartValues& values, Matrix q, Matrix k, const Mask& mask,
-       Index batch, const Execution& run)
-      : q_(std::move(q)), k_(std::move(k)), mask_(mask), batch_(batch), run_(run) {
+       Index element, const Execution& run)
+      : q_(std::move(q)), k_(std::move(k)), mask_(mask), element_(element), run_(run) {
     W_query_ = matrix(plan, values, p_W_query);
     W_key_ = matrix(plan, values, p_W_key);
     W_out_ = matrix(plan, values, p_W_out);
@@ -147,7 +148,7 @@ class Head {
       u_.leftCols(a).rowwise() += Eigen::Map<const Eigen::RowVectorXd>(b.data(), a);
     }
     if (!mask.has_holes()) {
-      of_query_ = ranges_of_queries(mask, batch, q_.rows());
+      of_query_ = ranges_of_queries(mask, element, q_.rows());
       of_key_ = ranges_of_keys(of_query_, k_.rows());
     }
   }
@@ -185,7 +186,7 @@ class Head {
  private:
   Matrix q_, k_;  ///< [n_q x d], [n_k x d]
   const Mask& mask_;
-  Index batch_;
+  Index element_;  ///< batch * heads + head
   const Execution& run_;
   Matrix W_query_, W_key_, W_out_;  ///< [a x d], [a x d], [d_o x a]
   Matrix u_, w_, sum_;              ///< [n x features, rounded up to groups]
@@ -252,12 +253,12 @@ class Head {
   template <class Work>
   void for_keys(Index i, std::vector<std::uint8_t>& sees, const Work& work) const {
     if (mask_.is_sparse()) {
-      for (const Index j : mask_.keys(batch_, i)) work(j);
+      for (const Index j : mask_.keys(element_, i)) work(j);
       return;
     }
-    const KeyRange range = mask_.range(batch_, i);
+    const KeyRange range = mask_.range(element_, i);
     sees.resize(static_cast<std::size_t>(range.end - range.begin));
-    mask_.row(batch_, i, range.begin, range.end - range.begin, sees.data());
+    mask_.row(element_, i, range.begin, range.end - range.begin, sees.data());
     for (Index j = range.begin; j < range.end; ++j) {
       if (sees[static_cast<std::size_t>(j - range.begin)] != 0) work(j);
     }
@@ -325,8 +326,8 @@ struct RelationNetwork {
 
   /// Returns the tokens of one head.
   template <class T>
-  static Matrix tokens(const StridedTensor4<T>& all, Index b, Index h) {
-    return matrix_of_tokens(all.tokens(b, h)).template cast<double>();
+  static Matrix tokens(const StridedTensor4<T>& all, const Plan& plan, Index b, Index h) {
+    return matrix_of_tokens(all.tokens(b, h, plan.extents.head)).template cast<double>();
   }
   template <class T>
   static void set_tokens(Tensor4<T>& all, Index b, Index h, const Matrix& of_head) {
@@ -337,10 +338,10 @@ struct RelationNetwork {
                    Index h, const Execution& run) {
     return {plan,
             plan.values(plan.operator_parameters, h, input.tensors),
-            tokens(input.query, b, h),
-            tokens(input.key, b, h),
+            tokens(input.query, plan, b, h),
+            tokens(input.key, plan, b, h),
             mask,
-            b,
+            b * plan.extents.head + h,
             run};
   }
 };
@@ -375,14 +376,19 @@ template <class T>
 Backward<T> RelationNetwork::backward(const Plan& plan, const AttentionInput<T>& input,
                                       const Forward<T>&, const Execution& run) {
   const Mask mask = plan.mask(input);
+  SharedRows<T> keys(input.key.shape, plan.extents.head);
   const auto of_head = [&](auto b, auto h, const auto& upstream, auto& result, auto& own,
                            const Execution& inner) {
     const Head::Slopes slopes =
-        head(plan, input, mask, b, h, inner).backward(tokens(upstream, b, h), own);
+        head(plan, input, mask, b, h, inner).backward(tokens(upstream, plan, b, h), own);
     set_tokens(result.query, b, h, slopes.q);
-    set_tokens(result.key, b, h, slopes.k);
+    Buffer<T> rows(static_cast<std::size_t>(slopes.k.size()));
+    std::copy_n(slopes.k.data(), slopes.k.size(), rows.begin());
+    keys.add(b, h, 0, std::move(rows));
   };
-  return backward_by_head<T>(plan, input, run, of_head);
+  Backward<T> result = backward_by_head<T>(plan, input, run, of_head);
+  result.key = keys.take();
+  return result;
 }
 
 }  // namespace

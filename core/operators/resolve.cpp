@@ -116,6 +116,7 @@ Extents with_made_heads(Call& call, const Extents& extents, const OperatorInfo& 
   }
   const auto given = call.parameters.emplace("heads", static_cast<double>(found.value_or(1))).first;
   made.head = std::max<std::int64_t>(1, std::llround(given->second.number().value_or(1)));
+  made.key_head = made.value_head = 1;
   if (found && *found != made.head) {
     misuse("{}: the projections make {} heads (found heads={})", info.name, *found,
            given->second.text());

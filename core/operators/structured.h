@@ -156,15 +156,13 @@ Forward<T> forward_by_head(const Plan& plan, const Execution& run, const Work& w
 }
 
 /// Returns the gradients of such an operator: calls work(b, h, upstream, result, gradient,
-/// execution), which writes dL/dq (and dL/dk if the operator reads keys) to the head's part of
-/// `result` and adds to `gradient`, that of the parameters. `upstream` is dL/d(output), which is 1
-/// if the input has none.
+/// execution), which writes dL/dq to the head's part of `result` and adds to `gradient`, that of
+/// the parameters. `upstream` is dL/d(output), which is 1 if the input has none.
 template <class T, class Work>
 Backward<T> backward_by_head(const Plan& plan, const AttentionInput<T>& input, const Execution& run,
                              const Work& work, bool uses_threads = true) {
   Backward<T> result;
   result.query = Tensor4<T>(input.query.shape);
-  if (plan.operation->info.reads_keys) result.key = Tensor4<T>(input.key.shape);
   const bool given = !input.output_grad.empty();
   const StridedTensor4<T> ones = given ? Tensor4<T>() : Tensor4<T>(plan.output, T(1));
   const StridedTensor4<T>& upstream = given ? input.output_grad : ones;

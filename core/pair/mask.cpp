@@ -27,7 +27,7 @@ const char* text_of(MaskOperand operand) {
     case MaskOperand::lengths:
       return "the number of keys of each batch element (--lengths of attend and tree)";
     case MaskOperand::allowed:
-      return "the array 'mask' [n_q x n_k] beside q";
+      return "the array 'mask' [.. x n_q x n_k] beside q";
     case MaskOperand::edges:
       return "the array 'edge' [m x 2] of whole numbers beside q";
     case MaskOperand::none:
@@ -99,18 +99,18 @@ Mask::Mask(std::vector<MaskPart> parts, MaskInput input, bool check_operands) : 
   }
 }
 
-KeyRange Mask::range_of(const Part& part, std::int64_t batch, std::int64_t query) const {
+KeyRange Mask::range_of(const Part& part, std::int64_t element, std::int64_t query) const {
   if (part.mask.row->range == nullptr) return {0, input_.key};
   const Slice& s = input_.slice;
-  const KeyRange seen = part.mask.row->range(context(part), batch, s.first_query + query);
+  const KeyRange seen = part.mask.row->range(context(part), element, s.first_query + query);
   return {seen.begin - s.first_key, seen.end - s.first_key};
 }
 
 Cover Mask::cover_of(const Part& part, const MaskTile& tile) const {
   // Ranges do not decrease from query to query, so that the first and the last one bound all
   // others.
-  const KeyRange first = range_of(part, tile.batch, tile.query_begin);
-  const KeyRange last = range_of(part, tile.batch, tile.query_end - 1);
+  const KeyRange first = range_of(part, tile.element, tile.query_begin);
+  const KeyRange last = range_of(part, tile.element, tile.query_end - 1);
   if (last.end <= tile.key_begin || first.begin >= tile.key_end) return Cover::none;
   const bool all =
       part.mask.row->whole_range && last.begin <= tile.key_begin && first.end >= tile.key_end;
@@ -127,16 +127,16 @@ Cover Mask::cover(const MaskTile& tile) const {
   return result;
 }
 
-bool Mask::admits(std::int64_t batch, std::int64_t query, std::int64_t key) const {
+bool Mask::admits(std::int64_t element, std::int64_t query, std::int64_t key) const {
   std::uint8_t sees = 0;
-  row(batch, query, key, 1, &sees);
+  row(element, query, key, 1, &sees);
   return sees != 0;
 }
 
-KeyRange Mask::range(std::int64_t batch, std::int64_t query) const {
+KeyRange Mask::range(std::int64_t element, std::int64_t query) const {
   KeyRange seen{0, input_.key};
   for (const Part& part : parts_) {
-    const KeyRange own = range_of(part, batch, query);
+    const KeyRange own = range_of(part, element, query);
     seen = {std::max(seen.begin, own.begin), std::min(seen.end, own.end)};
   }
   return seen.begin < seen.end ? seen : KeyRange{0, 0};
@@ -168,17 +168,34 @@ double Mask::share() const {
   return pairs > 0 ? seen / pairs : 0;
 }
 
+std::int64_t Mask::queries_without_keys(std::int64_t element) const {
+  std::vector<std::uint8_t> sees(static_cast<std::size_t>(input_.key));
+  std::int64_t count = 0;
+  for (std::int64_t query = 0; query < input_.query; ++query) {
+    const KeyRange seen = range(element, query);
+    bool any = seen.begin < seen.end;
+    if (any && is_sparse()) any = !keys(element, query).empty();
+    if (any && has_holes() && !is_sparse()) {
+      const std::int64_t size = seen.end - seen.begin;
+      row(element, query, seen.begin, size, sees.data());
+      any = std::find(sees.begin(), sees.begin() + size, 1) != sees.begin() + size;
+    }
+    count += any ? 0 : 1;
+  }
+  return count;
+}
+
 bool Mask::has_holes() const {
   return std::any_of(parts_.begin(), parts_.end(),
                      [](const Part& part) { return !part.mask.row->whole_range; });
 }
 
-void Mask::row(std::int64_t batch, std::int64_t query, std::int64_t key_begin, std::int64_t count,
+void Mask::row(std::int64_t element, std::int64_t query, std::int64_t key_begin, std::int64_t count,
                std::uint8_t* sees) const {
   std::fill_n(sees, count, std::uint8_t{1});
   std::vector<std::uint8_t> own;
   for (const Part& part : parts_) {
-    const KeyRange seen = range_of(part, batch, query);
+    const KeyRange seen = range_of(part, element, query);
     const auto begin = std::clamp<std::int64_t>(seen.begin - key_begin, 0, count);
     const auto end = std::clamp<std::int64_t>(seen.end - key_begin, begin, count);
     std::fill(sees, sees + begin, std::uint8_t{0});
@@ -186,7 +203,7 @@ void Mask::row(std::int64_t batch, std::int64_t query, std::int64_t key_begin, s
     if (part.mask.row->whole_range || begin == end) continue;
     own.resize(static_cast<std::size_t>(end - begin));
     const Slice& s = input_.slice;
-    part.mask.row->sees(context(part), batch, s.first_query + query,
+    part.mask.row->sees(context(part), element, s.first_query + query,
                         s.first_key + key_begin + begin, end - begin, own.data());
     for (std::int64_t c = begin; c < end; ++c) sees[c] &= own[static_cast<std::size_t>(c - begin)];
   }
@@ -195,11 +212,11 @@ void Mask::row(std::int64_t batch, std::int64_t query, std::int64_t key_begin, s
 void Mask::visible(const MaskTile& tile, std::uint8_t* sees) const {
   const std::int64_t columns = tile.key_end - tile.key_begin;
   for (std::int64_t query = tile.query_begin; query < tile.query_end; ++query, sees += columns) {
-    row(tile.batch, query, tile.key_begin, columns, sees);
+    row(tile.element, query, tile.key_begin, columns, sees);
   }
 }
 
-std::vector<std::int64_t> Mask::keys(std::int64_t batch, std::int64_t query) const {
+std::vector<std::int64_t> Mask::keys(std::int64_t element, std::int64_t query) const {
   std::vector<std::int64_t> keys;
   const Slice& s = input_.slice;
   sparse_->mask.row->list(context(*sparse_), s.first_query + query, keys);
@@ -208,7 +225,7 @@ std::vector<std::int64_t> Mask::keys(std::int64_t batch, std::int64_t query) con
     std::erase_if(keys, [&](std::int64_t key) { return key < 0 || key >= input_.key; });
   }
   if (parts_.size() > 1) {
-    std::erase_if(keys, [&](std::int64_t key) { return !admits(batch, query, key); });
+    std::erase_if(keys, [&](std::int64_t key) { return !admits(element, query, key); });
   }
   return keys;
 }

@@ -15,14 +15,16 @@
 
 #include "core/base/parameter.h"
 #include "core/base/positions.h"
+#include "core/base/tensor.h"
 
 namespace conelab {
 
 enum class Cover { none, partial, all };
 
-/// Rows [query_begin, query_end) x columns [key_begin, key_end) of one batch element.
+/// Rows [query_begin, query_end) x columns [key_begin, key_end) of one element, which is batch *
+/// heads + head.
 struct MaskTile {
-  std::int64_t batch, query_begin, query_end, key_begin, key_end;
+  std::int64_t element, query_begin, query_end, key_begin, key_end;
 };
 
 /// The neighbours of each query of the whole sequence in a graph. Those of token i are
@@ -38,13 +40,15 @@ struct MaskInput {
   std::int64_t query = 0;  ///< n_q
   std::int64_t key = 0;    ///< n_k
   Slice slice = {};        ///< Where these tokens lie in their sequences.
-  /// [n_q x n_k] 1: the query may attend to the key. Null: not given.
+  /// 1: the query may attend to the key, in the sizes `allowed_sizes`. Null: not given.
   const std::uint8_t* allowed = nullptr;
   /// [batch] Number of keys that are not padding. Null: not given.
   const std::int64_t* lengths = nullptr;
   /// [m x 2] Pairs (query, key), given if has_edges is true.
   std::span<const std::int64_t> edges = {};
   bool has_edges = false;
+  std::int64_t heads = 1;     ///< Heads of a batch element.
+  Shape4 allowed_sizes = {};  ///< [1 or batch x 1 or heads x 1 or n_q x 1 or n_k]
 };
 
 /// What a mask reads besides its parameters.
@@ -78,11 +82,11 @@ struct MaskRow {
   DefaultOf initial = nullptr;  ///< Null if `parameters` contains every default.
   /// Sets sees[c] to 1 if the query sees key key_begin + c, otherwise to 0, for all c < count. Null
   /// if whole_range is set.
-  void (*sees)(const MaskContext& context, std::int64_t batch, std::int64_t query,
+  void (*sees)(const MaskContext& context, std::int64_t element, std::int64_t query,
                std::int64_t key_begin, std::int64_t count, std::uint8_t* sees) = nullptr;
   /// Returns the keys outside which a query sees none. Neither end may decrease from a query to the
   /// next. Null: all keys.
-  KeyRange (*range)(const MaskContext& context, std::int64_t batch, std::int64_t query) = nullptr;
+  KeyRange (*range)(const MaskContext& context, std::int64_t element, std::int64_t query) = nullptr;
   bool whole_range = false;  ///< Whether a query sees every key of its range.
   /// Appends the keys that a query sees, in ascending order. Null unless they are few: the drivers
   /// then compute only these pairs, so that the time is proportional to their number.
@@ -109,7 +113,8 @@ struct MaskPart {
 };
 
 /// The intersection of masks over the input of one call, which must outlive the object. Its
-/// functions number the queries and keys of the call, not those of the whole sequences.
+/// functions number the queries and keys of the call, not those of the whole sequences. An element
+/// is one head of one batch element, batch * heads + head.
 class Mask {
  public:
   /// Throws misuse if the input lacks what a mask reads, and a failure if an edge names a token
@@ -119,23 +124,25 @@ class Mask {
   /// Returns what the ranges say about a tile. `partial` may in fact be none or all.
   [[nodiscard]] Cover cover(const MaskTile& tile) const;
   /// Returns whether a query sees a key.
-  [[nodiscard]] bool admits(std::int64_t batch, std::int64_t query, std::int64_t key) const;
+  [[nodiscard]] bool admits(std::int64_t element, std::int64_t query, std::int64_t key) const;
   /// Returns the keys outside which a query sees none.
-  [[nodiscard]] KeyRange range(std::int64_t batch, std::int64_t query) const;
-  /// Returns the share of the pairs of the first batch element that are seen, from 0 to 1. For long
+  [[nodiscard]] KeyRange range(std::int64_t element, std::int64_t query) const;
+  /// Returns the share of the pairs of the first element that are seen, from 0 to 1. For long
   /// sequences it is estimated from evenly spaced queries.
   [[nodiscard]] double share() const;
   /// Returns whether a query may not see some key within its range.
   [[nodiscard]] bool has_holes() const;
+  /// Returns how many queries of an element see no key.
+  [[nodiscard]] std::int64_t queries_without_keys(std::int64_t element) const;
   /// Sets sees[c] to 1 if the query sees key key_begin + c, otherwise to 0, for all c < count.
-  void row(std::int64_t batch, std::int64_t query, std::int64_t key_begin, std::int64_t count,
+  void row(std::int64_t element, std::int64_t query, std::int64_t key_begin, std::int64_t count,
            std::uint8_t* sees) const;
   /// Sets sees [rows x columns] to 1 for the pairs of a tile that are seen, otherwise to 0.
   void visible(const MaskTile& tile, std::uint8_t* sees) const;
   /// Returns whether queries see so few keys that a mask lists them.
   [[nodiscard]] bool is_sparse() const { return sparse_ != nullptr; }
   /// Returns the keys that a query sees, in ascending order. Requires is_sparse().
-  [[nodiscard]] std::vector<std::int64_t> keys(std::int64_t batch, std::int64_t query) const;
+  [[nodiscard]] std::vector<std::int64_t> keys(std::int64_t element, std::int64_t query) const;
 
  private:
   struct Part {
@@ -150,7 +157,7 @@ class Mask {
     return {input_, part.mask.p.data(), part.graph.get()};
   }
   /// Returns the range of a query of the call, in keys of the call. It may exceed them.
-  [[nodiscard]] KeyRange range_of(const Part& part, std::int64_t batch, std::int64_t query) const;
+  [[nodiscard]] KeyRange range_of(const Part& part, std::int64_t element, std::int64_t query) const;
   [[nodiscard]] Cover cover_of(const Part& part, const MaskTile& tile) const;
 };
 

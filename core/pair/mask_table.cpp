@@ -15,16 +15,15 @@ using Index = std::int64_t;
 constexpr double no_default = std::numeric_limits<double>::quiet_NaN();
 
 /// Makes a row's `sees` from a function of one pair.
-template <bool (*pair)(const MaskContext&, Index batch, Index query, Index key)>
-void sees(const MaskContext& c, Index batch, Index query, Index begin, Index count,
-          std::uint8_t* out) {
-  for (Index k = 0; k < count; ++k) out[k] = pair(c, batch, query, begin + k) ? 1 : 0;
+template <bool (*pair)(const MaskContext&, Index query, Index key)>
+void sees(const MaskContext& c, Index, Index query, Index begin, Index count, std::uint8_t* out) {
+  for (Index k = 0; k < count; ++k) out[k] = pair(c, query, begin + k) ? 1 : 0;
 }
 
 KeyRange up_to_own(const MaskContext& c, Index, Index i) { return {0, c.position(i) + 1}; }
 
-KeyRange padding_range(const MaskContext& c, Index batch, Index) {
-  return {0, c.input.lengths[batch]};
+KeyRange padding_range(const MaskContext& c, Index element, Index) {
+  return {0, c.input.lengths[element / c.input.heads]};
 }
 
 constexpr std::array window_parameters{
@@ -35,9 +34,17 @@ KeyRange window_range(const MaskContext& c, Index, Index i) {
   return {c.position(i) - window_width(c) + 1, c.position(i) + window_width(c)};
 }
 
-bool allowed(const MaskContext& c, Index, Index i, Index j) {
-  const Slice& own = c.input.slice;
-  return c.input.allowed[(i - own.first_query) * c.input.key + j - own.first_key] != 0;
+/// Reads the row of a query. Axes with one entry stand for all.
+void allowed_keys(const MaskContext& c, Index element, Index i, Index begin, Index count,
+                  std::uint8_t* out) {
+  const Shape4& s = c.input.allowed_sizes;
+  const Index b = s.batch > 1 ? element / c.input.heads : 0;
+  const Index h = s.head > 1 ? element % c.input.heads : 0;
+  const Index row = s.token > 1 ? i - c.input.slice.first_query : 0;
+  const std::uint8_t* keys = c.input.allowed + ((b * s.head + h) * s.token + row) * s.feature;
+  for (Index k = 0; k < count; ++k) {
+    out[k] = keys[s.feature > 1 ? begin + k - c.input.slice.first_key : 0] != 0 ? 1 : 0;
+  }
 }
 
 constexpr std::array strided_parameters{ParameterInfo{"stride", no_default, Domain::whole, false,
@@ -47,7 +54,7 @@ double root_of_keys(int, const DefaultContext& context) {
   return std::max(1.0, std::round(std::sqrt(static_cast<double>(context.key))));
 }
 Index stride(const MaskContext& c) { return static_cast<Index>(c.p[0]); }
-bool strided(const MaskContext& c, Index, Index i, Index j) {
+bool strided(const MaskContext& c, Index i, Index j) {
   const Index back = c.position(i) - j;
   return back >= 0 && (back < stride(c) || back % stride(c) == 0);
 }
@@ -63,7 +70,7 @@ constexpr std::array fixed_parameters{
     strided_parameters.front(),
     ParameterInfo{"summary", 1, Domain::count, false,
                   "c, the last keys of each block that all later queries see"}};
-bool fixed(const MaskContext& c, Index, Index i, Index j) {
+bool fixed(const MaskContext& c, Index i, Index j) {
   const Index own = c.position(i), l = stride(c), summary = static_cast<Index>(c.p[1]);
   return j <= own && (j / l == own / l || j % l >= l - summary);
 }
@@ -108,7 +115,7 @@ std::span<const Index> neighbours_of(const MaskContext& c, Index i) {
   return std::span(c.graph->neighbour)
       .subspan(first, static_cast<std::size_t>(c.graph->first[at + 1]) - first);
 }
-bool graph(const MaskContext& c, Index, Index i, Index j) {
+bool graph(const MaskContext& c, Index i, Index j) {
   const std::span<const Index> own = neighbours_of(c, i);
   return std::binary_search(own.begin(), own.end(), j);
 }
@@ -134,9 +141,10 @@ constexpr std::array masks{
             .range = &window_range,
             .whole_range = true},
     MaskRow{.name = "explicit",
-            .about = "the n_q x n_k dataset `mask` of the input",
+            .about = "the dataset `mask` of the input: [n_q x n_k], [batch x n_k] or any that "
+                     "broadcasts to [batch x head x n_q x n_k], 1: seen",
             .operand = MaskOperand::allowed,
-            .sees = &sees<&allowed>},
+            .sees = &allowed_keys},
     MaskRow{.name = "strided",
             .about = "0 <= i' - j < stride, or i' >= j and i' - j a multiple of stride",
             .paper = "Sparse Transformers, section 4.3",

@@ -154,7 +154,7 @@ void relation_network(const Problem& p, HeadOf at, Tensor4<Real>& output) {
   const Real* b = p.tensor("b", at.h, 1);
   for (std::int64_t i = 0; i < p.query.shape.token; ++i) {
     for (std::int64_t j = 0; j < p.key.shape.token; ++j) {
-      if (!sees(p, at.b, i, j)) continue;
+      if (!sees(p, at.b, at.h, i, j)) continue;
       for (std::int64_t f = 0; f < a; ++f) {
         Real relation = b == nullptr ? 0 : b[f];
         for (std::int64_t c = 0; c < d; ++c) {

@@ -1,5 +1,6 @@
 #include "core/reference/evaluate.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -32,7 +33,7 @@ void logits_of_head(const Problem& p, std::int64_t b, std::int64_t head, Tensor4
   for (std::int64_t i = 0; i < n_q; ++i) {
     const Point query = point_of(p, p.query, b, head, i);
     for (std::int64_t j = 0; j < n_k; ++j) {
-      if (!sees(p, b, i, j)) continue;
+      if (!sees(p, b, head, i, j)) continue;
       const Point& key = (is_stopped(p, i, j) ? stopped : keys)[static_cast<std::size_t>(j)];
       logits.at(b, head, i, j) = similarity(p, head, query, key) + position_bias(p, b, head, i, j);
     }
@@ -108,6 +109,29 @@ void aggregate_row(const Problem& p, std::int64_t b, std::int64_t head, std::int
   for (std::size_t c = 0; c < size; ++c) output[c] /= divisor;
 }
 
+/// Keys or values with one head for each head of q: each repeated for the heads that share it.
+Tensor4<Real> repeated_heads(const Tensor4<Real>& shared, std::int64_t heads) {
+  Shape4 s = shared.shape;
+  s.head = heads;
+  Tensor4<Real> all(s);
+  const std::int64_t group = heads / shared.shape.head, size = s.token * s.feature;
+  for (std::int64_t b = 0; b < s.batch; ++b) {
+    for (std::int64_t h = 0; h < heads; ++h) {
+      std::copy_n(shared.row(b, h / group, 0), size, all.row(b, h, 0));
+    }
+  }
+  return all;
+}
+
+/// Returns the problem with as many heads of keys and values as of queries.
+Problem with_repeated_heads(const Problem& p) {
+  Problem out = p;
+  for (Tensor4<Real>* each : {&out.key, &out.value, &out.stopped_key, &out.stopped_value}) {
+    *each = repeated_heads(*each, p.query.shape.head);
+  }
+  return out;
+}
+
 /// Values times P_value.
 Tensor4<Real> projected_values(const Problem& p, const Tensor4<Real>& values) {
   const Shape4 s = values.shape;
@@ -159,6 +183,7 @@ Tensor4<Real> joined_heads(const Problem& p, const Tensor4<Real>& of_heads) {
 }
 
 Result evaluate(const Problem& p) {
+  if (p.key.shape.head != p.query.shape.head) return evaluate(with_repeated_heads(p));
   if (!is_attention(p.call)) return structured(p);
   if (p.tensors.contains("P_value")) return evaluate(with_projected_values(p));
   const Shape4 q = p.query.shape;

@@ -22,6 +22,7 @@ auto formula_of(const char* what, const Formulas& formulas, const std::string& n
 struct Pair {
   std::int64_t b, i, j;
   std::int64_t position;  ///< i + n_k - n_q
+  std::int64_t head = 0;
 };
 
 bool has_edge(const Problem& p, std::int64_t i, std::int64_t j) {
@@ -52,8 +53,11 @@ constexpr std::pair<const char*, Admits> masks[] = {
      }},
     {"explicit",
      [](const Problem& p, const Pair& x) {
-       const std::int64_t n_k = p.key.shape.token;
-       return p.allowed.empty() || p.allowed[static_cast<std::size_t>(x.i * n_k + x.j)] != 0;
+       if (p.allowed.empty()) return true;
+       const Shape4& s = p.allowed_sizes;
+       const std::int64_t at[] = {x.b % s.batch, x.head % s.head, x.i % s.token, x.j % s.feature};
+       const std::int64_t row = (at[0] * s.head + at[1]) * s.token + at[2];
+       return p.allowed[static_cast<std::size_t>(row * s.feature + at[3])] != 0;
      }},
     {"strided",
      [](const Problem& p, const Pair& x) {
@@ -260,8 +264,8 @@ std::vector<Real> polar_value(std::vector<Real> v) {
 
 }  // namespace
 
-bool sees(const Problem& p, std::int64_t b, std::int64_t i, std::int64_t j) {
-  const Pair pair{b, i, j, i + p.key.shape.token - p.query.shape.token};
+bool sees(const Problem& p, std::int64_t b, std::int64_t head, std::int64_t i, std::int64_t j) {
+  const Pair pair{b, i, j, i + p.key.shape.token - p.query.shape.token, head};
   return std::all_of(p.call.masks.begin(), p.call.masks.end(), [&](const std::string& mask) {
     return formula_of("mask", masks, mask)(p, pair);
   });

@@ -7,9 +7,10 @@
 
 namespace conelab::reference {
 
-/// Returns whether query i of batch element b sees key j, the intersection of the call's masks. A
-/// mask whose array is missing admits every pair.
-[[nodiscard]] bool sees(const Problem& problem, std::int64_t b, std::int64_t i, std::int64_t j);
+/// Returns whether query i of a head of batch element b sees key j, the intersection of the call's
+/// masks. A mask whose array is missing admits every pair.
+[[nodiscard]] bool sees(const Problem& problem, std::int64_t b, std::int64_t head, std::int64_t i,
+                        std::int64_t j);
 
 /// Returns whether no gradient flows through the pair to its key and value.
 [[nodiscard]] bool is_stopped(const Problem& problem, std::int64_t i, std::int64_t j);

@@ -13,6 +13,7 @@ Problem make_problem(const Call& call, const AttentionInput<double>& input) {
   p.stopped_value = p.value;
   p.output_grad = convert<Real>(input.output_grad);
   p.allowed = input.allowed;
+  p.allowed_sizes = mask_sizes(input);
   p.key_lengths = input.key_lengths;
   p.indices = input.indices;
   if (input.output_grad.empty()) {

@@ -20,6 +20,7 @@ struct Problem {
   /// `value` is changed to differentiate by it.
   Tensor4<Real> stopped_key, stopped_value;
   std::vector<std::uint8_t> allowed;
+  Shape4 allowed_sizes;  ///< Sizes that are 1 stand for any.
   std::vector<std::int64_t> key_lengths;
   /// By key: one number for all heads, or one for each.
   std::map<std::string, std::vector<Real>> numbers;

@@ -64,7 +64,7 @@ void agglomerative(const Problem& p, HeadOf at, Tensor4<Real>& output) {
       const auto k = static_cast<std::size_t>(r / (d / m)), column = static_cast<std::size_t>(r);
       Real sum = 0, total = 0;
       for (std::int64_t t = 0; t < n; ++t) {
-        if (!sees(p, at.b, i, t)) continue;
+        if (!sees(p, at.b, at.h, i, t)) continue;
         const Real c = reference[static_cast<std::size_t>(t)][k];
         sum += c * y[static_cast<std::size_t>(t)][column];
         total += c;

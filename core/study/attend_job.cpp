@@ -48,6 +48,7 @@ struct AttendSummary {
   std::int64_t bad_outputs = 0;                ///< Numbers of the output that are not finite.
   /// Numbers of the gradients, parameters included, that are not finite.
   std::int64_t bad_gradients = 0;
+  HiddenPairs hidden;  ///< What the masks hide.
 };
 
 double seconds_since(Clock::time_point start) {
@@ -155,6 +156,7 @@ class Attend {
     std::erase_if(parts, [this](const std::string& part) { return !has(part); });
     return parts;
   }
+  [[nodiscard]] HiddenPairs hidden() const { return hidden_pairs(*plan_, input_); }
   [[nodiscard]] std::int64_t outputs() const { return forward_.output.shape.size(); }
   [[nodiscard]] std::int64_t bad_outputs() const { return count_bad(forward_.output); }
   [[nodiscard]] std::int64_t bad_gradients() const {
@@ -343,6 +345,7 @@ void compute_and_write(const JobSpec& spec, const AttendJob& job, Input&& input,
   summary.outputs = attend.outputs();
   summary.bad_outputs = attend.bad_outputs();
   summary.bad_gradients = attend.bad_gradients();
+  summary.hidden = attend.hidden();
   const Clock::time_point computed = Clock::now();
   attend.write();
   summary.write_seconds = seconds_since(computed);
@@ -394,6 +397,7 @@ void remark_all(const AttendJob& job, const AttendSummary& summary, const JobCon
     context.say("{}: {} takes no mask of a file; the one beside q is not read", job.input,
                 operator_name(job.call));
   }
+  remark_hidden_pairs(summary.hidden, context);
   remark_overflow(job, summary, context);
 }
 
@@ -448,7 +452,8 @@ Json summary_json(const JobSpec& spec, const AttendSummary& summary) {
             {"query", e.query},
             {"key", e.key},
             {"feature", e.feature},
-            {"value", e.value}}},
+            {"value", e.value},
+            {"key_head", e.key_heads()}}},
           {"dtype", dtype_name(summary.dtype)},
           {"device", summary.device},
           {"from_query", summary.from_query},
@@ -456,6 +461,7 @@ Json summary_json(const JobSpec& spec, const AttendSummary& summary) {
           {"nan", summary.nan_count},
           {"infinite", summary.infinite_count},
           {"rounded_to_infinity", summary.rounded_to_infinity},
+          {"rows_without_keys", summary.hidden.rows_without_keys},
           {"output_not_finite", summary.bad_outputs},
           {"gradients_not_finite", summary.bad_gradients},
           {"compute_seconds", summary.compute_seconds},
@@ -468,11 +474,14 @@ JobReport run_attend(const JobSpec& spec, const JobContext& context) {
   const AttendJob job = attend_of(spec);
   const AttendSummary summary = attend(spec, job, context);
   const Extents& e = summary.extents;
+  const std::string heads = e.key_heads() == e.head
+                                ? fmt::format("{} head(s)", e.head)
+                                : fmt::format("{} heads on {}", e.head, e.key_heads());
   return {.summary = summary_json(spec, summary),
           .lines = {fmt::format(
-              "{}: {} of {} attention, {} x {} head(s), {} queries x {} keys{}, "
+              "{}: {} of {} attention, {} x {}, {} queries x {} keys{}, "
               "{} on {}; computed in {}, written in {}",
-              job.output, join(summary.kept), operator_name(job.call), e.batch, e.head, e.query,
+              job.output, join(summary.kept), operator_name(job.call), e.batch, heads, e.query,
               e.key, given_text(job, summary), dtype_name(summary.dtype), summary.device,
               duration_text(summary.compute_seconds), duration_text(summary.write_seconds))},
           .files = {job.output}};

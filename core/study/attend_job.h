@@ -40,6 +40,14 @@ struct AttendJob : Reading {
 /// "determinant".
 [[nodiscard]] const std::vector<std::string>& attend_parts();
 
+/// What the masks of a call hide.
+struct HiddenPairs {
+  std::int64_t rows = 0;               ///< Queries of all heads of all batch elements.
+  std::int64_t rows_without_keys = 0;  ///< Those that see no key.
+  /// Whether the input's own mask lets queries see only keys after their own position.
+  bool later_keys_only = false;
+};
+
 /// Returns the job of a spec, which may be of another kind with the same fields. Throws misuse for
 /// values that cannot be parsed.
 [[nodiscard]] AttendJob attend_of(const JobSpec& spec);

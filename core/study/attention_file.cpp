@@ -23,6 +23,8 @@ constexpr std::int64_t numbers_a_chunk = 65536;
 /// chunk's.
 constexpr std::int64_t numbers_a_block = std::int64_t{1} << 20;
 
+/// Name of the axis of heads of k and v, if these are fewer than those of q.
+constexpr const char* key_heads = "key_head";
 /// Name of the axis of heads that projections made, if other tensors have another number of heads.
 constexpr const char* made_heads = "made_head";
 
@@ -105,15 +107,19 @@ class TensorGroup {
     dataset.close(here);
   }
 
-  void write_tokens(const std::string& name, const FileAxis& axis,
+  /// Writes tokens [axis], or [batch × axis] if each batch element has its own.
+  void write_tokens(const std::string& name, const FileAxis& batch, const FileAxis& axis,
                     const std::vector<std::string>& tokens) {
     if (tokens.empty()) return;
     const Where here = where_.child(name);
-    if (static_cast<std::int64_t>(tokens.size()) != axis.size) {
-      fail("{}: wrong length (expected {}, found {})", here.text(), axis.size, tokens.size());
+    const auto count = static_cast<std::int64_t>(tokens.size());
+    std::vector<FileAxis> axes = {axis};
+    if (count == batch.size * axis.size && batch.size > 1) axes.insert(axes.begin(), batch);
+    if (axes.size() == 1 && count != axis.size) {
+      fail("{}: wrong length (expected {}, found {})", here.text(), axis.size, count);
     }
-    Dataset dataset = hdf5::write_strings(id(), name, {tokens.size()}, tokens, here);
-    attach(dataset, {axis}, here);
+    Dataset dataset = hdf5::write_strings(id(), name, sizes(axes), tokens, here);
+    attach(dataset, axes, here);
     dataset.close(here);
   }
 
@@ -188,8 +194,8 @@ void write_map(hid_t parent, const Where& where, const std::string& group_name,
   write_map_rows(dataset, file, produce, dtype, chunk, here);
   group.attach(dataset, axes, here);
   dataset.close(here);
-  group.write_tokens("query_token", axes[2], file.query_token);
-  group.write_tokens("key_token", axes[3], file.key_token);
+  group.write_tokens("query_token", axes[0], axes[2], file.query_token);
+  group.write_tokens("key_token", axes[0], axes[3], file.key_token);
   group.close();
 }
 
@@ -213,7 +219,7 @@ void write_output(hid_t parent, const Where& where, const AttentionFile<T>& file
   if (!file.determinant.empty()) {
     group.write_numbers("determinant", {a.batch, a.head}, file.determinant);
   }
-  group.write_tokens("query_token", a.query, file.query_token);
+  group.write_tokens("query_token", a.batch, a.query, file.query_token);
   group.close();
 }
 
@@ -225,15 +231,17 @@ void write_gradients(hid_t parent, const Where& where, const AttentionFile<T>& f
   const Backward<T>& gradients = *file.gradients;
   TensorGroup group(parent, where, "gradients");
   group.describe("NXcollection", "", {});
+  const std::int64_t shared = file.extents.key_heads();
+  const FileAxis of_keys{shared == a.head.size ? a.head.name : key_heads, shared};
   group.write("q", file.dtype, {a.batch, a.head, a.query, a.feature}, gradients.query);
   if (!gradients.key.empty()) {
-    group.write("k", file.dtype, {a.batch, a.head, a.key, a.feature}, gradients.key);
+    group.write("k", file.dtype, {a.batch, of_keys, a.key, a.feature}, gradients.key);
   }
   if (!gradients.value.empty()) {
-    group.write("v", file.dtype, {a.batch, a.head, a.key, a.value_feature}, gradients.value);
+    group.write("v", file.dtype, {a.batch, of_keys, a.key, a.value_feature}, gradients.value);
   }
-  group.write_tokens("query_token", a.query, file.query_token);
-  group.write_tokens("key_token", a.key, file.key_token);
+  group.write_tokens("query_token", a.batch, a.query, file.query_token);
+  group.write_tokens("key_token", a.batch, a.key, file.key_token);
   for (const auto& [name, values] : gradients.parameters) {
     const Where here = group.where().child(name);
     const bool scalar = values.size() == 1;

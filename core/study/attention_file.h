@@ -8,14 +8,15 @@
 //     output/lse          [batch, head, query]           f32, or f64 where the output is f64
 //     output/determinant  [batch, head]                  f64, only when kept
 //     gradients/q         [batch, head, query, feature]  only when kept
-//     gradients/k         [batch, head, key, feature]
+//     gradients/k         [batch, head, key, feature], key_head where k has fewer heads than q
 //     gradients/v         [batch, head, key, value_feature]
 //     gradients/KEY       a number, or [head]; of a tensor over KEY_axis_0, ...
 //     parameters/KEY      a number, a word or [head]; tensors over KEY_axis_0, ...
 //     environment/KEY     a number or a word
 //
 // Each matrix is stored with its axes as dimension scales and with the token texts query_token and
-// key_token. Equal content gives equal bytes.
+// key_token, [query] and [key], or [batch, query] and [batch, key]. Equal content gives equal
+// bytes.
 #pragma once
 
 #include <functional>
@@ -61,8 +62,8 @@ struct AttentionFile {
   RowBlocks<Compute<T>> logits;              ///< Empty: not kept.
   const Backward<T>* gradients = nullptr;    ///< Null: not kept.
   std::vector<double> determinant;           ///< [heads of the output]; empty: not kept.
-  std::vector<std::string> query_token;      ///< [n_q], or empty.
-  std::vector<std::string> key_token;        ///< [n_k], or empty.
+  std::vector<std::string> query_token;      ///< [n_q], [batch × n_q] or empty.
+  std::vector<std::string> key_token;        ///< [n_k], [batch × n_k] or empty.
   std::string spec;                          ///< The call as JSON, every default written out.
   std::string call;                          ///< The call as typed (call_text.h); may be empty.
   FileValues parameters;

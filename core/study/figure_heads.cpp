@@ -5,6 +5,7 @@
 #include "core/call/call_text.h"
 #include "core/figure/heads.h"
 #include "core/study/call_json.h"
+#include "core/study/figure_result.h"
 #include "core/study/figure_subject.h"
 #include "core/trace/layers.h"
 #include "core/tree/score_input.h"
@@ -64,9 +65,9 @@ tree::HeadScores scores_of(const LayerHead& of, const std::string& similarity,
   const auto trace = with_file_tensors(of.trace, call_from_text(similarity));
   const Call call = given_call_on_head(call_from_text(similarity), *trace, of.head);
   const auto input = head_input(*trace, of.batch, of.head);
-  tree::HeadScorer scorer(weights.rows, weights.cols,
-                          tree::special_tokens(trace->key_token, weights.cols),
-                          tree::key_ancestors(call, input->exact));
+  tree::HeadScorer scorer(
+      weights.rows, weights.cols, tree::special_tokens(trace->key_tokens(of.batch), weights.cols),
+      trace->stored ? std::vector<std::uint8_t>() : tree::key_ancestors(call, input->exact));
   std::vector<float> cells(weights.values.begin(), weights.values.end());
   for (std::size_t i = 0; i < weights.masked.size(); ++i) {
     if (weights.masked[i] != 0) cells[i] = -HUGE_VALF;
@@ -108,7 +109,8 @@ std::string caption_of(const FigureRequest& request, const Trace& trace,
     if (caption.ends_with(own)) caption.resize(caption.size() - own.size());
     const std::size_t end = own.rfind('/');
     if (choice == "layers" && end != std::string::npos) caption += own.substr(0, end) + ", ";
-    caption += title_of(rows.front().similarity, request.value("difference"));
+    caption += trace.stored ? trace.stored->title
+                            : title_of(rows.front().similarity, request.value("difference"));
   }
   if (trace.extents().batch > 1) caption += fmt::format(", batch {}", request.index("batch"));
   return caption + excluded_note(request);
@@ -124,6 +126,9 @@ void read_heads(const FigureRequest& request, figure::FigureInput& input) {
     if (!trace || trace->group != row.group) {
       trace =
           read_trace_layer(request, row.group.empty() ? spec.path : spec.path + ":" + row.group);
+    }
+    if (trace->stored) {
+      refuse_trace_keys(request, spec.path, "attention weights", {"similarities", "difference"});
     }
     const Extents e = trace->extents();
     const std::int64_t batch = index_below(request, "batch", "batch", e.batch);

@@ -16,8 +16,11 @@ namespace conelab {
 namespace {
 
 FigureRequest request_of(const JobSpec& spec, const JobContext& context) {
-  return {spec.text("kind"),  spec.list("input"), spec.parameters(),
-          spec.text("width"), reading_of(spec),   context};
+  FigureRequest request{spec.text("kind"),  spec.list("input"), spec.parameters(),
+                        spec.text("width"), reading_of(spec),   context};
+  const std::string weights = spec.text("weights_array");
+  if (!weights.empty()) request.parameters["weights_array"] = weights;
+  return request;
 }
 
 /// Returns the output, and the files beside it that the context asks for.
@@ -107,6 +110,10 @@ JobKind figure_job() {
                   .option = "-p,--parameter",
                   .about = "a parameter (`conelab list figures`), -p again for the next",
                   .kind = FieldKind::parameters},
+                 {.name = "weights_array",
+                  .option = "--weights-array",
+                  .about = "the array of attention weights in an --input without q; default: "
+                           "attentions or weight"},
                  {.name = "width",
                   .option = "--width",
                   .about = "86mm, 178mm, 7in, 504pt, single or double"}},

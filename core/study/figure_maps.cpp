@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/call/call_text.h"
 #include "core/files/sandbox.h"
+#include "core/files/text.h"
 #include "core/operators/operator.h"
 #include "core/study/call_json.h"
 #include "core/study/figure_request.h"
@@ -81,8 +82,12 @@ HeatmapPanel panel_of(const ResultMap& result, const std::string& path, Map2d qu
   const auto begin =
       all.begin() + static_cast<std::ptrdiff_t>((batch * heads + head) * panel.rows * panel.cols);
   panel.values.assign(begin, begin + static_cast<std::ptrdiff_t>(panel.rows * panel.cols));
-  panel.row_tokens = texts_of(array, "query_token");
-  panel.column_tokens = texts_of(array, "key_token");
+  const auto tokens = [&](const char* name, std::size_t n) {
+    return tokens_of_batch(texts_of(array, name), static_cast<std::int64_t>(n),
+                           static_cast<std::int64_t>(batch));
+  };
+  panel.row_tokens = tokens("query_token", panel.rows);
+  panel.column_tokens = tokens("key_token", panel.cols);
   for (const double value : panel.values) {
     if (quantity == Map2d::logits) panel.masked.push_back(value == -HUGE_VAL ? 1 : 0);
   }

@@ -1,6 +1,8 @@
 #include "core/study/figure_subject.h"
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "core/base/error.h"
 #include "core/call/call_text.h"
@@ -33,15 +35,15 @@ std::vector<std::string> layers_of(const Subject& subject) {
   return layers_up_to(layers_beside(groups, trace.group), trace.group);
 }
 
-HeatmapPanel panel_of(const Trace& trace, WholeMap map, std::string title) {
+HeatmapPanel panel_of(const Trace& trace, std::int64_t batch, WholeMap map, std::string title) {
   HeatmapPanel panel;
   panel.title = std::move(title);
   panel.rows = static_cast<std::size_t>(map.rows);
   panel.cols = static_cast<std::size_t>(map.columns);
   panel.values = std::move(map.values);
   panel.masked = std::move(map.masked);
-  panel.row_tokens = trace.query_token;
-  panel.column_tokens = trace.key_token;
+  panel.row_tokens = trace.query_tokens(batch);
+  panel.column_tokens = trace.key_tokens(batch);
   return panel;
 }
 
@@ -66,7 +68,9 @@ HeatmapPanel map_of(const Subject& subject, const std::string& similarity, Map2d
   WholeMap map = rollout ? rollout_map(trace, layers_of(subject), subject.batch, on_head, execution)
                          : joined_map(trace, subject.batch, on_head, subject.join == "mean",
                                       quantity, execution);
-  return panel_of(trace, std::move(map), call_title(call));  // Without the numbers of one head.
+  // Without the numbers of one head.
+  const std::string title = trace.stored ? trace.stored->title : call_title(call);
+  return panel_of(trace, subject.batch, std::move(map), title);
 }
 
 /// Returns the subject that the keys `<prefix>head` and `<prefix>join` choose of an input.
@@ -91,7 +95,15 @@ std::vector<HeatmapPanel> maps_of(const FigureRequest& request, const Subject& s
   for (const std::string& name : split_list(request.value("similarities"), "-p similarities")) {
     maps.push_back(map_of(subject, name, quantity));
     exclude_special_tokens(request, maps.back());
+    if (subject.trace->stored) break;  // Operators do not act on it.
   }
+  return maps;
+}
+
+/// Returns as many maps as there are `count`: a single one, which is stored, for each of the
+/// others.
+std::vector<HeatmapPanel> repeated(std::vector<HeatmapPanel> maps, std::size_t count) {
+  while (maps.size() < count) maps.push_back(maps.back());
   return maps;
 }
 
@@ -124,9 +136,11 @@ HeatmapPanel panel_of_head(const Trace& given, std::int64_t batch, std::int64_t 
   const Trace& trace = *own;
   WholeMap map =
       map_of_head(trace, batch, head, given_call_on_head(call, trace, head), quantity, execution);
-  const std::string title = call_title(with_numbers_of_head(call, makes_heads(call) ? 0 : head)) +
-                            made_head_text(map.heads);
-  return panel_of(trace, std::move(map), title);
+  const std::string title =
+      trace.stored ? trace.stored->title
+                   : call_title(with_numbers_of_head(call, makes_heads(call) ? 0 : head)) +
+                         made_head_text(map.heads);
+  return panel_of(trace, batch, std::move(map), title);
 }
 
 void exclude_special_tokens(const FigureRequest& request, HeatmapPanel& map) {
@@ -155,12 +169,21 @@ void read_trace_maps(const FigureRequest& request, Map2d quantity, figure::Figur
   input.caption = caption_of(request, open) + excluded_note(request);
   const std::string beside = request.value("beside");
   const bool compares = !beside.empty();
+  if (open.trace->stored) {
+    input.names = {std::filesystem::path(open.trace->file).stem().string()};
+    if (!compares)
+      refuse_trace_keys(request, open.trace->file, "attention weights", {"similarities"});
+  }
   if (!compares && open.join == "one") return;
   const Subject other = compares ? read_subject(request, beside, "beside_") : Subject();
   const bool whole = compares && folder_of(open.trace->group) != folder_of(other.trace->group);
   input.subject = subject_name(open.trace->group, open.head, open.join, whole);
   if (!compares) return;
   input.beside = maps_of(request, other, quantity);
+  const std::size_t panels = std::max(input.panels.size(), input.beside.size());
+  input.panels = repeated(std::move(input.panels), panels);
+  input.beside = repeated(std::move(input.beside), panels);
+  input.names.resize(panels, input.names.front());
   const bool other_file = other.trace->file != open.trace->file;
   const std::string file = other_file ? file_name_of(other.trace->file) + ": " : "";
   input.caption += ", beside " + file + caption_of(request, other);

@@ -14,12 +14,13 @@ constexpr std::int64_t most_cells = std::int64_t{1} << 27;
 
 /// Returns the names of q, k and v that the key `<prefix>arrays` gives, otherwise those of
 /// `arrays`; empty if neither is given, or for q,k,v, the names of which k and v may be missing.
-/// They are read as the request says.
+/// The key `weights_array` names weights of the input itself. They are read as the request says.
 ArrayNames array_names(const FigureRequest& request, const std::string& prefix) {
   const std::string key = request.value(prefix + "arrays").empty() ? "arrays" : prefix + "arrays";
   const std::string typed = request.value(key);
-  const ArrayNames standard{"", "", "", request.reading};
-  if (typed.empty()) return standard;
+  const std::string weights = prefix.empty() ? request.value("weights_array") : "";
+  const ArrayNames standard{"", "", "", request.reading, weights};
+  if (typed.empty() || !weights.empty()) return standard;
   std::vector<std::string> names = split_list(typed, "-p " + key);
   if (names.size() != 3) {
     misuse("-p {}={}: expected the names of q, k and v, separated by commas", key, typed);
@@ -63,9 +64,7 @@ std::int64_t index_below(const FigureRequest& request, const std::string& key, c
 
 std::vector<std::string> layer_groups(const FigureRequest& request, const std::string& file,
                                       const std::string& prefix) {
-  const ArrayNames names = array_names(request, prefix);
-  return groups_to_open(file, names.query.empty() ? "q" : names.query, request.context.cancelled,
-                        false, request.reading.allow_external);
+  return groups_to_open(file, array_names(request, prefix), request.context.cancelled, false);
 }
 
 std::shared_ptr<const Trace> read_trace_layer(const FigureRequest& request, const std::string& spec,

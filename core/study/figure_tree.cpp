@@ -3,6 +3,7 @@
 #include "core/base/names.h"
 #include "core/call/call_text.h"
 #include "core/files/sandbox.h"
+#include "core/files/text.h"
 #include "core/study/figure_request.h"
 #include "core/study/figure_result.h"
 #include "core/study/figure_trace.h"
@@ -31,7 +32,8 @@ void from_result(const FigureRequest& request, const std::string& path,
   check_index("head", head, stored.labels.head);
   input.tree = std::make_shared<tree::HeadTree>(
       stored.trees[batch * static_cast<std::size_t>(stored.labels.head) + head]);
-  input.tokens = stored.labels.tokens;
+  input.tokens = tokens_of_batch(stored.labels.tokens, static_cast<std::int64_t>(input.tree->size),
+                                 static_cast<std::int64_t>(batch));
   input.cone = result_similarity(file.attributes);
   const std::string title = result_title(file.attributes, head);
   refuse_trace_keys(request, path, title.empty() ? "trees" : "trees of " + title,
@@ -44,6 +46,10 @@ void from_result(const FigureRequest& request, const std::string& path,
 
 void from_trace(const FigureRequest& request, figure::FigureInput& input) {
   const auto trace = read_trace_layer(request, request.single_input());
+  if (trace->stored) {
+    fail("{}: holds {} and no q, which figure {} needs", trace->file, trace->stored->name,
+         request.name);
+  }
   const Extents e = trace->extents();
   const std::int64_t batch = index_below(request, "batch", "batch", e.batch);
   const std::int64_t head = index_below(request, "head", "head", e.head);
@@ -59,7 +65,8 @@ void from_trace(const FigureRequest& request, figure::FigureInput& input) {
   execution.cancelled = request.context.cancelled;
   input.tree = std::make_shared<tree::HeadTree>(
       std::move(tree::head_trees(*plan, input_of_call, tokens, execution).front()));
-  input.tokens = tokens == tree::Tokens::key ? trace->key_token : trace->query_token;
+  input.tokens =
+      tokens == tree::Tokens::key ? trace->key_tokens(batch) : trace->query_tokens(batch);
   input.cone = call_from_text(similarity).similarity;
   input.caption = head_caption(source_caption(trace->model, trace->group), e.batch, request) +
                   ", " + call_title(with_numbers_of_head(call_from_text(similarity), head));

@@ -24,6 +24,21 @@ void add(NonFinite& sum, const InputTensor& tensor, const std::string& name) {
   if (tensor.nan_count + tensor.infinite_count > 0) sum.arrays.push_back(printable(name));
 }
 
+/// Returns whether each pair (i, j) that a mask with these sizes admits has j > i' = i + n_k - n_q,
+/// if it admits any.
+bool sees_later_keys_only(const std::vector<std::uint8_t>& allowed, const Shape4& s) {
+  if (s.token == 1 || s.feature == 1) return false;
+  bool any = false;
+  for (std::size_t at = 0; at < allowed.size(); ++at) {
+    const auto key = static_cast<std::int64_t>(at) % s.feature;
+    const auto query = static_cast<std::int64_t>(at) / s.feature % s.token;
+    if (allowed[at] == 0) continue;
+    if (key <= query + s.feature - s.token) return false;
+    any = true;
+  }
+  return any;
+}
+
 /// Returns whether the call's operator combines with the mask that an input contains.
 bool takes_own_mask(const Call& call) {
   return combines(operator_name(call), "masks", mask_reading(MaskOperand::allowed).name);
@@ -128,10 +143,12 @@ Call keep_head(const Call& call, std::int64_t head, AttentionInput<T>& input) {
   if (head < 0 || head >= heads)
     misuse("--head {}: there is none (the input has {}, counted from 0)", head, heads);
   for (StridedTensor4<T>* all : {&input.query, &input.key, &input.value, &input.output_grad}) {
-    if (all->shape.head != heads) continue;  // The output may have other heads.
+    if (all->empty()) continue;
     const Shape4 one{all->shape.batch, 1, all->shape.token, all->shape.feature};
-    *all = StridedTensor4<T>(all->row(0, head, 0), one, all->strides()).dense();
+    const T* first = all->row(0, shared_head(head, all->shape.head, heads), 0);
+    *all = StridedTensor4<T>(first, one, all->strides()).dense();
   }
+  keep_mask_of_head(input, head);
   if (makes_heads(call))
     return call;  // Its tensors and lists are those of the heads that it makes.
   input.tensors = tensors_of_head(input.tensors, head, call_parameters(call));
@@ -150,6 +167,39 @@ Call call_for_input(const AttendJob& job, const Input& input) {
          mask_reading(MaskOperand::allowed).name);
   }
   return job.call;
+}
+
+template <class T>
+HiddenPairs hidden_pairs(const Plan& plan, const AttentionInput<T>& input) {
+  const Extents& e = plan.chain ? plan.chain->extents : plan.extents;
+  HiddenPairs hidden;
+  hidden.rows = e.batch * e.head * e.query;
+  if (plan.chain == nullptr && plan.masks.empty()) return hidden;
+  const Mask mask = plan.mask(input);
+  const std::int64_t own = input.allowed.empty() || mask_sizes(input).head == 1 ? 1 : e.head;
+  for (std::int64_t b = 0; b < e.batch; ++b) {
+    for (std::int64_t h = 0; h < own; ++h) {
+      hidden.rows_without_keys += mask.queries_without_keys(b * e.head + h) * (e.head / own);
+    }
+  }
+  hidden.later_keys_only = read_by_any(plan.call.masks, MaskOperand::allowed) &&
+                           sees_later_keys_only(input.allowed, mask_sizes(input));
+  return hidden;
+}
+template HiddenPairs hidden_pairs(const Plan&, const AttentionInput<float>&);
+template HiddenPairs hidden_pairs(const Plan&, const AttentionInput<double>&);
+template HiddenPairs hidden_pairs(const Plan&, const AttentionInput<Float16>&);
+template HiddenPairs hidden_pairs(const Plan&, const AttentionInput<Bfloat16>&);
+
+void remark_hidden_pairs(const HiddenPairs& hidden, const JobContext& context) {
+  if (hidden.rows_without_keys > 0) {
+    context.say("{} of {} rows see no key, counted over batch and heads; their output is 0",
+                hidden.rows_without_keys, hidden.rows);
+  }
+  if (!hidden.later_keys_only) return;
+  context.say(
+      "the rows of the input's mask see only later keys: 1 means seen here, while PyTorch's "
+      "MultiheadAttention uses the opposite sense");
 }
 
 NonFinite count_non_finite(const Input& input) {

@@ -44,6 +44,12 @@ template <class T>
 /// and "full" is dropped.
 [[nodiscard]] Call call_for_input(const AttendJob& job, const Input& input);
 
+/// Returns what the masks of a call hide.
+template <class T>
+[[nodiscard]] HiddenPairs hidden_pairs(const Plan& plan, const AttentionInput<T>& input);
+/// Remarks on rows that see no key, and on a mask that was probably meant in the opposite sense.
+void remark_hidden_pairs(const HiddenPairs& hidden, const JobContext& context);
+
 /// How many numbers of all tensors of the input are not finite, and which arrays hold them.
 struct NonFinite {
   std::int64_t nan = 0, infinite = 0;

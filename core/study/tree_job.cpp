@@ -5,6 +5,7 @@
 #include "core/base/names.h"
 #include "core/call/call_text.h"
 #include "core/figure/text.h"
+#include "core/files/text.h"
 #include "core/study/attend_job.h"
 #include "core/study/call_json.h"
 #include "core/study/job_input.h"
@@ -79,6 +80,7 @@ TreeResult make_trees(const JobSpec& spec, const JobContext& context) {
   result.labels.batch = plan->extents.batch;
   result.labels.head = plan->extents.head;
   result.spec = resolved_spec(spec, *plan);
+  const HiddenPairs hidden = hidden_pairs(*plan, input);
   const PairCall<double> pairs = pair_call(plan, std::move(input));
   Execution execution;
   execution.threads = own.threads;
@@ -88,16 +90,16 @@ TreeResult make_trees(const JobSpec& spec, const JobContext& context) {
   }
   result.trees = head_trees(*pairs.plan, pairs.input, tokens, execution);
   remark_unplaced(spec, non_finite, result.trees, context);
+  remark_hidden_pairs(hidden, context);
   write_trees(own.output, result, origin);
   return result;
 }
 
 /// Returns the number of a token, and its text if it has one: "13 '!'".
-std::string token_text(const tree::TreeLabels& labels, std::int64_t index) {
+std::string token_text(const std::vector<std::string>& tokens, std::int64_t index) {
   const auto i = static_cast<std::size_t>(index);
-  return i < labels.tokens.size()
-             ? fmt::format("{} '{}'", index, figure::token_text(labels.tokens[i]))
-             : fmt::format("{}", index);
+  return i < tokens.size() ? fmt::format("{} '{}'", index, figure::token_text(tokens[i]))
+                           : fmt::format("{}", index);
 }
 
 std::vector<std::string> tree_lines(const std::vector<tree::HeadTree>& trees,
@@ -118,9 +120,12 @@ std::vector<std::string> tree_lines(const std::vector<tree::HeadTree>& trees,
     }
     if (head.segmentation && head.segmentation->strongest >= 0) {
       const std::int64_t at = head.segmentation->strongest;
-      line += fmt::format(", least attention crosses after token {} ({:.2f} of uniform)",
-                          token_text(labels, at),
-                          head.segmentation->relative[static_cast<std::size_t>(at)]);
+      line += fmt::format(
+          ", least attention crosses after token {} ({:.2f} of uniform)",
+          token_text(tokens_of_batch(labels.tokens, static_cast<std::int64_t>(head.size),
+                                     static_cast<std::int64_t>(i) / labels.head),
+                     at),
+          head.segmentation->relative[static_cast<std::size_t>(at)]);
     } else if (head.segmentation && head.size > 1) {
       line += head.segmentation->unknown()
                   ? ", attention across boundaries unknown: its weights are not finite"

@@ -72,7 +72,7 @@ void extend_output_grad(Aggregate aggregate, const S* output_grad, const S* outp
 
 template <class S>
 void set_value_grad(Aggregate aggregate, const Compute<S>* extended_grad, const S* value,
-                    std::int64_t value_size, S* out) {
+                    std::int64_t value_size, Compute<S>* out) {
   double gamma = 1, radial = 0;
   if (is_midpoint(aggregate)) {
     // The extended value is (g v, g), and dg/dv = g^3 v.
@@ -83,7 +83,7 @@ void set_value_grad(Aggregate aggregate, const Compute<S>* extended_grad, const 
   }
   for (std::int64_t c = 0; c < value_size; ++c) {
     const double along = is_midpoint(aggregate) ? radial * value[c] : 0;
-    out[c] = static_cast<S>(gamma * extended_grad[c] + along);
+    out[c] = static_cast<Compute<S>>(gamma * extended_grad[c] + along);
   }
 }
 
@@ -93,7 +93,7 @@ void set_value_grad(Aggregate aggregate, const Compute<S>* extended_grad, const 
   template void finish_row(Aggregate, const Compute<S>*, std::int64_t, Compute<S>, S*);           \
   template void extend_output_grad(Aggregate, const S*, const S*, std::int64_t, Compute<S>,       \
                                    Compute<S>*);                                                  \
-  template void set_value_grad(Aggregate, const Compute<S>*, const S*, std::int64_t, S*);
+  template void set_value_grad(Aggregate, const Compute<S>*, const S*, std::int64_t, Compute<S>*);
 CONELAB_AGGREGATE(float)
 CONELAB_AGGREGATE(double)
 CONELAB_AGGREGATE(Float16)

@@ -57,6 +57,6 @@ void extend_output_grad(Aggregate aggregate, const S* output_grad, const S* outp
 /// Sets out to dL/dv of one row, given dL/d(extended value).
 template <class S>
 void set_value_grad(Aggregate aggregate, const Compute<S>* extended_grad, const S* value,
-                    std::int64_t value_size, S* out);
+                    std::int64_t value_size, Compute<S>* out);
 
 }  // namespace conelab

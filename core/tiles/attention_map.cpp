@@ -35,7 +35,7 @@ class HeadMap {
         mask_(plan.mask(input)),
         law_(plan, kernels_, input, batch_ * plan.extents.head + head_),
         keys_(plan, kernels_, law_, columns_, key_begin_) {
-    const auto keys = input.key.tokens(batch_, head_).part(key_begin_, columns_);
+    const auto keys = input.key.tokens(batch_, head_, plan.extents.head).part(key_begin_, columns_);
     for (int t = 0; t < keys_.tiles(); ++t) keys_.pack(plan, kernels_, law_, keys, t);
   }
 

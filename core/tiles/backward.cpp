@@ -29,6 +29,7 @@
 #include "core/tiles/attention.h"
 #include "core/tiles/backward_tile.h"
 #include "core/tiles/row_weights.h"
+#include "core/tiles/shared_rows.h"
 #include "core/tiles/sparse.h"
 #include "core/tiles/tile.h"
 #include "core/tiles/tile_size.h"
@@ -63,17 +64,19 @@ class BackwardPass {
         tiles_((plan.extents.key + backward_keys<T> - 1) / backward_keys<T>),
         blocks_((plan.extents.query + block_rows_ - 1) / block_rows_),
         upstream_(plan, input, saved),
-        shared_(static_cast<std::size_t>(heads_)) {}
+        shared_(static_cast<std::size_t>(heads_)),
+        key_grad_(input.key.shape, plan.extents.head, backward_keys<T>),
+        value_grad_(input.value.shape, plan.extents.head, backward_keys<T>) {}
 
   Backward<S> run() {
     result_.query = Tensor4<S>(input_.query.shape);
-    result_.key = Tensor4<S>(input_.key.shape);
-    result_.value = Tensor4<S>(input_.value.shape);
     sums_.resize(static_cast<std::size_t>(heads_ * (tiles_ + 1)), ParameterSums(plan_));
     const std::int64_t tasks = std::max<std::int64_t>(1, tiles_);
     run_tasks(heads_ * tasks, execution_, [&](std::int64_t task, const auto& stopped) {
       run_task(task / tasks, static_cast<int>(task % tasks), stopped);
     });
+    result_.key = key_grad_.take();
+    result_.value = value_grad_.take();
     add_parameter_gradients(plan_, sums_, result_);
     return std::move(result_);
   }
@@ -96,6 +99,7 @@ class BackwardPass {
     std::atomic<std::int64_t> finished{0};  ///< Tiles.
   };
   std::vector<SharedHead> shared_;
+  SharedRows<S> key_grad_, value_grad_;
   std::vector<ParameterSums> sums_;
   Backward<S> result_;
 
@@ -107,6 +111,12 @@ class BackwardPass {
   }
   [[nodiscard]] TokenRows<const S> queries_of(std::int64_t index) const {
     return input_.query.tokens(batch_of(index), head_of(index));
+  }
+  [[nodiscard]] TokenRows<const S> keys_of(std::int64_t index) const {
+    return input_.key.tokens(batch_of(index), head_of(index), plan_.extents.head);
+  }
+  [[nodiscard]] TokenRows<const S> values_of(std::int64_t index) const {
+    return input_.value.tokens(batch_of(index), head_of(index), plan_.extents.head);
   }
 
   /// Processes tile `t` of a head. The first task of a head prepares it, the last one finishes
@@ -171,12 +181,11 @@ class BackwardPass {
 
   void run_tile(std::int64_t index, int t, BackwardHead<T>& shared,
                 const std::function<bool()>& stopped) {
-    const std::int64_t b = batch_of(index), h = head_of(index);
     const std::int64_t first = static_cast<std::int64_t>(t) * backward_keys<T>;
     const auto count =
         static_cast<int>(std::min<std::int64_t>(backward_keys<T>, plan_.extents.key - first));
-    KeyWork<T> work(plan_, kernels_, shared.head, input_.key.tokens(b, h),
-                    input_.value.tokens(b, h), first, count, block_rows_);
+    KeyWork<T> work(plan_, kernels_, shared.head, keys_of(index), values_of(index), first, count,
+                    block_rows_);
     Tiles<S> tiles(plan_, kernels_, shared.head, mask_, input_.key, index, saved_.column_lse);
     if (over_queries_) find_column_deltas(index, shared, work, tiles, stopped);
     for (std::int64_t block = 0; block < blocks_; ++block) {
@@ -296,8 +305,7 @@ class BackwardPass {
     const std::ptrdiff_t stride = w.operands.value_stride();
     Buffer<T> values(w.value_grad.size(), T(0));
     std::vector<std::int64_t> non_finite;  // The slopes of their pairs are NaN.
-    const auto given = input_.value.tokens(batch_of(index), head_of(index));
-    extend_values(plan_, index, given.part(w.keys().first, w.keys().count), 0, stride,
+    extend_values(plan_, index, values_of(index).part(w.keys().first, w.keys().count), 0, stride,
                   values.data(), non_finite);
     w.column_delta.assign(static_cast<std::size_t>(w.keys().columns), T(0));
     for (int c = 0; c < w.keys().count; ++c) {
@@ -450,20 +458,23 @@ class BackwardPass {
   }
 
   void finish_keys(std::int64_t index, int t, const BackwardHead<T>& shared, KeyWork<T>& w) {
-    const std::int64_t b = batch_of(index);
-    const std::int64_t h = head_of(index);
     base_gradients(shared.head, w.operands.base(), w.operands.base_stride(), w.key_margin.data(),
                    w.keys().count, w.key_grad.data());
-    const std::int64_t first = w.keys().first, count = w.keys().count;
-    shared.head.token_gradients(input_.key.tokens(b, h).part(first, count),
-                                {w.key_grad.data(), w.operands.base_stride(), w.key_slope.data()},
-                                result_.key.tokens(b, h).part(first, count),
-                                w.sums.similarity.data());
-    for (int c = 0; c < count; ++c) {
-      const std::int64_t j = first + c;
+    const Extents& e = plan_.extents;
+    const std::int64_t count = w.keys().count;
+    const auto keys = keys_of(index).part(w.keys().first, count);
+    const auto values = values_of(index).part(w.keys().first, count);
+    Buffer<T> dk(static_cast<std::size_t>(count * e.feature));
+    Buffer<T> dv(static_cast<std::size_t>(count * e.value));
+    shared.head.token_gradients(
+        keys, {w.key_grad.data(), w.operands.base_stride(), w.key_slope.data()},
+        TokenRows<T>{dk.data(), count, e.feature, e.feature}, w.sums.similarity.data());
+    for (std::int64_t c = 0; c < count; ++c) {
       set_value_grad(plan_.aggregate, w.value_grad.data() + c * w.operands.value_stride(),
-                     input_.value.row(b, h, j), plan_.extents.value, result_.value.row(b, h, j));
+                     values.row(c), e.value, dv.data() + c * e.value);
     }
+    key_grad_.add(batch_of(index), head_of(index), t, std::move(dk));
+    value_grad_.add(batch_of(index), head_of(index), t, std::move(dv));
     sums_[static_cast<std::size_t>(index * (tiles_ + 1) + t)] = std::move(w.sums);
   }
 

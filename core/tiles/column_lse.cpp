@@ -100,7 +100,7 @@ class ColumnPass {
     const Head<T>& head = heads_[static_cast<std::size_t>(index)];
     const std::int64_t count = std::min<std::int64_t>(backward_keys<T>, e.key - first);
     PackedKeys<T> packed(plan_, kernels_, head, count, first);
-    packed.pack(plan_, kernels_, head, input_.key.tokens(b, h).part(first, count), 0);
+    packed.pack(plan_, kernels_, head, input_.key.tokens(b, h, e.head).part(first, count), 0);
     const KeyTile<T> keys = packed.tile(0);
     Tiles<S> tiles(plan_, kernels_, head, mask_, input_.key, index, {});
     ColumnSums<T> sums(keys.columns);

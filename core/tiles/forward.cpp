@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -32,13 +32,20 @@ constexpr std::int64_t most_queries = 384;
 constexpr std::int64_t least_tasks = 8;
 constexpr std::size_t cache_line = 64;
 
-/// What the tasks of one head share.
+/// The values of one head of v.
+template <class S>
+struct ForwardValues {
+  PackedValues<S> packed;
+  NonFiniteValues<S> non_finite;  ///< Set once all values are packed.
+};
+
+/// What the tasks of one head read. Heads of q that share a head of k or v share its packed tokens.
 template <class S>
 struct ForwardHead {
-  Head<Compute<S>> head;
-  PackedKeys<Compute<S>> keys;
-  PackedValues<S> values;
-  NonFiniteValues<S> non_finite_values;  ///< Set once all values are packed.
+  const Head<Compute<S>>& head;
+  const PackedKeys<Compute<S>>& keys;
+  const PackedValues<S>& values;
+  const NonFiniteValues<S>& non_finite_values;
 };
 
 template <class S>
@@ -54,7 +61,8 @@ class ForwardPass {
         execution_(execution),
         kernels_(kernels<S>(execution.simd, plan.extents.query)),
         group_rows_(kernels_.forward_rows),
-        mask_(plan.mask(input)) {
+        mask_(plan.mask(input)),
+        key_heads_(plan.placed_key_heads()) {
     result_ = empty_forward<S>(plan_);
     result_.column_lse = std::move(columns);
   }
@@ -62,15 +70,21 @@ class ForwardPass {
   Forward<S> run() {
     query_block_ = query_block();
     blocks_ = (plan_.extents.query + query_block_ - 1) / query_block_;
-    const std::int64_t heads = plan_.extents.batch * plan_.extents.head;
+    const Extents& e = plan_.extents;
+    const std::int64_t heads = e.batch * e.head;
     heads_.resize(static_cast<std::size_t>(heads));
+    keys_.resize(static_cast<std::size_t>(e.batch * key_heads_));
+    values_.resize(static_cast<std::size_t>(e.batch * e.value_heads()));
     const Execution prepare = quiet(execution_);
     run_tasks(heads, prepare, [&](std::int64_t head, const auto&) { prepare_head(head); });
-    const std::int64_t tiles = (plan_.extents.key + forward_keys<T> - 1) / forward_keys<T>;
-    run_tasks(heads * tiles, prepare, [&](std::int64_t task, const auto&) {
+    const std::int64_t tiles = (e.key + forward_keys<T> - 1) / forward_keys<T>;
+    const auto packed = static_cast<std::int64_t>(keys_.size() + values_.size());
+    run_tasks(packed * tiles, prepare, [&](std::int64_t task, const auto&) {
       prepare_tile(task / tiles, static_cast<int>(task % tiles));
     });
-    for (std::int64_t head = 0; head < heads; ++head) find_non_finite_values(head);
+    for (std::size_t of_values = 0; of_values < values_.size(); ++of_values) {
+      find_non_finite_values(of_values);
+    }
     run_tasks(heads * blocks_, execution_,
               [&](std::int64_t task, const auto& stopped) { run_block(task, stopped); });
     return std::move(result_);
@@ -83,8 +97,11 @@ class ForwardPass {
   const Kernels<T>& kernels_;
   int group_rows_;  ///< Queries in a tile.
   Mask mask_;
+  std::int64_t key_heads_;  ///< Heads of packed keys.
   std::int64_t query_block_ = most_queries, blocks_ = 0;
-  std::vector<std::unique_ptr<ForwardHead<S>>> heads_;
+  std::vector<std::optional<Head<T>>> heads_;            ///< [batch × head]
+  std::vector<std::optional<PackedKeys<T>>> keys_;       ///< [batch × heads of packed keys]
+  std::vector<std::optional<ForwardValues<S>>> values_;  ///< [batch × heads of v]
   Forward<S> result_;
 
   /// The queries of a task and their running sums.
@@ -107,31 +124,53 @@ class ForwardPass {
                         : std::min(most_queries, round_up<std::int64_t>(share, group_rows_));
   }
 
+  /// Returns the place of the packed tokens, of `own` heads, that a head of a batch element reads.
+  [[nodiscard]] std::size_t packed_at(std::int64_t index, std::int64_t own) const {
+    const std::int64_t heads = plan_.extents.head;
+    return static_cast<std::size_t>(index / heads * own + shared_head(index % heads, own, heads));
+  }
+  /// Returns the first head of a batch element that reads these packed tokens.
+  [[nodiscard]] std::int64_t first_reader(std::int64_t at, std::int64_t own) const {
+    return at * (plan_.extents.head / own);
+  }
+  [[nodiscard]] ForwardHead<S> head_at(std::int64_t index) const {
+    const ForwardValues<S>& values = *values_[packed_at(index, plan_.extents.value_heads())];
+    return {*heads_[static_cast<std::size_t>(index)], *keys_[packed_at(index, key_heads_)],
+            values.packed, values.non_finite};
+  }
+
   void prepare_head(std::int64_t index) {
-    Head<T> head(plan_, kernels_, input_, index);
-    PackedKeys<T> keys(plan_, kernels_, head, plan_.extents.key);
-    PackedValues<S> values(plan_, kernels_, input_, index);
-    heads_[static_cast<std::size_t>(index)] = std::make_unique<ForwardHead<S>>(
-        ForwardHead<S>{std::move(head), std::move(keys), std::move(values), {}});
+    Head<T>& head = heads_[static_cast<std::size_t>(index)].emplace(plan_, kernels_, input_, index);
+    const std::size_t keys = packed_at(index, key_heads_);
+    if (first_reader(static_cast<std::int64_t>(keys), key_heads_) == index) {
+      keys_[keys].emplace(plan_, kernels_, head, plan_.extents.key);
+    }
+    const std::size_t values = packed_at(index, plan_.extents.value_heads());
+    if (first_reader(static_cast<std::int64_t>(values), plan_.extents.value_heads()) == index) {
+      values_[values].emplace(ForwardValues<S>{{plan_, kernels_, input_, index}, {}});
+    }
   }
 
-  void prepare_tile(std::int64_t index, int t) {
-    const std::int64_t b = index / plan_.extents.head, h = index % plan_.extents.head;
-    ForwardHead<S>& shared = *heads_[static_cast<std::size_t>(index)];
-    shared.keys.pack(plan_, kernels_, shared.head, input_.key.tokens(b, h), t);
-    shared.values.pack(t);
+  /// Packs tile `t` of the keys, or of the values, which are counted after the keys.
+  void prepare_tile(std::int64_t at, int t) {
+    const auto keys = static_cast<std::int64_t>(keys_.size());
+    if (at >= keys) return values_[static_cast<std::size_t>(at - keys)]->packed.pack(t);
+    const std::int64_t index = first_reader(at, key_heads_), heads = plan_.extents.head;
+    keys_[static_cast<std::size_t>(at)]->pack(
+        plan_, kernels_, *heads_[static_cast<std::size_t>(index)],
+        input_.key.tokens(index / heads, index % heads, heads), t);
   }
 
-  void find_non_finite_values(std::int64_t index) {
-    ForwardHead<S>& shared = *heads_[static_cast<std::size_t>(index)];
-    const std::int64_t b = index / plan_.extents.head, h = index % plan_.extents.head;
-    shared.non_finite_values =
-        NonFiniteValues<S>(plan_.aggregate, input_.value.tokens(b, h), shared.values.non_finite());
+  void find_non_finite_values(std::size_t at) {
+    const std::int64_t own = plan_.extents.value_heads(), index = static_cast<std::int64_t>(at);
+    ForwardValues<S>& values = *values_[at];
+    values.non_finite = NonFiniteValues<S>(
+        plan_.aggregate, input_.value.tokens(index / own, index % own), values.packed.non_finite());
   }
 
   void run_block(std::int64_t task, const std::function<bool()>& stopped) {
     const std::int64_t index = task / blocks_;
-    const ForwardHead<S>& shared = *heads_[static_cast<std::size_t>(index)];
+    const ForwardHead<S> shared = head_at(index);
     Block block = start(index, (task % blocks_) * query_block_, shared);
     Tiles<S> tiles(plan_, kernels_, shared.head, mask_, input_.key, index, result_.column_lse);
     for (int t = 0; t < shared.keys.tiles() && !stopped(); ++t)
@@ -141,7 +180,7 @@ class ForwardPass {
       shared.head.position_values().add(sums + shared.values.stride(), sums);
       finish(block, r);
       shared.non_finite_values.add_seen(
-          mask_, block.batch, block.begin + r,
+          mask_, index, block.begin + r,
           result_.output.row(block.batch, block.head, block.begin + r));
     }
   }

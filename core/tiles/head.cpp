@@ -48,7 +48,7 @@ Head<T>::Head(const Plan& plan, const Kernels<T>& kernels, const AttentionInput<
   std::copy_n(constants, max_constants, constants_);
   centre_.assign(static_cast<std::size_t>(base_size_), 0.0);
   const bool distance = plan.similarity->info.measure == Measure::squared_distance;
-  if (distance && plan.sees_all()) find_centre(input.key.tokens(b, h));
+  if (distance && plan.sees_all()) find_centre(input.key.tokens(b, h, plan.extents.head));
   if (base_size_ > 0) first_axis_.front() = T(1);
   const double columns = static_cast<double>(std::max<std::int64_t>(1, plan.extents.feature));
   bias_.take_queries(kernels, input.query.tokens(b, h),
@@ -133,8 +133,11 @@ void Head<T>::place(const TokenRows<const S>& tokens, std::int64_t capacity, con
 
 std::string token_name(const Plan& plan, std::int64_t head, const char* tensor,
                        std::int64_t token) {
-  return fmt::format("token {} of {} (batch {}, head {})", token, tensor, head / plan.extents.head,
-                     head % plan.extents.head);
+  const Extents& e = plan.extents;
+  const std::string_view name = tensor;
+  const std::int64_t own = name == "k" ? e.key_heads() : name == "v" ? e.value_heads() : e.head;
+  return fmt::format("token {} of {} (batch {}, head {})", token, tensor, head / e.head,
+                     shared_head(head % e.head, own, e.head));
 }
 
 template <class T>
@@ -199,21 +202,21 @@ const char* Head<T>::store_token(const T* x, std::int64_t i, EmbeddedPoint& plac
 }
 
 template <class T>
-template <class S>
+template <class S, class Out>
 void Head<T>::token_gradients(const TokenRows<const S>& tokens, const OperandGradient<T>& upstream,
-                              const TokenRows<S>& dx, double* dparameters) const {
+                              const TokenRows<Out>& dx, double* dparameters) const {
   const auto d = static_cast<std::size_t>(tokens.columns);
   const ModelMapRow& map = *plan_->map;
   const ModelMapContext c = context();
   Buffer<T> converted(std::is_same_v<S, T> ? 0 : d);
   for (std::int64_t i = 0; i < tokens.count; ++i) {
-    S* out = dx.row(i);
+    Out* out = dx.row(i);
     const T* base = upstream.base + i * upstream.stride;
     const T potential = upstream.potential[i];
     const bool untouched =
         potential == 0 && std::all_of(base, base + base_size_, [](T v) { return v == 0; });
     if (untouched) {  // This includes tokens that are not finite and that no query saw.
-      std::fill_n(out, d, S(0));
+      std::fill_n(out, d, Out(0));
       continue;
     }
     const T* x = numbers_of(tokens.row(i), tokens.columns, converted);
@@ -227,22 +230,24 @@ void Head<T>::token_gradients(const TokenRows<const S>& tokens, const OperandGra
     const TokenGradient by = map.gradient(c, numbers, {along, by_place},
                                           dparameters + plan_->similarity_parameters.size());
     if (by.by_token == 0) {
-      for (int k = 0; k < base_size_; ++k) out[k] = static_cast<S>(by.by_base * base[k]);
+      for (int k = 0; k < base_size_; ++k) out[k] = static_cast<Out>(by.by_base * base[k]);
     } else {
       for (int k = 0; k < base_size_; ++k) {
-        out[k] = static_cast<S>(by.by_base * base[k] + by.by_token * x[k]);
+        out[k] = static_cast<Out>(by.by_base * base[k] + by.by_token * x[k]);
       }
     }
-    if (base_size_ < tokens.columns) out[base_size_] = static_cast<S>(by.last);
+    if (base_size_ < tokens.columns) out[base_size_] = static_cast<Out>(by.last);
   }
 }
 
+#define CONELAB_TOKEN_GRADIENTS(T, S, Out)                                                     \
+  template void Head<T>::token_gradients(const TokenRows<const S>&, const OperandGradient<T>&, \
+                                         const TokenRows<Out>&, double*) const;
 #define CONELAB_HEAD(T, S)                                                                         \
   template Head<T>::Head(const Plan&, const Kernels<T>&, const AttentionInput<S>&, std::int64_t);  \
   template void Head<T>::place(const TokenRows<const S>&, std::int64_t, const char*, std::int64_t, \
                                int, Operand<T>&) const;                                            \
-  template void Head<T>::token_gradients(const TokenRows<const S>&, const OperandGradient<T>&,     \
-                                         const TokenRows<S>&, double*) const;                      \
+  CONELAB_TOKEN_GRADIENTS(T, S, S)                                                                 \
   template void Head<T>::bias_gradients(const double*, const TokenRows<const S>&,                  \
                                         const TokenRows<S>&, PartValues&, double*) const;
 template class Head<float>;
@@ -251,5 +256,7 @@ CONELAB_HEAD(float, float)
 CONELAB_HEAD(float, Float16)
 CONELAB_HEAD(float, Bfloat16)
 CONELAB_HEAD(double, double)
+CONELAB_TOKEN_GRADIENTS(float, Float16, float)
+CONELAB_TOKEN_GRADIENTS(float, Bfloat16, float)
 
 }  // namespace conelab

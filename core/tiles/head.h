@@ -34,7 +34,8 @@ struct OperandGradient {
 template <class T>
 inline constexpr double reach = std::is_same_v<T, float> ? 2.78e9 : 6.7e153;
 
-/// Returns "token 3 of k (batch 0, head 2)". `head` is batch * heads + head.
+/// Returns "token 3 of k (batch 0, head 2)", the head of k or v that serves this head of q. `head`
+/// is batch * heads + head.
 [[nodiscard]] std::string token_name(const Plan& plan, std::int64_t head, const char* tensor,
                                      std::int64_t token);
 
@@ -65,11 +66,12 @@ class Head {
              std::int64_t first, int panel, Operand<T>& out) const;
 
   /// Sets dx to dL/dx of tokens [n × d], and adds to dparameters: the derivatives by the
-  /// parameters of the similarity, then the one by the radius or height of the light.
-  /// `upstream.base` may be dx itself if both have the same stride.
-  template <class S>
+  /// parameters of the similarity, then the one by the radius or height of the light. Out is S, or
+  /// T for sums that are rounded later. `upstream.base` may be dx itself if both have the same
+  /// stride.
+  template <class S, class Out>
   void token_gradients(const TokenRows<const S>& tokens, const OperandGradient<T>& upstream,
-                       const TokenRows<S>& dx, double* dparameters) const;
+                       const TokenRows<Out>& dx, double* dparameters) const;
   /// Applies the chain rule to dL/dlogit, summed in the layout of the bias's table: adds
   /// dL/d(parameters of the bias) to `bias`. If the bias depends on queries, it also adds dL/dq to
   /// query_grad [n_q × d], and dL/d(scale) to dparameters if the similarity is `dot`.

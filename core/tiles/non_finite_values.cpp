@@ -18,16 +18,16 @@ NonFiniteValues<S>::NonFiniteValues(Aggregate aggregate, const TokenRows<const S
 }
 
 template <class S>
-void NonFiniteValues<S>::add_seen(const Mask& mask, std::int64_t batch, std::int64_t query,
+void NonFiniteValues<S>::add_seen(const Mask& mask, std::int64_t element, std::int64_t query,
                                   S* output) const {
   if (keys_.empty()) return;
-  const Cover cover = mask.cover({batch, query, query + 1, keys_.front(), keys_.back() + 1});
+  const Cover cover = mask.cover({element, query, query + 1, keys_.front(), keys_.back() + 1});
   if (cover == Cover::none) return;
   std::vector<T> sums = sums_;
   if (cover == Cover::partial) {
     std::fill(sums.begin(), sums.end(), T(0));
     for (const std::int64_t key : keys_) {
-      if (mask.admits(batch, query, key)) add(key, sums.data());
+      if (mask.admits(element, query, key)) add(key, sums.data());
     }
   }
   for (std::int64_t c = 0; c < values_.columns; ++c) {

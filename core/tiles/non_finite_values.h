@@ -22,7 +22,8 @@ class NonFiniteValues {
                   std::vector<std::int64_t> keys);
 
   /// Adds the numbers that are not finite, of the keys that the query sees, to its output [d_v].
-  void add_seen(const Mask& mask, std::int64_t batch, std::int64_t query, S* output) const;
+  /// `element` is batch * heads + head.
+  void add_seen(const Mask& mask, std::int64_t element, std::int64_t query, S* output) const;
 
  private:
   Aggregate aggregate_ = Aggregate::mean;

@@ -13,6 +13,7 @@
 #include "core/tiles/head.h"
 #include "core/tiles/parameter_sums.h"
 #include "core/tiles/row_weights.h"
+#include "core/tiles/shared_rows.h"
 #include "core/tiles/upstream.h"
 
 namespace conelab {
@@ -38,9 +39,9 @@ class SparseHead {
         stride_(value_stride(plan.aggregate, plan.extents.value, kernels.panel)) {
     const Extents& e = plan.extents;
     place(input.query.tokens(batch, head), "q", queries_);
-    place(input.key.tokens(batch, head), "k", keys_);
+    place(input.key.tokens(batch, head, e.head), "k", keys_);
     values_.resize(static_cast<std::size_t>(e.key * stride_));
-    const TokenRows<const S> values = input.value.tokens(batch, head);
+    const TokenRows<const S> values = input.value.tokens(batch, head, e.head);
     std::vector<std::int64_t> not_finite;
     extend_values(plan, head_.index(), values, 0, stride_, values_.data(), not_finite);
     // Only rows that see a value read it, so that it may stay NaN or infinite.
@@ -117,20 +118,15 @@ class SparseRow {
  public:
   /// `column_lse` [n_k] of the head's keys is subtracted from the logits; null: nothing is.
   SparseRow(const Plan& plan, const Kernels<T>& kernels, const SparseHead<S>& head,
-            const Mask& mask, std::int64_t batch, const T* column_lse)
-      : plan_(plan),
-        kernels_(kernels),
-        head_(head),
-        mask_(mask),
-        batch_(batch),
-        column_lse_(column_lse) {
+            const Mask& mask, const T* column_lse)
+      : plan_(plan), kernels_(kernels), head_(head), mask_(mask), column_lse_(column_lse) {
     std::copy_n(head.head().constants(), max_constants, constants_);
   }
 
   /// Gathers and measures the keys of a query. Returns false if it sees none.
   bool gather(std::int64_t query) {
     query_ = query;
-    keys_ = mask_.keys(batch_, query);
+    keys_ = mask_.keys(head_.head().index(), query);
     if (keys_.empty()) return false;
     columns_ = round_up(static_cast<int>(keys_.size()), kernels_.column_multiple);
     const auto columns = static_cast<std::size_t>(columns_);
@@ -200,7 +196,7 @@ class SparseRow {
   const Kernels<T>& kernels_;
   const SparseHead<S>& head_;
   const Mask& mask_;
-  std::int64_t batch_, query_ = 0;
+  std::int64_t query_ = 0;
   const T* column_lse_;
   T constants_[max_constants];
   std::vector<std::int64_t> keys_;
@@ -286,7 +282,7 @@ class SparseBackward {
         b_(b),
         h_(h),
         head_(plan, kernels, input, b, h),
-        row_(plan, kernels, head_, mask, b, columns_of(saved, b, h)),
+        row_(plan, kernels, head_, mask, columns_of(saved, b, h)),
         sums_(plan) {
     const Extents& e = plan.extents;
     sums_.bias = plan.zeros(plan.bias_parameters);
@@ -296,8 +292,10 @@ class SparseBackward {
     if (head_.head().bias().has_gradient()) by_offset_.assign(head_.head().bias().sums(), 0.0);
   }
 
-  /// Writes the head's rows of the result and returns the sums for its parameters.
-  ParameterSums run(Backward<S>& result, const std::function<bool()>& stopped) {
+  /// Writes the head's queries of the result, adds its part of the gradients of k and v, and
+  /// returns the sums for its parameters.
+  ParameterSums run(Backward<S>& result, SharedRows<S>& key_grad, SharedRows<S>& value_grads,
+                    const std::function<bool()>& stopped) {
     const Extents& e = plan_.extents;
     if (!saved_.column_lse.empty()) find_column_deltas(stopped);
     for (std::int64_t i = 0; i < e.query && !stopped(); ++i) add_row(i);
@@ -305,12 +303,18 @@ class SparseBackward {
     const TokenRows<const S> queries = input_.query.tokens(b_, h_);
     head.token_gradients(queries, by_query_.operand(), result.query.tokens(b_, h_),
                          sums_.similarity.data());
-    head.token_gradients(input_.key.tokens(b_, h_), by_key_.operand(), result.key.tokens(b_, h_),
+    Buffer<T> dk(static_cast<std::size_t>(e.key * e.feature));
+    Buffer<T> dv(static_cast<std::size_t>(e.key * e.value));
+    head.token_gradients(input_.key.tokens(b_, h_, e.head), by_key_.operand(),
+                         TokenRows<T>{dk.data(), e.key, e.feature, e.feature},
                          sums_.similarity.data());
+    const TokenRows<const S> values = input_.value.tokens(b_, h_, e.head);
     for (std::int64_t j = 0; j < e.key; ++j) {
-      set_value_grad(plan_.aggregate, value_grad(j), input_.value.row(b_, h_, j), e.value,
-                     result.value.row(b_, h_, j));
+      set_value_grad(plan_.aggregate, value_grad(j), values.row(j), e.value,
+                     dv.data() + j * e.value);
     }
+    key_grad.add(b_, h_, 0, std::move(dk));
+    value_grads.add(b_, h_, 0, std::move(dv));
     head.bias_gradients(by_offset_.data(), queries, result.query.tokens(b_, h_), sums_.bias,
                         sums_.similarity.data());
     return std::move(sums_);
@@ -479,7 +483,7 @@ Forward<S> sparse_forward(const Plan& plan, const AttentionInput<S>& input, cons
     for (std::int64_t h = 0; h < e.head; ++h) {
       const SparseHead<S> head(plan, k, input, b, h);
       if (over_queries) {
-        SparseRow<S> row(plan, k, head, mask, b, nullptr);
+        SparseRow<S> row(plan, k, head, mask, nullptr);
         find_column_lse(head, row, e.query,
                         {result.column_lse.row(b, h, 0), static_cast<std::size_t>(e.key)});
       }
@@ -488,7 +492,7 @@ Forward<S> sparse_forward(const Plan& plan, const AttentionInput<S>& input, cons
       const double heads = static_cast<double>(e.batch * e.head);
       run_tasks(tasks, stage(run, done / heads, (done + 1) / heads),
                 [&](std::int64_t task, const auto&) {
-                  SparseRow<S> row(plan, k, head, mask, b, columns_of(result, b, h));
+                  SparseRow<S> row(plan, k, head, mask, columns_of(result, b, h));
                   const std::int64_t end = std::min(e.query, (task + 1) * task_rows);
                   for (std::int64_t i = task * task_rows; i < end; ++i) {
                     forward_row(plan, head, row, b, h, i, result);
@@ -505,15 +509,16 @@ Backward<S> sparse_backward(const Plan& plan, const AttentionInput<S>& input,
   const Extents& e = plan.extents;
   const Kernels<Compute<S>>& k = kernels<S>(run.simd, 1);
   const Mask mask = plan.mask(input);
-  Backward<S> result{Tensor4<S>(input.query.shape),
-                     Tensor4<S>(input.key.shape),
-                     Tensor4<S>(input.value.shape),
-                     {}};
+  Backward<S> result;
+  result.query = Tensor4<S>(input.query.shape);
+  SharedRows<S> key_grad(input.key.shape, e.head), value_grad(input.value.shape, e.head);
   std::vector<ParameterSums> sums(static_cast<std::size_t>(e.batch * e.head), ParameterSums(plan));
   run_tasks(e.batch * e.head, run, [&](std::int64_t index, const auto& stopped) {
     SparseBackward<S> pass(plan, k, input, saved, mask, index / e.head, index % e.head);
-    sums[static_cast<std::size_t>(index)] = pass.run(result, stopped);
+    sums[static_cast<std::size_t>(index)] = pass.run(result, key_grad, value_grad, stopped);
   });
+  result.key = key_grad.take();
+  result.value = value_grad.take();
   add_parameter_gradients(plan, sums, result);
   return result;
 }

@@ -11,7 +11,7 @@ template <class S>
 Cover Tiles<S>::cover(std::int64_t query_begin, std::int64_t query_end,
                       const KeyTile<T>& keys) const {
   const Cover c =
-      mask_->cover({batch_, query_begin, query_end, keys.first, keys.first + keys.count});
+      mask_->cover({index_, query_begin, query_end, keys.first, keys.first + keys.count});
   return c == Cover::all && keys.count < keys.columns ? Cover::partial : c;
 }
 
@@ -20,7 +20,7 @@ KeyTile<Compute<S>> Tiles<S>::seen_part(const QueryGroup<T>& queries,
                                         const KeyTile<T>& keys) const {
   std::int64_t begin = keys.count, end = 0;
   for (int r = 0; r < queries.rows; ++r) {
-    const KeyRange range = mask_->range(batch_, queries.first + r);
+    const KeyRange range = mask_->range(index_, queries.first + r);
     if (range.end <= range.begin) continue;
     begin = std::min(begin, range.begin - keys.first);
     end = std::max(end, range.end - keys.first);
@@ -128,7 +128,7 @@ bool Tiles<S>::sees_any(const QueryGroup<T>& queries, const KeyTile<T>& keys, Co
   if (cover == Cover::all) return true;
   sees_.resize(static_cast<std::size_t>(queries.rows) * static_cast<std::size_t>(keys.count));
   mask_->visible(
-      {batch_, queries.first, queries.first + queries.rows, keys.first, keys.first + keys.count},
+      {index_, queries.first, queries.first + queries.rows, keys.first, keys.first + keys.count},
       sees_.data());
   return !mask_->has_holes() || std::find(sees_.begin(), sees_.end(), 1) != sees_.end();
 }

@@ -112,10 +112,12 @@ class Tiles {
         kernels_(&kernels),
         head_(&head),
         mask_(&mask),
-        batch_(index / plan.extents.head),
-        keys_(keys.tokens(batch_, index % plan.extents.head)),
-        column_lse_(column_lse.empty() ? nullptr
-                                       : column_lse.row(batch_, index % plan.extents.head, 0)) {}
+        index_(index),
+        keys_(keys.tokens(index / plan.extents.head, index % plan.extents.head, plan.extents.head)),
+        column_lse_(column_lse.empty()
+                        ? nullptr
+                        : column_lse.row(index / plan.extents.head, index % plan.extents.head, 0)) {
+  }
 
   [[nodiscard]] Cover cover(std::int64_t query_begin, std::int64_t query_end,
                             const KeyTile<T>& keys) const;
@@ -142,7 +144,7 @@ class Tiles {
   const Kernels<T>* kernels_;
   const Head<T>* head_;
   const Mask* mask_;
-  std::int64_t batch_;
+  std::int64_t index_;       ///< batch * heads + head
   TokenRows<const S> keys_;  ///< [n_k × d]
   const T* column_lse_;      ///< [n_k] or null.
   Buffer<T> addend_;

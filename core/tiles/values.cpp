@@ -23,7 +23,8 @@ PackedValues<S>::PackedValues(const Plan& plan, const Kernels<T>& kernels,
     : plan_(&plan),
       kernels_(&kernels),
       head_(head),
-      values_(input.value.tokens(head / plan.extents.head, head % plan.extents.head)),
+      values_(input.value.tokens(head / plan.extents.head, head % plan.extents.head,
+                                 plan.extents.head)),
       stride_(value_stride(plan.aggregate, plan.extents.value, kernels.panel)),
       non_finite_(
           static_cast<std::size_t>((plan.extents.key + forward_keys<T> - 1) / forward_keys<T>)) {

@@ -12,9 +12,9 @@
 namespace conelab {
 namespace {
 
-bool may_be_tensor(std::size_t rank, const std::string& type) {
+bool may_be_tensor(std::size_t rank, std::size_t most, const std::string& type) {
   const auto types = {"f16", "f32", "f64", "bf16"};
-  return rank >= 2 && rank <= 4 && std::find(types.begin(), types.end(), type) != types.end();
+  return rank >= 2 && rank <= most && std::find(types.begin(), types.end(), type) != types.end();
 }
 
 /// Splits "model.layers.0.q_proj" into words.
@@ -91,17 +91,19 @@ std::string NamedArray::text() const {
   return fmt::format("{}   {}, {}", name, fmt::join(extents, " × "), type);
 }
 
-std::vector<NamedArray> arrays_of(const Inspection& inspection) {
+std::vector<NamedArray> arrays_of(const Inspection& inspection, std::size_t axes) {
   std::vector<NamedArray> arrays;
   for (const InspectedItem& item : inspection.items) {
-    if (item.kind != ItemKind::array || !may_be_tensor(item.extents.size(), item.type)) continue;
+    if (item.kind != ItemKind::array || !may_be_tensor(item.extents.size(), axes, item.type)) {
+      continue;
+    }
     arrays.push_back({item.path, item.extents, item.type});
   }
   return arrays;
 }
 
 std::vector<NamedArray> arrays_of(const std::string& file, FileFormat format,
-                                  const std::function<bool()>& cancelled) {
+                                  const std::function<bool()>& cancelled, std::size_t axes) {
   const SourceRules rules{{}, {}, cancelled};
   const auto source = format == FileFormat::npz ? open_npz_source(file, rules)
                                                 : open_safetensors_source(file, rules);
@@ -110,7 +112,8 @@ std::vector<NamedArray> arrays_of(const std::string& file, FileFormat format,
     const auto array = source->find(name);
     if (!array || !element_dtype(array->element)) continue;
     const char* type = dtype_name(*element_dtype(array->element));
-    if (may_be_tensor(array->extents.size(), type)) arrays.push_back({name, array->extents, type});
+    if (may_be_tensor(array->extents.size(), axes, type))
+      arrays.push_back({name, array->extents, type});
   }
   return arrays;
 }
@@ -134,7 +137,7 @@ ArrayNames guess_arrays(const std::vector<NamedArray>& arrays) {
     return twin.empty() ? other : twin;
   };
   return {found->name, or_else(twin_of(arrays, found->name, 1), key),
-          or_else(twin_of(arrays, found->name, 2), value)};
+          or_else(twin_of(arrays, found->name, 2), value), {}, ""};
 }
 
 std::string array_problem(const std::vector<NamedArray>& arrays, const ArrayNames& names) {
@@ -149,8 +152,9 @@ std::string array_problem(const std::vector<NamedArray>& arrays, const ArrayName
   };
   for (const auto& s : {sk, sv}) {
     if (s[0] != sq[0]) return differ("The numbers of batch elements", sq[0], s[0]);
-    if (s[1] != sq[1]) return differ("The numbers of heads", sq[1], s[1]);
+    if (s[1] == 0 || sq[1] % s[1] != 0) return differ("The numbers of heads", sq[1], s[1]);
   }
+  if (sk[1] != sv[1]) return differ("The heads of k and v", sk[1], sv[1]);
   if (sk[3] != sq[3]) return differ("The features of q and k", sq[3], sk[3]);
   if (sv[2] != sk[2]) return differ("The tokens of k and v", sk[2], sv[2]);
   return "";
@@ -165,7 +169,7 @@ GroupedNames within_group(const ArrayNames& paths) {
   const auto group_of = [&](const std::string& path) {
     return path.substr(0, path.find_last_of(archive ? "/." : "/"));
   };
-  const ArrayNames all{whole(paths.query), whole(paths.key), whole(paths.value)};
+  const ArrayNames all{whole(paths.query), whole(paths.key), whole(paths.value), {}, ""};
   const std::string group = group_of(all.query);
   const auto inside = [&](const std::string& path) {
     return path.empty() || group_of(path) == group;
@@ -173,7 +177,7 @@ GroupedNames within_group(const ArrayNames& paths) {
   const bool one = inside(all.key) && inside(all.value);
   const std::size_t cut = one ? group.size() + 1 : 1;
   const auto name = [&](const std::string& path) { return path.empty() ? "" : path.substr(cut); };
-  return {one ? group : "", {name(all.query), name(all.key), name(all.value)}};
+  return {one ? group : "", {name(all.query), name(all.key), name(all.value), {}, ""}};
 }
 
 }  // namespace conelab

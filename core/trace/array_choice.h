@@ -16,11 +16,13 @@ struct Inspection;
 /// attend --q NAME --k NAME --v NAME`.
 struct ArrayNames {
   std::string query, key, value;
-  Reading reading = {};  ///< How these arrays are read.
+  Reading reading = {};      ///< How these arrays are read.
+  std::string weights = {};  ///< Of attention weights that are shown instead of q, k and v.
   bool operator==(const ArrayNames&) const = default;
 };
 
-/// An array that may be q, k or v: floating-point numbers of rank 2, 3 or 4.
+/// An array that may be q, k or v: floating-point numbers of rank 2, 3 or 4; or weights, which may
+/// have 5 axes.
 struct NamedArray {
   std::string name;  ///< In HDF5 its path: "/layer0/query".
   std::vector<std::int64_t> extents;
@@ -29,12 +31,13 @@ struct NamedArray {
   [[nodiscard]] std::string text() const;
 };
 
-/// Returns such arrays of an HDF5 file, in the order of the file.
-[[nodiscard]] std::vector<NamedArray> arrays_of(const Inspection& inspection);
+/// Returns such arrays of an HDF5 file, with at most this many axes, in the order of the file.
+[[nodiscard]] std::vector<NamedArray> arrays_of(const Inspection& inspection, std::size_t axes = 4);
 /// Returns those of an .npz or .safetensors file; only its directory is read. Throws a failure if
 /// it cannot be read.
 [[nodiscard]] std::vector<NamedArray> arrays_of(const std::string& file, FileFormat format,
-                                                const std::function<bool()>& cancelled);
+                                                const std::function<bool()>& cancelled,
+                                                std::size_t axes = 4);
 
 /// Returns the names that most probably mean q, k and v: those with "q" or "query", and the names
 /// that differ from it by "k" or "key" and "v" or "value", otherwise the only ones with these

@@ -42,6 +42,7 @@ AttentionInput<T> attention_input(Input&& file, Dtype dtype) {
   for (auto* tensor : {&input.query, &input.key, &input.value, &input.output_grad}) {
     round_to(dtype, tensor->owned().data);
   }
+  if (!file.mask.empty()) input.allowed_sizes = file.mask_sizes;
   input.allowed = std::move(file.mask);
   for (auto& [name, tensor] : file.parameters) {
     const std::vector<double> numbers = to_doubles(tensor);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/files/weights_array.h"
+
 namespace conelab {
 namespace {
 
@@ -44,6 +46,30 @@ std::vector<std::string> groups_with_queries(const Inspection& inspection,
     }
   }
   return by_parent(groups);
+}
+
+std::vector<std::string> groups_with_weights(const std::vector<NamedArray>& arrays,
+                                             const std::string& given) {
+  for (const char* usual : weights_names) {
+    const std::string name = given.empty() ? usual : given;
+    std::vector<std::string> groups;
+    for (const NamedArray& array : arrays) {
+      // "layers.0.mlp.weight" is the parameter of a layer.
+      const bool inside = name == weights_names[1] ? array.name.ends_with("/" + name)
+                                                   : is_array_of_group(array.name, name);
+      if (array.name != name && !inside) continue;
+      std::string group = array.name.substr(0, array.name.size() - name.size());
+      if (!group.empty()) group.pop_back();
+      if (!group.empty() && !group.starts_with('/')) group = "/" + group;
+      const bool stacked = array.extents.size() == 5;
+      for (std::int64_t i = 0; stacked && i < array.extents.front(); ++i) {
+        groups.push_back(weights_layer(group, name, i));
+      }
+      if (!stacked) groups.push_back(group);
+    }
+    if (!groups.empty()) return by_parent(groups);
+  }
+  return {};
 }
 
 bool is_array_of_group(const std::string& array, const std::string& name) {

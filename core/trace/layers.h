@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/files/inspect.h"
+#include "core/trace/array_choice.h"
 
 namespace conelab {
 
@@ -14,6 +15,10 @@ namespace conelab {
 /// of the file, the layers of each in natural order ("/german/layer3" before "/german/layer10").
 [[nodiscard]] std::vector<std::string> groups_with_queries(const Inspection& inspection,
                                                            const std::string& query = "q");
+/// Returns the groups that hold an array of attention weights of this name; if it is empty, of one
+/// of the names of weights_array.h. An array with an axis of layers gives a group for each.
+[[nodiscard]] std::vector<std::string> groups_with_weights(const std::vector<NamedArray>& arrays,
+                                                           const std::string& name = "");
 /// Returns whether an array of an archive is `name` within a group: "layer0/q" and "layer0.q" are
 /// q.
 [[nodiscard]] bool is_array_of_group(const std::string& array, const std::string& name);

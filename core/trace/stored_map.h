@@ -1,5 +1,5 @@
-// A matrix of a result of `attend` as it is stored in the file: weights, logits, output or a
-// gradient of every batch element and head.
+// A matrix that is stored in a file: weights, logits, output or a gradient of a result of `attend`,
+// or weights that another program computed, of every batch element and head.
 //
 // Maps show it like a trace, without computing anything. Each array of a result stands where a
 // trace has its layers, under the path of its group:

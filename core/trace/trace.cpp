@@ -1,11 +1,13 @@
 #include "core/trace/trace.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/files/inspect.h"
 #include "core/files/sandbox.h"
+#include "core/files/text.h"
 #include "core/trace/array_choice.h"
 #include "core/trace/attention_input.h"
 #include "core/trace/layers.h"
@@ -13,10 +15,15 @@
 namespace conelab {
 namespace {
 
-std::string label(const std::vector<std::string>& tokens, std::int64_t i) {
-  const auto index = static_cast<std::size_t>(i);
+/// Returns the text of token i of the n tokens of a batch element, or its number.
+std::string label(const std::vector<std::string>& tokens, std::int64_t n, std::int64_t batch,
+                  std::int64_t i) {
+  const bool rows = tokens.size() > static_cast<std::size_t>(n);
+  const auto index = static_cast<std::size_t>((rows ? batch * n : 0) + i);
   return index < tokens.size() ? tokens[index] : std::to_string(i);
 }
+
+std::string query_of(const ArrayNames& names) { return names.query.empty() ? "q" : names.query; }
 
 void check_index(const char* axis, std::int64_t index, std::int64_t size) {
   if (index < 0 || index >= size) {
@@ -41,8 +48,8 @@ StridedTensor4<double> view_of(const Tensor4<double>& tensor) {
 }
 
 /// A trace of a stored map. Its tensors have tokens and heads, and no features.
-std::shared_ptr<const Trace> trace_of(std::shared_ptr<const StoredMap> map, const std::string& file,
-                                      const std::string& group) {
+std::shared_ptr<Trace> trace_of(std::shared_ptr<const StoredMap> map, const std::string& file,
+                                const std::string& group) {
   auto trace = std::make_shared<Trace>();
   trace->file = file;
   trace->group = group;
@@ -54,18 +61,48 @@ std::shared_ptr<const Trace> trace_of(std::shared_ptr<const StoredMap> map, cons
   return trace;
 }
 
+/// Returns attention weights of another program as a stored map.
+std::shared_ptr<const StoredMap> weights_as_map(InputTensor weights, const Input& input,
+                                                const std::string& file) {
+  auto map = std::make_shared<StoredMap>();
+  const Shape4 shape = weights.shape();
+  map->name = "weights";
+  map->title = std::filesystem::path(file).stem().string();
+  map->batch = shape.batch, map->head = shape.head;
+  map->rows = shape.token, map->columns = shape.feature;
+  map->row_axis = "query", map->column_axis = "key";
+  map->row_token = input.query_token, map->column_token = input.key_token;
+  if (auto* exact = std::get_if<std::vector<double>>(&weights.numbers)) {
+    map->numbers = std::move(*exact);
+  } else {
+    map->numbers = to_tensor<float>(std::move(weights)).data;
+  }
+  return map;
+}
+
 }  // namespace
 
 Extents Trace::extents() const {
   Extents e{query.shape.batch, query.shape.head,    query.shape.token,
             key.shape.token,   query.shape.feature, value.shape.feature};
+  e.key_head = e.value_head = key.shape.head;
   for (const auto& [name, tensor] : tensors) e.tensors[name] = tensor.extents;
   for (const auto& [name, tensor] : indices) e.tensors[name] = tensor.extents;
   return e;
 }
 
-std::string Trace::query_label(std::int64_t i) const { return label(query_token, i); }
-std::string Trace::key_label(std::int64_t i) const { return label(key_token, i); }
+std::vector<std::string> Trace::query_tokens(std::int64_t batch) const {
+  return tokens_of_batch(query_token, query.shape.token, batch);
+}
+std::vector<std::string> Trace::key_tokens(std::int64_t batch) const {
+  return tokens_of_batch(key_token, key.shape.token, batch);
+}
+std::string Trace::query_label(std::int64_t batch, std::int64_t i) const {
+  return label(query_token, query.shape.token, batch, i);
+}
+std::string Trace::key_label(std::int64_t batch, std::int64_t i) const {
+  return label(key_token, key.shape.token, batch, i);
+}
 
 std::shared_ptr<const Trace> load_trace(const std::string& file, const std::string& group,
                                         const Cancelled& cancelled, const ArrayNames& arrays,
@@ -75,18 +112,24 @@ std::shared_ptr<const Trace> load_trace(const std::string& file, const std::stri
   InputOptions options;
   static_cast<Reading&>(options) = arrays.reading;
   options.query = arrays.query, options.key = arrays.key, options.value = arrays.value;
+  options.weights = arrays.weights;
+  options.or_weights = arrays.query.empty();
   options.digest = digest;
   for (const ParameterInfo& info : tensor_parameters()) options.parameters.emplace_back(info.key);
   Input input = read_input_sandboxed(spec, options, {.cancelled = cancelled});
-  auto trace = std::make_shared<Trace>();
+  const auto trace =
+      input.weights
+          ? trace_of(weights_as_map(std::move(*input.weights), input, file), file, input.group)
+          : std::make_shared<Trace>();
   trace->file = file;
-  trace->group = group;
   trace->arrays = arrays;
   trace->sha256 = input.sha256;
   trace->model = input.model;
   trace->remark = input.remark;
   trace->query_token = std::move(input.query_token);
   trace->key_token = std::move(input.key_token);
+  if (input.weights) return trace;
+  trace->group = group;
   input.output_grad.reset();
   auto tensors = attention_input<double>(std::move(input), Dtype::f64);
   stop_if(cancelled);
@@ -95,6 +138,7 @@ std::shared_ptr<const Trace> load_trace(const std::string& file, const std::stri
   trace->key = std::move(tensors.key.owned());
   trace->value = std::move(tensors.value.owned());
   trace->allowed = std::move(tensors.allowed);
+  trace->allowed_sizes = tensors.allowed_sizes;
   trace->tensors = std::move(tensors.tensors);
   trace->indices = std::move(tensors.indices);
   return trace;
@@ -113,9 +157,16 @@ std::shared_ptr<const HeadInput> head_input(const Trace& trace, std::int64_t bat
     set_sizes(one->fast, *trace.stored);
     return one;
   }
-  const AttentionInput<double> all{
-      view_of(trace.query), view_of(trace.key), view_of(trace.value), {}, trace.allowed, {},
-      trace.tensors,        trace.indices};
+  const AttentionInput<double> all{view_of(trace.query),
+                                   view_of(trace.key),
+                                   view_of(trace.value),
+                                   {},
+                                   trace.allowed,
+                                   {},
+                                   trace.tensors,
+                                   trace.indices,
+                                   {},
+                                   trace.allowed_sizes};
   one->exact = input_of_head(all, batch, head);
   one->fast = convert<float>(one->exact);
   one->device = device;
@@ -151,7 +202,7 @@ std::string drawn_tensors(const Call& call, const Trace& trace) try {
 std::string made_head(const Call& call, const Trace& trace) try {
   if (trace.stored || !makes_heads(call)) return {};
   Extents one = trace.extents();
-  one.head = 1;
+  one.head = one.key_head = one.value_head = 1;
   const auto plan = resolve(call_on_head(call, trace, 0), one);
   return made_head_text(plan->chain ? plan->chain->extents.head : 1);
 } catch (const Error&) {
@@ -183,27 +234,33 @@ Call call_on_head(const Call& call, const Trace& trace, std::int64_t head) {
   return given_call_on_head(with_drawn_tensors(call, trace), trace, head);
 }
 
-std::vector<std::string> groups_to_open(const std::string& file, const std::string& query,
-                                        const Cancelled& cancelled, bool or_stored,
-                                        bool allow_external) {
+std::vector<std::string> groups_to_open(const std::string& file, const ArrayNames& names,
+                                        const Cancelled& cancelled, bool or_stored) {
   const FileFormat format = detect_format(file);
   if (format == FileFormat::npy) return {""};
   if (format != FileFormat::hdf5) {
-    std::vector<std::string> names;
-    for (const NamedArray& array : arrays_of(file, format, cancelled)) names.push_back(array.name);
-    return groups_of_archive(names, query);
+    std::vector<std::string> all;
+    const std::vector<NamedArray> arrays = arrays_of(file, format, cancelled, 5);
+    for (const NamedArray& array : arrays) all.push_back(array.name);
+    const auto groups = names.weights.empty() ? groups_of_archive(all, query_of(names))
+                                              : std::vector<std::string>();
+    return groups.empty() && names.query.empty() ? groups_with_weights(arrays, names.weights)
+                                                 : groups;
   }
   const Inspection inspection =
-      inspect_without_digest(file, {.cancelled = cancelled}, allow_external);
-  std::vector<std::string> groups = groups_to_open(inspection, query, or_stored);
+      inspect_without_digest(file, {.cancelled = cancelled}, names.reading.allow_external);
+  std::vector<std::string> groups = groups_to_open(inspection, names, or_stored);
   if (groups.empty() && !inspection.sound()) fail("{}", inspection.problems.front());
   return groups;
 }
 
-std::vector<std::string> groups_to_open(const Inspection& inspection, const std::string& query,
+std::vector<std::string> groups_to_open(const Inspection& inspection, const ArrayNames& names,
                                         bool or_stored) {
-  const std::vector<std::string> groups = groups_with_queries(inspection, query);
-  return groups.empty() && or_stored ? stored_maps(inspection) : groups;
+  std::vector<std::string> groups;
+  if (names.weights.empty()) groups = groups_with_queries(inspection, query_of(names));
+  if (groups.empty() && names.weights.empty() && or_stored) groups = stored_maps(inspection);
+  const bool none = groups.empty() && names.query.empty();
+  return none ? groups_with_weights(arrays_of(inspection, 5), names.weights) : groups;
 }
 
 }  // namespace conelab

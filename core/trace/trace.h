@@ -25,26 +25,33 @@ struct Trace {
   std::string model;   ///< The attribute `model` of the file or group; empty if there is none.
   std::string remark;  ///< What the user should know of how it was read, one line; may be empty.
   Tensor4<double> query, key, value;
-  std::vector<std::string> query_token, key_token;     ///< [n_q], [n_k], or empty.
-  std::vector<std::uint8_t> allowed;                   ///< [n_q × n_k] or empty.
+  /// [n_q] and [n_k], with a row for each batch element if these have their own; or empty.
+  std::vector<std::string> query_token, key_token;
+  std::vector<std::uint8_t> allowed;                   ///< In the sizes `allowed_sizes`, or empty.
+  Shape4 allowed_sizes = {0, 1, 0, 0};                 ///< See AttentionInput.
   std::map<std::string, Array<double>> tensors;        ///< Parameters that lie beside q,
   std::map<std::string, Array<std::int64_t>> indices;  ///< and those of whole numbers.
-  /// A map that the file holds instead of q, k and v, which have no features then; null for traces.
+  /// A map that the file contains instead of q, k and v, which have no features then; null for
+  /// traces.
   std::shared_ptr<const StoredMap> stored;
 
   [[nodiscard]] Extents extents() const;
   /// Returns "FILE.h5:/group", the form that commands take.
   [[nodiscard]] std::string spec() const { return group.empty() ? file : file + ":" + group; }
+  /// Return the texts of the tokens of a batch element, [n_q] and [n_k], or nothing.
+  [[nodiscard]] std::vector<std::string> query_tokens(std::int64_t batch) const;
+  [[nodiscard]] std::vector<std::string> key_tokens(std::int64_t batch) const;
   /// Return the text of a token, or its number if it has none.
-  [[nodiscard]] std::string query_label(std::int64_t i) const;
-  [[nodiscard]] std::string key_label(std::int64_t i) const;
+  [[nodiscard]] std::string query_label(std::int64_t batch, std::int64_t i) const;
+  [[nodiscard]] std::string key_label(std::int64_t batch, std::int64_t i) const;
 };
 
 /// A function that is polled while files are read. If it returns true, reading throws interrupted.
 /// An empty one is not called.
 using Cancelled = std::function<bool()>;
 
-/// Reads a trace in a sandbox, or a stored map if `group` is its path. Throws like read_input.
+/// Reads a trace in a sandbox, or a stored map if `group` is its path, or if the group holds
+/// attention weights and no q. Throws like read_input.
 /// Without `digest`, `sha256` remains empty, which saves reading the rest of the file.
 [[nodiscard]] std::shared_ptr<const Trace> load_trace(const std::string& file,
                                                       const std::string& group,
@@ -88,18 +95,17 @@ struct HeadInput {
 /// Does the same, and draws the tensors that the call needs and the file lacks.
 [[nodiscard]] Call call_on_head(const Call& call, const Trace& trace, std::int64_t head);
 
-/// Returns the groups of an HDF5 file that contain an array `query`, or if there are none and
-/// `or_stored` is set its stored maps; for an archive those of groups_of_archive; for a .npy file
-/// one empty name. Parents are in the order of the file, the layers of each in natural order
-/// ("/german/layer3" before
+/// Returns the groups of a file that contain an array with the name of q. If there are none and
+/// `or_stored` is set, returns the stored maps of a result; otherwise, and if q is not named, the
+/// groups with attention weights of another program. For a .npy file it is one empty name. Parents
+/// are in the order of the file, the layers of each in natural order ("/german/layer3" before
 /// "/german/layer10"). Throws a failure if the file cannot be read.
 [[nodiscard]] std::vector<std::string> groups_to_open(const std::string& file,
-                                                      const std::string& query = "q",
+                                                      const ArrayNames& names = {},
                                                       const Cancelled& cancelled = {},
-                                                      bool or_stored = true,
-                                                      bool allow_external = false);
-/// Returns the same for a file that has been inspected, as far as it could be read.
+                                                      bool or_stored = true);
+/// Returns the same for an HDF5 file that has been inspected, as far as it could be read.
 [[nodiscard]] std::vector<std::string> groups_to_open(const Inspection& inspection,
-                                                      const std::string& query = "q",
+                                                      const ArrayNames& names = {},
                                                       bool or_stored = true);
 }  // namespace conelab

@@ -22,6 +22,25 @@ std::vector<std::uint8_t> masked_pairs(const Plan& plan, const AttentionInput<do
   return masked;
 }
 
+/// Returns one head of a stored map as it is in the file.
+WholeMap stored_head(const StoredMap& map, std::int64_t batch, std::int64_t head, Map2d quantity) {
+  const char* wanted = quantity == Map2d::logits ? "logits" : "weights";
+  if (map.name != wanted) misuse("the file holds {} and no {}", map.name, wanted);
+  WholeMap whole{map.rows, map.columns, {}, {}, 1};
+  const std::size_t first = map.index(batch, head, 0),
+                    count = static_cast<std::size_t>(map.rows * map.columns);
+  std::visit(
+      [&](const auto& all) {
+        const auto begin = all.begin() + static_cast<std::ptrdiff_t>(first);
+        whole.values.assign(begin, begin + static_cast<std::ptrdiff_t>(count));
+      },
+      map.numbers);
+  for (const double value : whole.values) {
+    if (quantity == Map2d::logits) whole.masked.push_back(value == -HUGE_VAL ? 1 : 0);
+  }
+  return whole;
+}
+
 /// Returns another layer of the trace's file.
 std::shared_ptr<const Trace> layer_of(const Trace& trace, const std::string& group,
                                       const Execution& execution) {
@@ -38,6 +57,10 @@ std::shared_ptr<const Trace> layer_of(const Trace& trace, const std::string& gro
 
 WholeMap map_of_head(const Trace& trace, std::int64_t batch, std::int64_t head,
                      const Call& call_of_head, Map2d quantity, const Execution& execution) {
+  if (trace.stored) {
+    (void)head_input(trace, batch, head);  // It checks the indices.
+    return stored_head(*trace.stored, batch, head, quantity);
+  }
   const PairCall<double> pairs = pair_call(call_of_head, head_input(trace, batch, head)->exact);
   const Extents& e = pairs.plan->extents;
   check_input(*pairs.plan, pairs.input);

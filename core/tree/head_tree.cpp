@@ -131,8 +131,12 @@ void fill_cone_tree(const HeadElements& tokens, HeadTree& tree, const Execution&
 std::vector<double> pair_logits(const Plan& plan, const AttentionInput<double>& input,
                                 Tokens tokens, std::int64_t batch, std::int64_t head,
                                 const Execution& execution) {
-  AttentionInput<double> same;
-  same.query = same.key = tensor_of(input, tokens);
+  const TokenRows<const double> own =
+      tensor_of(input, tokens).tokens(batch, head, plan.extents.head);
+  AttentionInput<double> same;  // The tokens of this head stand for those of all heads.
+  same.query = same.key = StridedTensor4<double>(
+      own.data, {plan.extents.batch, plan.extents.head, own.count, own.columns},
+      {0, 0, own.stride});
   const std::int64_t n = same.key.shape.token;
   std::vector<double> out(static_cast<std::size_t>(n * n));
   pair_map_tile<double>(bare(plan, n), same, Map2d::logits, nullptr, {batch, head, 0, n, 0, n},
@@ -189,7 +193,7 @@ Segmentation segment_head(const Plan& plan, const AttentionInput<double>& input,
   PairMap<double>(plan, input)
       .tile(Map2d::weights, &saved, {batch, head, 0, n, 0, n}, weights.data(), execution);
   std::vector<std::uint8_t> allowed(cells);
-  plan.mask(input).visible({batch, 0, n, 0, n}, allowed.data());
+  plan.mask(input).visible({batch * plan.extents.head + head, 0, n, 0, n}, allowed.data());
   const std::ptrdiff_t tokens = n * (n - padding);  // Keys that are padding are masked.
   std::fill(allowed.begin() + tokens, allowed.end(), std::uint8_t{0});
   std::fill(weights.begin() + tokens, weights.end(), 0.0);
@@ -214,10 +218,11 @@ std::optional<HeadElements> head_elements(const Plan& plan, const AttentionInput
   if (family == nullptr) return std::nullopt;
   HeadElements out{system_of(plan, *family, head), {}};
   const Placer place(plan, out.system, head);
-  const StridedTensor4<double>& tensor = tensor_of(input, tokens);
-  for (std::int64_t i = 0; i < tensor.shape.token; ++i) {
+  const TokenRows<const double> rows =
+      tensor_of(input, tokens).tokens(batch, head, plan.extents.head);
+  for (std::int64_t i = 0; i < rows.count; ++i) {
     const std::string label = fmt::format("token {} of {}", i, tokens == Tokens::key ? "k" : "q");
-    out.elements.push_back(place(tensor.row(batch, head, i), label));
+    out.elements.push_back(place(rows.row(i), label));
   }
   return out;
 }

@@ -30,8 +30,18 @@ class Group {
     if (out_.signal.empty()) out_.signal = name;
   }
 
-  void add_texts(const std::string& name, const std::string& axis, std::vector<std::string> texts) {
-    if (!texts.empty()) out_.variables.push_back({name, {axis}, std::move(texts), "", {}});
+  /// Adds the texts of `count` of the n tokens, from token `first` on: [axis], or [batch, axis].
+  void add_texts(const std::string& name, const std::string& axis, const TreeLabels& labels,
+                 std::size_t n, std::size_t first, std::size_t count) {
+    const std::vector<std::string>& all = labels.tokens;
+    if (all.empty()) return;
+    std::vector<std::string> texts;
+    for (std::size_t row = 0; row < all.size(); row += n) {
+      const auto from = all.begin() + static_cast<std::ptrdiff_t>(row + first);
+      texts.insert(texts.end(), from, from + static_cast<std::ptrdiff_t>(count));
+    }
+    const Axes axes = all.size() > n ? Axes{"batch", axis} : Axes{axis};
+    out_.variables.push_back({name, axes, std::move(texts), "", {}});
   }
 
   [[nodiscard]] LabelledArray take() { return std::move(out_); }
@@ -55,7 +65,7 @@ LabelledArray depth_group(const std::vector<HeadTree>& trees, const TreeLabels& 
                             "1 where a common ancestor exists",
                             [](const HeadTree& t, auto& data) { append(data, t.common); });
   }
-  group.add_texts("token_text", "token", labels.tokens);
+  group.add_texts("token_text", "token", labels, n, 0, n);
   LabelledArray out = group.take();
   const char* meaning = trees.front().heights ? "minus the height of the lowest common ancestor"
                         : trees.front().order ? "distance of the lowest common ancestor"
@@ -80,7 +90,7 @@ LabelledArray order_group(const std::vector<HeadTree>& trees, const TreeLabels& 
   group.add<std::int64_t>(
       "representative", {"descendant"}, trees, "first token at the same place",
       [](const HeadTree& t, auto& data) { append(data, t.order->representative); });
-  group.add_texts("descendant_text", "descendant", labels.tokens);
+  group.add_texts("descendant_text", "descendant", labels, n, 0, n);
   return group.take();
 }
 
@@ -124,10 +134,8 @@ LabelledArray segmentation_group(const std::vector<HeadTree>& trees, const TreeL
   group.add<std::int64_t>(
       "strongest", {}, trees, "boundary that least attention crosses; -1 where unknown",
       [](const HeadTree& t, auto& data) { data.push_back(t.segmentation->strongest); });
-  if (!labels.tokens.empty()) {
-    group.add_texts("before", "boundary", {labels.tokens.begin(), labels.tokens.end() - 1});
-    group.add_texts("after", "boundary", {labels.tokens.begin() + 1, labels.tokens.end()});
-  }
+  group.add_texts("before", "boundary", labels, n, 0, n - 1);
+  group.add_texts("after", "boundary", labels, n, 1, n - 1);
   return group.take();
 }
 
@@ -136,7 +144,8 @@ void check(const std::vector<HeadTree>& trees, const TreeLabels& labels) {
     misuse("tree: {} trees for {} batch elements of {} heads", trees.size(), labels.batch,
            labels.head);
   }
-  if (!labels.tokens.empty() && labels.tokens.size() != trees.front().size) {
+  const std::size_t n = trees.front().size, texts = labels.tokens.size();
+  if (texts != 0 && texts != n && texts != n * static_cast<std::size_t>(labels.batch)) {
     misuse("tree: {} texts for {} tokens", labels.tokens.size(), trees.front().size);
   }
 }
@@ -274,7 +283,8 @@ StoredTrees read_trees(const LabelledFile& file) {
   const auto heads = static_cast<std::size_t>(out.labels.batch * out.labels.head);
   if (const LabelledVariable* text = depth->variable("token_text")) {
     if (const auto* list = std::get_if<std::vector<std::string>>(&text->data)) {
-      if (list->size() == n) out.labels.tokens = *list;
+      const bool rows = list->size() == n * static_cast<std::size_t>(out.labels.batch);
+      if (list->size() == n || rows) out.labels.tokens = *list;
     }
   }
   const Blocks<double> numbers(*depth, "tree/depth", "lca_depth", heads, n * n);

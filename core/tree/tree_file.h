@@ -1,6 +1,7 @@
 // The result of `conelab tree` as labelled groups. xarray can open each of them alone.
 //
-//   tree/depth         lca_depth, common_ancestor [batch, head, token, other]; token_text [token]
+//   tree/depth         lca_depth, common_ancestor [batch, head, token, other]; token_text [token],
+//                      or [batch, token]
 //   tree/order         is_ancestor, cover [batch, head, ancestor, descendant];
 //                      level, representative [batch, head, descendant]   (cone families only)
 //   tree/dendrogram    left, right, depth, size [batch, head, merge];
@@ -25,7 +26,8 @@ namespace conelab::tree {
 /// The extents and the tokens of the trees in a file.
 struct TreeLabels {
   std::int64_t batch = 1, head = 1;
-  std::vector<std::string> tokens;  ///< [n] The texts of the tokens; empty if unknown.
+  /// [n] or [batch × n] The texts of the tokens (tokens_of_batch); empty if unknown.
+  std::vector<std::string> tokens;
 };
 
 /// Returns the groups above. The caller adds `creator` and further attributes. Throws misuse if

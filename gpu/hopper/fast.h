@@ -29,14 +29,15 @@ struct FastProblem {
   /// Sets extents, spans, constants and the queries' values.
   Problem<float> call;
   const unsigned char* query = nullptr;  ///< [group × ⌈n_q / 64⌉] tiles [64 × width]
-  const unsigned char* key = nullptr;    ///< [group × ⌈n_k / 128⌉] tiles [128 × width]
-  const unsigned char* value = nullptr;  ///< [group × ⌈n_k / 128⌉] tiles [128 × width]
-  const float* facts = nullptr;  ///< [group × ⌈n_k / 128⌉ × (1 + values) × 128] of keys:
+  const unsigned char* key = nullptr;  ///< [group / share × ⌈n_k / 128⌉] tiles [128 × width]
+  const unsigned char* value = nullptr;  ///< [group / share × ⌈n_k / 128⌉] tiles [128 × width]
+  const float* facts = nullptr;  ///< [group / share × ⌈n_k / 128⌉ × (1 + values) × 128] of keys:
                                  ///< their offset, then their values.
 };
 
-/// The operands of the backward kernels, all in tiles [64 × width]. The facts are [group × tiles ×
-/// (values + 3) × 64]: a token's offset and its values; then for a query the log-sum-exp of its row
+/// The operands of the backward kernels, all in tiles [64 × width], with one of keys and values for
+/// the groups that share them (Side::share). The facts are [group / share × tiles × (values + 3) ×
+/// 64]: a token's offset and its values; then for a query the log-sum-exp of its row
 /// in units of ln 2 (+infinity if the row saw no key, and beyond the last query) and delta (see
 /// Upstream); for a key the mark of its value (see Problem) and 0.
 struct FastGradient {

@@ -99,7 +99,7 @@ struct ForwardBlock {
     Ring<stages> ring;
     for (int t = work.first_tile; t < work.last_tile; ++t, ring.advance()) {
       const int s = ring.stage;
-      const std::int64_t at = static_cast<std::int64_t>(work.group) * tiles + t;
+      const std::int64_t at = p.call.key.of(work.group) * tiles + t;
       m.wait(Gate::key_empty, s, ring.parity ^ 1);
       m.expect(Gate::key, s, bytes + facts);
       m.copy(key_at(s), p.key + at * bytes, bytes, Gate::key, s);

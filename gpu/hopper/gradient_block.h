@@ -65,12 +65,14 @@ struct GradientBlock {
     const unsigned char *own, *own_value, *other, *other_value;
     const float* facts;
     int own_count;
+    int own_share, other_share;  ///< Side::share
   };
   CONELAB_TILE static Sides sides_of(const FastGradient& g) {
+    const int share = g.call.key.share;
     if constexpr (owner == Owner::query) {
-      return {g.query, g.output_grad, g.key, g.value, g.key_facts, g.call.query.count};
+      return {g.query, g.output_grad, g.key, g.value, g.key_facts, g.call.query.count, 1, share};
     } else {
-      return {g.key, g.value, g.query, g.output_grad, g.query_facts, g.call.key.count};
+      return {g.key, g.value, g.query, g.output_grad, g.query_facts, g.call.key.count, share, 1};
     }
   }
 
@@ -126,7 +128,8 @@ struct GradientBlock {
     for (int t = 0; t < work.tiles; ++t) {
       if (!needed(g.call, work, t)) continue;
       const int s = ring.stage;
-      const std::int64_t at = static_cast<std::int64_t>(work.group) * work.tiles + t;
+      const std::int64_t group = work.group / sides.other_share;
+      const std::int64_t at = group * work.tiles + t;
       m.wait(Gate::key_empty, s, ring.parity ^ 1);
       m.expect(Gate::key, s, 2 * bytes + fact_bytes);
       m.copy(other_at(s), sides.other + at * bytes, bytes, Gate::key, s);
@@ -172,9 +175,10 @@ struct GradientBlock {
   CONELAB_TILE static void copy_own(Machine& m, const Sides& sides, const Work& work) {
     const int tiles = ceil_div(sides.own_count, group_rows);
     const int present = tiles - work.own_tile < consumers ? tiles - work.own_tile : consumers;
+    const std::int64_t group = work.group / sides.own_share;
     m.expect(Gate::query, 0, present * 2 * bytes);
     for (int c = 0; c < present; ++c) {
-      const std::int64_t at = static_cast<std::int64_t>(work.group) * tiles + work.own_tile + c;
+      const std::int64_t at = group * tiles + work.own_tile + c;
       m.copy(own_at(c), sides.own + at * bytes, bytes, Gate::query, 0);
       m.copy(own_value_at(c), sides.own_value + at * bytes, bytes, Gate::query, 0);
     }

@@ -65,8 +65,7 @@ class GradientTail {
     }
     const Side<float>& side = owner == Owner::query ? p.query : p.key;
     const float* facts = owner == Owner::query ? g.query_facts : g.key_facts;
-    const std::int64_t at =
-        static_cast<std::int64_t>(group) * ceil_div(side.count, group_rows) + row / group_rows;
+    const std::int64_t at = side.of(group) * ceil_div(side.count, group_rows) + row / group_rows;
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       const float* own = facts + at * fact_rows * group_rows + accumulator_row(thread, 2 * h);

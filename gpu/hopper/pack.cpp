@@ -60,17 +60,18 @@ class Facts {
 template <class First, class Second>
 std::vector<float> pack_facts(const Problem<float>& call, const Side<float>& side, int values,
                               First first, Second second) {
-  Facts facts(call.groups, side.count, values + 3);
-  facts.fill(call.groups, 0, [&](std::int64_t g, int i, bool present) {
+  const int groups = call.groups / side.share;
+  Facts facts(groups, side.count, values + 3);
+  facts.fill(groups, 0, [&](std::int64_t g, int i, bool present) {
     return present ? side.offset[g * side.count + i] : 0.0f;
   });
   for (int v = 0; v < values; ++v) {
-    facts.fill(call.groups, 1 + v, [&](std::int64_t g, int i, bool present) {
+    facts.fill(groups, 1 + v, [&](std::int64_t g, int i, bool present) {
       return present ? side.values[(g * values + v) * side.count + i] : 0.0f;
     });
   }
-  facts.fill(call.groups, values + 1, first);
-  facts.fill(call.groups, values + 2, second);
+  facts.fill(groups, values + 1, first);
+  facts.fill(groups, values + 2, second);
   return facts.take();
 }
 
@@ -88,18 +89,18 @@ std::vector<std::uint16_t> narrow(const float* from, std::size_t count, Storage 
 FastGradientOperands pack_gradient_operands(const Problem<float>& call,
                                             const Upstream<float>& upstream, int width,
                                             int values) {
-  const auto tiles = [&](const void* data, int count, int columns) {
-    return pack_tiles(data, call.groups, count, columns, group_rows, width);
+  const auto tiles = [&](const void* data, const auto& side, int columns) {
+    return pack_tiles(data, call.groups / side.share, side.count, columns, group_rows, width);
   };
   const auto rows =
       static_cast<std::size_t>(call.groups) * static_cast<std::size_t>(call.query.count);
   const auto grad =
       narrow(upstream.output_grad, rows * static_cast<std::size_t>(call.width), call.storage);
   FastGradientOperands packed;
-  packed.query = tiles(call.query.base, call.query.count, call.base_size);
-  packed.key = tiles(call.key.base, call.key.count, call.base_size);
-  packed.value = tiles(call.value, call.key.count, call.width);
-  packed.output_grad = tiles(grad.data(), call.query.count, call.width);
+  packed.query = tiles(call.query.base, call.query, call.base_size);
+  packed.key = tiles(call.key.base, call.key, call.base_size);
+  packed.value = tiles(call.value, call.key, call.width);
+  packed.output_grad = tiles(grad.data(), call.query, call.width);
   packed.query_facts = pack_facts(
       call, call.query, values,
       [&](std::int64_t g, int i, bool present) {
@@ -137,14 +138,14 @@ FastOperands pack_operands(const Problem<float>& call, int width, int values) {
   FastOperands packed;
   packed.query =
       pack_tiles(call.query.base, call.groups, call.query.count, call.base_size, group_rows, width);
-  packed.key =
-      pack_tiles(call.key.base, call.groups, call.key.count, call.base_size, key_tile, width);
-  packed.value = pack_tiles(call.value, call.groups, call.key.count, call.width, key_tile, width);
+  const int groups = call.groups / call.key.share;
+  packed.key = pack_tiles(call.key.base, groups, call.key.count, call.base_size, key_tile, width);
+  packed.value = pack_tiles(call.value, groups, call.key.count, call.width, key_tile, width);
   const int tiles = ceil_div(call.key.count, key_tile);
   const int numbers = (1 + values) * key_tile;
-  packed.facts.resize(static_cast<std::size_t>(call.groups) * static_cast<std::size_t>(tiles) *
+  packed.facts.resize(static_cast<std::size_t>(groups) * static_cast<std::size_t>(tiles) *
                       static_cast<std::size_t>(numbers));
-  for (std::int64_t g = 0; g < call.groups; ++g) {
+  for (std::int64_t g = 0; g < groups; ++g) {
     for (int k = 0; k < call.key.count; ++k) {
       float* tile = packed.facts.data() + (g * tiles + k / key_tile) * numbers + k % key_tile;
       tile[0] = call.key.offset[g * call.key.count + k];

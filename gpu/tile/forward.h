@@ -73,7 +73,7 @@ class ForwardTile {
                                  const ForwardResult<N>& result, const TilePlace& place,
                                  bool classes, SharedTile<N>& shared, Locals& locals) {
     const int batch = place.group / p.heads;
-    const Visit visit = visit_of<owner>(p, batch, place.block);
+    const Visit visit = visit_of<owner>(p, place.group, place.block);
     const N* column_lse = owner == Owner::query ? result.column_lse : nullptr;
     for (int at = visit.begin; at < visit.end; at += tile_columns) {
       if (!meets<owner>(p, visit, batch, place.block, at)) continue;

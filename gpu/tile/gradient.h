@@ -47,7 +47,7 @@ class GradientTile {
       if (tile.of_class_weights()) clear_classes(thread, p, place, result.class_weight);
       if (tile.sums_slopes()) clear_classes(thread, p, place, result.class_slope);
     });
-    const Visit visit = visit_of<owner>(p, tile.batch, place.block);
+    const Visit visit = visit_of<owner>(p, tile.group, place.block);
     for (int at = visit.begin; at < visit.end && !tile.vanishes(); at += tile_columns) {
       if (!meets<owner>(p, visit, tile.batch, place.block, at)) continue;
       block.phase([&](int thread) {
@@ -214,10 +214,11 @@ class GradientTile {
     const N logit = slope.logit + addend;
     const std::int64_t i = static_cast<std::int64_t>(tile.group) * p.query.count + at.query;
     const std::int64_t j = static_cast<std::int64_t>(tile.group) * p.key.count + at.key;
+    const N mark = p.value_mark[p.key.of(tile.group) * p.key.count + at.key];
     const N m = in.reference[i];
     const N weight = (p.sigmoid ? sigmoid(logit, m) : exponential(logit - m)) * in.inverse_sum[i];
     if (tile.of_weights) return {weight, N(0)};
-    N by_weight = weight_slope + p.value_mark[j] - (p.sigmoid ? N(0) : in.delta[i]);
+    N by_weight = weight_slope + mark - (p.sigmoid ? N(0) : in.delta[i]);
     if (p.over_queries) by_weight -= in.unit[i] * tile.column_delta[j];
     if (in.class_slope != nullptr) {
       by_weight += of_class(p, in.class_slope, tile.group, at.query, at.key);

@@ -20,12 +20,12 @@ constexpr N close_share = N(1) / N(16);
 /// Return the base coordinates of a side, and the values, as matrices of one group.
 template <class N>
 CONELAB_TILE Source base_of(const Problem<N>& p, const Side<N>& side, int group) {
-  return {side.base,   p.storage,  static_cast<std::int64_t>(group) * side.count * p.base_size,
+  return {side.base,   p.storage,  side.of(group) * side.count * p.base_size,
           p.base_size, side.count, p.base_size};
 }
 template <class N>
 CONELAB_TILE Source value_of(const Problem<N>& p, int group) {
-  return {p.value, p.storage,   static_cast<std::int64_t>(group) * p.key.count * p.width,
+  return {p.value, p.storage,   p.key.of(group) * p.key.count * p.width,
           p.width, p.key.count, p.width};
 }
 
@@ -53,7 +53,7 @@ CONELAB_TILE const Side<N>& column_side(const Problem<N>& p) {
 /// Returns the offset of a token, 0 beyond the last.
 template <class N>
 CONELAB_TILE N offset_of(const Side<N>& side, int group, int row) {
-  return row < side.count ? side.offset[static_cast<std::int64_t>(group) * side.count + row] : N(0);
+  return row < side.count ? side.offset[side.of(group) * side.count + row] : N(0);
 }
 
 /// Returns |a - b|^2 of two rows, computed from differences.
@@ -145,8 +145,7 @@ CONELAB_TILE TokenValues<S, N> token_values(const Side<N>& side, int group, int 
   TokenValues<S, N> values = {};
   if (row >= side.count) return values;
   for (int v = 0; v < S::values; ++v) {
-    values.at[v] =
-        side.values[(static_cast<std::int64_t>(group) * S::values + v) * side.count + row];
+    values.at[v] = side.values[(side.of(group) * S::values + v) * side.count + row];
   }
   return values;
 }

@@ -1,8 +1,8 @@
 // One attention call for device code: plain pointers and extents, with all heads in one array.
 //
 // `N` is the number type of the arithmetic: float on the device, float or double in the host's
-// tests. A group is one head of one batch element, group = batch * heads + head. All arrays are
-// row-major.
+// tests. A group is one head of one batch element, group = batch * heads + head. Groups that share
+// a head of k and v share the arrays of its tokens (Side::share). All arrays are row-major.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,18 @@ constexpr int storage_size(Storage storage) {
 /// The tokens of one side (queries or keys) after the map.
 template <class N>
 struct Side {
-  const void* base = nullptr;  ///< [group × count × base_size] of Problem::storage
-  const N* values = nullptr;   ///< [group × values × count] the similarity's numbers per token.
-  /// [group × count] what a token adds to a pair's measure: the squared norm of the stored base for
-  /// squared distances, 0 for products, NaN for a token that is not finite (its base is 0).
+  const void* base = nullptr;  ///< [group / share × count × base_size] of Problem::storage
+  /// [group / share × values × count] the similarity's numbers per token.
+  const N* values = nullptr;
+  /// [group / share × count] what a token adds to a pair's measure: the squared norm of the stored
+  /// base for squared distances, 0 for products, NaN for a token that is not finite (its base is
+  /// 0).
   const N* offset = nullptr;
   int count = 0;
+  int share = 1;  ///< How many consecutive groups have the same tokens.
+
+  /// Returns the place of a group's tokens.
+  CONELAB_TILE std::int64_t of(int group) const { return group / share; }
 };
 
 /// The keys [begin, end) that a query sees.
@@ -65,8 +71,8 @@ struct Problem {
   /// Whether the weights of a key sum to 1: its log-sum-exp is subtracted from its logits.
   bool over_queries = false;
   Side<N> query, key;
-  const void* value = nullptr;    ///< [group × n_k × width] of type `storage`
-  const N* value_mark = nullptr;  ///< [group × n_k] 0, or NaN if the value is not finite
+  const void* value = nullptr;    ///< [group / key.share × n_k × width] of type `storage`
+  const N* value_mark = nullptr;  ///< [group / key.share × n_k] 0, or NaN if it is not finite
   const N* constants = nullptr;   ///< [head × constants] of the similarity
 
   /// The bias of a pair is the sum of bias[key_place - query_place] over the axes: those of a grid,
@@ -90,7 +96,7 @@ struct Problem {
   const KeySpan* span = nullptr;          ///< [batch × n_q]
   const BlockSpan* block_span = nullptr;  ///< [batch × ⌈n_q / 64⌉]
   /// 0 if spans say all of the mask. Otherwise the pairs are those of the lists; each batch element
-  /// has its own, or one serves all of them.
+  /// or each group has its own, or one serves all of them.
   int lists = 0;
   PairLists query_lists, key_lists;
 };

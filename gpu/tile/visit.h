@@ -20,15 +20,16 @@ struct Visit {
 
 /// Returns what a block of `owner`'s tokens visits.
 template <Owner owner, class N>
-CONELAB_TILE Visit visit_of(const Problem<N>& p, int batch, int block) {
+CONELAB_TILE Visit visit_of(const Problem<N>& p, int group, int block) {
   const int rows = owner == Owner::query ? p.query.count : p.key.count;
   if (p.lists > 0) {
     const PairLists list = owner == Owner::query ? p.query_lists : p.key_lists;
-    const int* first = list.first + batch % p.lists * ceil_div(rows, tile_rows) + block;
+    const int own = p.lists == p.groups ? group : group / p.heads % p.lists;
+    const int* first = list.first + own * ceil_div(rows, tile_rows) + block;
     return {first[0], first[1], true, list.token, list.rows};
   }
   if (owner == Owner::key) return {0, p.query.count, false};
-  const KeySpan span = p.block_span[batch * ceil_div(rows, tile_rows) + block].any;
+  const KeySpan span = p.block_span[group / p.heads * ceil_div(rows, tile_rows) + block].any;
   return {span.begin / tile_columns * tile_columns, span.end, false};
 }
 

@@ -420,7 +420,7 @@ class WrongInput(AttendTest):
             "integers": (dict(q=np.zeros((4, 4), "i8")), "int64"),
             "d differs": (dict(q=q, k=k[..., :5], v=v), "8"),
             "n differs": (dict(q=q, k=k, v=v[:, :9]), "9"),
-            "heads differ": (dict(q=q, k=k[:1], v=v[:1]), "2"),
+            "heads differ": (dict(q=q, k=k[[0, 1, 0]], v=v[[0, 1, 0]]), "divisor"),
             "mask size": (dict(q=q, mask=np.ones((3, 3), "u1")), "mask"),
             "mask type": (dict(q=q, mask=np.ones((40, 40), "f4")), "mask"),
             "no q": (dict(k=k, v=v), "q"),

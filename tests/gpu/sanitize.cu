@@ -46,7 +46,7 @@ float* random_numbers(std::size_t count) {
 
 Side<float> side(int values) {
   return {random_numbers(groups * tokens * size), random_numbers(groups * tokens * (values + 1)),
-          random_numbers(groups * tokens), tokens};
+          random_numbers(groups * tokens), tokens, 1};
 }
 
 const unsigned char* random_tiles(int tile_rows, int numbers) {

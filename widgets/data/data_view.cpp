@@ -188,7 +188,9 @@ void DataView::show_inspection(std::shared_ptr<const Inspection> shown) {
       tree_, {QFileInfo(file_).fileName(), "", QString::fromUtf8(format_name(inspection.format))});
   std::map<std::string, QTreeWidgetItem*> groups = {{"/", root}};
   shown_query_ = query_name();
-  const std::vector<std::string> to_open = groups_to_open(inspection, shown_query_);
+  ArrayNames names;
+  if (shown_query_ != "q") names.query = shown_query_;
+  const std::vector<std::string> to_open = groups_to_open(inspection, names);
   const auto offer = [&](QTreeWidgetItem* node, const std::string& path) {
     const std::string group = path == "/" ? "" : path;
     if (std::find(to_open.begin(), to_open.end(), group) == to_open.end()) return;

@@ -118,10 +118,11 @@ const HeadTokens* ExplorerView::tokens_of_head() {
       tokens_ = head_tokens(*head, call);
       key_names_.clear();
       for (std::int64_t i = 0; i < head->exact.key.shape.token; ++i) {
-        key_names_.push_back(figure::token_text(trace->key_label(i)));
+        key_names_.push_back(figure::token_text(trace->key_label(head->batch_index, i)));
       }
-      const TokenTexts texts = {[&](std::int64_t i) { return trace->query_label(i); },
-                                [&](std::int64_t i) { return trace->key_label(i); }};
+      const TokenTexts texts = {
+          [&](std::int64_t i) { return trace->query_label(head->batch_index, i); },
+          [&](std::int64_t i) { return trace->key_label(head->batch_index, i); }};
       first_pair_ = tokens_ ? first_pair(*tokens_, texts) : std::nullopt;
     }
   } catch (const Error& error) {
@@ -178,7 +179,7 @@ TokenMarks ExplorerView::marks_of(const TokenPlane& plane) const {
   const auto focus = workspace_.document().focused();
   marks.places = plane.keys;
   marks.names = key_names_;
-  marks.query = figure::token_text(trace->query_label(pair_->query));
+  marks.query = figure::token_text(trace->query_label(batch(), pair_->query));
   marks.key = static_cast<std::size_t>(pair_->key);
   marks.focused = static_cast<std::size_t>((focus ? *focus : *pair_).key);
   return marks;
@@ -284,8 +285,10 @@ void ExplorerView::show_follow(const ConeChoice& choice) {
               : tr("No file is open: open a trace to follow its tokens"));
 }
 
+std::int64_t ExplorerView::batch() const { return workspace_.document().session().trace.batch; }
+
 QString ExplorerView::query_name(std::int64_t i) const {
-  return token_name("query", i, workspace_.trace()->query_label(i));
+  return token_name("query", i, workspace_.trace()->query_label(batch(), i));
 }
 
 QString ExplorerView::key_name(std::int64_t i) const {

@@ -96,6 +96,8 @@ class ExplorerView : public QWidget {
   /// has one sentence: that of the token under the pointer, or else which distances are exact.
   [[nodiscard]] QString about_tokens(bool brief = false) const;
   [[nodiscard]] QString about_token(std::int64_t key) const;
+  /// Returns the batch element that the session selects.
+  [[nodiscard]] std::int64_t batch() const;
   [[nodiscard]] QString query_name(std::int64_t i) const;
   [[nodiscard]] QString key_name(std::int64_t i) const;
   [[nodiscard]] TokenPlane wanted();

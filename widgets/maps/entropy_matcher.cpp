@@ -76,7 +76,7 @@ void EntropyMatcher::match(const std::vector<std::size_t>& indices) {
   if (wanted.empty()) return;
   error_.clear();
   const std::int64_t index = workspace_.document().session().trace.head;
-  const EntropyRows rows{head, map_tokens(*workspace_.trace(), [&] {
+  const EntropyRows rows{head, map_tokens(*workspace_.trace(), head->batch_index, [&] {
                            MapChoice of_tokens = choice;
                            of_tokens.merge_words = false;
                            return of_tokens;

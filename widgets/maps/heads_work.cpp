@@ -33,7 +33,7 @@ class WorkHead {
     const std::int64_t rows = weights()->rows(), columns = weights()->columns();
     tree::HeadScorer scorer(
         static_cast<std::size_t>(rows), static_cast<std::size_t>(columns),
-        tree::special_tokens(trace_.key_token, static_cast<std::size_t>(columns)),
+        tree::special_tokens(trace_.key_tokens(work_.batch), static_cast<std::size_t>(columns)),
         input_->stored
             ? std::vector<std::uint8_t>()
             : tree::key_ancestors(call_on_head(work_.call, trace_, head_), input_->exact));
@@ -62,8 +62,9 @@ class WorkHead {
     return shown_;
   }
   [[nodiscard]] std::shared_ptr<MatrixSource> source(const Call* reference, Map2d quantity) const {
-    const MapTokens tokens{map_axis("query", trace_.query_token, trace_.query.shape.token, false),
-                           map_axis("key", trace_.key_token, trace_.key.shape.token, false), true};
+    const MapTokens tokens{
+        map_axis("query", trace_.query_tokens(work_.batch), trace_.query.shape.token, false),
+        map_axis("key", trace_.key_tokens(work_.batch), trace_.key.shape.token, false), true};
     return map_source(input_, trace_, head_, work_.call, reference, quantity,
                       work_.excludes ? &tokens : nullptr);
   }

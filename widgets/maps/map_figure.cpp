@@ -50,7 +50,10 @@ std::string listed(const ArrayNames& arrays) {
 }
 
 void set_arrays(FigureChoice& figure, const ArrayNames& arrays) {
-  if (arrays != ArrayNames()) figure.parameters["arrays"] = listed(arrays);
+  if (!arrays.weights.empty()) {
+    figure.parameters["weights_array"] = arrays.weights;
+  } else if (arrays != ArrayNames())
+    figure.parameters["arrays"] = listed(arrays);
 }
 
 /// Sets which heads are joined, and what the maps are compared with.
@@ -81,7 +84,8 @@ std::optional<FigureChoice> stored_figure(const Session& session, const Trace& t
   if (arcs && maps.quantity != "weights") return std::nullopt;
   FigureChoice figure;
   figure.name = arcs ? "arcs" : "heatmap";
-  figure.inputs = {trace.file};
+  figure.inputs = {is_stored_map(trace.group) ? trace.file : trace.spec()};
+  set_arrays(figure, trace.arrays);
   figure.parameters["head"] = std::to_string(session.trace.head);
   set(figure, "batch", std::to_string(session.trace.batch));
   set(figure, "limits", maps.shared_limits ? "shared" : "own");
@@ -105,8 +109,8 @@ FigureChoice heads_figure(const Session& session, const Trace& trace) {
       all += (all.empty() ? "" : ",") + text_of(maps.calls[i], trace);
     }
   }
-  set(figure, "similarities", all);
-  set(figure, "rows", maps.heads_rows);
+  if (!trace.stored) set(figure, "similarities", all);
+  if (!trace.stored || maps.heads_rows != "operators") set(figure, "rows", maps.heads_rows);
   set(figure, "score", maps.head_score);
   set(figure, "order", maps.heads_order);
   set(figure, "batch", std::to_string(session.trace.batch));
@@ -142,7 +146,7 @@ std::optional<FigureChoice> map_figure(const Session& session, const Trace& trac
                                        std::size_t operation) {
   const MapChoice& maps = session.maps;
   if (maps.layout == "heads") {
-    return trace.stored ? std::nullopt : std::optional(heads_figure(session, trace));
+    return is_stored_map(trace.group) ? std::nullopt : std::optional(heads_figure(session, trace));
   }
   if (trace.stored) return operation == 0 ? stored_figure(session, trace) : std::nullopt;
   if (operation >= maps.calls.size()) return std::nullopt;

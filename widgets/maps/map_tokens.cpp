@@ -132,13 +132,13 @@ bool excludes_special(const MapChoice& choice) {
          (shows_matrices(choice) || choice.layout == "heads");
 }
 
-MapTokens map_tokens(const Trace& trace, const MapChoice& choice) {
+MapTokens map_tokens(const Trace& trace, std::int64_t batch, const MapChoice& choice) {
   const bool merge = merges_words(choice);
   const auto& stored = trace.stored;
   const std::string rows = stored ? stored->row_axis : "query";
   const std::string columns = stored && !stored->of_pairs() ? stored->column_axis : "key";
-  return {map_axis(rows.c_str(), trace.query_token, trace.query.shape.token, merge),
-          map_axis(columns.c_str(), trace.key_token, trace.key.shape.token, merge),
+  return {map_axis(rows.c_str(), trace.query_tokens(batch), trace.query.shape.token, merge),
+          map_axis(columns.c_str(), trace.key_tokens(batch), trace.key.shape.token, merge),
           excludes_special(choice)};
 }
 

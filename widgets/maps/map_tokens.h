@@ -61,7 +61,7 @@ struct MapTokens {
 /// heads exclude tokens.
 [[nodiscard]] bool merges_words(const MapChoice& choice);
 [[nodiscard]] bool excludes_special(const MapChoice& choice);
-[[nodiscard]] MapTokens map_tokens(const Trace& trace, const MapChoice& choice);
+[[nodiscard]] MapTokens map_tokens(const Trace& trace, std::int64_t batch, const MapChoice& choice);
 
 /// What maps show in the session: its choice for a trace; for a stored map, which has no other
 /// operators, the one operator that computed it, without a reference.

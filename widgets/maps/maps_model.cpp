@@ -84,7 +84,8 @@ void MapsModel::rebuild() {
   if (new_head) made_.clear();
   head_ = workspace_.head();
   const auto& trace = workspace_.trace();
-  tokens_ = std::make_shared<MapTokens>(head_ && trace ? map_tokens(*trace, choice_) : MapTokens());
+  tokens_ = std::make_shared<MapTokens>(
+      head_ && trace ? map_tokens(*trace, head_->batch_index, choice_) : MapTokens());
   compare_with(second_.trace());
   beside_error_ = second_.error();
   cancelled_ = false;
@@ -128,7 +129,9 @@ void MapsModel::fit() {
 
 void MapsModel::compare_with(const std::shared_ptr<const Trace>& trace) {
   beside_ = trace;
-  beside_tokens_ = beside_ ? std::make_shared<MapTokens>(map_tokens(*beside_, choice_)) : tokens_;
+  const std::int64_t batch = workspace_.document().session().trace.batch;
+  beside_tokens_ =
+      beside_ ? std::make_shared<MapTokens>(map_tokens(*beside_, batch, choice_)) : tokens_;
 }
 
 std::vector<PanelOf> MapsModel::panels_of_operator() const {

@@ -3,6 +3,7 @@
 #include <QActionGroup>
 #include <QComboBox>
 #include <QDoubleSpinBox>
+#include <QLabel>
 #include <QMenu>
 #include <QPainter>
 #include <QSignalBlocker>
@@ -107,6 +108,10 @@ void MapsView::build_tools(QWidget* row) {
       if (s.maps.join != head_joins[0] && !matrices) s.maps.layout = "maps";
     });
   });
+  shared_heads_ = new QLabel;
+  shared_heads_->setObjectName("maps-shared-heads");
+  shared_heads_->setToolTip(tr("Heads of q, and of k and v, which consecutive heads of q share"));
+  row->layout()->addWidget(shared_heads_);
   add_choice(row, "layout",
              tr("maps: side by side; heads: all heads of the model, small; arcs between tokens;"
                 " tree: tokens joined by their lowest common ancestors; hasse: the ancestor order;"

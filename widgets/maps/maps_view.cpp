@@ -255,6 +255,9 @@ void MapsView::show_place() {
   const bool joins = (session.maps.layout == "maps" || session.maps.layout == "table") &&
                      !(trace && trace->stored);
   fill_heads(*head_, trace ? trace->query.shape.head : 0);
+  const Extents e = trace ? trace->extents() : Extents();
+  shared_heads_->setText(tr("%1 heads on %2").arg(e.head).arg(e.key_heads()));
+  shared_heads_->setVisible(e.key_heads() != e.head);
   show_head(*head_, session.trace.head, joins ? session.maps.join : head_joins[0]);
   head_->setVisible(trace != nullptr);
 }

@@ -16,6 +16,7 @@
 
 class QComboBox;
 class QDoubleSpinBox;
+class QLabel;
 class QSpinBox;
 class QToolButton;
 class QScrollArea;
@@ -111,6 +112,7 @@ class MapsView : public QWidget {
   LayoutTableView* numbers_page_;
   SteadyLabel* readout_;
   QComboBox *layer_ = nullptr, *batch_ = nullptr, *head_ = nullptr, *reference_ = nullptr;
+  QLabel* shared_heads_ = nullptr;  ///< "8 heads on 2", where k and v have fewer heads than q.
   QComboBox *heads_operator_ = nullptr, *quantity_ = nullptr;
   QSpinBox *top_ = nullptr, *from_ = nullptr, *to_ = nullptr;
   QDoubleSpinBox* threshold_ = nullptr;

@@ -93,12 +93,15 @@ AttentionInput<double> sliced(const AttentionInput<double>& all, const TokenRang
   out.key = sliced(all.key, range);
   out.value = sliced(all.value, range);
   out.tensors = all.tensors;
-  const std::int64_t keys = all.key.shape.token;
-  const TokenRange rows = part_of(range, all.query.shape.token), columns = part_of(range, keys);
+  const Shape4 mask = mask_sizes(all);  // An axis with one entry stands for all tokens.
+  const TokenRange whole{0, 1};
+  const TokenRange rows = mask.token == 1 ? whole : part_of(range, mask.token);
+  const TokenRange columns = mask.feature == 1 ? whole : part_of(range, mask.feature);
   for (std::int64_t r = rows.begin; !all.allowed.empty() && r < rows.end; ++r) {
-    const auto row = all.allowed.begin() + r * keys;
+    const auto row = all.allowed.begin() + r * mask.feature;
     out.allowed.insert(out.allowed.end(), row + columns.begin, row + columns.end);
   }
+  out.allowed_sizes = {1, 1, rows.size(), columns.size()};
   return out;
 }
 
@@ -135,6 +138,7 @@ RelationsModel::RelationsModel(Workspace& workspace, QObject* parent)
 }
 
 std::int64_t RelationsModel::queries() const { return head_ ? head_->exact.query.shape.token : 0; }
+std::int64_t RelationsModel::batch() const { return head_ ? head_->batch_index : 0; }
 std::int64_t RelationsModel::keys() const { return head_ ? head_->exact.key.shape.token : 0; }
 
 bool RelationsModel::busy() const {
@@ -275,8 +279,8 @@ figure::ArcsFigure RelationsModel::arcs_figure(double width) const {
                            ? figure::arc_arrangement_from_name(choice_.arc_arrangement)
                            : figure::ArcArrangement::rows;
   if (const auto& trace = workspace_.trace()) {
-    figure.query_tokens = texts(trace->query_token, queries());
-    figure.key_tokens = texts(trace->key_token, keys());
+    figure.query_tokens = texts(trace->query_tokens(batch()), queries());
+    figure.key_tokens = texts(trace->key_tokens(batch()), keys());
   }
   const auto shown = [&](std::int64_t count) {
     return static_cast<std::size_t>(part_of(range(), count).size());
@@ -321,8 +325,8 @@ std::vector<std::string> RelationsModel::tokens(std::size_t panel) const {
   const auto& trace = workspace_.trace();
   if (!trace || !p.head_tree) return {};
   const bool of_keys = p.tokens == "key";
-  const auto all =
-      texts(of_keys ? trace->key_token : trace->query_token, of_keys ? keys() : queries());
+  const auto all = texts(of_keys ? trace->key_tokens(batch()) : trace->query_tokens(batch()),
+                         of_keys ? keys() : queries());
   return all.size() == p.head_tree->size ? all : std::vector<std::string>();
 }
 
@@ -354,7 +358,8 @@ std::string RelationsModel::token_label(const RelationPanel& panel, std::int64_t
   if (!trace) return "";
   const std::int64_t token = i + panel.range.begin;
   return fmt::format("{} “{}”", token,
-                     panel.tokens == "query" ? trace->query_label(token) : trace->key_label(token));
+                     panel.tokens == "query" ? trace->query_label(batch(), token)
+                                             : trace->key_label(batch(), token));
 }
 
 std::vector<std::size_t> RelationsModel::merges_above(const tree::HeadTree& tree,
@@ -412,8 +417,8 @@ std::string RelationsModel::about_merge(std::size_t panel, std::size_t merge) co
     if (++told > 12) return text + " …";
     const std::int64_t token = leaf + p.range.begin;
     const auto& trace = *workspace_.trace();
-    text +=
-        fmt::format(" {}", p.tokens == "query" ? trace.query_label(token) : trace.key_label(token));
+    text += fmt::format(" {}", p.tokens == "query" ? trace.query_label(batch(), token)
+                                                   : trace.key_label(batch(), token));
   }
   return text;
 }

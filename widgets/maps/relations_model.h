@@ -55,6 +55,8 @@ class RelationsModel : public QObject {
   }
   [[nodiscard]] std::int64_t queries() const;
   [[nodiscard]] std::int64_t keys() const;
+  /// Returns the batch element that is shown.
+  [[nodiscard]] std::int64_t batch() const;
   [[nodiscard]] bool busy() const;
   /// Returns how many tokens the session's range is taken from.
   [[nodiscard]] std::int64_t tokens_in_all() const;

@@ -22,7 +22,7 @@ void members(A& a, Call& c) {
 }
 template <class A>
 void members(A& a, ArrayNames& c) {
-  a("q", c.query), a("k", c.key), a("v", c.value);
+  a("q", c.query), a("k", c.key), a("v", c.value), a("weights", c.weights);
 }
 template <class A>
 void members(A& a, TraceChoice& c) {

@@ -15,7 +15,7 @@ std::string query_name(const ArrayNames& arrays) {
 
 /// Returns what the groups of a trace depend on.
 std::string groups_key(const std::string& file, const ArrayNames& arrays) {
-  return file + ":" + query_name(arrays);
+  return file + ":" + query_name(arrays) + ":" + arrays.weights;
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ void SecondTrace::follow() {
           Loaded loaded;
           loaded.groups = known;
           if (known.empty()) {
-            loaded.groups = groups_to_open(file, query_name(arrays), context.cancel_check());
+            loaded.groups = groups_to_open(file, arrays, context.cancel_check());
           }
           context.stop_if_cancelled();
           const auto read = [&](const std::string& which) {
@@ -110,7 +110,7 @@ void SecondTrace::choose_file(const QString& file, const QString& group, const A
   choice_job_ = workspace_.jobs().start<std::vector<std::string>>(
       "looking into " + QFileInfo(file).fileName().toStdString(),
       [path, arrays](const JobContext& context) {
-        return groups_to_open(path, query_name(arrays), context.cancel_check());
+        return groups_to_open(path, arrays, context.cancel_check());
       },
       [this, path, arrays, named = group.toStdString()](const std::vector<std::string>& groups) {
         choice_job_.finished();

@@ -115,9 +115,7 @@ void Workspace::load(const TraceChoice& source, bool into_session,
         Loaded loaded;
         loaded.groups = groups;
         if (groups.empty()) {
-          const std::string& query = source.arrays.query;
-          loaded.groups =
-              groups_to_open(source.file, query.empty() ? "q" : query, context.cancel_check());
+          loaded.groups = groups_to_open(source.file, source.arrays, context.cancel_check());
         }
         context.stop_if_cancelled();
         std::string chosen = source.group;

@@ -60,6 +60,7 @@ FoundFile in_hdf5(const Inspection& inspection, const QString& path) {
     return found;
   }
   if (item_at(inspection, "/bench/runtime") != nullptr) return {FileKind::benchmark, path};
+  if (!groups_with_weights(arrays_of(inspection, 5)).empty()) return {FileKind::trace, path};
   FoundFile found{FileKind::other, path};
   found.arrays = arrays_of(inspection);
   if (!found.arrays.empty()) found.kind = FileKind::arrays;
@@ -67,8 +68,7 @@ FoundFile in_hdf5(const Inspection& inspection, const QString& path) {
 }
 
 /// A file of another format is a trace if one of its arrays is called q, as "layer0/q" and
-/// "layer0.q" are. If it
-/// cannot be read, the workspace says why.
+/// "layer0.q" are, or if it holds attention weights. If it cannot be read, the workspace says why.
 FoundFile in_archive(const QString& path, FileFormat format, const Cancelled& cancelled) {
   FoundFile found{FileKind::trace, path};
   if (format == FileFormat::npy) return found;
@@ -82,7 +82,9 @@ FoundFile in_archive(const QString& path, FileFormat format, const Cancelled& ca
     return array.name == "q" || is_array_of_group(array.name, "q");
   };
   const auto& arrays = found.arrays;
-  if (!arrays.empty() && std::none_of(arrays.begin(), arrays.end(), is_query)) {
+  const bool of_weights =
+      !groups_with_weights(arrays_of(path.toStdString(), format, cancelled, 5)).empty();
+  if (!of_weights && !arrays.empty() && std::none_of(arrays.begin(), arrays.end(), is_query)) {
     found.kind = FileKind::arrays;
   }
   return found;

@@ -48,7 +48,7 @@ void try_reading(const FoundFile& file, const JobContext& context) {
   const std::string path = file.path.toStdString();
   std::string group = file.group;
   if (group.empty()) {
-    const std::vector<std::string> groups = groups_to_open(path, "q", context.cancel_check());
+    const std::vector<std::string> groups = groups_to_open(path, {}, context.cancel_check());
     if (!groups.empty()) group = groups.front();
   }
   (void)load_trace(path, group, context.cancel_check(), {}, false);

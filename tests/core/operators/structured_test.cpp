@@ -89,17 +89,18 @@ AttentionInput<double> tokens_of(const Call& call, const Extents& e, std::uint64
                                  Optional optional = Optional::given) {
   Random random(seed);
   const std::int64_t heads = makes_heads(call) ? 1 : e.head;
-  const auto tokens = [&](std::int64_t count) {
-    Tensor4<double> x({e.batch, heads, count, e.feature});
+  const auto tokens = [&](std::int64_t count, std::int64_t own) {
+    Tensor4<double> x({e.batch, own, count, e.feature});
     for (double& number : x.data) number = random.uniform(-1.5, 1.5);
     return x;
   };
   AttentionInput<double> input;
-  input.query = tokens(e.query);
+  input.query = tokens(e.query, heads);
   input.key = input.value = input.query;
   if (reads_keys(call)) {
-    input.key = tokens(e.key + 3);
-    input.value = tokens(e.key + 3);
+    const std::int64_t shared = makes_heads(call) ? 1 : e.key_heads();
+    input.key = tokens(e.key + 3, shared);
+    input.value = tokens(e.key + 3, shared);
   }
   for (std::int64_t i = 0; i < e.query * input.key.shape.token; ++i) {
     input.allowed.push_back(random.uniform(0, 1) < 0.75 ? 1 : 0);
@@ -130,7 +131,8 @@ TEST(Structured, AgreesWithTheReference) {
   for (const Call& call : structured_calls()) {
     SCOPED_TRACE(call_text(call));
     for (const std::int64_t n : {1, 2, 13, 70}) {
-      const AttentionInput<double> input = tokens_of(call, {2, 2, n, n, 8, 8}, 5);
+      const Extents extents = with_key_heads({2, 2, n, n, 8, 8}, static_cast<std::size_t>(n));
+      const AttentionInput<double> input = tokens_of(call, extents, 5);
       EXPECT_LE(error_of<double>(call, input), 1e-12) << n;
       EXPECT_LE(error_of<float>(call, input), 1e-5) << n;
       EXPECT_LE(error_of<Float16>(call, input), 4e-3) << n;
@@ -196,9 +198,10 @@ void expect_gradients(const Call& call, AttentionInput<double> input) {
 }
 
 TEST(Structured, HasTheGradientsOfTheReference) {
-  const Extents extents{1, 2, 7, 7, 8, 8};
+  std::size_t turn = 0;
   for (const Call& call : structured_calls()) {
     SCOPED_TRACE(call_text(call));
+    const Extents extents = with_key_heads({1, 2, 7, 7, 8, 8}, turn++);
     expect_gradients(call, tokens_of(call, extents, 7));
     const AttentionInput<double> bare = tokens_of(call, extents, 7, Optional::absent);
     expect_gradients(with_lists(call, check_extents(bare)), bare);
@@ -210,7 +213,7 @@ TEST(Structured, DoesNotDependOnThreadsOrBlocks) {
     for (const std::int64_t heads : {1, 3}) {  // Threads share a head, or have one each.
       SCOPED_TRACE(fmt::format("{}, {} heads", call_text(call), heads));
       const AttentionInput<float> input =
-          convert<float>(tokens_of(call, {1, heads, 600, 600, 8, 8}, 11));
+          convert<float>(tokens_of(call, with_key_heads({1, heads, 600, 600, 8, 8}, 1), 11));
       const auto plan = resolve(call, check_extents(input));
       const Forward<float> alone = forward(*plan, input, one_thread());
       EXPECT_EQ(alone.output.data, forward(*plan, input).output.data);
@@ -276,7 +279,8 @@ TEST(Structured, RefusesWhatItDoesNotCombineWith) {
 TEST(Structured, HasTheWeightsOfTheReference) {
   for (const Call& call : structured_calls()) {
     SCOPED_TRACE(call_text(call));
-    const AttentionInput<double> input = tokens_of(call, {2, 2, 13, 13, 8, 8}, 13);
+    const AttentionInput<double> input =
+        tokens_of(call, with_key_heads({2, 2, 13, 13, 8, 8}, 1), 13);
     const Answer<double> found = run(call, input);
     const auto expected = reference::evaluate(reference::make_problem(call, input));
     const auto expect_equal = [](const Tensor4<double>& mine, const auto& theirs) {

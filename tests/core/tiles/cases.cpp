@@ -269,6 +269,15 @@ Call chosen_parts(const Variant& variant, const Parts& parts) {
   return call;
 }
 
+Extents with_key_heads(Extents extents, std::size_t turn) {
+  std::vector<std::int64_t> divisors;
+  for (std::int64_t n = extents.head; n > 0; --n) {
+    if (extents.head % n == 0) divisors.push_back(n);
+  }
+  extents.key_head = extents.value_head = divisors[turn % divisors.size()];
+  return extents;
+}
+
 Call make_call(const Variant& variant, const Parts& parts, const Extents& extents) {
   Call call = chosen_parts(variant, parts);
   give_mask_parameters(call);
@@ -292,14 +301,16 @@ AttentionInput<double> random_input(const Call& call, const Extents& e, std::uin
   const Points points = points_of(call);
   AttentionInput<double> input;
   input.query = random_tokens({e.batch, e.head, e.query, e.feature}, points, random, spread);
-  input.key = random_tokens({e.batch, e.head, e.key, e.feature}, points, random, spread);
+  input.key = random_tokens({e.batch, e.key_heads(), e.key, e.feature}, points, random, spread);
   // |v| < 0.9 in every dimension.
   const double radius = 0.9 / std::sqrt(std::max(1.0, static_cast<double>(e.value)));
-  input.value = random_tensor({e.batch, e.head, e.key, e.value}, random, radius);
+  input.value = random_tensor({e.batch, e.value_heads(), e.key, e.value}, random, radius);
   const TokenMapRow* value_map = find_token_map(call.value_map);
   const std::int64_t columns = value_map == nullptr ? e.value : value_map->columns(e.value, {});
   input.output_grad = random_tensor({e.batch, e.head, e.query, columns}, random, 1);
-  for (std::int64_t i = 0; i < e.query * e.key; ++i) {
+  const bool shared = e.key_heads() < e.head;
+  if (shared) input.allowed_sizes = {e.batch, e.head, e.query, e.key};
+  for (std::int64_t i = 0; i < (shared ? e.batch * e.head : 1) * e.query * e.key; ++i) {
     input.allowed.push_back(random.uniform(0, 1) < 0.75 ? 1 : 0);
   }
   for (std::int64_t b = 0; b < e.batch; ++b) {

@@ -55,6 +55,10 @@ struct Parts {
 /// gradients of weights over queries that the mask `segment` stops.
 [[nodiscard]] bool may_be_refused(const Call& call, bool backward);
 
+/// Returns extents whose number of heads of k and v is, by turns, one of the divisors of the number
+/// of heads.
+[[nodiscard]] Extents with_key_heads(Extents extents, std::size_t turn);
+
 /// Returns `variant` with these parts for tensors of `extents`, every parameter given away from its
 /// default.
 [[nodiscard]] Call make_call(const Variant& variant, const Parts& parts, const Extents& extents);
@@ -77,8 +81,8 @@ class Random {
 };
 
 /// Returns tokens in [-spread, spread], or points of the model under map none; values inside the
-/// Klein ball; an output gradient; an explicit mask with a quarter of the pairs masked; key
-/// lengths.
+/// Klein ball; an output gradient; an explicit mask with a quarter of the pairs masked, one for
+/// each head of each batch element if k has fewer heads than q; key lengths.
 [[nodiscard]] AttentionInput<double> random_input(const Call& call, const Extents& extents,
                                                   std::uint64_t seed, double spread = 1.5);
 

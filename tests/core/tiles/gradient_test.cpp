@@ -113,10 +113,10 @@ const std::vector<Parts>& gradient_parts() {
 class Gradient : public testing::TestWithParam<Variant> {};
 
 TEST_P(Gradient, IsThatOfTheReference) {
-  const Extents extents{1, 2, 4, 6, 4, 3};
   Count all;
   std::uint64_t seed = 23;
   for (const Parts& parts : gradient_parts()) {
+    const Extents extents = with_key_heads({1, 2, 4, 6, 4, 3}, seed);
     SCOPED_TRACE(parts.bias + " " + parts.weights + " " + parts.aggregate);
     const Call call = make_call(GetParam(), parts, extents);
     const Count count = expect_gradients(call, random_input(call, extents, ++seed));
@@ -218,10 +218,10 @@ TEST_P(Gradient, AcrossTilesIsThatOfTheReference) {
 
 /// Any two parts together.
 TEST_P(Gradient, OfAnyTwoPartsIsThatOfTheReference) {
-  const Extents extents{1, 2, 3, 5, 4, 3};
   Count all;
   std::uint64_t seed = 500;
   for (const Parts& parts : pairwise_parts()) {
+    const Extents extents = with_key_heads({1, 2, 3, 5, 4, 3}, seed);
     SCOPED_TRACE(fmt::format("bias {} mask {} {} {} {} {}", parts.bias, parts.masks.front(),
                              parts.weights, parts.value_map, parts.aggregate, parts.position));
     try {
@@ -240,13 +240,13 @@ TEST_P(Gradient, OfAnyTwoPartsIsThatOfTheReference) {
 /// Every bias and every mask of the tables, each with a similarity of products and one of
 /// distances.
 TEST(GradientOfParts, IsThatOfTheReference) {
-  const Extents extents{1, 2, 9, 11, 4, 3};
   std::uint64_t seed = 71;
   for (const char* similarity : {"dot", "umbral"}) {
     Variant variant{similarity, {}};
     variant.call.similarity = similarity;
     const auto check = [&](const Parts& parts) {
       SCOPED_TRACE(fmt::format("{} bias {} mask {}", similarity, parts.bias, parts.masks.front()));
+      const Extents extents = with_key_heads({1, 2, 9, 11, 4, 3}, seed);
       const Call call = make_call(variant, parts, extents);
       const Count count = expect_gradients(call, random_input(call, extents, ++seed));
       EXPECT_GT(count.compared, 100);
@@ -334,7 +334,7 @@ TEST(GradientOfWeights, IsThatOfTheReference) {
 
 /// Every position, alone and after the projection of a composed similarity.
 TEST(GradientOfPositions, IsThatOfTheReference) {
-  const Extents extents{1, 2, 5, 7, 4, 3};
+  const Extents extents = with_key_heads({1, 2, 5, 7, 4, 3}, 1);
   for (const PartInfo& position : list_positions()) {
     for (const char* similarity : {"dot", "multiplicative", "additive", "gat", "penumbral"}) {
       SCOPED_TRACE(position.name + " " + similarity);
@@ -348,7 +348,7 @@ TEST(GradientOfPositions, IsThatOfTheReference) {
 }
 
 TEST(GradientOfProjections, IsThatOfTheReference) {
-  const Extents extents{2, 2, 5, 7, 4, 3};
+  const Extents extents = with_key_heads({2, 2, 5, 7, 4, 3}, 1);
   for (const char* text : {"dot:bias=alibi:masks=causal", "penumbral:position=rope",
                            "dot:bias=shaw:shaw_v=random:shaw_k=random:clip=2",
                            "laplacian:weights=sigmoid:aggregate=einstein"}) {

@@ -60,7 +60,7 @@ void expect_float_pass_rounded(const Variant& variant) {
                                {"alibi", {"causal"}, "softmax", "einstein", true},
                                {"none", {"explicit", "padding"}, "sigmoid", "mean", false}};
   for (const Parts& parts : all) {
-    const Extents extents{2, 2, 50, 70, 9, 5};
+    const Extents extents = with_key_heads({2, 2, 50, 70, 9, 5}, parts.masks.size());
     const Call call = make_call(variant, parts, extents);
     AttentionInput<S> input = half_input<S>(call, extents, 3);
     if (parts.bias == "none") input.output_grad = {};

@@ -65,7 +65,7 @@ TEST(Explorer, ItsFirstPairIsOfWordsThatTheReadoutNames) {
   ASSERT_TRUE(marks.key);
   EXPECT_TRUE(is_word(marks.query) && is_word(marks.names[*marks.key])) << text;
   EXPECT_NE(text.find("v is key " + std::to_string(*marks.key) + " “" +
-                      trace.key_label(static_cast<std::int64_t>(*marks.key))),
+                      trace.key_label(0, static_cast<std::int64_t>(*marks.key))),
             std::string::npos)
       << text;
   // Another view's pair takes its place.

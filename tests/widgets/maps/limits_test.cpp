@@ -54,7 +54,7 @@ void drag_with_shift(QWidget& widget, QPointF from, QPointF to) {
 
 TEST(EntropyMatch, EqualsTheEntropyOfTheOtherOperator) {
   const auto trace = load_trace(shipped_trace(), "/german/layer3");
-  const EntropyRows rows{head_input(*trace, 0, 5), map_tokens(*trace, MapChoice())};
+  const EntropyRows rows{head_input(*trace, 0, 5), map_tokens(*trace, 0, MapChoice())};
   for (const char* name : {"penumbral", "umbral", "laplacian", "hyperbolic"}) {
     const Call call = call_on_head(plain_call(name), *trace, 5);
     const double goal = mean_row_entropy(rows, call_on_head(plain_call("dot"), *trace, 5), {});
@@ -70,7 +70,7 @@ TEST(EntropyMatch, EqualsTheEntropyOfTheOtherOperator) {
 
 TEST(EntropyMatch, AnEntropyThatNoSharpnessHasIsRefused) {
   const auto trace = load_trace(shipped_trace(), "/german/layer3");
-  const EntropyRows rows{head_input(*trace, 0, 5), map_tokens(*trace, MapChoice())};
+  const EntropyRows rows{head_input(*trace, 0, 5), map_tokens(*trace, 0, MapChoice())};
   const Call call = call_on_head(plain_call("penumbral"), *trace, 5);
   EXPECT_ANY_THROW((void)match_entropy(rows, call, std::log(30) + 0.1, {}));
   EXPECT_FALSE(sharpness_key(plain_call("relation")));

@@ -84,7 +84,7 @@ TEST(Guide, LeadsToTheAnswerAndTellsTheTruth) {
   EXPECT_EQ(opened.strongest_key(0, 26), 0);
   EXPECT_EQ(opened.strongest_key(1, 26), 13);
   EXPECT_EQ(opened.strongest_key(2, 26), 13);
-  EXPECT_EQ(opened.window.workspace().trace()->key_label(13), "!");
+  EXPECT_EQ(opened.window.workspace().trace()->key_label(0, 13), "!");
   opened.point({25, 3}, false);
   EXPECT_EQ(opened.guide->done(), 0U);
   opened.point({26, 0}, false);
