@@ -162,6 +162,7 @@ struct GradientBlock {
       ring.advance();
     }
     finish(m, held);
+    m.each([](int, Tail& tail) { tail.scale(); });
     if (present) m.write(g, result, work, consumer);
   }
 
