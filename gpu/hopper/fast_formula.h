@@ -13,7 +13,7 @@
 // the own and of the other token, and the constants of the head (core/similarity). All formulas are
 // symmetric in query and key. Its members are
 //
-//   factor(c)        see above,
+//   rate             the factor is rate · c[0]; c[0] > 0, so that its sign is known,
 //   level            of every pair,
 //   by_x(g)          g dlevel/dx / x_scale, for g = dL/dlogit; wrong at x = 0, where it is 0,
 //   by_own(g)        g dlevel/d(potential of the own token), if S::token_slope,
@@ -38,11 +38,10 @@ struct FastPair;
 /// The level is the product.
 template <class N>
 struct FastPair<Dot, N> {
-  static constexpr bool least = false;  ///< Whether the factor is negative.
+  static constexpr float rate = 1;
   N level;
 
   CONELAB_TILE FastPair(N x, const N*, const N*, const float*) : level(x) {}
-  CONELAB_TILE static float factor(const float* c) { return c[0]; }
   CONELAB_TILE static float x_scale(const float*) { return 1; }
   CONELAB_TILE N by_x(N g) const { return g; }
 };
@@ -56,12 +55,11 @@ CONELAB_TILE N inverse_distance(N x) {
 /// The level is the distance.
 template <class N>
 struct FastPair<Laplacian, N> {
-  static constexpr bool least = true;
+  static constexpr float rate = -1;
   N x, level;
 
   CONELAB_TILE FastPair(N measure, const N*, const N*, const float*)
       : x(measure), level(root(measure)) {}
-  CONELAB_TILE static float factor(const float* c) { return -c[0]; }
   CONELAB_TILE static float x_scale(const float*) { return 0.5f; }
   CONELAB_TILE N by_x(N g) const { return g * inverse_distance(x); }
 };
@@ -70,7 +68,7 @@ struct FastPair<Laplacian, N> {
 /// where it equals another.
 template <class N>
 struct FastPair<Umbral, N> {
-  static constexpr bool least = true;
+  static constexpr float rate = -0.5f;
   N x, own, other, between, larger, level;
 
   CONELAB_TILE FastPair(N measure, const N* u, const N* v, const float* c)
@@ -79,7 +77,6 @@ struct FastPair<Umbral, N> {
     larger = max(own + own, other + other);
     level = max(larger, between);
   }
-  CONELAB_TILE static float factor(const float* c) { return -0.5f * c[0]; }
   CONELAB_TILE static float x_scale(const float* c) { return 0.5f * c[1]; }
   CONELAB_TILE static float constant_scale(const float*) { return 1; }
   CONELAB_TILE N by_x(N g) const {
@@ -96,7 +93,7 @@ struct FastPair<Umbral, N> {
 /// test D <= s_u + s_v is p_u + p_v + D <= 2h. Equal terms as for umbral cones.
 template <class N>
 struct FastPair<Penumbral, N> {
-  static constexpr bool least = true;
+  static constexpr float rate = -0.5f;
   const N* u;
   const N* v;
   float h;
@@ -114,7 +111,6 @@ struct FastPair<Penumbral, N> {
     square = select(inside, t * (N(4 * h) - t), tilt * tilt + (N(2.0f) * (u[1] + v[1]) + x));
     level = root(square);
   }
-  CONELAB_TILE static float factor(const float* c) { return -0.5f * c[0]; }
   CONELAB_TILE static float x_scale(const float*) { return 0.5f; }
   CONELAB_TILE static float constant_scale(const float*) { return 2; }
   CONELAB_TILE N by_x(N g) const {

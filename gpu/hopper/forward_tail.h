@@ -98,7 +98,7 @@ class ForwardTail {
   /// the whole row of the tile. m is the largest logit of all tiles so far, 0 if the row has seen
   /// no key.
   CONELAB_TILE void weigh() {
-    const float factor = FastPair<S, N>::factor(constants_) * log2e;
+    const float factor = rate * constants_[0] * log2e;
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       const float level = farther(running_[h], extreme[h]);
@@ -145,10 +145,9 @@ class ForwardTail {
       const float all = differences ? sum[h] : sum[h] + offset_[h];
       if (thread % 4 == 0) {
         result.sum[at] = all;
-        const float factor = FastPair<S, N>::factor(constants_);
-        result.maximum[at] = running_[h] == hidden ? 0.0f : running_[h] * factor;
+        result.maximum[at] = running_[h] == hidden ? 0.0f : running_[h] * (rate * constants_[0]);
       }
-      const float scale = all == 0.0f ? 0.0f : 1.0f / all;
+      const float scale = all == 0.0f ? 0.0f : fast_inverse(all);
 #pragma unroll
       for (int e = 0; e < width / 4; ++e) {
         const int i = accumulator(h, e);
@@ -164,7 +163,8 @@ class ForwardTail {
   static constexpr int chunks = products / 2 / lanes;
   using N = Lanes<lanes>;
   static constexpr float log2e = 1.44269504088896341f;
-  static constexpr bool least = FastPair<S, N>::least;
+  static constexpr float rate = FastPair<S, N>::rate;
+  static constexpr bool least = rate < 0;
   static constexpr float hidden = least ? infinity : -infinity;  ///< Its logit is -infinity.
   static constexpr bool differences = S::info.measure == Measure::squared_distance;
 

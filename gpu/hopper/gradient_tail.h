@@ -103,7 +103,7 @@ class GradientTail {
 
   /// Multiplies the finished sums by the factors of the head.
   CONELAB_TILE void scale() {
-    const float factor = Pair::factor(constants_);
+    const float factor = Pair::rate * constants_[0];
     const float by_x = differences ? factor * Pair::x_scale(constants_) : factor;
 #pragma unroll
     for (float& b : base) b *= by_x;
@@ -112,7 +112,7 @@ class GradientTail {
       margin[h] *= by_x;
       potential[h] *= factor;
     }
-    sums[0] *= static_cast<double>(factor / constants_[0]);
+    sums[0] *= static_cast<double>(Pair::rate);
     if constexpr (S::constants > 1) {
       sums[1] *= static_cast<double>(factor * Pair::constant_scale(constants_));
     }
@@ -216,7 +216,7 @@ class GradientTail {
     const Pair pair(pick(tile), own + 1, other + 1, constants_);
     // The query's facts end with its log-sum-exp in units of ln 2 and its delta.
     const N* query = owner == Owner::query ? own : other;
-    const N exponent = pair.level * N(Pair::factor(constants_) * log2e) - query[S::values + 1];
+    const N exponent = pair.level * N(Pair::rate * constants_[0] * log2e) - query[S::values + 1];
     N p = N::make([&](int l) { return fast_exp2(exponent.at[l]); });
     const N by_logit = p * (pick(slope) - query[S::values + 2]);
     N w = pair.by_x(by_logit);
