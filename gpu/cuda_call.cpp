@@ -135,7 +135,7 @@ class CudaCall : public DeviceCall {
     const auto host = [](const auto& array) { return array.empty() ? nullptr : array.data(); };
     const Problem<float> call = operands_.view(host);
     const int width = hopper::fast_width(index(), call);
-    if (major != 9 || width == 0) return;
+    if (major != 9 || width == 0 || !hopper::fast_constants(index(), call)) return;
     const auto packed = hopper::pack_operands(call, width, plan_.similarity->values);
     fast_problem_ = {problem_, arena_.upload(packed.query), arena_.upload(packed.key),
                      arena_.upload(packed.value), arena_.upload(packed.facts)};

@@ -24,7 +24,8 @@ template <class S>
 constexpr bool is_fast = std::is_same_v<S, Dot> || std::is_same_v<S, Laplacian> ||
                          std::is_same_v<S, Umbral> || std::is_same_v<S, Penumbral>;
 
-/// The operands of the forward kernel, padded with zeros to whole tiles of `width` columns.
+/// The operands of the forward kernel, padded with zeros to whole tiles of `width` columns. A key
+/// whose offset is NaN has a NaN among its numbers, so that no offset is added to products.
 struct FastProblem {
   /// Sets extents, spans, constants and the queries' values.
   Problem<float> call;
@@ -39,7 +40,7 @@ struct FastProblem {
 /// the groups that share them (Side::share). The facts are [group / share × tiles × (values + 3) ×
 /// 64]: a token's offset and its values; then for a query the log-sum-exp of its row
 /// in units of ln 2 (+infinity if the row saw no key, and beyond the last query) and delta (see
-/// Upstream); for a key the mark of its value (see Problem) and 0.
+/// Upstream); for a key two zeros. A value that is not finite has a NaN among its numbers.
 struct FastGradient {
   Problem<float> call;
   const unsigned char* query = nullptr;
@@ -53,6 +54,10 @@ struct FastGradient {
 /// Returns the padded width of base and value, 64 or 128, for row `index` of the similarity table;
 /// 0 if the fast path does not take the call.
 [[nodiscard]] int fast_width(int index, const Problem<float>& call);
+
+/// Returns whether the first constant of every head is positive, as the fast kernels need it; a
+/// scale of the dot product may be negative. Reads host arrays.
+[[nodiscard]] bool fast_constants(int index, const Problem<float>& call);
 
 /// The arrays of a FastProblem, owned.
 struct FastOperands {

@@ -62,13 +62,13 @@ class ForwardThread : public RingThread<Block> {
     }
   }
 
-  __device__ __forceinline__ void share_maxima() {
+  __device__ __forceinline__ void share_extremes() {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
 #pragma unroll
       for (int lane = 1; lane < 4; lane *= 2) {
-        const float other = __shfl_xor_sync(0xffffffffu, tail_.maximum[h], lane);
-        tail_.maximum[h] = fmaxf(tail_.maximum[h], other);
+        const float other = __shfl_xor_sync(0xffffffffu, tail_.extreme[h], lane);
+        tail_.extreme[h] = Tail::farther(tail_.extreme[h], other);
       }
     }
   }

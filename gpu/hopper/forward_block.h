@@ -19,7 +19,7 @@
 //   end_reads()                 orders ordinary reads of shared memory before later copies into it
 //   start_first(stage), start_second(stage)   starts a product, as one group of instructions
 //   finish<n>()                 waits until all but the last n groups are complete
-//   share_maxima(), share_sums()   combine these numbers among the four threads of a row
+//   share_extremes(), share_sums()   combine these numbers among the four threads of a row
 //   await_turn(), pass_turn()   wait for, and pass, the right to start products
 #pragma once
 
@@ -237,7 +237,7 @@ struct ForwardBlock {
     });
     m.end_reads();
     m.release(Gate::key_empty, stage);
-    m.share_maxima();
+    m.share_extremes();
     m.each([](int, Tail& tail) { tail.weigh(); });
   }
 };

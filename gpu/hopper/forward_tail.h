@@ -1,18 +1,20 @@
 // The arithmetic of a consumer thread of the fast forward kernel between the two products of a
-// tile: it computes logits from products and weights from logits.
+// tile: it computes levels from products and weights from levels.
 //
 // A thread holds 64 of the 64 × 128 products of its warpgroup: 32 columns of two rows. Between
-// `score` and `weigh`, the four neighbouring threads that share these rows combine their maxima.
+// `score` and `weigh`, the four neighbouring threads that share these rows combine their extremes.
 // The kernel calls these functions on the device, the tests call them in a loop over the threads;
 // the arithmetic is the same.
 //
-// The number of instructions for a pair bounds the speed of a cone. Therefore a weight takes one
-// multiply-add and one exp2, masks are read only in tiles that need them, and the output is
-// rescaled once a tile, when the products of the tile before have arrived.
+// The number of instructions for a pair bounds the speed of a cone. Therefore the tile holds levels
+// (fast_formula.h) in place of logits, a weight takes one multiply-add and one exp2, masks are read
+// only in tiles that need them, and the output is rescaled once a tile, when the products of the
+// tile before have arrived. A row's extreme is the level of its largest logit.
 #pragma once
 
 #include <limits>
 
+#include "gpu/hopper/fast_formula.h"
 #include "gpu/hopper/measure.h"
 
 namespace conelab::gpu::hopper {
@@ -36,13 +38,16 @@ class ForwardTail {
   using Number = Type;
   static constexpr int products = key_tile / 2;
   static constexpr int steps = key_tile / 16;
-  static constexpr float lowest = -std::numeric_limits<float>::infinity();
+  static constexpr float infinity = std::numeric_limits<float>::infinity();
 
-  float tile[products];           ///< Products, then logits, then weights.
+  float tile[products];           ///< Products, then levels, then weights.
   std::uint32_t left[4 * steps];  ///< The weights as left operand: four registers for 16 keys.
   float output[width / 2];        ///< Sums of weight * value.
-  float maximum[2];               ///< The largest logit of the tile in each of the two rows.
+  float extreme[2];               ///< The level of the tile's largest logit in each of two rows.
   float sum[2];                   ///< The sums of weights over this thread's columns.
+
+  /// Returns the one of two levels that belongs to the larger logit.
+  CONELAB_TILE static float farther(float a, float b) { return least ? fminf(a, b) : fmaxf(a, b); }
 
   /// Clears the sums and reads the numbers of the thread's two rows. `row` is the first query of
   /// the warpgroup.
@@ -56,15 +61,15 @@ class ForwardTail {
       const int r = row + accumulator_row(thread, 2 * h);
       offset_[h] = offset_of(p.query, group, r);
       values_[h] = token_values<S>(p.query, group, r);
-      running_[h] = lowest;
+      running_[h] = hidden;
       sum[h] = 0;
     }
 #pragma unroll
     for (float& o : output) o = 0;
   }
 
-  /// Turns products into logits, and sets `maximum` to the largest of this thread's columns in each
-  /// row. Pairs that are not seen become -infinity.
+  /// Turns products into levels, and sets `extreme` to that of this thread's columns in each row.
+  /// Pairs that are not seen get the level of the logit -infinity.
   CONELAB_TILE void score(int thread, const TileView& view) {
     measure(thread, view);
 #pragma unroll
@@ -81,28 +86,30 @@ class ForwardTail {
     if (!view.whole) hide(thread, view);
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      maximum[h] = lowest;
+      extreme[h] = hidden;
 #pragma unroll
       for (int e = 0; e < products / 2; ++e) {
-        maximum[h] = fmaxf(maximum[h], tile[accumulator(h, e)]);
+        extreme[h] = farther(extreme[h], tile[accumulator(h, e)]);
       }
     }
   }
 
-  /// Turns logits into weights exp(logit - m), given in `maximum` the largest logit of the whole
-  /// row of the tile. m is the largest logit of all tiles so far, 0 if the row has seen no key.
+  /// Turns levels into weights exp(logit - m), given in `extreme` the level of the largest logit of
+  /// the whole row of the tile. m is the largest logit of all tiles so far, 0 if the row has seen
+  /// no key.
   CONELAB_TILE void weigh() {
+    const float factor = rate * constants_[0] * log2e;
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      const float largest = fmaxf(running_[h], maximum[h]);
-      const float reference = largest == lowest ? 0.0f : largest * log2e;
-      scale_[h] = fast_exp2(running_[h] * log2e - reference);
-      running_[h] = largest;
+      const float level = farther(running_[h], extreme[h]);
+      const float reference = level == hidden ? 0.0f : level * factor;
+      scale_[h] = fast_exp2(fmaf(running_[h], factor, -reference));
+      running_[h] = level;
       float total = 0;
 #pragma unroll
       for (int e = 0; e < products / 2; ++e) {
         float& t = tile[accumulator(h, e)];
-        t = fast_exp2(t * log2e - reference);
+        t = fast_exp2(fmaf(t, factor, -reference));
         total += t;
       }
       sum[h] = sum[h] * scale_[h] + total;
@@ -124,7 +131,8 @@ class ForwardTail {
     for (int r = 0; r < 4 * steps; ++r) left[r] = Type::pack(tile[2 * r], tile[2 * r + 1]);
   }
 
-  /// Writes the two rows of output, maximum and sum. `sum` must hold the sums of the whole rows.
+  /// Writes the two rows of output, largest logit and sum. `sum` must hold the sums of the whole
+  /// rows.
   CONELAB_TILE void write(int thread, const Problem<float>& p, const ForwardResult<float>& result,
                           int group, int row) const {
 #pragma unroll
@@ -134,12 +142,12 @@ class ForwardTail {
       const std::int64_t at = static_cast<std::int64_t>(group) * p.query.count + r;
       // If the similarity measures products, a query that is not finite makes its row NaN here; its
       // offset is NaN.
-      const float all = S::info.measure == Measure::product ? sum[h] + offset_[h] : sum[h];
+      const float all = differences ? sum[h] : sum[h] + offset_[h];
       if (thread % 4 == 0) {
         result.sum[at] = all;
-        result.maximum[at] = running_[h] == lowest ? 0.0f : running_[h];
+        result.maximum[at] = running_[h] == hidden ? 0.0f : running_[h] * (rate * constants_[0]);
       }
-      const float scale = all == 0.0f ? 0.0f : 1.0f / all;
+      const float scale = all == 0.0f ? 0.0f : fast_inverse(all);
 #pragma unroll
       for (int e = 0; e < width / 4; ++e) {
         const int i = accumulator(h, e);
@@ -155,11 +163,15 @@ class ForwardTail {
   static constexpr int chunks = products / 2 / lanes;
   using N = Lanes<lanes>;
   static constexpr float log2e = 1.44269504088896341f;
+  static constexpr float rate = FastPair<S, N>::rate;
+  static constexpr bool least = rate < 0;
+  static constexpr float hidden = least ? infinity : -infinity;  ///< Its logit is -infinity.
+  static constexpr bool differences = S::info.measure == Measure::squared_distance;
 
   float constants_[S::constants];
   float offset_[2];
-  float running_[2];  ///< The largest logit of all tiles so far.
-  float scale_[2];    ///< exp(maximum before - maximum now)
+  float running_[2];  ///< The level of the largest logit of all tiles so far.
+  float scale_[2];    ///< exp(largest logit before - largest logit now)
   TokenValues<S, float> values_[2];
 
   /// Returns the index of the accumulator that holds this thread's e-th column of row h.
@@ -168,13 +180,10 @@ class ForwardTail {
     return accumulator_column(thread, accumulator(0, chunk * lanes + lane));
   }
 
-  /// Computes measures from products: products plus offsets, or squared distances.
+  /// Replaces products by squared distances where the similarity measures these. A key that is not
+  /// finite has a NaN among its numbers (pack.cpp) or in its offset.
   CONELAB_TILE void measure(int thread, const TileView& view) {
-    if constexpr (S::info.measure == Measure::product) {
-      // `write` adds the query's own offset.
-#pragma unroll
-      for (int i = 0; i < products; ++i) tile[i] += view.facts[accumulator_column(thread, i)];
-    } else {
+    if constexpr (differences) {
       SquaredDistances<Type, width, products>{
           thread, offset_, view.facts, {view.query, group_rows}, {view.key, key_tile}, 0}
           .replace(tile);
@@ -186,16 +195,13 @@ class ForwardTail {
     N query[S::values + 1];
 #pragma unroll
     for (int v = 0; v < S::values; ++v) query[v] = N(values_[h].at[v]);
-    N constant[S::constants];
+    const FastPair<S, N> pair(x, query, key, constants_);
 #pragma unroll
-    for (int n = 0; n < S::constants; ++n) constant[n] = N(constants_[n]);
-    const N logit = S::score(x, query, key, constant);
-#pragma unroll
-    for (int l = 0; l < lanes; ++l) tile[accumulator(h, c * lanes + l)] = logit.at[l];
+    for (int l = 0; l < lanes; ++l) tile[accumulator(h, c * lanes + l)] = pair.level.at[l];
   }
 
-  /// Sets the logits of pairs that are not seen to -infinity. Spans are read again in each such
-  /// tile, because four registers to keep them would be too many.
+  /// Gives pairs that are not seen the level of the logit -infinity. Spans are read again in each
+  /// such tile, because four registers to keep them would be too many.
   CONELAB_TILE void hide(int thread, const TileView& view) {
     const KeySpan* spans = read_late(view.span);
 #pragma unroll
@@ -206,7 +212,7 @@ class ForwardTail {
       for (int e = 0; e < products / 2; ++e) {
         const int i = accumulator(h, e);
         const int k = view.key_begin + accumulator_column(thread, i);
-        if (k < span.begin || k >= span.end) tile[i] = lowest;
+        if (k < span.begin || k >= span.end) tile[i] = hidden;
       }
     }
   }

@@ -165,6 +165,7 @@ struct GradientBlock {
       ring.advance();
     }
     finish(m, held);
+    m.each([](int, Tail& tail) { tail.scale(); });
     if (present) m.write(g, result, work, consumer);
   }
 

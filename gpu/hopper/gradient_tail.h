@@ -3,9 +3,10 @@
 // other side.
 //
 //   from the products  S = own other^T  and  dP = own_value other_value^T
-//   it computes the weights P and W = dL/d(measure);
+//   it computes the weights P and W = dL/d(measure), up to a factor of the head (fast_formula.h);
 //   then  base += W other,  value += P other_value,
 //   dL/d(own) = 2 (own sum_j W_j - base)  for squared distances,  base  for products.
+// After the last part, `scale` multiplies the sums by the factors.
 //
 // If the owner is the query, own values are upstream gradients and the other values are values; if
 // it is the key, the reverse. W and P are rounded to 16 bits for the products. `margin`, the sum of
@@ -17,6 +18,7 @@
 #pragma once
 
 #include "gpu/hopper/fast.h"
+#include "gpu/hopper/fast_formula.h"
 #include "gpu/hopper/measure.h"
 #include "gpu/tile/gradient.h"
 
@@ -85,16 +87,33 @@ class GradientTail {
   /// `potential` and the parameters' `sums`.
   CONELAB_TILE void differentiate(int thread, const GradientView& view) {
     float tile_sums[S::constants] = {};
-    measure(thread, view);
-    // The pairs are compiled in two versions, so that whole tiles do not test masks.
-    if (view.whole) {
+    const bool close = measure(thread, view);
+    // The pairs are compiled in two versions, so that most tiles test neither masks nor distances.
+    if (view.whole && !close) {
       pairs<true>(thread, view, 0, tile_sums);
     } else {
-      pairs<false>(thread, view, seen_pairs(thread, view), tile_sums);
+      pairs<false>(thread, view, view.whole ? ~0u : seen_pairs(thread, view), tile_sums);
     }
     if constexpr (owner == Owner::query) {
 #pragma unroll
       for (int n = 0; n < S::constants; ++n) sums[n] += static_cast<double>(tile_sums[n]);
+    }
+  }
+
+  /// Multiplies the finished sums by the factors of the head.
+  CONELAB_TILE void scale() {
+    const float factor = Pair::rate * constants_[0];
+    const float by_x = differences ? factor * Pair::x_scale(constants_) : factor;
+#pragma unroll
+    for (float& b : base) b *= by_x;
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      margin[h] *= by_x;
+      potential[h] *= factor;
+    }
+    sums[0] *= static_cast<double>(Pair::rate);
+    if constexpr (S::constants > 1) {
+      sums[1] *= static_cast<double>(factor * Pair::constant_scale(constants_));
     }
   }
 
@@ -105,7 +124,9 @@ class GradientTail {
   static constexpr int lanes = 4;
   static constexpr int chunks = products / 2 / lanes;
   static constexpr int fact_rows = S::values + 3;
+  static constexpr bool differences = S::info.measure == Measure::squared_distance;
   using N = Lanes<lanes>;
+  using Pair = FastPair<S, N>;
 
   const Problem<float>* problem_;
   float constants_[S::constants];
@@ -116,37 +137,52 @@ class GradientTail {
     return accumulator_column(thread, accumulator(0, chunk * lanes + lane));
   }
 
-  CONELAB_TILE bool sees_pair(int own, int other) const {
-    const int query = owner == Owner::query ? own : other;
-    const int key = owner == Owner::query ? other : own;
-    if (query >= problem_->query.count) return false;
-    const KeySpan span =
-        problem_->span[static_cast<std::int64_t>(batch_) * problem_->query.count + query];
-    return key >= span.begin && key < span.end;
+  /// Returns the keys that a query sees, none for one beyond the last.
+  CONELAB_TILE KeySpan span_of(int query) const {
+    if (query >= problem_->query.count) return {0, 0};
+    return problem_->span[static_cast<std::int64_t>(batch_) * problem_->query.count + query];
+  }
+  CONELAB_TILE static std::uint32_t bit(KeySpan span, int key, int i) {
+    return static_cast<std::uint32_t>(span.begin <= key && key < span.end) << i;
   }
 
-  /// Replaces products by the measures of the similarity. For Measure::product nothing is added:
-  /// offsets are 0, except for tokens that are not finite, which make the log-sum-exp of every row
-  /// that sees them NaN.
-  CONELAB_TILE void measure(int thread, const GradientView& view) {
-    if constexpr (S::info.measure == Measure::squared_distance) {
+  /// Replaces products by the measures of the similarity, and returns whether any pair is close.
+  /// For products nothing is added: offsets are 0, except for tokens that are not finite, which
+  /// make the log-sum-exp of every row that sees them NaN.
+  CONELAB_TILE bool measure(int thread, const GradientView& view) {
+    if constexpr (differences) {
       const float own[2] = {facts_[0][0], facts_[1][0]};
-      SquaredDistances<Type, width, products>{
+      return SquaredDistances<Type, width, products>{
           thread,    own, view.facts + view.first, {view.own, group_rows}, {view.other, group_rows},
           view.first}
           .replace(tile);
     }
+    return false;
   }
 
   /// Returns a mask whose bit i says whether the pair of accumulator i is seen.
   CONELAB_TILE std::uint32_t seen_pairs(int thread, const GradientView& view) const {
     static_assert(products <= 32);
+    const int first = view.begin + view.first;
+    const int own[2] = {row_ + accumulator_row(thread, 0), row_ + accumulator_row(thread, 2)};
     std::uint32_t seen = 0;
+    if constexpr (owner == Owner::query) {
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        const KeySpan span = span_of(own[h]);
+#pragma unroll
+        for (int e = 0; e < products / 2; ++e) {
+          const int i = accumulator(h, e);
+          seen |= bit(span, first + accumulator_column(thread, i), i);
+        }
+      }
+    } else {
 #pragma unroll 4
-    for (int i = 0; i < products; ++i) {
-      const int own = row_ + accumulator_row(thread, i);
-      const int other = view.begin + view.first + accumulator_column(thread, i);
-      seen |= static_cast<std::uint32_t>(sees_pair(own, other)) << i;
+      for (int e = 0; e < products / 2; ++e) {
+        const int i = accumulator(0, e);
+        const KeySpan span = span_of(first + accumulator_column(thread, i));
+        seen |= bit(span, own[0], i) | bit(span, own[1], accumulator(1, e));
+      }
     }
     return seen;
   }
@@ -176,53 +212,46 @@ class GradientTail {
     const auto pick = [&](const float* from) {
       return N::make([&](int l) { return from[accumulator(h, c * lanes + l)]; });
     };
-    const N x = pick(tile);
+    const Pair pair(pick(tile), own + 1, other + 1, constants_);
+    // The query's facts end with its log-sum-exp in units of ln 2 and its delta.
     const N* query = owner == Owner::query ? own : other;
-    const N* key = owner == Owner::query ? other : own;
-    N constant[S::constants];
-#pragma unroll
-    for (int n = 0; n < S::constants; ++n) constant[n] = N(constants_[n]);
-    const Slope<N, S::constants> s = S::slope(x, query + 1, key + 1, constant);
-    // The query's facts end with its log-sum-exp in units of ln 2 and its delta, the key's with its
-    // mark.
-    const N exponent = s.logit * N(log2e) - query[S::values + 1];
+    const N exponent = pair.level * N(Pair::rate * constants_[0] * log2e) - query[S::values + 1];
     N p = N::make([&](int l) { return fast_exp2(exponent.at[l]); });
-    N by_logit = p * (pick(slope) + key[S::values + 1] - query[S::values + 2]);
-    N w = by_logit * s.x;
+    const N by_logit = p * (pick(slope) - query[S::values + 2]);
+    N w = pair.by_x(by_logit);
     if constexpr (!whole) {
 #pragma unroll
       for (int l = 0; l < lanes; ++l) {
-        if ((seen >> accumulator(h, c * lanes + l) & 1) != 0) continue;
-        p.at[l] = by_logit.at[l] = w.at[l] = 0;
+        const bool seen_pair = sees(seen, c, h, l);
+        if (!seen_pair) p.at[l] = 0;
+        if (!seen_pair || (differences && tile[accumulator(h, c * lanes + l)] == 0)) w.at[l] = 0;
       }
     }
-    add<whole>(c, h, p, w, by_logit, s, tile_sums);
-  }
-
-  template <bool whole>
-  CONELAB_TILE void add(int c, int h, N p, N w, N by_logit, const Slope<N, S::constants>& s,
-                        float* tile_sums) {
 #pragma unroll
     for (int l = 0; l < lanes; l += 2) {
       const int at = accumulator(h, c * lanes + l) / 2;
       by_measure[at] = Type::pack(w.at[l], w.at[l + 1]);
-      margin[h] += Type::widen(static_cast<std::uint16_t>(by_measure[at])) +
-                   Type::widen(static_cast<std::uint16_t>(by_measure[at] >> 16));
+      if constexpr (differences) {
+        margin[h] += Type::widen(static_cast<std::uint16_t>(by_measure[at])) +
+                     Type::widen(static_cast<std::uint16_t>(by_measure[at] >> 16));
+      }
       if constexpr (owner == Owner::key) weight[at] = Type::pack(p.at[l], p.at[l + 1]);
     }
-    const N by_own = by_logit * (owner == Owner::query ? s.query : s.key);
+    const auto add = [&](float& sum, N term) {
 #pragma unroll
-    for (int l = 0; l < lanes; ++l) {
-      // The derivatives of a pair that is not seen may have any value.
-      const bool counts = whole || by_logit.at[l] != 0.0f;
-      if (S::token_slope && counts) potential[h] += by_own.at[l];
-      if constexpr (owner == Owner::query) {
-#pragma unroll
-        for (int n = 0; n < S::constants; ++n) {
-          if (counts) tile_sums[n] += by_logit.at[l] * s.constant[n].at[l];
-        }
+      for (int l = 0; l < lanes; ++l) {
+        if (whole || sees(seen, c, h, l)) sum += term.at[l];
       }
+    };
+    if constexpr (S::token_slope) add(potential[h], pair.by_own(by_logit));
+    if constexpr (owner == Owner::query) {
+      add(tile_sums[0], by_logit * pair.level);
+      if constexpr (S::constants > 1) add(tile_sums[1], pair.by_constant(by_logit));
     }
+  }
+
+  CONELAB_TILE static bool sees(std::uint32_t seen, int c, int h, int l) {
+    return (seen >> accumulator(h, c * lanes + l) & 1) != 0;
   }
 };
 

@@ -1,14 +1,13 @@
-// Several floats of one thread as the number type of a similarity's formula. As with the CPU's
-// packs, the instructions of several pairs interleave. `any` and `all` ask the whole warp, so that
-// all of its threads skip a branch that no pair takes.
+// Several floats of one thread as the number type of a formula. As with the CPU's packs, the
+// instructions of several pairs interleave. `any` asks the whole warp, so that all of its threads
+// skip a branch that no pair takes.
 //
-// On the device, square roots and quotients come from the special-function unit, with a relative
-// error of 2^-22: the operands have 16 bits, and correctly rounded results cost eight instructions.
+// On the device, inverse roots come from the special-function unit, with a relative error of 2^-22:
+// the operands have 16 bits, and correctly rounded results cost eight instructions.
 #pragma once
 
 #include <cmath>
 
-#include "core/similarity/number.h"
 #include "gpu/tile/block.h"
 
 namespace conelab::gpu::hopper {
@@ -35,6 +34,15 @@ CONELAB_TILE float fast_rsqrt(float x) {
 #endif
 }
 
+/// Returns 1 / x for normal numbers up to 2^126; the compiler's own quotient is a call.
+CONELAB_TILE float fast_inverse(float x) {
+#if defined(__CUDA_ARCH__)
+  return __fdividef(1.0f, x);
+#else
+  return 1 / x;
+#endif
+}
+
 /// Returns 2^x; on the device denormal numbers count as 0.
 CONELAB_TILE float fast_exp2(float x) {
 #if defined(__CUDA_ARCH__)
@@ -43,15 +51,6 @@ CONELAB_TILE float fast_exp2(float x) {
   return y;
 #else
   return std::exp2(x);
-#endif
-}
-
-/// Returns a / b.
-CONELAB_TILE float fast_quotient(float a, float b) {
-#if defined(__CUDA_ARCH__)
-  return __fdividef(a, b);
-#else
-  return a / b;
 #endif
 }
 
@@ -92,8 +91,6 @@ struct Lanes {
 #pragma unroll
     for (int i = 0; i < count; ++i) at[i] = x;
   }
-  CONELAB_TILE explicit Lanes(double x) : Lanes(static_cast<float>(x)) {}
-  CONELAB_TILE explicit Lanes(int x) : Lanes(static_cast<float>(x)) {}
 
   template <class F>
   CONELAB_TILE static Lanes make(F f) {
@@ -116,42 +113,22 @@ struct Lanes {
   CONELAB_TILE friend Lanes operator-(Lanes a, Lanes b) {
     return make([&](int i) { return a.at[i] - b.at[i]; });
   }
-  CONELAB_TILE friend Lanes operator-(Lanes a) {
-    return make([&](int i) { return -a.at[i]; });
-  }
   CONELAB_TILE friend Lanes operator*(Lanes a, Lanes b) {
     return make([&](int i) { return a.at[i] * b.at[i]; });
-  }
-  CONELAB_TILE friend Lanes operator/(Lanes a, Lanes b) {
-    return make([&](int i) { return fast_quotient(a.at[i], b.at[i]); });
-  }
-  CONELAB_TILE friend LaneMask<count> operator<(Lanes a, Lanes b) {
-    return test([&](int i) { return a.at[i] < b.at[i]; });
   }
   CONELAB_TILE friend LaneMask<count> operator<=(Lanes a, Lanes b) {
     return test([&](int i) { return a.at[i] <= b.at[i]; });
   }
-  CONELAB_TILE friend LaneMask<count> operator>(Lanes a, Lanes b) { return b < a; }
-  CONELAB_TILE friend LaneMask<count> operator>=(Lanes a, Lanes b) { return b <= a; }
-  CONELAB_TILE friend LaneMask<count> operator==(Lanes a, Lanes b) {
-    return test([&](int i) { return a.at[i] == b.at[i]; });
+  CONELAB_TILE friend LaneMask<count> operator>(Lanes a, Lanes b) {
+    return test([&](int i) { return a.at[i] > b.at[i]; });
   }
-  CONELAB_TILE friend Lanes sqrt(Lanes a) {
+  CONELAB_TILE friend LaneMask<count> operator>=(Lanes a, Lanes b) { return b <= a; }
+  CONELAB_TILE friend Lanes root(Lanes a) {
     return make([&](int i) { return fast_sqrt(a.at[i]); });
   }
-  CONELAB_TILE friend Lanes over_sqrt(Lanes scale, Lanes x) {
-    return make([&](int i) { return scale.at[i] * fast_rsqrt(x.at[i]); });
+  CONELAB_TILE friend Lanes inverse_root(Lanes a) {
+    return make([&](int i) { return fast_rsqrt(a.at[i]); });
   }
-  CONELAB_TILE friend Lanes multiply_add(Lanes a, Lanes b, Lanes c) {
-    return make([&](int i) { return std::fma(a.at[i], b.at[i], c.at[i]); });
-  }
-  CONELAB_TILE friend Lanes log(Lanes a) {
-    return make([&](int i) { return ::logf(a.at[i]); });
-  }
-  CONELAB_TILE friend Lanes log1p(Lanes a) {
-    return make([&](int i) { return ::log1pf(a.at[i]); });
-  }
-  CONELAB_TILE friend Lanes smallest(Lanes) { return Lanes(1.17549435e-38f); }
   CONELAB_TILE friend Lanes max(Lanes a, Lanes b) {
     return make([&](int i) { return nan_max(a.at[i], b.at[i]); });
   }
@@ -180,14 +157,6 @@ CONELAB_TILE Lanes<count> select(LaneMask<count> mask, Lanes<count> yes, Lanes<c
   return Lanes<count>::make([&](int i) { return mask.at[i] ? yes.at[i] : no.at[i]; });
 }
 
-/// Returns the lane-wise or.
-template <int count>
-CONELAB_TILE LaneMask<count> either(LaneMask<count> a, LaneMask<count> b) {
-#pragma unroll
-  for (int i = 0; i < count; ++i) a.at[i] = a.at[i] || b.at[i];
-  return a;
-}
-
 /// Returns whether any lane is true, on the device in any thread of the warp.
 template <int count>
 CONELAB_TILE bool any(LaneMask<count> mask) {
@@ -201,28 +170,4 @@ CONELAB_TILE bool any(LaneMask<count> mask) {
 #endif
 }
 
-/// Returns whether all lanes are true, on the device in all threads of the warp.
-template <int count>
-CONELAB_TILE bool all(LaneMask<count> mask) {
-  bool found = true;
-#pragma unroll
-  for (int i = 0; i < count; ++i) found &= mask.at[i];
-#if defined(__CUDA_ARCH__)
-  return __all_sync(0xffffffffu, found);
-#else
-  return found;
-#endif
-}
-
-/// Returns whether any lane of x >= 0 is infinite.
-template <int count>
-CONELAB_TILE bool may_overflow(Lanes<count> x) {
-  return any(x > Lanes<count>(3.40282347e38f));
-}
-
 }  // namespace conelab::gpu::hopper
-
-/// `over_sqrt` takes one operation of the special-function unit where a root and a quotient take
-/// two; the formula of penumbral cones without a common ancestor uses it.
-template <int count>
-inline constexpr bool conelab::has_over_sqrt<conelab::gpu::hopper::Lanes<count>> = true;

@@ -41,21 +41,24 @@ CONELAB_TILE constexpr std::uint64_t descriptor(std::uint32_t address, int leadi
          static_cast<std::uint64_t>((stride & 0x3ffff) >> 4) << 32 | std::uint64_t{1} << 62;
 }
 
+/// Returns the descriptor of the place `bytes` further on. This is one addition, because an address
+/// in shared memory fits into its bits.
+CONELAB_TILE constexpr std::uint64_t moved(std::uint64_t descriptor, int bytes) {
+  return descriptor + static_cast<std::uint64_t>(bytes >> 4);
+}
+
 /// Returns the descriptor of an operand whose lines run along the summed axis (Q, K). Eight rows
 /// are 1024 bytes; the leading offset is unused. Each step of 16 columns starts 32 bytes after the
 /// step before, or in the next panel.
 CONELAB_TILE constexpr std::uint64_t depth_descriptor(std::uint32_t tile, int rows, int step) {
-  const std::uint32_t offset =
-      static_cast<std::uint32_t>(step / 4 * panel_bytes(rows) + step % 4 * 32);
-  return descriptor(tile + offset, 16, 8 * line_bytes);
+  return moved(descriptor(tile, 16, 8 * line_bytes), step / 4 * panel_bytes(rows) + step % 4 * 32);
 }
 
 /// Returns the descriptor of an operand whose lines run along the other axis (V [keys × width]).
 /// Columns from 64 on are panel_bytes(rows) away, the next eight keys 1024 bytes. Each step of
 /// 16 keys starts 2048 bytes after the step before.
 CONELAB_TILE constexpr std::uint64_t outer_descriptor(std::uint32_t tile, int rows, int step) {
-  return descriptor(tile + static_cast<std::uint32_t>(step * 16 * line_bytes), panel_bytes(rows),
-                    8 * line_bytes);
+  return moved(descriptor(tile, panel_bytes(rows), 8 * line_bytes), step * 16 * line_bytes);
 }
 
 /// Return the row and the column, in the 64 × N result, of accumulator i of a warpgroup's thread.

@@ -33,8 +33,9 @@ struct SquaredDistances {
   int first;  ///< The row of `columns` that belongs to the products' first column.
 
   /// Replaces the products in `tile` by squared distances. A result below zero counts as close and
-  /// is recomputed, so that it needs no bound.
-  CONELAB_TILE void replace(float (&tile)[products]) const {
+  /// is recomputed, so that it needs no bound. Returns whether there is a close pair, on the device
+  /// in any thread of the warp.
+  CONELAB_TILE bool replace(float (&tile)[products]) const {
     std::uint32_t signs = 0;
 #pragma unroll
     for (int i = 0; i < products; i += 4) {
@@ -48,7 +49,9 @@ struct SquaredDistances {
         signs |= std::bit_cast<std::uint32_t>(beyond_border(tile[j], both));
       }
     }
-    if (any(LaneMask<1>{static_cast<std::int32_t>(signs) < 0})) recompute_close(tile);
+    const bool close = any(LaneMask<1>{static_cast<std::int32_t>(signs) < 0});
+    if (close) recompute_close(tile);
+    return close;
   }
 
  private:

@@ -30,6 +30,22 @@ std::vector<unsigned char> pack_tiles(const void* data, int groups, int count, i
   return packed;
 }
 
+/// Writes NaN into the first number of every token of `tiles` whose mark is NaN. The kernels then
+/// need not add marks to products. Both 16-bit types read these bits as NaN.
+void mark_tiles(std::vector<unsigned char>& tiles, const float* mark, int groups, int count,
+                int tile_rows, int width) {
+  constexpr std::uint16_t nan = 0x7fff;
+  const std::int64_t of_group = ceil_div(count, tile_rows);
+  for (std::int64_t g = 0; g < groups; ++g) {
+    for (int row = 0; row < count; ++row) {
+      if (!std::isnan(mark[g * count + row])) continue;
+      std::memcpy(tiles.data() + (g * of_group + row / tile_rows) * tile_bytes(tile_rows, width) +
+                      swizzled(tile_rows, row % tile_rows, 0),
+                  &nan, 2);
+    }
+  }
+}
+
 /// Numbers of a tile of 64 tokens, `numbers` rows of it.
 class Facts {
  public:
@@ -100,6 +116,8 @@ FastGradientOperands pack_gradient_operands(const Problem<float>& call,
   packed.query = tiles(call.query.base, call.query, call.base_size);
   packed.key = tiles(call.key.base, call.key, call.base_size);
   packed.value = tiles(call.value, call.key, call.width);
+  mark_tiles(packed.value, call.value_mark, call.groups / call.key.share, call.key.count,
+             group_rows, width);
   packed.output_grad = tiles(grad.data(), call.query, call.width);
   packed.query_facts = pack_facts(
       call, call.query, values,
@@ -113,12 +131,8 @@ FastGradientOperands pack_gradient_operands(const Problem<float>& call,
       [&](std::int64_t g, int i, bool present) {
         return present ? upstream.delta[g * call.query.count + i] : 0.0f;
       });
-  packed.key_facts = pack_facts(
-      call, call.key, values,
-      [&](std::int64_t g, int i, bool present) {
-        return present ? call.value_mark[g * call.key.count + i] : 0.0f;
-      },
-      [](std::int64_t, int, bool) { return 0.0f; });
+  const auto zero = [](std::int64_t, int, bool) { return 0.0f; };
+  packed.key_facts = pack_facts(call, call.key, values, zero, zero);
   return packed;
 }
 
@@ -134,12 +148,21 @@ int fast_width(int index, const Problem<float>& call) {
   return widest <= 64 ? 64 : 128;
 }
 
+bool fast_constants(int index, const Problem<float>& call) {
+  int constants = 0;
+  visit_similarity(index, [&](auto tag) { constants = decltype(tag)::type::constants; });
+  bool positive = true;
+  for (int h = 0; h < call.heads; ++h) positive &= call.constants[h * constants] > 0;
+  return positive;
+}
+
 FastOperands pack_operands(const Problem<float>& call, int width, int values) {
   FastOperands packed;
   packed.query =
       pack_tiles(call.query.base, call.groups, call.query.count, call.base_size, group_rows, width);
   const int groups = call.groups / call.key.share;
   packed.key = pack_tiles(call.key.base, groups, call.key.count, call.base_size, key_tile, width);
+  mark_tiles(packed.key, call.key.offset, groups, call.key.count, key_tile, width);
   packed.value = pack_tiles(call.value, groups, call.key.count, call.width, key_tile, width);
   const int tiles = ceil_div(call.key.count, key_tile);
   const int numbers = (1 + values) * key_tile;

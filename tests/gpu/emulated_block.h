@@ -354,8 +354,8 @@ class EmulatedGroup : public EmulatedMachine<Block> {
     this->end_products(pending);
   }
 
-  void share_maxima() {
-    share([](Tail& tail) { return tail.maximum; }, [](float a, float b) { return std::max(a, b); });
+  void share_extremes() {
+    share([](Tail& tail) { return tail.extreme; }, Tail::farther);
   }
   void share_sums() {
     share([](Tail& tail) { return tail.sum; }, [](float a, float b) { return a + b; });

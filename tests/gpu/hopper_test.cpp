@@ -122,5 +122,17 @@ TEST(FastWidth, LeavesOtherCallsToThePortablePath) {
   EXPECT_EQ(fast_width(0, p), 0);
 }
 
+TEST(FastWidth, LeavesScalesThatAreNotPositiveToThePortablePath) {
+  Problem<float> p;
+  p.heads = 2;
+  float scales[] = {0.5f, 0.25f};
+  p.constants = scales;
+  EXPECT_TRUE(fast_constants(0, p));
+  for (const float scale : {0.0f, -0.5f}) {
+    scales[1] = scale;
+    EXPECT_FALSE(fast_constants(0, p)) << scale;
+  }
+}
+
 }  // namespace
 }  // namespace conelab::gpu::tests

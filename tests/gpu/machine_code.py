@@ -10,13 +10,15 @@ import sys
 # Of every fast kernel's machine code.
 WANTED = {"HGMMA": "warpgroup products", "UBLKCP": "bulk copies", "USETMAXREG": "registers exchanged",
           "SYNCS": "barriers in shared memory", "MUFU.EX2": "exponentials of the special-function unit"}
-UNWANTED = {"LDL": "a read of local memory", "STL": "a write to local memory"}
+UNWANTED = {"LDL": "a read of local memory", "STL": "a write to local memory", "CALL": "a call"}
 
-# Instructions for a pair between the products, at 64 numbers, with nothing masked and no pair close:
-# forward, backward. A multiprocessor starts four a clock, each for 32 pairs: so many bound the speed
-# of a cone from above, long before the special-function unit does.
-MOST_FOR_A_PAIR = {"Dot": (11, 11), "Laplacian": (15, 27), "Umbral": (20, 50), "Penumbral": (30, 72)}
-PASSES = {"forward": 64, "gradient": 32}  # Pairs of a thread between products.
+# Instructions for a pair in the whole loop over tiles, at 64 numbers, with nothing masked and no pair
+# close: forward, and backward in both kernels together. A multiprocessor starts four a clock, each
+# for 32 pairs: so many bound the speed of a cone from above, long before the special-function unit
+# does.
+MOST_FOR_A_PAIR = {"Dot": (7.2, 20), "Laplacian": (12, 42), "Umbral": (17, 64), "Penumbral": (27.5, 100)}
+PAIRS_OF_A_TILE = {"forward": 64, "gradient": 32}  # Of a thread.
+PRODUCTS_OF_A_TILE = 12  # Instructions, at least.
 
 # Of every thread: launch_registers() of gpu/hopper/layout.h, for a block of three warpgroups.
 LAUNCHED_WITH = 168
@@ -43,38 +45,46 @@ def listing(code):
 
 
 def instructions_of_a_tile(code):
-    """Along the way from the products of one tile to the next, every branch ahead taken: those are
-    the ways past what is rare. The longest such way is the loop's."""
+    """The shortest way through the loop over tiles that passes all of its products: it leaves out
+    what masks and close pairs need."""
     instructions = listing(code)
     index = {address: i for i, (address, _) in enumerate(instructions)}
-    products = [i for i, (_, text) in enumerate(instructions) if "HGMMA" in text]
-    longest = 0
-    for start, after in zip(products, products[1:]):
-        i, count = start + 1, 0
-        while i < after and "HGMMA" not in instructions[i][1]:
-            address, text = instructions[i]
-            count += 1
-            branch = re.match(r"(?:@!?U?P\w+ +)?BRA .*?0x([0-9a-f]+)", text)
-            ahead = branch and int(branch.group(1), 16) > address
-            i = index[int(branch.group(1), 16)] if ahead else i + 1
-        longest = max(longest, count)
-    return longest
+    product = ["HGMMA" in text for _, text in instructions]
+    branches = {}
+    for i, (_, text) in enumerate(instructions):
+        branch = re.match(r"(@!?U?P\w+ +)?BRA\S* .*?0x([0-9a-f]+)", text)
+        if branch:
+            branches[i] = (index[int(branch[2], 16)], branch[1] is None)
+    loops = [(sum(product[to:i]), length_of_loop(to, i, branches, product))
+             for i, (to, _) in branches.items() if to < i]
+    return min(length for products, length in loops if length and products >= PRODUCTS_OF_A_TILE)
+
+
+def length_of_loop(first, last, branches, product):
+    """The instructions of the shortest way from `first` to the branch `last`; None without a way that
+    passes all products between them."""
+    ways = {first: 1}
+    for i in range(first, last):
+        if i not in ways:
+            continue
+        to, always = branches.get(i, (i, False))
+        nexts = ([] if always else [i + 1]) + ([to] if i < to <= last and not any(product[i:to]) else [])
+        for j in nexts:
+            ways[j] = min(ways.get(j, ways[i] + 1), ways[i] + 1)
+    return ways.get(last)
 
 
 def breaches(tool, path):
     found = 0
+    took = {}
     for name, code in functions(run(tool, "-sass", path)).items():
         if "fast_" not in name:
             continue
         found += 1
-        for similarity, limits in MOST_FOR_A_PAIR.items():
-            for (kind, pairs), most in zip(PASSES.items(), limits):
-                if not re.search(rf"fast_{kind}.*{len(similarity)}{similarity}E.*Li64E", name):
-                    continue
-                took = instructions_of_a_tile(code) / pairs
-                print(f"{similarity:<10} {kind:<9} {took:5.1f} instructions for a pair")
-                if took > most:
-                    yield f"{name}: {took:.1f} instructions for a pair (at most {most})"
+        for similarity in MOST_FOR_A_PAIR:
+            for kind, pairs in PAIRS_OF_A_TILE.items():
+                if re.search(rf"fast_{kind}.*{len(similarity)}{similarity}E.*Bf16.*Li64E", name):
+                    took.setdefault((similarity, kind), []).append(instructions_of_a_tile(code) / pairs)
         words = re.findall(r"^\s*/\*[0-9a-f]+\*/\s+(?:@!?U?P\w+\s+)?([A-Z][A-Z0-9_.]*)", code, flags=re.M)
         for word, what in WANTED.items():
             if not any(w.startswith(word) for w in words):
@@ -87,6 +97,14 @@ def breaches(tool, path):
                 yield f"{name}: {word} ({what})"
     if not found:
         yield f"{path}: no fast kernel in it"
+    for (similarity, kind), counts in took.items():
+        # Forward there are variants, of which the worst counts.
+        count = sum(counts) if kind == "gradient" else max(counts)
+        most = MOST_FOR_A_PAIR[similarity][kind == "gradient"]
+        print(f"{similarity:<10} {kind:<9} {count:5.1f} instructions for a pair "
+              f"({', '.join(f'{c:.1f}' for c in counts)})")
+        if count > most:
+            yield f"{path}: {kind}: {count:.1f} instructions for a pair (at most {most})"
 
 
 # A kernel in what ptxas -v says, then its stack, and its registers.
