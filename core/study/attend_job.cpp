@@ -491,57 +491,36 @@ void check_attend(const JobSpec& spec) {
 }  // namespace
 
 JobKind attend_job() {
-  return {
-      .name = "attend",
-      .about = "attention over the tensors of a file",
-      .example =
-          "  conelab attend datasets/minilm_trace.h5:/german/layer3 -o out.h5 --similarity "
-          "penumbral "
-          "-p gamma=2 --keep output,lse,weights\n"
-          "  conelab attend qkv.npz -o out.h5 --similarity dot --mask causal --bias alibi\n",
-      .fields = {input_field(),
-                 output_field(),
-                 call_field(),
-                 {.name = "q",
-                  .option = "--q",
-                  .about = "name of q in INPUT, or a .npy file",
-                  .kind = FieldKind::array},
-                 {.name = "k",
-                  .option = "--k",
-                  .about = "the same for k; default: q where absent",
-                  .kind = FieldKind::array},
-                 {.name = "v",
-                  .option = "--v",
-                  .about = "the same for v; default: q where absent",
-                  .kind = FieldKind::array},
-                 {.name = "head",
-                  .option = "--head",
-                  .about = "the only head of q, k and v that is read; default: all",
-                  .kind = FieldKind::integer},
-                 lengths_field(),
-                 {.name = "keep",
-                  .option = "--keep",
-                  .about =
+  return {.name = "attend",
+          .about = "attention over the tensors of a file",
+          .example =
+              "  conelab attend datasets/minilm_trace.h5:/german/layer3 -o out.h5 --similarity "
+              "penumbral "
+              "-p gamma=2 --keep output,lse,weights\n"
+              "  conelab attend qkv.npz -o out.h5 --similarity dot --mask causal --bias alibi\n",
+          .fields = {input_field(),
+                     output_field(),
+                     call_field(),
+                     {"q", "--q", "name of q in INPUT, or a .npy file", FieldKind::array},
+                     {"k", "--k", "the same for k; default: q where absent", FieldKind::array},
+                     {"v", "--v", "the same for v; default: q where absent", FieldKind::array},
+                     {"head", "--head", "the only head of q, k and v that is read; default: all",
+                      FieldKind::integer},
+                     lengths_field(),
+                     {"keep", "--keep",
                       "what to write: weights, logits, gradients, determinant (of d output / d q); "
                       "output and lse always are",
-                  .kind = FieldKind::list,
-                  .initial = "output,lse"},
-                 {.name = "device",
-                  .option = "--device",
-                  .about = "cpu, cuda or auto",
-                  .initial = "auto"},
-                 {.name = "dtype",
-                  .option = "--dtype",
-                  .about = "f64, f32, bf16 or f16; default: f64 for f64 input, else f32"},
-                 threads_field(),
-                 {.name = "allow_external",
-                  .option = "--allow-external",
-                  .about = "follow links and storage out of the input file",
-                  .kind = FieldKind::flag}},
-      .run = run_attend,
-      .check = check_attend,
-      .check_input = check_queries,
-      .keys = call_keys};
+                      FieldKind::list, "output,lse"},
+                     {"device", "--device", "cpu, cuda or auto", FieldKind::text, "auto"},
+                     {"dtype", "--dtype",
+                      "f64, f32, bf16 or f16; default: f64 for f64 input, else f32"},
+                     threads_field(),
+                     {"allow_external", "--allow-external",
+                      "follow links and storage out of the input file", FieldKind::flag}},
+          .run = run_attend,
+          .check = check_attend,
+          .check_input = check_queries,
+          .keys = call_keys};
 }
 
 }  // namespace conelab

@@ -268,6 +268,7 @@ class StudyReader {
       const bool swept = value.is_array() && (!list || nested);
       if (value.is_array() && value.empty()) misuse("the list is empty");
       for (const Json& entry : swept ? value : Json::array({value})) {
+        if (choice.field != nullptr) (void)value_of_json(*choice.field, entry);
         for (Alternative& found : alternatives(block, choice, entry)) {
           if (swept) found.sweep[key.name] = entry;
           choice.alternatives.push_back(std::move(found));

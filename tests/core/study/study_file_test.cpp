@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-const std::string trace = CONELAB_SOURCE_DIR "/datasets/minilm_trace.h5";
+const std::string shipped = CONELAB_SOURCE_DIR "/datasets/minilm_trace.h5";
 
 class StudyFile : public fixtures::FilesTest {
  protected:
@@ -39,7 +39,7 @@ class StudyFile : public fixtures::FilesTest {
 };
 
 std::string attend(const std::string& more) {
-  return "[[attend]]\nname = 'maps'\ninput = '" + trace + ":/german/layer3'\n" + more;
+  return "[[attend]]\nname = 'maps'\ninput = '" + shipped + ":/german/layer3'\n" + more;
 }
 
 TEST_F(StudyFile, ListsSweepAndTheirProductIsRun) {
@@ -48,7 +48,7 @@ TEST_F(StudyFile, ListsSweepAndTheirProductIsRun) {
                                         "maps-laplacian-f64"));
   EXPECT_EQ(study.jobs[1].sweep.dump(), R"({"similarity":"dot","dtype":"f64"})");
   EXPECT_EQ(study.jobs[2].spec.call().similarity, "laplacian");
-  EXPECT_EQ(study.jobs[2].spec.text("input"), trace + ":/german/layer3");
+  EXPECT_EQ(study.jobs[2].spec.text("input"), shipped + ":/german/layer3");
 }
 
 TEST_F(StudyFile, AKeyThatIsAListTakesAListACommaStringOrListsOfLists) {
@@ -145,8 +145,8 @@ TEST_F(StudyFile, RefusesWhatCannotBeRun) {
   EXPECT_THAT(errors("[[figure]]\nname = 'f'\nkind = 'heatmap'\ninput = 'g'\n"
                      "[[figure]]\nname = 'g'\nkind = 'heatmap'\ninput = 'f'\n"),
               testing::Contains(HasSubstr("its own output")));
-  EXPECT_THAT(errors("[[attend]]\ninput = '" + trace + ":/german'\nsimilarity = 'dot'\n"),
-              ElementsAre(HasSubstr("2: attend: " + trace)));
+  EXPECT_THAT(errors("[[attend]]\ninput = '" + shipped + ":/german'\nsimilarity = 'dot'\n"),
+              ElementsAre(HasSubstr("2: attend: " + shipped)));
   EXPECT_THAT(errors("[[attend]]\nname = 'a b'\ninput = 'x.h5'\nsimilarity = 'dot'\n"),
               ElementsAre(HasSubstr("2: name"), HasSubstr("3: input: there is no file")));
 }
