@@ -15,7 +15,10 @@ Action declare_gui(CLI::App& options);
 Action declare_help(CLI::App& options);
 Action declare_inspect(CLI::App& options);
 Action declare_lca(CLI::App& options);
+Action declare_job_worker(CLI::App& options);
 Action declare_list(CLI::App& options);
+Action declare_merge(CLI::App& options);
+Action declare_run(CLI::App& options);
 
 std::span<const Command> command_table() {
   static const std::vector<Command> table = [] {
@@ -25,6 +28,15 @@ std::span<const Command> command_table() {
                       [&kind](CLI::App& options) { return declare_job(kind, options); }});
     }
     const Command others[] = {
+        {"run", "run a study: data sets, sweeps, benchmarks and figures of one file",
+         "  conelab run resources/studies/first.toml -o first\n"
+         "  conelab run study.toml --dry-run\n"
+         "  conelab run study.toml -o part2 --shard 2/8\n",
+         false, declare_run},
+        {"merge", "join the folders of a study that was run in shards",
+         "  conelab merge part1 part2 -o whole\n", false, declare_merge},
+        {"job-worker", "one job of a study, driven by `run`",
+         "  conelab job-worker    (started by `conelab run`)\n", true, declare_job_worker},
         {"bench-worker", "one case of a benchmark, driven by `bench`",
          "  conelab bench-worker    (started by `conelab bench`)\n", true, declare_bench_worker},
         {"compare", "which cases of two benchmark results differ",

@@ -19,10 +19,8 @@ const std::vector<std::string>& attend_parts() {
 }
 
 JobField input_field() {
-  return {.name = "input",
-          .option = "INPUT",
-          .about = "q, k, v: FILE.h5, FILE.h5:/group, FILE.npz or FILE.safetensors",
-          .kind = FieldKind::input};
+  return {"input", "INPUT", "q, k, v: FILE.h5, FILE.h5:/group, FILE.npz or FILE.safetensors",
+          FieldKind::input};
 }
 
 JobField output_field(const std::string& about) {
@@ -34,15 +32,11 @@ JobField output_field(const std::string& about) {
           .changes_result = false};
 }
 
-JobField call_field() {
-  return {.name = "call", .option = "", .about = "", .kind = FieldKind::call};
-}
+JobField call_field() { return {"call", "", "", FieldKind::call}; }
 
 JobField lengths_field() {
-  return {.name = "lengths",
-          .option = "--lengths",
-          .about = "for --mask padding: keys that are not padding, one per batch element",
-          .kind = FieldKind::list};
+  return {"lengths", "--lengths",
+          "for --mask padding: keys that are not padding, one per batch element", FieldKind::list};
 }
 
 JobField threads_field() {

@@ -136,6 +136,21 @@ void report_progress(const BenchProgress& p, const JobContext& context) {
   if (context.progress) context.progress(stage.c_str(), p.share);
 }
 
+/// Returns the resolved exponents by their lines: "exponent_umbral", with the labels of further
+/// axes that have several.
+std::map<std::string, double> exponents(const Sweep& sweep,
+                                        const std::vector<MeasuredExponent>& fitted) {
+  std::map<std::string, double> found;
+  for (const MeasuredExponent& e : fitted) {
+    std::string name = "exponent_" + e.labels["operator"];
+    for (const Axis& axis : fixed_axes()) {
+      if (sweep[axis].size() > 1) name += "_" + e.labels[axis];
+    }
+    if (e.why_not.empty()) found[name] = e.value;
+  }
+  return found;
+}
+
 JobReport run_benchmark(const JobSpec& spec, const JobContext& context) {
   BenchOptions options;
   options.output = output_of(spec);
@@ -155,7 +170,8 @@ JobReport run_benchmark(const JobSpec& spec, const JobContext& context) {
   const LabelledFile file = read_labelled_file_sandboxed(name, {.cancelled = context.cancelled});
   return {.summary = bench_json(file, name),
           .lines = result_lines(file, name, ending),
-          .files = {name}};
+          .files = {name},
+          .measures = exponents(sweep, measured_exponents(file, name))};
 }
 
 /// Checks what is known before a resumed run and the operators of peers are.
@@ -195,44 +211,29 @@ std::vector<JobField> axis_fields() {
   return fields;
 }
 
-JobField whole(const char* name, const char* about, const char* initial, std::int64_t least,
-               std::int64_t most) {
-  return {.name = name,
-          .option = std::string("--") + name,
-          .about = about,
-          .kind = FieldKind::integer,
-          .initial = initial,
-          .least = least,
-          .most = most};
+JobField whole(const char* name, const char* about, const char* initial, std::int64_t least) {
+  JobField field{name, std::string("--") + name, about, FieldKind::integer, initial};
+  field.least = least;
+  field.most = std::numeric_limits<int>::max();
+  return field;
 }
 
 std::vector<JobField> bench_fields() {
-  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  constexpr std::int64_t most_rounds = std::numeric_limits<int>::max();
   JobField output = output_field(
       "the HDF5 file to write; a run that measured something replaces an earlier result");
   output.required = false;
   std::vector<JobField> fields = axis_fields();
   fields.insert(fields.begin(), output);
-  fields.push_back(whole("batch", "batch size", "1", -most, most));
-  fields.push_back(whole("rounds", "each case once in each round", "9", -most_rounds, most_rounds));
-  fields.push_back(whole("controls", "at most so many cases are measured twice (A/A)", "4",
-                         -most_rounds, most_rounds));
-  fields.push_back(whole("seed", "of inputs and orders", "1", 0, most));
+  fields.push_back(whole("batch", "batch size", "1", 1));
+  fields.push_back(whole("rounds", "each case once in each round", "9", 1));
+  fields.push_back(whole("controls", "at most so many cases are measured twice (A/A)", "4", 0));
+  fields.push_back(whole("seed", "of inputs and orders", "1", 0));
+  fields.back().most = std::numeric_limits<std::int64_t>::max();
   const std::vector<JobField> others = {
-      {.name = "time_limit",
-       .option = "--time-limit",
-       .about = "seconds that one sample may take",
-       .kind = FieldKind::number,
-       .initial = "600"},
-      {.name = "peer",
-       .option = "--peer",
-       .about = "command of a program whose operators join (see tests/peers)",
-       .kind = FieldKind::texts},
-      {.name = "warm_only",
-       .option = "--warm-only",
-       .about = "do not time runs with flushed caches",
-       .kind = FieldKind::flag},
+      {"time_limit", "--time-limit", "seconds that one sample may take", FieldKind::number, "600"},
+      {"peer", "--peer", "command of a program whose operators join (see tests/peers)",
+       FieldKind::texts},
+      {"warm_only", "--warm-only", "do not time runs with flushed caches", FieldKind::flag},
       {.name = "resume",
        .option = "--resume",
        .about = "go on with the unfinished run of FILE, or of --output; its sweep needs not be "

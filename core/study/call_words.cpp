@@ -72,15 +72,13 @@ T take(FieldValues& typed, const std::string& name) {
 
 std::vector<JobField> call_word_fields() {
   std::vector<JobField> fields = {
-      {.name = "operator",
-       .option = "--operator",
-       .about = "a whole operator by name (`conelab list operators`), or a call as "
-                "penumbral:gamma=2:masks=causal+padding"},
-      {.name = "parameters",
-       .option = "-p,--parameter",
-       .about = "a parameter, -p again for the next; a list gives one value per head: "
-                "gamma=1,2,4,8",
-       .kind = FieldKind::parameters}};
+      {"operator", "--operator",
+       "a whole operator by name (`conelab list operators`), or a call as "
+       "penumbral:gamma=2:masks=causal+padding"},
+      {"parameters", "-p,--parameter",
+       "a parameter, -p again for the next; a list gives one value per head: "
+       "gamma=1,2,4,8",
+       FieldKind::parameters}};
   for (const CallField& field : call_fields()) fields.push_back(typed_field(field));
   return fields;
 }

@@ -19,16 +19,16 @@ using Parameters = std::map<std::string, std::string>;
 
 /// Throws misuse that says which values a field takes.
 [[noreturn]] void refuse(const JobField& field, const std::string& found) {
-  constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
   std::string expected = field.kind == FieldKind::integer      ? "a whole number"
                          : field.kind == FieldKind::number     ? "a number"
                          : field.kind == FieldKind::flag       ? "true or false"
                          : field.kind == FieldKind::parameters ? "a table of keys and values"
                          : field.is_list()                     ? "a list"
                                                                : "a text";
-  if (field.kind == FieldKind::integer && field.least > -largest) {
+  constexpr std::int64_t unlimited = std::numeric_limits<int>::max();
+  if (field.kind == FieldKind::integer && field.least > -unlimited) {
     expected += fmt::format(" from {}", field.least);
-    if (field.most < largest) expected += fmt::format(" to {}", field.most);
+    if (field.most < unlimited) expected += fmt::format(" to {}", field.most);
   }
   misuse("expected {}, found '{}'", expected, found);
 }
