@@ -136,19 +136,25 @@ class HtmlWriter {
     add("</details></figcaption>\n</figure>\n");
   }
 
+  /// Begins a table; `caption` and `heads` are HTML.
+  void begin_table(const char* kind, const std::string& caption,
+                   const std::vector<std::string>& heads) {
+    if (!caption.empty()) add("<p class=\"caption\"><b>Table {}.</b> {}</p>", ++tables_, caption);
+    add("<div class=\"scroll\"><table class=\"{}\"><thead><tr><th>{}</th></tr></thead>\n<tbody>\n",
+        kind, fmt::join(heads, "</th><th>"));
+  }
+  void end_table() { add("</tbody></table></div>\n"); }
+
   void add_section(const TableSection& section) {
     const Table& table = section.table;
-    add("<div class=\"scroll\"><table class=\"sortable\">\n<caption><b>Table {}.</b> {}. "
-        "{}</caption>"
-        "<thead><tr>",
-        ++tables_, escaped(table.entry.block), escaped(table.note));
-    for (const std::string& key : table.entry.keys) add("<th>{}</th>", escaped(key));
+    std::vector<std::string> heads;
+    for (const std::string& key : table.entry.keys) heads.push_back(escaped(key));
     for (const std::string& measure : table.entry.measures) {
       for (const StudyResults& study : report_.studies) {
-        add("<th>{}{}</th>", escaped(measure), several() ? "<br>" + escaped(study.label) : "");
+        heads.push_back(escaped(measure) + (several() ? "<br>" + escaped(study.label) : ""));
       }
     }
-    add("</tr></thead>\n<tbody>\n");
+    begin_table("sortable", escaped(table.entry.block + ". " + table.note), heads);
     for (const TableRow& row : table.rows) {
       add("<tr>");
       for (const std::string& value : row.values) add("<td>{}</td>", escaped(value));
@@ -159,24 +165,24 @@ class HtmlWriter {
       }
       add("</tr>\n");
     }
-    add("</tbody></table></div>\n");
+    end_table();
     for (const BenchVerdicts& verdicts : section.verdicts) add_verdicts(verdicts);
   }
 
   void add_verdicts(const BenchVerdicts& verdicts) {
-    add("<div class=\"scroll\"><table class=\"sortable\">\n<caption><b>Table {}.</b> {}: time of "
-        "{} "
-        "over time of {}.</caption><thead><tr>",
-        ++tables_, escaped(verdicts.job), escaped(report_.studies[verdicts.study].label),
-        escaped(report_.studies.front().label));
-    for (const std::string& name : verdicts.cases.header) add("<th>{}</th>", escaped(name));
-    add("</tr></thead>\n<tbody>\n");
+    const auto cells = [](std::vector<std::string> row) {
+      for (std::string& cell : row) cell = escaped(cell);
+      return row;
+    };
+    begin_table(
+        "sortable",
+        escaped(fmt::format("{}: time of {} over time of {}.", verdicts.job,
+                            report_.studies[verdicts.study].label, report_.studies.front().label)),
+        cells(verdicts.cases.header));
     for (const auto& row : verdicts.cases.rows) {
-      add("<tr>");
-      for (const std::string& cell : row) add("<td>{}</td>", escaped(cell));
-      add("</tr>\n");
+      add("<tr><td>{}</td></tr>\n", fmt::join(cells(row), "</td><td>"));
     }
-    add("</tbody></table></div>\n");
+    end_table();
     add("<details class=\"machine\"><summary>How they were compared</summary>");
     for (const std::size_t s : {std::size_t{0}, verdicts.study}) {
       const auto& jobs = report_.studies[s].jobs;
@@ -187,31 +193,26 @@ class HtmlWriter {
   }
 
   void add_section(const ClaimSection& section) {
-    add("<div class=\"scroll\"><table class=\"claims\">\n<caption><b>Table {}.</b> "
-        "Claims.</caption><thead><tr><th>Claim</th><th>We measure</th><th>Outcome</th><th>Why</th>"
-        "</tr></thead>\n<tbody>\n",
-        ++tables_);
+    begin_table("claims", "Claims.", {"Claim", "We measure", "Outcome", "Why"});
     for (const ClaimRow& row : section.rows) {
       add("<tr><td>");
       add_pieces(row.says);
       add("</td><td>");
       add_pieces(row.relation);
-      const char* verdict = claim_verdict_name(row.result.verdict);
-      add("</td><td class=\"{0}\">{0}</td><td>", verdict);
+      add("</td><td>{}</td><td>", claim_verdict_name(row.result.verdict));
       add_pieces(row.why);
       add("</td></tr>\n");
     }
-    add("</tbody></table></div>\n");
+    end_table();
   }
 
   void add_jobs() {
-    add("<h2>Jobs</h2>\n<div class=\"scroll\"><table class=\"sortable jobs\">\n<thead><tr>"
-        "<th>job</th><th>kind</th><th>state</th><th>seconds</th><th>how</th></tr></thead>\n"
-        "<tbody>\n");
+    add("<h2>Jobs</h2>\n");
+    begin_table("sortable jobs", "", {"job", "kind", "state", "seconds", "how"});
     for (std::size_t s = 0; s < report_.studies.size(); ++s) {
       for (std::size_t j = 0; j < report_.studies[s].jobs.size(); ++j) add_job(s, j);
     }
-    add("</tbody></table></div>\n");
+    end_table();
   }
 
   void add_job(std::size_t s, std::size_t j) {

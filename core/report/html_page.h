@@ -36,9 +36,9 @@ code { font: .85em ui-monospace, monospace; }
 .command { display: block; background: var(--panel); padding: .4rem; border-radius: 4px; white-space: pre-wrap;
   color: var(--ink); }
 .digest { display: block; font-size: .85rem; color: var(--quiet); margin-bottom: .5rem; }
-.scroll { overflow-x: auto; margin: 1.5rem 0; }
+.caption { margin: 1.5rem 0 0; }
+.scroll { overflow-x: auto; margin: .3rem 0 1.5rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-caption { text-align: left; padding: .3rem 0; }
 th, td { text-align: left; padding: .3rem .8rem .3rem 0; vertical-align: top; overflow-wrap: normal; }
 td { border-top: 1px solid var(--line); }
 thead th { border-bottom: 2px solid var(--ink); }
@@ -46,12 +46,13 @@ th button { all: unset; cursor: pointer; font-weight: bold; }
 th button:focus-visible, summary:focus-visible { outline: 2px solid var(--link); }
 th[aria-sort=ascending] button::after { content: " ▲"; }
 th[aria-sort=descending] button::after { content: " ▼"; }
-details.number, details.number > summary { display: inline; list-style: none; }
-details.number > summary { white-space: nowrap; color: inherit; text-decoration: underline dotted var(--quiet); }
+details.number { display: inline-block; }
+details.number > summary { list-style: none; white-space: nowrap; color: inherit; text-decoration: underline dotted var(--quiet); }
 details.number > summary::-webkit-details-marker { display: none; }
 details.number > div { position: fixed; z-index: 1; left: 0; right: 0; bottom: 0; max-height: 50vh; overflow: auto;
   background: var(--page); border-top: 2px solid var(--ink); padding: 1rem max(1rem, 50vw - 30rem);
   overflow-wrap: anywhere; white-space: normal; }
+.jobs td:first-child { min-width: 12rem; }
 .claims td { min-width: 8rem; overflow-wrap: anywhere; }
 @media print {
   body { max-width: none; font-size: 10pt; padding: 0; }

@@ -1,6 +1,9 @@
 // Writes a report as LaTeX: report.tex, and numbers.tex with a macro for each number.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+
 #include "core/report/latex_text.h"
 #include "core/report/report.h"
 
@@ -10,21 +13,22 @@ namespace {
 constexpr const char* preamble = R"(% Written by `conelab report`. Compile it with pdflatex.
 \documentclass[a4paper]{article}
 \usepackage[utf8]{inputenc}
-\usepackage{textcomp}
 \usepackage{graphicx}
 \usepackage{longtable}
 \usepackage[margin=25mm]{geometry}
 \setlength{\parindent}{0pt}
 \setlength{\parskip}{6pt}
 \emergencystretch=3em
+\setlength{\tabcolsep}{4pt}
+\setlength{\LTleft}{0pt}
 \newcommand{\source}[1]{{\raggedright\ttfamily\scriptsize #1\par}}
-\newcounter{picture}
-\newsavebox{\picturebox}
-\newcommand{\picture}[2]{\par\sbox{\picturebox}{\includegraphics{#1}}%
-  \ifdim\wd\picturebox>\linewidth\sbox{\picturebox}{\includegraphics[width=\linewidth]{#1}}\fi
-  \ifdim\ht\picturebox>.8\textheight\sbox{\picturebox}{\includegraphics[height=.8\textheight]{#1}}\fi
-  \begin{minipage}{\linewidth}\usebox{\picturebox}\par\refstepcounter{picture}%
-  \small\raggedright\textbf{Figure \thepicture.} #2\end{minipage}\par\medskip}
+\newcounter{studyfigure}
+\newsavebox{\studybox}
+\newcommand{\studyfigure}[2]{\par\sbox{\studybox}{\includegraphics{#1}}%
+  \ifdim\wd\studybox>\linewidth\sbox{\studybox}{\includegraphics[width=\linewidth]{#1}}\fi
+  \ifdim\ht\studybox>.8\textheight\sbox{\studybox}{\includegraphics[height=.8\textheight]{#1}}\fi
+  \begin{minipage}{\linewidth}\usebox{\studybox}\par\refstepcounter{studyfigure}%
+  \small\raggedright\textbf{Figure \thestudyfigure.} #2\end{minipage}\par\medskip}
 \input{numbers}
 \begin{document}
 )";
@@ -33,11 +37,14 @@ constexpr const char* numbers_head =
     R"(% Written by `conelab report`: \conelab{NAME} is a number of the report, rounded by its interval.
 % In another document: \input{numbers} before \begin{document}.
 \makeatletter
-\newcommand{\conelab}[1]{\@ifundefined{conelab@#1}%
+\DeclareRobustCommand{\conelab}[1]{\@ifundefined{conelab@#1}%
   {\PackageError{conelab}{There is no number '#1' in numbers.tex}{}}%
   {\ensuremath{\csname conelab@#1\endcsname}}}
 \makeatother
 )";
+
+/// The most columns of numbers that fit on a page.
+constexpr std::size_t widest_table = 4;
 
 class LatexWriter {
  public:
@@ -78,24 +85,32 @@ class LatexWriter {
     return j + 1;
   }
 
-  /// Returns a sign that refers to the jobs of a number in that list.
-  [[nodiscard]] std::string job_mark(const Number& number) const {
-    std::string mark;
-    std::size_t last = 0;
+  [[nodiscard]] std::set<std::size_t> jobs_of(const Number& number) const {
+    std::set<std::size_t> jobs;
     for (const Origin& origin : number.origins) {
-      const std::size_t job = number_of_job(origin.study, origin.job);
-      if (job != last) mark += fmt::format("{}{}", mark.empty() ? "" : ",", job);
-      last = job;
+      jobs.insert(number_of_job(origin.study, origin.job));
     }
-    return mark.empty() ? "" : "\\,{\\tiny[" + mark + "]}";
+    return jobs;
   }
 
-  void add_number(const Number& number) { add("\\conelab{{{}}}{}", number.name, job_mark(number)); }
+  /// Returns a sign that refers to jobs in that list: [1--3,5].
+  static std::string job_mark(const std::set<std::size_t>& jobs) {
+    std::string mark;
+    for (auto job = jobs.begin(); job != jobs.end();) {
+      const std::size_t first = *job;
+      std::size_t last = first;
+      while (++job != jobs.end() && *job == last + 1) ++last;
+      mark += fmt::format("{}{}", mark.empty() ? "" : ",", first);
+      if (last > first) mark += fmt::format("--{}", last);
+    }
+    return mark.empty() ? "" : "{\\tiny[" + mark + "]}";
+  }
 
   void add_pieces(const TextPieces& pieces) {
     for (const TextPiece& piece : pieces) {
       if (piece.number) {
-        add_number(report_.numbers[*piece.number]);
+        const Number& number = report_.numbers[*piece.number];
+        add("\\conelab{{{}}}\\,{}", number.name, job_mark(jobs_of(number)));
       } else {
         text_ += latex_text(piece.text);
       }
@@ -115,8 +130,8 @@ class LatexWriter {
     }
     for (const ReportFigure& figure : section.figures) {
       const StudyResults& study = report_.studies[figure.study];
-      add("\\picture{{figures/{}.pdf}}{{{}{}~{{\\tiny[{}]}}\\source{{Data: {}}}}}\n\n", figure.name,
-          several() ? "\\textbf{" + latex_text(study.label) + ".} " : "",
+      add("\\studyfigure{{figures/{}.pdf}}{{{}{}~{{\\tiny[{}]}}\\par\\source{{Data: {}}}}}\n\n",
+          figure.name, several() ? "\\textbf{" + latex_text(study.label) + ".} " : "",
           latex_text(study.jobs[figure.job].name), number_of_job(figure.study, figure.job),
           latex_code(figure.data.empty() ? "none" : figure.data));
     }
@@ -133,31 +148,38 @@ class LatexWriter {
   void end_table() { add("\\hline\n\\end{{longtable}}\n\n"); }
 
   void add_section(const TableSection& section) {
-    const Table& table = section.table;
+    const std::size_t columns = section.table.entry.measures.size() * report_.studies.size();
+    for (std::size_t begin = 0; begin < columns; begin += widest_table) {
+      add_columns(section.table, begin, std::min(begin + widest_table, columns));
+    }
+    for (const BenchVerdicts& verdicts : section.verdicts) add_verdicts(verdicts);
+  }
+
+  /// Adds the columns of numbers from `begin` to before `end` as a table, with the jobs of each
+  /// row.
+  void add_columns(const Table& table, std::size_t begin, std::size_t end) {
+    const std::size_t studies = report_.studies.size();
     std::vector<std::string> heads;
     for (const std::string& key : table.entry.keys) heads.push_back(latex_text(key));
-    for (const std::string& measure : table.entry.measures) {
-      for (const StudyResults& study : report_.studies) {
-        heads.push_back(latex_text(measure + (several() ? " " + study.label : "")));
-      }
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::string& study = report_.studies[i % studies].label;
+      heads.push_back(
+          latex_text(table.entry.measures[i / studies] + (several() ? " " + study : "")));
     }
+    heads.emplace_back();
     begin_table(std::string(heads.size(), 'l'), latex_text(table.entry.block + ". " + table.note),
                 heads);
     for (const TableRow& row : table.rows) {
-      const char* separator = "";
-      for (const std::string& value : row.values) {
-        add("{}{}", separator, latex_text(value));
-        separator = " & ";
+      for (const std::string& value : row.values) add("{} & ", latex_text(value));
+      std::set<std::size_t> jobs;
+      for (std::size_t i = begin; i < end; ++i) {
+        const Number& number = report_.numbers[row.numbers[i]];
+        add("\\conelab{{{}}} & ", number.name);
+        jobs.merge(jobs_of(number));
       }
-      for (const std::size_t i : row.numbers) {
-        text_ += separator;
-        add_number(report_.numbers[i]);
-        separator = " & ";
-      }
-      add("\\\\\n");
+      add("{}\\\\\n", job_mark(jobs));
     }
     end_table();
-    for (const BenchVerdicts& verdicts : section.verdicts) add_verdicts(verdicts);
   }
 
   void add_verdicts(const BenchVerdicts& verdicts) {

@@ -11,74 +11,51 @@
 namespace conelab {
 namespace {
 
-struct Sign {
-  char32_t code;
-  const char* latex;
-};
+/// Characters that are written in another way, and how.
+constexpr std::u32string_view signs = U"\\~^<>|\"·×±−≤≥≠≈∞→√∈≼°²³…–—‘’“”§µ\u00A0";
+constexpr const char* sign_texts[] = {"\\textbackslash{}",
+                                      "\\textasciitilde{}",
+                                      "\\textasciicircum{}",
+                                      "$<$",
+                                      "$>$",
+                                      "$|$",
+                                      "''",
+                                      "$\\cdot$",
+                                      "$\\times$",
+                                      "$\\pm$",
+                                      "$-$",
+                                      "$\\leq$",
+                                      "$\\geq$",
+                                      "$\\neq$",
+                                      "$\\approx$",
+                                      "$\\infty$",
+                                      "$\\rightarrow$",
+                                      "$\\surd$",
+                                      "$\\in$",
+                                      "$\\preceq$",
+                                      "$^\\circ$",
+                                      "$^2$",
+                                      "$^3$",
+                                      "\\dots{}",
+                                      "--",
+                                      "---",
+                                      "`",
+                                      "'",
+                                      "``",
+                                      "''",
+                                      "\\S{}",
+                                      "$\\mu$",
+                                      "~"};
+static_assert(std::size(sign_texts) == signs.size());
 
-constexpr Sign signs[] = {{U'\\', "\\textbackslash{}"},
-                          {U'~', "\\textasciitilde{}"},
-                          {U'^', "\\textasciicircum{}"},
-                          {U'<', "\\textless{}"},
-                          {U'>', "\\textgreater{}"},
-                          {U'|', "\\textbar{}"},
-                          {U'"', "\\textquotedbl{}"},
-                          {U'`', "\\textasciigrave{}"},
-                          {U'\'', "\\textquotesingle{}"},
-                          {U'·', "$\\cdot$"},
-                          {U'×', "$\\times$"},
-                          {U'±', "$\\pm$"},
-                          {U'−', "$-$"},
-                          {U'≤', "$\\leq$"},
-                          {U'≥', "$\\geq$"},
-                          {U'≠', "$\\neq$"},
-                          {U'≈', "$\\approx$"},
-                          {U'∞', "$\\infty$"},
-                          {U'→', "$\\rightarrow$"},
-                          {U'√', "$\\surd$"},
-                          {U'∈', "$\\in$"},
-                          {U'≼', "$\\preceq$"},
-                          {U'°', "$^\\circ$"},
-                          {U'²', "$^2$"},
-                          {U'³', "$^3$"},
-                          {U'…', "\\dots{}"},
-                          {U'–', "--"},
-                          {U'—', "---"},
-                          {U'‘', "`"},
-                          {U'’', "'"},
-                          {U'“', "``"},
-                          {U'”', "''"},
-                          {U'§', "\\S{}"},
-                          {U'\u00A0', "~"},
-                          {U'Γ', "$\\Gamma$"},
-                          {U'Δ', "$\\Delta$"},
-                          {U'Θ', "$\\Theta$"},
-                          {U'Λ', "$\\Lambda$"},
-                          {U'Σ', "$\\Sigma$"},
-                          {U'Φ', "$\\Phi$"},
-                          {U'Ω', "$\\Omega$"},
-                          {U'α', "$\\alpha$"},
-                          {U'β', "$\\beta$"},
-                          {U'γ', "$\\gamma$"},
-                          {U'δ', "$\\delta$"},
-                          {U'ε', "$\\varepsilon$"},
-                          {U'ζ', "$\\zeta$"},
-                          {U'η', "$\\eta$"},
-                          {U'θ', "$\\theta$"},
-                          {U'κ', "$\\kappa$"},
-                          {U'λ', "$\\lambda$"},
-                          {U'μ', "$\\mu$"},
-                          {U'µ', "$\\mu$"},
-                          {U'ν', "$\\nu$"},
-                          {U'ξ', "$\\xi$"},
-                          {U'π', "$\\pi$"},
-                          {U'ρ', "$\\rho$"},
-                          {U'σ', "$\\sigma$"},
-                          {U'τ', "$\\tau$"},
-                          {U'φ', "$\\varphi$"},
-                          {U'χ', "$\\chi$"},
-                          {U'ψ', "$\\psi$"},
-                          {U'ω', "$\\omega$"}};
+/// The Greek letters that LaTeX names; capital letters that look Latin have no name.
+constexpr std::u32string_view greek = U"αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩ";
+constexpr const char* greek_names[] = {
+    "alpha",   "beta",   "gamma", "delta", "varepsilon", "zeta",  "eta",   "theta", "iota",
+    "kappa",   "lambda", "mu",    "nu",    "xi",         "pi",    "rho",   "sigma", "tau",
+    "upsilon", "varphi", "chi",   "psi",   "omega",      "Gamma", "Delta", "Theta", "Lambda",
+    "Xi",      "Pi",     "Sigma", "Phi",   "Psi",        "Omega"};
+static_assert(std::size(greek_names) == greek.size());
 
 /// Returns whether the usual fonts of LaTeX have the letter.
 bool has_accents(char32_t code) {
@@ -87,9 +64,10 @@ bool has_accents(char32_t code) {
 }
 
 std::string latex_character(char32_t code) {
-  const auto* sign = std::find_if(std::begin(signs), std::end(signs),
-                                  [&](const Sign& s) { return s.code == code; });
-  if (sign != std::end(signs)) return sign->latex;
+  if (const auto i = signs.find(code); i != signs.npos) return sign_texts[i];
+  if (const auto i = greek.find(code); i != greek.npos) {
+    return fmt::format("$\\{}$", greek_names[i]);
+  }
   if (code == U'\n' || code == U'\t') return " ";
   constexpr std::u32string_view special = U"#$%&_{}";
   if (special.find(code) != special.npos) return std::string("\\") + static_cast<char>(code);

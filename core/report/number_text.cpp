@@ -38,11 +38,11 @@ int exponent_for(double largest) {
 
 /// Returns a number that has no interval.
 NumberText lone_number(double value) {
-  if (value == std::round(value) && std::abs(value) < 1e15)
+  if (value == std::round(value) && std::abs(value) < 1e7)
     return {fmt::format("{:.0f}", value + 0.0)};
   const int decimal = order_of(value) - digits_without_interval + 1;
   const int exponent = exponent_for(std::abs(value));
-  return {fixed(value, exponent, std::min(decimal, 0)), "", "", "", exponent};
+  return {fixed(value, exponent, std::min(decimal, exponent)), "", "", "", exponent};
 }
 
 std::string superscript(int exponent) {

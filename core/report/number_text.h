@@ -3,8 +3,8 @@
 // Half of the interval's width has two digits if its first three are below 355, else one (the rule
 // of the Particle Data Group, Phys. Rev. D 110, 030001 (2024), section 5.3), and the value ends at
 // the same decimal: 0.93123 with the interval ± 0.0042 is 0.931 ± 0.004. A number without an
-// interval has four digits; whole numbers are exact. Very small and large numbers have a power of
-// 1000.
+// interval has four digits; whole numbers below 10⁷ are exact. Very small and large numbers have a
+// power of 1000.
 #pragma once
 
 #include <string>

@@ -95,7 +95,13 @@ class ReportMaker {
       const StudyResults& study = report_.studies[s];
       for (std::size_t i = 0; i < study.jobs.size(); ++i) {
         if (study.jobs[i].block != entry.block || !study.jobs[i].done()) continue;
-        section.figures.push_back(figure(s, i));
+        const auto twins = [&](const ReportFigure& one) {
+          return report_.studies[one.study].jobs[one.job].name == study.jobs[i].name;
+        };
+        // It goes behind the figures of the same name.
+        const auto last = std::find_if(section.figures.rbegin(), section.figures.rend(), twins);
+        section.figures.insert(last == section.figures.rend() ? section.figures.end() : last.base(),
+                               figure(s, i));
       }
     }
     report_.sections.emplace_back(std::move(section));

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/find_named.h"
+#include "core/base/parse_number.h"
 
 namespace conelab {
 namespace {
@@ -69,7 +70,12 @@ std::string averaged_keys(const TableEntry& entry, const std::vector<Record>& re
         misuse("table: {}: {} is given for several values of {} ({}); name that key too",
                entry.block, measure, key, fmt::join(values, ", "));
       }
-      const std::string added = fmt::format("{} ({})", key, fmt::join(values, ", "));
+      Texts sorted = values;  // Finished jobs may stand in another order than the study's values.
+      std::sort(sorted.begin(), sorted.end(), [](const std::string& a, const std::string& b) {
+        const auto x = parse_number(a), y = parse_number(b);
+        return x && y ? *x < *y : a < b;
+      });
+      const std::string added = fmt::format("{} ({})", key, fmt::join(sorted, ", "));
       if (text.find(added) == std::string::npos) text += (text.empty() ? "" : ", ") + added;
     }
   }
@@ -195,7 +201,7 @@ Table make_table(const TableEntry& entry, const std::vector<StudyResults>& studi
         Number number = make_number(entry, row, measure, study, records);
         std::string name = measure;
         for (const std::string& value : row) name += "-" + value;
-        if (studies.size() > 1) name += "-" + studies[study].label;
+        if (study > 0) name += "-" + studies[study].label;
         number.name = unused_name(plain_name(name), entry.block, numbers);
         table.rows.back().numbers.push_back(numbers.size());
         numbers.push_back(std::move(number));

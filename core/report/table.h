@@ -42,8 +42,8 @@ struct Table {
 };
 
 /// Makes the table of an entry, and appends its numbers. The name of a number is its measure, then
-/// the values of the table's keys and, if there are several studies, the study's label; characters
-/// but letters, digits and `_.+-` become `-`. If the name is taken, the block goes before it.
+/// the values of the table's keys and, from the second study on, the study's label; characters but
+/// letters, digits and `_.+-` become `-`. If the name is taken, the block goes before it.
 ///
 /// Throws misuse for a key or a measure that no record has, and if a key of a benchmark's cases
 /// with several values is missing from the entry, because a mean over lengths or operators means

@@ -40,6 +40,7 @@ TEST(NumberText, OfAnIntervalThatIsNotSymmetricHasBothBounds) {
 TEST(NumberText, WithoutAnIntervalHasFourDigitsOrIsWhole) {
   EXPECT_EQ(shown(0.123456), "0.1235");
   EXPECT_EQ(shown(1170), "1170");
+  EXPECT_EQ(shown(1234567890), "1.235 · 10⁹");
   EXPECT_EQ(shown(0), "0");
   EXPECT_EQ(shown(-0.0), "0");
   EXPECT_EQ(shown(2.34567e-9), "2.346 · 10⁻⁹");
