@@ -11,6 +11,8 @@
 #include "core/report/report.h"
 #include "core/report/report_record.h"
 #include "core/report/same_results.h"
+#include "core/study/job_table.h"
+#include "core/study/job_worker.h"
 
 namespace conelab {
 namespace {
@@ -44,23 +46,22 @@ std::string content(const std::string& path) {
 
 class Checker {
  public:
-  Checker(std::string output, const RunAgain& run_again, const JobContext& context)
+  Checker(std::string output, const std::vector<std::string>& worker, const JobContext& context)
       : output_(std::move(output)),
         record_(read_report_record(output_)),
-        run_again_(run_again),
+        worker_(worker),
         context_(context) {
-    std::vector<std::string> folders;
     for (const ReportRecord::Study& study : record_.studies) {
       folders_.push_back((fs::path(output_) / study.folder).lexically_normal().string());
-      studies_.push_back(read_study_results(folders_.back()));
     }
+    studies_ = read_report_studies(folders_);
   }
 
   CheckedReport check(std::uint64_t seed) {
     for (std::size_t s = 0; s < studies_.size(); ++s) check_digests(s);
     attempt("the report cannot be made anew", [&] { check_files(); });
-    for (const StudyResults& study : studies_) {
-      for (const StudyJob& job : study.jobs) {
+    for (const ReportStudy& study : studies_) {
+      for (const JobRecord& job : study.jobs()) {
         if (job.done() && job.kind == "figure") check_figure(study, job);
       }
     }
@@ -88,7 +89,7 @@ class Checker {
 
   void check_digests(std::size_t s) {
     const auto& cited = record_.studies[s].digests;
-    for (const StudyJob& job : studies_[s].jobs) {
+    for (const JobRecord& job : studies_[s].jobs()) {
       const auto found = cited.find(job.name);
       if (job.done() && found == cited.end()) problem("{}: is not in the report yet", job.name);
       if (!job.done() || found == cited.end()) continue;
@@ -99,12 +100,12 @@ class Checker {
       attempt(job.name, [&] { check_content(studies_[s].path(job), job); });
     }
     for (const auto& [name, digest] : cited) {
-      const StudyJob* job = find_named(studies_[s].jobs, name);
+      const JobRecord* job = find_named(studies_[s].jobs(), name);
       if (job == nullptr || !job->done()) problem("{}: is no longer in {}", name, folders_[s]);
     }
   }
 
-  void check_content(const std::string& path, const StudyJob& job) {
+  void check_content(const std::string& path, const JobRecord& job) {
     if (job.kind == "figure") {
       if (sha256_of_file(path, context_.cancelled) != job.digest) {
         problem("{}: its content does not have the digest that the index states", path);
@@ -151,11 +152,23 @@ class Checker {
     problem("{}: differs from what the results give, first in line {}", name, line);
   }
 
-  void check_figure(const StudyResults& study, const StudyJob& job) {
+  /// Runs a job again, within its study's folder as `run` did. Returns the files that it wrote.
+  std::vector<std::string> run_again(const ReportStudy& study, const JobRecord& job,
+                                     const std::string& output) const {
+    JobSpec spec = spec_from_json(job.spec);
+    spec.values[find_field(*spec.kind, FieldKind::output)->name] = output;
+    JobContext context{.cancelled = context_.cancelled};
+    for (std::size_t i = 1; i < job.files.size(); ++i) {
+      context.also.push_back(fs::path(job.files[i]).extension().string());
+    }
+    return run_in_worker(worker_, study.folder, spec, context).files;
+  }
+
+  void check_figure(const ReportStudy& study, const JobRecord& job) {
     ++result_.figures;
     attempt(job.name, [&] {
       const std::vector<std::string> drawn =
-          run_again_(study, job, folder_.path(fmt::format("{}.svg", result_.figures)));
+          run_again(study, job, folder_.path(fmt::format("{}.svg", result_.figures)));
       for (std::size_t i = 0; i < std::min(drawn.size(), job.files.size()); ++i) {
         if (content(drawn[i]) == content(study.path(job, i))) continue;
         problem("figure {}: {} differs from what is drawn now", job.name, study.path(job, i));
@@ -164,10 +177,10 @@ class Checker {
   }
 
   void run_some_again(std::uint64_t seed) {
-    std::vector<std::pair<const StudyResults*, const StudyJob*>> jobs;
-    for (const StudyResults& study : studies_) {
-      for (const StudyJob& job : study.jobs) {
-        if (job.done() && job.kind != "figure" && job.kind != "bench")
+    std::vector<std::pair<const ReportStudy*, const JobRecord*>> jobs;
+    for (const ReportStudy& study : studies_) {
+      for (const JobRecord& job : study.jobs()) {
+        if (job.done() && job.kind != "figure" && !job_named(job.kind).measures_time)
           jobs.emplace_back(&study, &job);
       }
     }
@@ -176,7 +189,7 @@ class Checker {
     for (const auto& [study, job] : jobs) {
       result_.run_again.push_back(job->name);
       attempt(job->name, [&, &study = study, &job = job] {
-        const std::string path = run_again_(*study, *job, folder_.path("again.h5")).at(0);
+        const std::string path = run_again(*study, *job, folder_.path("again.h5")).at(0);
         const std::string difference =
             results_difference(study->path(*job), path, {.cancelled = context_.cancelled});
         if (!difference.empty()) problem("{}: run again, {}", job->name, difference);
@@ -186,19 +199,19 @@ class Checker {
 
   std::string output_;
   ReportRecord record_;
-  const RunAgain& run_again_;
+  const std::vector<std::string>& worker_;
   const JobContext& context_;
   std::vector<std::string> folders_;
-  std::vector<StudyResults> studies_;
+  std::vector<ReportStudy> studies_;
   TemporaryFolder folder_;
   CheckedReport result_;
 };
 
 }  // namespace
 
-CheckedReport check_report(const std::string& output, std::uint64_t seed, const RunAgain& run_again,
-                           const JobContext& context) {
-  return Checker(output, run_again, context).check(seed);
+CheckedReport check_report(const std::string& output, std::uint64_t seed,
+                           const std::vector<std::string>& worker, const JobContext& context) {
+  return Checker(output, worker, context).check(seed);
 }
 
 }  // namespace conelab

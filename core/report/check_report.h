@@ -1,19 +1,13 @@
 // Whether a report still agrees with the studies that it was made from.
 #pragma once
 
-#include <functional>
+#include <cstdint>
 #include <string>
 #include <vector>
 
-#include "core/report/study_results.h"
 #include "core/study/job.h"
 
 namespace conelab {
-
-/// Runs a job of a study again and writes its results to `output`, or for a figure to files of that
-/// stem. Returns the paths of the files in the order of `StudyJob::files`.
-using RunAgain = std::function<std::vector<std::string>(
-    const StudyResults& study, const StudyJob& job, const std::string& output)>;
 
 struct CheckedReport {
   std::vector<std::string> problems;  ///< One line for each thing that does not agree.
@@ -32,8 +26,11 @@ struct CheckedReport {
 ///  - a random tenth of the other jobs, at least one, gives the same results again
 ///  (`same_results`).
 ///    Benchmarks are not run again: no time is measured twice.
-/// `seed` chooses these jobs. Throws a failure if report.json or an index cannot be read.
+/// `seed` chooses these jobs, and `worker` is the command that starts a worker of jobs
+/// (core/study/job_worker.h). Throws a failure if report.json or an index cannot be read, and
+/// interrupted once the context wants the work to stop.
 [[nodiscard]] CheckedReport check_report(const std::string& output, std::uint64_t seed,
-                                         const RunAgain& run_again, const JobContext& context);
+                                         const std::vector<std::string>& worker,
+                                         const JobContext& context);
 
 }  // namespace conelab

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/files/hdf5_read.h"
-#include "core/report/study_results.h"
+#include "core/report/report_study.h"
 
 namespace conelab {
 

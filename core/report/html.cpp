@@ -27,11 +27,11 @@ class HtmlWriter {
 
   std::string page() {
     text_ = page_begin;
-    const StudyResults& first = report_.studies.front();
-    const std::string title = escaped(first.title.empty() ? first.label : first.title);
+    const ReportStudy& first = report_.studies.front();
+    const std::string title = escaped(first.title());
     add("<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n<h1>{}</h1>\n", title, page_style,
         title);
-    for (const StudyResults& study : report_.studies) add_study(study);
+    for (const ReportStudy& study : report_.studies) add_study(study);
     for (const ReportSection& section : report_.sections) {
       std::visit([&](const auto& one) { add_section(one); }, section);
     }
@@ -48,15 +48,14 @@ class HtmlWriter {
 
   [[nodiscard]] bool several() const { return report_.studies.size() > 1; }
 
-  void add_study(const StudyResults& study) {
-    std::size_t done = 0;
-    for (const StudyJob& job : study.jobs) done += job.done() ? 1 : 0;
+  void add_study(const ReportStudy& study) {
     add("<p class=\"facts\">");
     if (several()) add("<b>{}</b>: ", escaped(study.label));
-    add("{} of {} jobs are done; {}, seed {}{}.", done, study.jobs.size(), escaped(study.program),
-        escaped(study.seed), study.quick ? "; <b>quick: a smaller study than planned</b>" : "");
+    add("{} of {} jobs are done; {}, seed {}{}.", study.index.count("done"), study.jobs().size(),
+        escaped(study.index.program), study.index.seed,
+        study.index.quick ? "; <b>quick: a smaller study than planned</b>" : "");
     add("</p>\n<details class=\"machine\"><summary>Machine</summary><table>");
-    for (const auto& [name, value] : study.machine) {
+    for (const auto& [name, value] : texts_of(study.index.machine)) {
       add("<tr><td>{}</td><td>{}</td></tr>", escaped(name), escaped(value));
     }
     add("</table></details>\n");
@@ -64,8 +63,8 @@ class HtmlWriter {
 
   /// Adds where a result comes from: its command, its file, and the digest of the file's content.
   void add_source(std::size_t s, std::size_t j) {
-    const StudyResults& study = report_.studies[s];
-    const StudyJob& job = study.jobs[j];
+    const ReportStudy& study = report_.studies[s];
+    const JobRecord& job = study.jobs()[j];
     add("<code class=\"command\">{}</code><span class=\"digest\">{} · SHA-256 "
         "<code>{}</code></span>",
         escaped(job.command), escaped(report_.folders[s] + "/" + job.files.front()),
@@ -122,12 +121,12 @@ class HtmlWriter {
   }
 
   void add_figure(const ReportFigure& figure) {
-    const StudyResults& study = report_.studies[figure.study];
+    const ReportStudy& study = report_.studies[figure.study];
     add("<figure id=\"{}\">\n<div class=\"paper\">", escaped(figure.name));
-    text_ += svg_element(study.path(study.jobs[figure.job]));
+    text_ += svg_element(study.path(study.jobs()[figure.job]));
     add("</div>\n<figcaption><b>Figure {}.</b> ", ++figures_);
     if (several()) add("<b>{}.</b> ", escaped(study.label));
-    add("{}<details><summary>How it was made</summary>", escaped(study.jobs[figure.job].name));
+    add("{}<details><summary>How it was made</summary>", escaped(study.jobs()[figure.job].name));
     add_source(figure.study, figure.job);
     if (!figure.data.empty()) {
       add("<span class=\"digest\">of data with SHA-256 <code>{}</code></span>",
@@ -150,7 +149,7 @@ class HtmlWriter {
     std::vector<std::string> heads;
     for (const std::string& key : table.entry.keys) heads.push_back(escaped(key));
     for (const std::string& measure : table.entry.measures) {
-      for (const StudyResults& study : report_.studies) {
+      for (const ReportStudy& study : report_.studies) {
         heads.push_back(escaped(measure) + (several() ? "<br>" + escaped(study.label) : ""));
       }
     }
@@ -185,7 +184,7 @@ class HtmlWriter {
     end_table();
     add("<details class=\"machine\"><summary>How they were compared</summary>");
     for (const std::size_t s : {std::size_t{0}, verdicts.study}) {
-      const auto& jobs = report_.studies[s].jobs;
+      const auto& jobs = report_.studies[s].jobs();
       add_source(s, static_cast<std::size_t>(find_named(jobs, verdicts.job) - jobs.data()));
     }
     for (const std::string& note : verdicts.notes) add("<p>not the same {}</p>", escaped(note));
@@ -210,14 +209,14 @@ class HtmlWriter {
     add("<h2>Jobs</h2>\n");
     begin_table("sortable jobs", "", {"job", "kind", "state", "seconds", "how"});
     for (std::size_t s = 0; s < report_.studies.size(); ++s) {
-      for (std::size_t j = 0; j < report_.studies[s].jobs.size(); ++j) add_job(s, j);
+      for (std::size_t j = 0; j < report_.studies[s].jobs().size(); ++j) add_job(s, j);
     }
     end_table();
   }
 
   void add_job(std::size_t s, std::size_t j) {
-    const StudyResults& study = report_.studies[s];
-    const StudyJob& job = study.jobs[j];
+    const ReportStudy& study = report_.studies[s];
+    const JobRecord& job = study.jobs()[j];
     add("<tr><td>{}{}</td><td>{}</td><td>{}</td><td data-value=\"{}\">{:.3g}</td><td>",
         several() ? escaped(study.label) + "<br>" : "", escaped(job.name), escaped(job.kind),
         escaped(job.status), job.seconds, job.seconds);

@@ -21,6 +21,7 @@ constexpr const char* preamble = R"(% Written by `conelab report`. Compile it wi
 \emergencystretch=3em
 \setlength{\tabcolsep}{4pt}
 \setlength{\LTleft}{0pt}
+\setlength{\LTcapwidth}{\linewidth}
 \newcommand{\source}[1]{{\raggedright\ttfamily\scriptsize #1\par}}
 \newcounter{studyfigure}
 \newsavebox{\studybox}
@@ -52,9 +53,9 @@ class LatexWriter {
 
   std::string document() {
     text_ = preamble;
-    const StudyResults& first = report_.studies.front();
-    add("\\section*{{{}}}\n", latex_text(first.title.empty() ? first.label : first.title));
-    for (const StudyResults& study : report_.studies) add_study(study);
+    const ReportStudy& first = report_.studies.front();
+    add("\\section*{{{}}}\n", latex_text(first.title()));
+    for (const ReportStudy& study : report_.studies) add_study(study);
     for (const ReportSection& section : report_.sections) {
       std::visit([&](const auto& one) { add_section(one); }, section);
     }
@@ -70,18 +71,16 @@ class LatexWriter {
 
   [[nodiscard]] bool several() const { return report_.studies.size() > 1; }
 
-  void add_study(const StudyResults& study) {
-    std::size_t done = 0;
-    for (const StudyJob& job : study.jobs) done += job.done() ? 1 : 0;
+  void add_study(const ReportStudy& study) {
     if (several()) add("\\textbf{{{}}}: ", latex_text(study.label));
-    add("{} of {} jobs are done; {}, seed {}{}.\n\n", done, study.jobs.size(),
-        latex_text(study.program), latex_text(study.seed),
-        study.quick ? "; \\textbf{quick: a smaller study than planned}" : "");
+    add("{} of {} jobs are done; {}, seed {}{}.\n\n", study.index.count("done"),
+        study.jobs().size(), latex_text(study.index.program), study.index.seed,
+        study.index.quick ? "; \\textbf{quick: a smaller study than planned}" : "");
   }
 
   /// Returns the number of the job in the list at the end.
   [[nodiscard]] std::size_t number_of_job(std::size_t s, std::size_t j) const {
-    for (std::size_t before = 0; before < s; ++before) j += report_.studies[before].jobs.size();
+    for (std::size_t before = 0; before < s; ++before) j += report_.studies[before].jobs().size();
     return j + 1;
   }
 
@@ -129,10 +128,10 @@ class LatexWriter {
       add("No figure of {} has been drawn.\n\n", latex_text(section.block));
     }
     for (const ReportFigure& figure : section.figures) {
-      const StudyResults& study = report_.studies[figure.study];
+      const ReportStudy& study = report_.studies[figure.study];
       add("\\studyfigure{{figures/{}.pdf}}{{{}{}~{{\\tiny[{}]}}\\par\\source{{Data: {}}}}}\n\n",
           figure.name, several() ? "\\textbf{" + latex_text(study.label) + ".} " : "",
-          latex_text(study.jobs[figure.job].name), number_of_job(figure.study, figure.job),
+          latex_text(study.jobs()[figure.job].name), number_of_job(figure.study, figure.job),
           latex_code(figure.data.empty() ? "none" : figure.data));
     }
   }
@@ -215,9 +214,9 @@ class LatexWriter {
   void add_jobs() {
     add("\\section*{{Jobs}}\n\\begingroup\\raggedright\\scriptsize\n");
     for (std::size_t s = 0; s < report_.studies.size(); ++s) {
-      const StudyResults& study = report_.studies[s];
-      for (std::size_t j = 0; j < study.jobs.size(); ++j) {
-        const StudyJob& job = study.jobs[j];
+      const ReportStudy& study = report_.studies[s];
+      for (std::size_t j = 0; j < study.jobs().size(); ++j) {
+        const JobRecord& job = study.jobs()[j];
         add("[{}] {}{}, {}: {}\\\\\n{{\\ttfamily {}}}", number_of_job(s, j),
             several() ? latex_text(study.label) + ": " : "", latex_text(job.name),
             latex_text(job.kind),

@@ -62,7 +62,7 @@ std::vector<Record> bench_records(const std::string& path, const Record& of_job,
   return records;
 }
 
-Record job_record(const StudyJob& job, const std::string& path, Record record,
+Record job_record(const JobRecord& job, const std::string& path, Record record,
                   const JobContext& context) {
   const FileNumbers file = read_file_numbers(path, {.cancelled = context.cancelled});
   if (file.seal == hdf5::Seal::broken && context.remark) context.remark(change_remark(path));
@@ -75,14 +75,14 @@ Record job_record(const StudyJob& job, const std::string& path, Record record,
 
 }  // namespace
 
-std::vector<Record> records_of_block(const std::vector<StudyResults>& studies, std::size_t study,
+std::vector<Record> records_of_block(const std::vector<ReportStudy>& studies, std::size_t study,
                                      const std::string& block, const JobContext& context) {
   std::vector<Record> records;
-  for (std::size_t i = 0; i < studies[study].jobs.size(); ++i) {
-    const StudyJob& job = studies[study].jobs[i];
+  for (std::size_t i = 0; i < studies[study].jobs().size(); ++i) {
+    const JobRecord& job = studies[study].jobs()[i];
     if (job.block != block || !job.done()) continue;
     const std::string path = studies[study].path(job);
-    Record record{study, i, job.sweep, {}, job.kind == "bench"};
+    Record record{study, i, texts_of(job.sweep), {}, job.kind == "bench"};
     if (record.of_bench) {
       for (Record& one : bench_records(path, record, context)) records.push_back(std::move(one));
     } else {

@@ -13,19 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Names each study by its folder, and by its whole path where folders have equal names.
-void label_studies(std::vector<StudyResults>& studies) {
-  const auto name = [](const StudyResults& study) {
-    const fs::path path = fs::path(study.folder).lexically_normal();
-    return (path.has_filename() ? path.filename() : path.parent_path().filename()).string();
-  };
-  for (StudyResults& study : studies) {
-    const auto same = [&](const StudyResults& other) { return name(other) == name(study); };
-    const bool alone = std::count_if(studies.begin(), studies.end(), same) == 1;
-    study.label = alone ? name(study) : study.folder;
-  }
-}
-
 /// Returns the text between two marks, with the entities of XML as characters; empty if there is
 /// none.
 std::string between(const std::string& text, const std::string& begin, const std::string& end) {
@@ -92,11 +79,11 @@ class ReportMaker {
   void add(const FigureEntry& entry) {
     FigureSection section{entry.block, {}};
     for (std::size_t s = 0; s < report_.studies.size(); ++s) {
-      const StudyResults& study = report_.studies[s];
-      for (std::size_t i = 0; i < study.jobs.size(); ++i) {
-        if (study.jobs[i].block != entry.block || !study.jobs[i].done()) continue;
+      const ReportStudy& study = report_.studies[s];
+      for (std::size_t i = 0; i < study.jobs().size(); ++i) {
+        if (study.jobs()[i].block != entry.block || !study.jobs()[i].done()) continue;
         const auto twins = [&](const ReportFigure& one) {
-          return report_.studies[one.study].jobs[one.job].name == study.jobs[i].name;
+          return report_.studies[one.study].jobs()[one.job].name == study.jobs()[i].name;
         };
         // It goes behind the figures of the same name.
         const auto last = std::find_if(section.figures.rbegin(), section.figures.rend(), twins);
@@ -108,8 +95,8 @@ class ReportMaker {
   }
 
   ReportFigure figure(std::size_t s, std::size_t i) const {
-    const StudyResults& study = report_.studies[s];
-    const StudyJob& job = study.jobs[i];
+    const ReportStudy& study = report_.studies[s];
+    const JobRecord& job = study.jobs()[i];
     std::string name = plain_name(job.name);
     if (report_.studies.size() > 1) name += "-" + plain_name(study.label);
     const ByteFile file(study.path(job));
@@ -125,10 +112,10 @@ class ReportMaker {
 
   /// Compares the benchmarks of a table's block in the first study with those of study `s`.
   void add_verdicts(std::size_t s, TableSection& section) const {
-    const StudyResults &first = report_.studies.front(), &second = report_.studies[s];
-    for (const StudyJob& a : first.jobs) {
+    const ReportStudy &first = report_.studies.front(), &second = report_.studies[s];
+    for (const JobRecord& a : first.jobs()) {
       if (a.kind != "bench" || a.block != section.table.entry.block || !a.done()) continue;
-      const StudyJob* b = find_named(second.jobs, a.name);
+      const JobRecord* b = find_named(second.jobs(), a.name);
       if (b == nullptr || b->kind != "bench" || !b->done()) continue;
       const BenchComparison found =
           compare_bench(first.path(a), second.path(*b), 0.02, {.cancelled = context_.cancelled});
@@ -154,23 +141,15 @@ class ReportMaker {
   std::size_t next_table_ = 0;
 };
 
-std::vector<ReportEntry> entries_of(const StudyResults& study) {
+std::vector<ReportEntry> entries_of(const ReportStudy& study) {
   std::vector<ReportEntry> entries;
   const std::vector<ReportBlock> blocks = study.blocks();
-  for (const std::string& text : study.order) entries.push_back(parse_report_entry(text, blocks));
-  if (!study.order.empty()) return entries;
+  for (const std::string& text : study.order()) entries.push_back(parse_report_entry(text, blocks));
+  if (!entries.empty()) return entries;
   for (const ReportBlock& block : blocks) {
     if (block.kind == "figure") entries.emplace_back(FigureEntry{block.name});
   }
   return entries;
-}
-
-void remark_unfinished(const StudyResults& study, const JobContext& context) {
-  const auto unfinished = std::count_if(study.jobs.begin(), study.jobs.end(),
-                                        [](const auto& job) { return !job.done(); });
-  if (unfinished > 0) {
-    context.say("{}: {} of {} jobs have no result", study.folder, unfinished, study.jobs.size());
-  }
 }
 
 }  // namespace
@@ -178,13 +157,15 @@ void remark_unfinished(const StudyResults& study, const JobContext& context) {
 Report make_report(const std::vector<std::string>& folders, const std::string& output,
                    const JobContext& context) {
   Report report;
-  for (const std::string& folder : folders) {
-    report.studies.push_back(read_study_results(folder));
-    report.folders.push_back(
-        fs::path(fs::absolute(folder)).lexically_relative(fs::absolute(output)).string());
-    remark_unfinished(report.studies.back(), context);
+  report.studies = read_report_studies(folders);
+  for (const ReportStudy& study : report.studies) {
+    const fs::path folder = fs::absolute(study.folder);
+    report.folders.push_back(folder.lexically_relative(fs::absolute(output)).string());
+    const std::size_t all = study.jobs().size(), unfinished = all - study.index.count("done");
+    if (unfinished > 0) {
+      context.say("{}: {} of {} jobs have no result", study.folder, unfinished, all);
+    }
   }
-  label_studies(report.studies);
   try {
     ReportMaker(report, context).make(entries_of(report.studies.front()));
   } catch (const Error& error) {

@@ -60,7 +60,7 @@ struct ClaimSection {
 using ReportSection = std::variant<TextSection, FigureSection, TableSection, ClaimSection>;
 
 struct Report {
-  std::vector<StudyResults> studies;
+  std::vector<ReportStudy> studies;
   std::vector<std::string> folders;  ///< [studies] Their paths as seen from the report's folder.
   std::vector<Number> numbers;
   std::vector<ReportSection> sections;

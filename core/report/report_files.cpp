@@ -19,8 +19,8 @@ using Json = nlohmann::ordered_json;
 Json json_of_number(const Report& report, const Number& number) {
   Json origins = Json::array();
   for (const Origin& origin : number.origins) {
-    const StudyResults& study = report.studies[origin.study];
-    const StudyJob& job = study.jobs[origin.job];
+    const ReportStudy& study = report.studies[origin.study];
+    const JobRecord& job = study.jobs()[origin.job];
     origins.push_back({{"study", study.label}, {"job", job.name}, {"value", origin.value}});
   }
   return {{"text", plain_number(number.text)},
@@ -35,7 +35,7 @@ Json record_of(const Report& report, const std::map<std::string, std::string>& f
   Json record = {{"format", report_format}, {"program", program_version()}};
   for (std::size_t s = 0; s < report.studies.size(); ++s) {
     Json jobs = Json::object();
-    for (const StudyJob& job : report.studies[s].jobs) {
+    for (const JobRecord& job : report.studies[s].jobs()) {
       if (job.done()) jobs[job.name] = {{"key", job.key}, {"digest", job.digest}};
     }
     record["studies"].push_back({{"folder", report.folders[s]}, {"jobs", std::move(jobs)}});
@@ -50,8 +50,8 @@ Json record_of(const Report& report, const std::map<std::string, std::string>& f
 
 void add_figure_files(const Report& report, const ReportFigure& figure,
                       std::map<std::string, std::string>& files) {
-  const StudyResults& study = report.studies[figure.study];
-  const StudyJob& job = study.jobs[figure.job];
+  const ReportStudy& study = report.studies[figure.study];
+  const JobRecord& job = study.jobs()[figure.job];
   for (std::size_t i = 0; i < job.files.size(); ++i) {
     const ByteFile file(study.path(job, i));
     const std::string ending = fs::path(job.files[i]).extension().string();

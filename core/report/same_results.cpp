@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/report/study_results.h"
+#include "core/report/report_study.h"
 
 namespace conelab {
 namespace {

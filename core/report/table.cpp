@@ -178,7 +178,7 @@ std::string plain_name(const std::string& text) {
   return name;
 }
 
-Table make_table(const TableEntry& entry, const std::vector<StudyResults>& studies,
+Table make_table(const TableEntry& entry, const std::vector<ReportStudy>& studies,
                  const JobContext& context, std::vector<Number>& numbers) {
   std::vector<Record> records;
   for (std::size_t study = 0; study < studies.size(); ++study) {

@@ -48,7 +48,7 @@ struct Table {
 /// Throws misuse for a key or a measure that no record has, and if a key of a benchmark's cases
 /// with several values is missing from the entry, because a mean over lengths or operators means
 /// nothing.
-[[nodiscard]] Table make_table(const TableEntry& entry, const std::vector<StudyResults>& studies,
+[[nodiscard]] Table make_table(const TableEntry& entry, const std::vector<ReportStudy>& studies,
                                const JobContext& context, std::vector<Number>& numbers);
 
 /// Returns the text with every character but letters, digits and `_.+-` as `-`.
