@@ -152,26 +152,41 @@ class Checker {
     problem("{}: differs from what the results give, first in line {}", name, line);
   }
 
-  /// Runs a job again, within its study's folder as `run` did. Returns the files that it wrote.
-  std::vector<std::string> run_again(const ReportStudy& study, const JobRecord& job,
-                                     const std::string& output) const {
+  /// Runs a job again, within its study's folder as `run` did.
+  JobReport run_again(const ReportStudy& study, const JobRecord& job,
+                      const std::string& output) const {
     JobSpec spec = spec_from_json(job.spec);
     spec.values[find_field(*spec.kind, FieldKind::output)->name] = output;
     JobContext context{.cancelled = context_.cancelled};
     for (std::size_t i = 1; i < job.files.size(); ++i) {
       context.also.push_back(fs::path(job.files[i]).extension().string());
     }
-    return run_in_worker(worker_, study.folder, spec, context).files;
+    return run_in_worker(worker_, study.folder, spec, context);
   }
 
   void check_figure(const ReportStudy& study, const JobRecord& job) {
     ++result_.figures;
     attempt(job.name, [&] {
-      const std::vector<std::string> drawn =
-          run_again(study, job, folder_.path(fmt::format("{}.svg", result_.figures)));
-      for (std::size_t i = 0; i < std::min(drawn.size(), job.files.size()); ++i) {
-        if (content(drawn[i]) == content(study.path(job, i))) continue;
+      const JobReport drawn = run_again(study, job, folder_.path("again.svg"));
+      for (std::size_t i = 0; i < std::min(drawn.files.size(), job.files.size()); ++i) {
+        if (content(drawn.files[i]) == content(study.path(job, i))) continue;
         problem("figure {}: {} differs from what is drawn now", job.name, study.path(job, i));
+      }
+    });
+  }
+
+  void check_result(const ReportStudy& study, const JobRecord& job) {
+    result_.run_again.push_back(job.name);
+    attempt(job.name, [&] {
+      const JobReport again = run_again(study, job, folder_.path("again.h5"));
+      const std::string difference =
+          results_difference(study.path(job), again.files.at(0), {.cancelled = context_.cancelled});
+      if (!difference.empty()) problem("{}: run again, {}", job.name, difference);
+      for (const auto& [name, value] : again.measures) {
+        const auto stated = job.measures.find(name);
+        if (stated == job.measures.end() || same_measure(name, stated->second, value)) continue;
+        problem("{}: the index states {} = {}, run again {}", job.name, name, stated->second,
+                value);
       }
     });
   }
@@ -180,21 +195,13 @@ class Checker {
     std::vector<std::pair<const ReportStudy*, const JobRecord*>> jobs;
     for (const ReportStudy& study : studies_) {
       for (const JobRecord& job : study.jobs()) {
-        if (job.done() && job.kind != "figure" && !job_named(job.kind).measures_time)
-          jobs.emplace_back(&study, &job);
+        const bool repeats = job.kind != "figure" && !job_named(job.kind).measures_time;
+        if (job.done() && repeats) jobs.emplace_back(&study, &job);
       }
     }
     Random(seed).shuffle(jobs);
     jobs.resize((jobs.size() + 9) / 10);
-    for (const auto& [study, job] : jobs) {
-      result_.run_again.push_back(job->name);
-      attempt(job->name, [&, &study = study, &job = job] {
-        const std::string path = run_again(*study, *job, folder_.path("again.h5")).at(0);
-        const std::string difference =
-            results_difference(study->path(*job), path, {.cancelled = context_.cancelled});
-        if (!difference.empty()) problem("{}: run again, {}", job->name, difference);
-      });
-    }
+    for (const auto& [study, job] : jobs) check_result(*study, *job);
   }
 
   std::string output_;

@@ -105,4 +105,10 @@ std::string results_difference(const std::string& first, const std::string& seco
   return "";
 }
 
+bool same_measure(const std::string& name, double first, double second) {
+  const bool missing = std::isnan(first) && std::isnan(second);
+  const double most = tolerance_of_other_processors * std::max(std::abs(first), std::abs(second));
+  return is_time(name) || missing || std::abs(first - second) <= most;
+}
+
 }  // namespace conelab

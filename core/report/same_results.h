@@ -17,4 +17,8 @@ namespace conelab {
 [[nodiscard]] std::string results_difference(const std::string& first, const std::string& second,
                                              const SandboxLimits& limits = {});
 
+/// Returns whether a job that was run again states the same measure: to 1e-4 of it, since its
+/// numbers are compared by `results_difference`. Times (names with `seconds`) always are.
+[[nodiscard]] bool same_measure(const std::string& name, double first, double second);
+
 }  // namespace conelab
