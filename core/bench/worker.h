@@ -26,10 +26,10 @@
 // with a sample (it answers nan), the runner does.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
+#include "core/base/line_process.h"
 #include "core/bench/executor.h"
 
 namespace conelab {
@@ -39,24 +39,12 @@ namespace conelab {
 /// the parent. The worker asks the kernel to end it first if memory runs out.
 int run_worker(ExecutorFactory factory);
 
-/// How long the runner waits for an answer: at most `seconds`. If `cancelled` returns true, it
-/// stops waiting and throws Error(interrupted).
-struct WaitLimit {
-  double seconds = 600;
-  std::function<bool()> cancelled;
-};
-
-/// The runner's side. The worker leads its own process group, so that only the runner receives
-/// Ctrl-C of a terminal, and ending the worker also ends the processes that it started. If the
-/// runner is killed, the kernel ends the worker (Linux).
+/// The runner's side of a worker.
 class WorkerProcess {
  public:
   /// `command` is the argument vector; its first word is a path or a name in PATH:
   /// {"/proc/self/exe", "bench-worker"}. Throws a failure if the process cannot be started.
-  explicit WorkerProcess(const std::vector<std::string>& command);
-  ~WorkerProcess();
-  WorkerProcess(const WorkerProcess&) = delete;
-  WorkerProcess& operator=(const WorkerProcess&) = delete;
+  explicit WorkerProcess(const std::vector<std::string>& command) : process_(command) {}
 
   /// Each function sends a request and waits for the answer. After a status other than ok the
   /// worker cannot be used any more, and `reason()` returns why, in one line.
@@ -72,10 +60,7 @@ class WorkerProcess {
   [[nodiscard]] const std::string& reason() const { return reason_; }
 
  private:
-  int pid_ = -1;
-  int to_worker_ = -1;
-  int from_worker_ = -1;
-  std::string buffered_;
+  LineProcess process_;
   std::string reason_;
 
   /// Returns ok if the answer begins with `expected`. `reason_` is then the rest of it.
@@ -85,11 +70,8 @@ class WorkerProcess {
   CaseStatus ask_numbers(const std::string& request, const std::string& expected,
                          const std::vector<std::size_t>& counts, const WaitLimit& limit,
                          std::vector<double>& numbers);
-  CaseStatus read_line(const WaitLimit& limit, std::string& line);
   CaseStatus read_answer(const std::string& line, const std::string& expected);
   CaseStatus wrong_answer(const std::string& line, const std::string& expected);
-  CaseStatus died();
-  void end();
 };
 
 struct Peer {

@@ -12,6 +12,8 @@
 #include "core/base/error.h"
 #include "core/base/sha256.h"
 #include "core/files/byte_file.h"
+#include "core/files/hdf5_read.h"
+#include "core/files/sandbox.h"
 
 namespace conelab::hdf5 {
 namespace {
@@ -97,3 +99,40 @@ Seal check_seal(const File& file, const std::string& path, const std::function<b
 }
 
 }  // namespace conelab::hdf5
+
+namespace conelab {
+namespace {
+
+/// Returns the digest of a sealed file, or nothing for a file without a seal.
+std::string sealed_digest(const std::string& path) {
+  const hdf5::Lock lock;
+  const hdf5::File file = hdf5::open_file(path);
+  const hdf5::Seal seal = hdf5::check_seal(file, path);
+  if (seal == hdf5::Seal::none) return "";
+  if (seal == hdf5::Seal::broken) fail("{}: its bytes are not those that were written", path);
+  std::string digits;
+  for (const char byte : ByteFile(path).peek(*hdf5::seal_offset(file), hdf5::seal_bytes)) {
+    digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  }
+  return digits;
+}
+
+}  // namespace
+
+std::string content_digest(const std::string& path, const std::function<bool()>& cancelled) {
+  const ByteFile file(path);
+  std::string digest;
+  if (file.peek(0, 8) == "\x89HDF\r\n\x1a\n") {
+    const SandboxLimits limits = SandboxLimits{.cancelled = cancelled}.scaled_to(file.size());
+    run_sandboxed(
+        path, limits,
+        [&](ArchiveWriter& writer) {
+          digest = sealed_digest(path);
+          visit(writer, digest);
+        },
+        [&](ArchiveReader& reader) { visit(reader, digest); });
+  }
+  return digest.empty() ? sha256_of_file(path, cancelled) : digest;
+}
+
+}  // namespace conelab

@@ -26,3 +26,14 @@ void close_sealed(File& file, const std::string& path, const Where& where);
                               const std::function<bool()>& cancelled = {});
 
 }  // namespace conelab::hdf5
+
+namespace conelab {
+
+/// Returns the digest of a file's content as 64 hexadecimal digits: that of its seal, otherwise
+/// that of all its bytes. Throws a failure if the file cannot be read, or if its bytes are not
+/// those that were sealed, and interrupted if `cancelled` returns true. HDF5 is read in a child
+/// process.
+[[nodiscard]] std::string content_digest(const std::string& path,
+                                         const std::function<bool()>& cancelled = {});
+
+}  // namespace conelab

@@ -1,0 +1,124 @@
+#include "core/study/job_worker.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <limits>
+#include <mutex>
+
+#include "core/base/error.h"
+#include "core/base/line_process.h"
+#include "core/study/call_json.h"
+#include "core/study/job_table.h"
+
+namespace conelab {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Seconds within which a worker that is asked to stop must end.
+constexpr double stopping_seconds = 10;
+
+/// Returns what a study keeps of a report.
+Json report_to_json(const JobReport& report) {
+  return {{"files", report.files}, {"measures", report.measures}, {"remarks", report.remarks}};
+}
+
+JobReport report_from_json(const Json& json) {
+  JobReport report;
+  json.at("files").get_to(report.files);
+  json.at("remarks").get_to(report.remarks);
+  for (const auto& [name, value] : json.at("measures").items()) {
+    if (value.is_number()) report.measures[name] = value.get<double>();
+  }
+  return report;
+}
+
+/// Returns every field that was given, those that do not change the result included.
+Json given_to_json(const JobSpec& spec) {
+  Json json{{"command", spec.kind->name}};
+  for (const auto& [name, value] : spec.values) json[name] = value_to_json(value);
+  return json;
+}
+
+/// Writes lines of JSON from any thread; of progress not more than ten in a second.
+class Answers {
+ public:
+  void write(const Json& json) {
+    const std::lock_guard lock(mutex_);
+    std::fputs((json_line(json) + "\n").c_str(), stdout);
+    std::fflush(stdout);
+  }
+  void progress(const char* stage, double fraction) {
+    {
+      const std::lock_guard lock(mutex_);
+      const auto now = std::chrono::steady_clock::now();
+      if (now - last_ < std::chrono::milliseconds(100)) return;
+      last_ = now;
+    }
+    write({{"stage", stage}, {"fraction", fraction}});
+  }
+
+ private:
+  std::mutex mutex_;
+  std::chrono::steady_clock::time_point last_;
+};
+
+Json answer_to(const std::string& request, const JobContext& context) {
+  try {
+    const Json json = Json::parse(request);
+    const auto folder = json.at("folder").get<std::string>();
+    if (chdir(folder.c_str()) != 0) fail("{}: {}", folder, std::strerror(errno));
+    JobContext own = context;
+    json.at("also").get_to(own.also);
+    return {{"report", report_to_json(run_job(spec_from_json(json.at("job")), own))}};
+  } catch (const Error& error) {
+    return {{"error", error.what()}, {"status", error.exit_status()}};
+  } catch (const std::bad_alloc&) {
+    return {{"error", "out of memory"}, {"status", 1}};
+  } catch (const std::exception& error) {
+    return {{"error", error.what()}, {"status", 1}};
+  }
+}
+
+}  // namespace
+
+int run_job_worker(const JobContext& context) {
+  std::string request;
+  std::getline(std::cin, request);
+  Answers answers;
+  JobContext own = context;
+  own.remark = [&](const std::string& text) { answers.write({{"remark", text}}); };
+  own.progress = [&](const char* stage, double fraction) { answers.progress(stage, fraction); };
+  answers.write(answer_to(request, own));
+  return 0;
+}
+
+JobReport run_in_worker(const std::vector<std::string>& command, const std::string& folder,
+                        const JobSpec& spec, const JobContext& context) {
+  LineProcess worker(command);
+  const Json request{{"folder", folder}, {"also", context.also}, {"job", given_to_json(spec)}};
+  const WaitLimit limit{std::numeric_limits<double>::infinity(), context.cancelled};
+  std::string line;
+  bool heard = worker.send(json_line(request));
+  while (heard && worker.read_line(limit, line, stopping_seconds) == LineProcess::Answer::line) {
+    const Json json = Json::parse(line, nullptr, false);
+    if (json.contains("report")) return report_from_json(json["report"]);
+    if (json.contains("error")) {
+      throw Error(ErrorKind{json["status"].get<int>()}, json["error"].get<std::string>());
+    }
+    if (json.contains("remark") && context.remark) {
+      context.remark(json["remark"].get<std::string>());
+    }
+    if (json.contains("stage") && context.progress) {
+      context.progress(json["stage"].get<std::string>().c_str(), json["fraction"].get<double>());
+    }
+  }
+  fail("the process of the job failed: {}", worker.reason());
+}
+
+}  // namespace conelab

@@ -1,0 +1,525 @@
+#include "core/study/study_file.h"
+
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "core/base/error.h"
+#include "core/base/find_named.h"
+#include "core/files/byte_file.h"
+#include "core/files/read_tensors.h"
+#include "core/study/call_json.h"
+#include "core/study/job_table.h"
+
+namespace conelab {
+namespace {
+
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+/// A key of a table with its line. Tables list their keys in the order of the file.
+struct Key {
+  std::string name;
+  int line = 0;
+  const toml::node* node = nullptr;
+};
+
+std::vector<Key> keys_of(const toml::table& table) {
+  std::vector<Key> keys;
+  for (const auto& [key, node] : table) {
+    keys.push_back({std::string(key.str()), static_cast<int>(key.source().begin.line), &node});
+  }
+  const auto place = [&](const Key& key) {
+    const auto at = table.find(key.name)->first.source().begin;
+    return std::pair(at.line, at.column);
+  };
+  std::sort(keys.begin(), keys.end(),
+            [&](const Key& a, const Key& b) { return place(a) < place(b); });
+  return keys;
+}
+
+/// Returns a value of TOML as JSON. Throws misuse for dates and times.
+Json json_of(const toml::node& node) {
+  if (const auto* text = node.as_string()) return text->get();
+  if (const auto* whole = node.as_integer()) return whole->get();
+  if (const auto* number = node.as_floating_point()) return number->get();
+  if (const auto* flag = node.as_boolean()) return flag->get();
+  if (const auto* array = node.as_array()) {
+    Json json = Json::array();
+    for (const toml::node& entry : *array) json.push_back(json_of(entry));
+    return json;
+  }
+  const auto* table = node.as_table();
+  if (table == nullptr) misuse("expected a text, a number, true, false or a list (found a date)");
+  Json json = Json::object();
+  for (const Key& key : keys_of(*table)) json[key.name] = json_of(*key.node);
+  return json;
+}
+
+/// A value that a key has in one job, and the jobs that it names.
+struct Alternative {
+  Json value;
+  std::vector<JobInput> inputs;
+  Json sweep = Json::object();  ///< The swept keys that it brings, with their values.
+};
+
+/// A key of a block with all its values.
+struct Choice {
+  std::string name;
+  int line = 0;
+  const JobField* field = nullptr;  ///< Null: a parameter.
+  std::vector<Alternative> alternatives;
+};
+
+/// A block, one table of [[kind]].
+struct Block {
+  const JobKind* kind = nullptr;
+  std::string name;
+  int line = 0;
+  std::vector<std::pair<Key, Json>> keys;
+  std::vector<JobField> fields;  ///< What its keys may name besides parameters.
+  std::vector<std::size_t> jobs;
+  enum { unread, reading, read } state = unread;
+};
+
+class StudyReader {
+ public:
+  StudyReader(Study& study, bool quick) : study_(study) { study_.quick = quick; }
+
+  void read() {
+    toml::table root;
+    try {
+      root = toml::parse(study_.text, study_.path);
+    } catch (const toml::parse_error& error) {
+      return wrong(static_cast<int>(error.source().begin.line), std::string(error.description()));
+    }
+    for (const Key& key : keys_of(root)) read_top(key);
+    if (study_.quick) {
+      for (Block& block : blocks_) replace_quick(block);
+    }
+    for (Block& block : blocks_) expand(block);
+    check_report(root);
+    if (blocks_.empty() && study_.errors.empty()) {
+      wrong(1, "holds no job (expected a block as [[attend]]; kinds: " + join(kinds()) + ")");
+    }
+  }
+
+ private:
+  Study& study_;
+  std::vector<Block> blocks_;
+  Json quick_ = Json::object();
+
+  void wrong(int line, const std::string& text) {
+    for (const StudyError& known : study_.errors) {
+      if (known.line == line && known.text == text) return;
+    }
+    study_.errors.push_back({line, text});
+  }
+
+  /// Calls `f`, and notes the error that it throws under this line.
+  template <class F>
+  void at_line(int line, const std::string& prefix, const F& f) {
+    try {
+      f();
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::interrupted) throw;
+      wrong(line, prefix + error.what());
+    }
+  }
+
+  /// Returns the kinds that may be blocks; [report] is a table of its own.
+  static std::vector<std::string> kinds() {
+    std::vector<std::string> names = names_of(job_table());
+    std::erase(names, "report");
+    return names;
+  }
+
+  void read_top(const Key& key) {
+    at_line(key.line, key.name + ": ", [&] {
+      if (key.name == "title") {
+        study_.title = value_of<std::string>(*key.node, "a text");
+      } else if (key.name == "seed") {
+        study_.seed = value_of<std::int64_t>(*key.node, "a whole number");
+      } else if (key.name == "report" || key.name == "quick") {
+        if (!key.node->is_table()) misuse("expected a table");
+        const Json table = json_of(*key.node);
+        if (key.name == "report") study_.report = table;
+        quick_.update(key.name == "quick" ? table : table.value("quick", Json::object()));
+      } else {
+        read_blocks(key);
+      }
+    });
+  }
+
+  template <class T>
+  static T value_of(const toml::node& node, const char* expected) {
+    const auto value = node.value_exact<T>();
+    if (!value) misuse("expected {}", expected);
+    return *value;
+  }
+
+  void read_blocks(const Key& key) {
+    std::vector<std::string> known = kinds();
+    if (std::find(known.begin(), known.end(), key.name) == known.end()) {
+      known.insert(known.begin(), {"title", "seed", "quick", "report"});
+      try {
+        unknown_name("key or kind of job", key.name, known);
+      } catch (const Error& error) {
+        return wrong(key.line, error.what());
+      }
+    }
+    const JobKind& kind = job_named(key.name);
+    if (const auto* table = key.node->as_table()) return read_block(kind, *table);
+    const auto* array = key.node->as_array();
+    for (std::size_t i = 0; array != nullptr && i < array->size(); ++i) {
+      const auto* table = array->get(i)->as_table();
+      if (table == nullptr) misuse("expected blocks [[{}]]", key.name);
+      read_block(kind, *table);
+    }
+    if (array == nullptr) misuse("expected blocks [[{}]]", key.name);
+  }
+
+  void read_block(const JobKind& kind, const toml::table& table) {
+    Block block{&kind, kind.name, static_cast<int>(table.source().begin.line), {}, {}, {}};
+    for (const JobField& field : typed_fields(kind)) {
+      const bool own = field.kind != FieldKind::output && field.kind != FieldKind::optional_text;
+      if (own) block.fields.push_back(field);
+    }
+    for (const Key& key : keys_of(table)) {
+      at_line(key.line, key.name + ": ", [&] {
+        const Json value = json_of(*key.node);
+        if (key.name != "name") return block.keys.emplace_back(key, value), void();
+        block.name = value.is_string() ? value.get<std::string>() : "";
+        check_name(block.name);
+      });
+    }
+    const Block* other = find_named(blocks_, block.name);
+    if (other != nullptr) {
+      wrong(block.line,
+            fmt::format("the name '{}' is that of the block in line {} too; give one of "
+                        "them another name",
+                        block.name, other->line));
+    }
+    blocks_.push_back(std::move(block));
+  }
+
+  static void check_name(const std::string& name) {
+    const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+    if (!name.empty() && name.find_first_not_of(plain) == std::string::npos) return;
+    misuse("expected a name of letters, digits, '_', '-' and '.'");
+  }
+
+  /// Replaces the keys of a block that `quick` names, for all blocks or under the block's name.
+  void replace_quick(Block& block) {
+    const auto replace = [&](const Json& table) {
+      for (const auto& [name, value] : table.items()) {
+        for (auto& [key, old] : block.keys) {
+          if (key.name == name) old = value;
+        }
+      }
+    };
+    replace(quick_);
+    if (quick_.contains(block.name) && quick_[block.name].is_object()) replace(quick_[block.name]);
+  }
+
+  // ---- from blocks to jobs ----------------------------------------------------------------------
+
+  void expand(Block& block) {
+    if (block.state == Block::read) return;
+    if (block.state == Block::reading) {
+      return wrong(block.line, "the block '" + block.name + "' reads its own output");
+    }
+    block.state = Block::reading;
+    const std::size_t before = study_.errors.size();
+    std::vector<Choice> choices;
+    for (const auto& [key, value] : block.keys) {
+      if (key.name == "parameters" && value.is_object() && has_parameters(block)) {
+        for (const auto& [name, entry] : value.items()) {
+          read_choice(block, {name, key.line, nullptr}, entry, choices);
+        }
+      } else {
+        read_choice(block, key, value, choices);
+      }
+    }
+    if (study_.errors.size() == before) product(block, choices, 0, {});
+    block.state = Block::read;
+  }
+
+  static bool has_parameters(const Block& block) {
+    return find_named(block.fields, "parameters") != nullptr;
+  }
+
+  static const JobField* find_own(const Block& block, const std::string& name) {
+    return name == "parameters" ? nullptr : find_named(block.fields, name);
+  }
+
+  void read_choice(const Block& block, const Key& key, const Json& value,
+                   std::vector<Choice>& choices) {
+    at_line(key.line, key.name + ": ", [&] {
+      Choice choice{key.name, key.line, find_own(block, key.name), {}};
+      if (choice.field == nullptr && !has_parameters(block)) {
+        return unknown_key(block, key.name, key.line, {});
+      }
+      const bool list = choice.field != nullptr && choice.field->is_list();
+      const bool nested = value.is_array() && !value.empty() && value.front().is_array();
+      const bool swept = value.is_array() && (!list || nested);
+      if (value.is_array() && value.empty()) misuse("the list is empty");
+      for (const Json& entry : swept ? value : Json::array({value})) {
+        for (Alternative& found : alternatives(block, choice, entry)) {
+          if (swept) found.sweep[key.name] = entry;
+          choice.alternatives.push_back(std::move(found));
+        }
+      }
+      choices.push_back(std::move(choice));
+    });
+  }
+
+  void unknown_key(const Block& block, const std::string& name, int line,
+                   const std::vector<std::string>& parameters) {
+    std::vector<std::string> known = {"name"};
+    for (const JobField& field : block.fields) known.push_back(field.name);
+    known.insert(known.end(), parameters.begin(), parameters.end());
+    at_line(line, "", [&] { unknown_name("key of " + block.kind->name, name, known); });
+  }
+
+  /// Returns the values that an entry of a key stands for: itself, or one for each combination of
+  /// the jobs that it names.
+  std::vector<Alternative> alternatives(const Block& block, const Choice& choice,
+                                        const Json& entry) {
+    const FieldKind kind = choice.field == nullptr ? FieldKind::parameters : choice.field->kind;
+    const bool files = kind == FieldKind::input || kind == FieldKind::inputs ||
+                       kind == FieldKind::array || kind == FieldKind::parameters;
+    std::vector<Alternative> found = {{entry, {}}};
+    if (!files) return found;
+    const bool list = entry.is_array();
+    for (std::size_t i = 0; i < (list ? entry.size() : 1); ++i) {
+      const Json& text = list ? entry[i] : entry;
+      if (!text.is_string()) continue;
+      std::vector<Alternative> longer;
+      for (const Alternative& begun : found) {
+        for (const Alternative& one : files_of(block, choice, kind, text.get<std::string>())) {
+          Alternative both = begun;
+          (list ? both.value[i] : both.value) = one.value;
+          for (JobInput input : one.inputs) {
+            input.entry = i;
+            both.inputs.push_back(input);
+          }
+          add_sweep(both.sweep, one.sweep, block_of(one));
+          longer.push_back(std::move(both));
+        }
+      }
+      found = std::move(longer);
+    }
+    return found;
+  }
+
+  [[nodiscard]] std::string block_of(const Alternative& one) const {
+    return one.inputs.empty() ? "" : study_.jobs[one.inputs.front().job].block;
+  }
+
+  /// Adds swept keys of a job that is read. A key that is there already gets the block's name.
+  static void add_sweep(Json& sweep, const Json& more, const std::string& block) {
+    for (const auto& [key, value] : more.items()) {
+      sweep[sweep.contains(key) ? block + "." + key : key] = value;
+    }
+  }
+
+  /// Returns the jobs of the block that a text names, or the file.
+  std::vector<Alternative> files_of(const Block& block, const Choice& choice, FieldKind kind,
+                                    const std::string& text) {
+    const std::size_t colon = text.find(':');
+    const std::string name = text.substr(0, colon);
+    const auto other = std::find_if(blocks_.begin(), blocks_.end(),
+                                    [&](const Block& b) { return b.name == name; });
+    const bool reads = kind == FieldKind::input || kind == FieldKind::inputs;
+    if (reads && other != blocks_.end() && &*other != &block) {
+      expand(*other);
+      std::vector<Alternative> found;
+      for (const std::size_t job : other->jobs) {
+        const std::string group = colon == std::string::npos ? "" : text.substr(colon + 1);
+        found.push_back({text, {{choice.name, 0, job, group}}, study_.jobs[job].sweep});
+      }
+      return found;
+    }
+    if (reads && name == block.name) misuse("the block '{}' would read its own output", name);
+    return {{path_of(kind, text), {}}};
+  }
+
+  /// Returns the absolute path of a file that must exist. Arrays and parameters may be files.
+  Json path_of(FieldKind kind, const std::string& text) const {
+    const bool marked = kind == FieldKind::parameters && text.starts_with('@');
+    const std::string typed = marked ? text.substr(1) : text;
+    const fs::path folder = fs::absolute(study_.path).parent_path();
+    const std::string whole = (folder / typed).lexically_normal().string();
+    const InputSpec parsed = parse_input_spec(whole);
+    std::error_code none;
+    const bool there = fs::is_regular_file(parsed.path, none);
+    if (kind == FieldKind::array || (kind == FieldKind::parameters && !marked)) {
+      return there && fs::path(parsed.path).has_extension() ? whole : text;
+    }
+    if (there) return marked ? "@" + whole : whole;
+    std::vector<std::string> names = names_of(blocks_);
+    const std::string nearest = nearest_name(typed.substr(0, typed.find(':')), names);
+    misuse("there is no file {}, and no block of this name{}", parsed.path,
+           nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest));
+  }
+
+  /// Adds a job for each combination of the values of the choices from `at` on.
+  void product(Block& block, const std::vector<Choice>& choices, std::size_t at,
+               std::vector<const Alternative*> taken) {
+    if (at == choices.size()) return add_job(block, choices, taken);
+    for (const Alternative& alternative : choices[at].alternatives) {
+      std::vector<const Alternative*> longer = taken;
+      longer.push_back(&alternative);
+      product(block, choices, at + 1, std::move(longer));
+    }
+  }
+
+  void add_job(Block& block, const std::vector<Choice>& choices,
+               const std::vector<const Alternative*>& taken) {
+    StudyJob job;
+    job.block = job.name = block.name;
+    job.line = block.line;
+    FieldValues typed;
+    std::map<std::string, std::string> parameters;
+    std::size_t before = study_.errors.size();
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+      const Choice& choice = choices[i];
+      at_line(choice.line, choice.name + ": ", [&] {
+        if (choice.field != nullptr) {
+          typed[choice.name] = value_of_json(*choice.field, taken[i]->value);
+        } else {
+          const JobField& field = *find_named(block.fields, "parameters");
+          const FieldValue one = value_of_json(field, Json{{choice.name, taken[i]->value}});
+          parameters.merge(std::map(std::get<std::map<std::string, std::string>>(one)));
+        }
+      });
+      job.inputs.insert(job.inputs.end(), taken[i]->inputs.begin(), taken[i]->inputs.end());
+      add_sweep(job.sweep, taken[i]->sweep, block_of(*taken[i]));
+    }
+    if (study_.errors.size() != before) return;
+    if (!parameters.empty()) typed["parameters"] = parameters;
+    const bool made =
+        at_choice(block, choices, [&] { job.spec = spec_of_typed(*block.kind, typed); });
+    if (made) check_job(block, choices, parameters.contains("seed"), job);
+    for (const auto& [key, value] : job.sweep.items()) {
+      job.name += "-" + (value.is_string() ? value.get<std::string>() : json_line(value));
+    }
+    block.jobs.push_back(study_.jobs.size());
+    study_.jobs.push_back(std::move(job));
+  }
+
+  void check_job(const Block& block, const std::vector<Choice>& choices, bool has_seed,
+                 StudyJob& job) {
+    const JobKind& kind = *block.kind;
+    const std::size_t before = study_.errors.size();
+    at_choice(block, choices, [&] {
+      if (kind.keys == nullptr) return;
+      const std::vector<std::string> known = kind.keys(job.spec);
+      const auto is_known = [&](const std::string& key) {
+        return std::find(known.begin(), known.end(), key) != known.end();
+      };
+      for (const Choice& choice : choices) {
+        if (choice.field == nullptr && !is_known(choice.name)) {
+          unknown_key(block, choice.name, choice.line, known);
+        }
+      }
+      if (is_known("seed") && !has_seed) give_seed(job.spec);
+    });
+    if (find_field(kind, "seed") != nullptr) job.spec.values.try_emplace("seed", study_.seed);
+    if (study_.errors.size() != before) return;
+    JobSpec written = job.spec;
+    if (const JobField* output = find_field(kind, FieldKind::output)) {
+      written.values[output->name] = "output" + kind.endings.front();
+    }
+    at_choice(block, choices, [&] {
+      check_spec(written);
+      if (job.inputs.empty() && kind.check_input != nullptr) kind.check_input(written);
+    });
+  }
+
+  void give_seed(JobSpec& spec) const {
+    const std::string seed = std::to_string(study_.seed);
+    if (find_field(*spec.kind, FieldKind::call) != nullptr) {
+      Call call = spec.call();
+      call.parameters["seed"] = seed;
+      spec.values["call"] = call;
+    } else {
+      auto parameters = spec.parameters();
+      parameters["seed"] = seed;
+      spec.values["parameters"] = parameters;
+    }
+  }
+
+  /// Calls `f`, and notes the error that it throws under the line of the key whose value or name
+  /// the error quotes, otherwise under that of the block. Returns whether there was none.
+  template <class F>
+  bool at_choice(const Block& block, const std::vector<Choice>& choices, const F& f) {
+    try {
+      f();
+      return true;
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::interrupted) throw;
+      wrong(line_of_text(block, choices, error.what()), block.name + ": " + error.what());
+      return false;
+    }
+  }
+
+  static int line_of_text(const Block& block, const std::vector<Choice>& choices,
+                          const std::string& text) {
+    const auto quotes = [&](const Alternative& one) {
+      const Json& value = one.value;
+      const std::string typed = value.is_string() ? value.get<std::string>() : json_line(value);
+      return text.find("'" + typed + "'") != std::string::npos || text.starts_with(typed + ":");
+    };
+    for (const Choice& choice : choices) {
+      const auto& all = choice.alternatives;
+      if (std::any_of(all.begin(), all.end(), quotes)) return choice.line;
+    }
+    for (const Choice& choice : choices) {
+      if (text.find(choice.name) != std::string::npos) return choice.line;
+    }
+    return block.line;
+  }
+
+  // ---- the report -------------------------------------------------------------------------------
+
+  /// Checks the names of blocks in `order`: a figure by its name alone, and "table: NAME by ...".
+  void check_report(const toml::table& root) {
+    const auto* order = root["report"]["order"].as_array();
+    for (std::size_t i = 0; order != nullptr && i < order->size(); ++i) {
+      const toml::node& node = *order->get(i);
+      const int line = static_cast<int>(node.source().begin.line);
+      at_line(line, "order: ", [&] {
+        const auto entry = value_of<std::string>(node, "a list of texts");
+        std::string name = entry;
+        if (const std::size_t colon = entry.find(':'); colon != std::string::npos) {
+          if (!entry.starts_with("table:")) return;
+          name = entry.substr(colon + 1);
+          name = name.substr(0, name.find(" by "));
+          name = name.substr(0, name.find(':'));
+          name.erase(0, name.find_first_not_of(' '));
+        }
+        if (find_named(blocks_, name) == nullptr) unknown_name("block", name, names_of(blocks_));
+      });
+    }
+  }
+};
+
+}  // namespace
+
+Study read_study(const std::string& path, bool quick) {
+  Study study;
+  study.path = path;
+  const ByteFile file(path);
+  study.text = file.read(0, file.size());
+  StudyReader(study, quick).read();
+  std::stable_sort(study.errors.begin(), study.errors.end(),
+                   [](const StudyError& a, const StudyError& b) { return a.line < b.line; });
+  return study;
+}
+
+}  // namespace conelab

@@ -1,0 +1,69 @@
+// A study: a file of TOML whose blocks are jobs, checked whole and expanded into single jobs before
+// anything runs.
+//
+//   title = "..."
+//   seed = 1                       # of every job that takes a seed and gives none
+//   [[attend]]                     # a kind of job_table.h; its keys are those of the command
+//   name = "maps"                  # by which other blocks and the report refer to it
+//   input = "trace.h5:/layer3"     # a file, relative to the study, or the name of another block
+//   similarity = ["dot", "umbral"] # a list sweeps: the product of all lists is run
+//   keep = ["weights"]             # the value of a list; a list of lists sweeps it
+//   gamma = 2                      # a parameter, as with -p
+//   [report]
+//   order = ["text: ...", "maps"]
+//   quick = { gamma = 1 }          # the values that --quick gives to these keys
+//
+// A block that reads a swept block is run once for each of its jobs.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/study/job_spec.h"
+
+namespace conelab {
+
+/// Where a job reads the output of another one.
+struct JobInput {
+  std::string field;
+  std::size_t entry = 0;  ///< Its place in the field's list; 0 in a field with one text.
+  std::size_t job = 0;    ///< Index of the job that is read.
+  std::string group;      ///< The group of its file that is read; may be empty.
+};
+
+struct StudyJob {
+  std::string block;  ///< The name of its block.
+  std::string name;   ///< The block's name and the swept values: "points-dot-2-1".
+  /// The swept keys with this job's values, in the order of the study, as an object; those of the
+  /// jobs that it reads included.
+  nlohmann::ordered_json sweep = nlohmann::ordered_json::object();
+  int line = 0;  ///< Of its block.
+  /// The job without its output. Paths are absolute; where `inputs` say so, the name of a block
+  /// stands for the file that is not known yet.
+  JobSpec spec;
+  std::vector<JobInput> inputs;
+};
+
+struct StudyError {
+  int line = 0;
+  std::string text;
+};
+
+struct Study {
+  std::string path, text;  ///< The file and its content.
+  std::string title;
+  std::int64_t seed = 1;
+  bool quick = false;
+  nlohmann::ordered_json report = nlohmann::ordered_json::object();  ///< The table [report].
+  std::vector<StudyJob> jobs;      ///< A job comes after those that it reads.
+  std::vector<StudyError> errors;  ///< Everything that is wrong, by lines. No job may run then.
+};
+
+/// Reads a study. With `quick`, the keys of `quick` replace those of the blocks that have them.
+/// Files that jobs read must exist. Throws a failure if the file cannot be read; what is wrong in
+/// it is returned in `errors`.
+[[nodiscard]] Study read_study(const std::string& path, bool quick);
+
+}  // namespace conelab

@@ -1,0 +1,414 @@
+#include "core/study/study_run.h"
+
+#include <fmt/chrono.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "core/base/duration.h"
+#include "core/base/environment.h"
+#include "core/base/error.h"
+#include "core/bench/parts.h"
+#include "core/files/atomic_file.h"
+#include "core/files/seal.h"
+#include "core/simd/kernels.h"
+#include "core/study/call_json.h"
+#include "core/study/job_table.h"
+#include "core/study/job_worker.h"
+
+namespace conelab {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using SteadyClock = std::chrono::steady_clock;
+namespace fs = std::filesystem;
+constexpr double unknown_time = std::numeric_limits<double>::quiet_NaN();
+
+Json machine_json() {
+  Json json = Json::object();
+  for (const auto& [name, value] : environment(simd_summary())) {
+    std::visit([&, key = name](const auto& v) { json[key] = v; }, value);
+  }
+  return json;
+}
+
+StudyIndex empty_index(const Study& study) {
+  StudyIndex index{study.title,    study.seed,   study.quick, program_version(),
+                   machine_json(), study.report, {}};
+  for (const StudyJob& job : study.jobs) {
+    JobRecord record;
+    record.block = job.block, record.kind = job.spec.kind->name;
+    record.sweep = job.sweep, record.name = job.name;
+    index.jobs.push_back(std::move(record));
+  }
+  return index;
+}
+
+/// Remembers the digests of files: many jobs read the same ones.
+class Digests {
+ public:
+  Digests(std::string folder, std::function<bool()> cancelled)
+      : folder_(std::move(folder)), cancelled_(std::move(cancelled)) {}
+
+  std::string operator()(const std::string& path) {
+    std::string& digest = known_[path];
+    if (digest.empty()) digest = content_digest((fs::path(folder_) / path).string(), cancelled_);
+    return digest;
+  }
+
+ private:
+  std::string folder_;
+  std::function<bool()> cancelled_;
+  std::map<std::string, std::string> known_;
+};
+
+/// Returns the job with the results in the place of the names of blocks. All its inputs are done.
+JobSpec with_inputs(const StudyJob& job, const StudyIndex& index) {
+  JobSpec spec = job.spec;
+  for (const JobInput& input : job.inputs) {
+    std::string path = index.jobs[input.job].files.front();
+    if (!input.group.empty()) path += ":" + input.group;
+    FieldValue& value = spec.values[input.field];
+    if (auto* list = std::get_if<std::vector<std::string>>(&value)) {
+      (*list)[input.entry] = path;
+    } else {
+      value = path;
+    }
+  }
+  return spec;
+}
+
+bool inputs_done(const StudyJob& job, const StudyIndex& index) {
+  return std::all_of(job.inputs.begin(), job.inputs.end(),
+                     [&](const JobInput& input) { return index.jobs[input.job].done(); });
+}
+
+/// Sets what is known of a job before it runs. Its inputs must be done.
+void prepare(const Study& study, StudyIndex& index, std::size_t at, Digests& digests) {
+  JobRecord& record = index.jobs[at];
+  const JobSpec spec = with_inputs(study.jobs[at], index);
+  record.key = job_key(spec, std::ref(digests));
+  record.inputs.clear();
+  for (const JobInput& input : study.jobs[at].inputs) {
+    record.inputs.push_back(index.jobs[input.job].key);
+  }
+}
+
+/// Takes what an earlier run found of a job: its result, its time and its numbers.
+void take_result(JobRecord& record, JobRecord found) {
+  found.block = record.block, found.sweep = record.sweep, found.name = record.name;
+  found.inputs = record.inputs;
+  record = std::move(found);
+}
+
+/// Returns the endings of the job's files that the program can write.
+std::vector<std::string> endings_of(const JobKind& kind, const JobContext& context) {
+  std::vector<std::string> endings = kind.endings;
+  if (!context.write_png) std::erase(endings, ".png");
+  return endings;
+}
+
+class StudyRun {
+ public:
+  StudyRun(const Study& study, const StudyOptions& options, const StudyContext& context)
+      : study_(study),
+        options_(options),
+        context_(context),
+        lock_(options.folder),
+        digests_(options.folder, context.job.cancelled),
+        index_(empty_index(study)),
+        own_(jobs_of_shard(study, options.shard, options.shards)),
+        started_(study.jobs.size(), false),
+        begun_(study.jobs.size()) {}
+
+  StudyIndex run() {
+    write_text_atomically(options_.folder + "/study.toml", study_.text);
+    take_finished();
+    predicted_ = predicted_seconds(study_, index_);
+    store();
+    log(fmt::format("run of {}: {} jobs, {} done before", study_.path, index_.jobs.size(),
+                    index_.count("done")));
+    std::vector<std::thread> threads;
+    for (int i = 0; i < options_.at_once; ++i) threads.emplace_back([this] { work(); });
+    for (std::thread& thread : threads) thread.join();
+    if (failure_) std::rethrow_exception(failure_);
+    mark_waiting();
+    store();
+    return index_;
+  }
+
+ private:
+  const Study& study_;
+  const StudyOptions& options_;
+  const StudyContext& context_;
+  StudyLock lock_;
+  std::mutex mutex_;  ///< Guards everything below.
+  std::condition_variable changed_;
+  Digests digests_;
+  StudyIndex index_;
+  std::vector<bool> own_, started_;
+  std::vector<double> predicted_;
+  std::map<std::size_t, double> running_;  ///< The done fraction of each job that runs.
+  std::vector<SteadyClock::time_point> begun_;
+  SteadyClock::time_point start_ = SteadyClock::now();
+  double spent_ = 0;  ///< Predicted seconds of the jobs that have ended in this run.
+  std::exception_ptr failure_;
+
+  void store() { write_index(options_.folder, index_); }
+
+  void log(const std::string& line) const {
+    std::ofstream file(options_.folder + "/log.txt", std::ios::app);
+    file << fmt::format("{:%Y-%m-%dT%H:%M:%S} {}\n", fmt::localtime(std::time(nullptr)), line);
+  }
+
+  /// Marks the jobs whose results are in the folder, in an order in which inputs come first.
+  void take_finished() {
+    for (std::size_t i = 0; i < index_.jobs.size(); ++i) {
+      if (!inputs_done(study_.jobs[i], index_)) continue;
+      prepare(study_, index_, i, digests_);
+      if (auto found = find_result(options_.folder, index_.jobs[i].key)) {
+        take_result(index_.jobs[i], std::move(*found));
+        started_[i] = true;
+      }
+    }
+  }
+
+  /// Returns the next job that may start, or nothing: then either none is left or one must end
+  /// before. A job that measures time runs alone.
+  std::optional<std::size_t> next() const {
+    for (std::size_t i = 0; i < index_.jobs.size(); ++i) {
+      const bool alone = study_.jobs[i].spec.kind->measures_time;
+      if (started_[i] || !own_[i] || !inputs_done(study_.jobs[i], index_)) continue;
+      if (alone && !running_.empty()) return std::nullopt;
+      return i;
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] bool one_measures() const {
+    return std::any_of(running_.begin(), running_.end(), [&](const auto& job) {
+      return study_.jobs[job.first].spec.kind->measures_time;
+    });
+  }
+
+  void work() {
+    std::unique_lock lock(mutex_);
+    try {
+      while (!failure_) {
+        const auto job = one_measures() ? std::nullopt : next();
+        if (job) {
+          run_job_at(*job, lock);
+        } else if (running_.empty()) {
+          break;
+        } else {
+          changed_.wait(lock);
+        }
+      }
+    } catch (...) {
+      if (!lock.owns_lock()) lock.lock();
+      if (!failure_) failure_ = std::current_exception();
+    }
+    changed_.notify_all();
+  }
+
+  void run_job_at(std::size_t at, std::unique_lock<std::mutex>& lock) {
+    started_[at] = true;
+    running_[at] = 0;
+    begun_[at] = SteadyClock::now();
+    JobRecord record;
+    try {
+      prepare(study_, index_, at, digests_);
+      record = index_.jobs[at];
+      if (auto found = find_result(options_.folder, record.key)) {
+        take_result(record, std::move(*found));
+      } else {
+        const JobSpec spec = final_spec(at, record);
+        lock.unlock();
+        compute(at, spec, record);
+        lock.lock();
+      }
+    } catch (const Error& error) {
+      if (!lock.owns_lock()) lock.lock();
+      if (error.kind() == ErrorKind::interrupted) throw;
+      if (record.name.empty()) record = index_.jobs[at];
+      record.status = "failed";
+      record.error = error.what();
+    }
+    end(at, std::move(record));
+  }
+
+  /// Returns the job with its inputs and its output.
+  JobSpec final_spec(std::size_t at, JobRecord& record) const {
+    JobSpec spec = with_inputs(study_.jobs[at], index_);
+    const JobKind& kind = *spec.kind;
+    const std::string output = "jobs/" + record.key + kind.endings.front();
+    spec.values[find_field(kind, FieldKind::output)->name] = output;
+    record.command = shell_line(command_words(spec));
+    const JobField* threads = find_field(kind, "threads");
+    const bool shared = options_.at_once > 1 && threads != nullptr &&
+                        threads->kind == FieldKind::integer && !spec.given("threads");
+    if (shared) {
+      const int cores = static_cast<int>(std::thread::hardware_concurrency());
+      spec.values["threads"] = std::int64_t{std::max(1, cores / options_.at_once)};
+    }
+    return spec;
+  }
+
+  /// Runs the job in a worker, and writes its entry once its files are there.
+  void compute(std::size_t at, const JobSpec& spec, JobRecord& record) {
+    JobContext context = context_.job;
+    context.also = endings_of(*spec.kind, context_.job);
+    context.also.erase(context.also.begin());
+    context.remark = {};
+    context.progress = [&](const char* stage, double fraction) {
+      const std::lock_guard lock(mutex_);
+      running_[at] = fraction;
+      report_progress(stage);
+    };
+    const JobReport report = run_or_resume(spec, context);
+    record.files = report.files;
+    record.remarks = report.remarks;
+    record.measures = report.measures;
+    record.digest =
+        content_digest(options_.folder + "/" + record.files.front(), context_.job.cancelled);
+    record.seconds = seconds_of(at);
+    record.status = "done";
+    write_record(options_.folder, record);
+  }
+
+  /// Goes on with a benchmark that was killed. What another machine or program has measured of it
+  /// cannot stand beside new samples, so that it is measured anew.
+  JobReport run_or_resume(JobSpec spec, const JobContext& context) const {
+    const auto run = [&] { return run_in_worker(context_.worker, options_.folder, spec, context); };
+    const JobField* resume = find_field(*spec.kind, FieldKind::optional_text);
+    const std::string output =
+        options_.folder + "/" + spec.text(find_field(*spec.kind, FieldKind::output)->name);
+    if (resume == nullptr || !Parts::exist(output)) return run();
+    spec.values[resume->name] = std::string();
+    try {
+      return run();
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::usage) throw;
+      fs::remove_all(output + ".parts");
+      spec.values.erase(resume->name);
+      return run();
+    }
+  }
+
+  [[nodiscard]] double seconds_of(std::size_t at) const {
+    return std::chrono::duration<double>(SteadyClock::now() - begun_[at]).count();
+  }
+
+  void end(std::size_t at, JobRecord record) {
+    running_.erase(at);
+    spent_ += weight(at);
+    const std::string line =
+        fmt::format("{} {}{}", record.status, record.name,
+                    record.done() ? ", " + duration_text(record.seconds) : ": " + record.error);
+    index_.jobs[at] = std::move(record);
+    log(line);
+    store();
+    if (context_.ended) context_.ended(line);
+    report_progress("");
+    changed_.notify_all();
+  }
+
+  // ---- progress ---------------------------------------------------------------------------------
+
+  /// Returns the predicted seconds of a job, or one second where nothing is known.
+  [[nodiscard]] double weight(std::size_t at) const {
+    return std::isfinite(predicted_[at]) ? std::max(predicted_[at], 0.01) : 1;
+  }
+
+  void report_progress(const std::string& stage) {
+    if (!context_.progress) return;
+    double left = 0, done = spent_;
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < index_.jobs.size(); ++i) {
+      if (own_[i] && !started_[i]) left += weight(i);
+    }
+    for (const auto& [at, fraction] : running_) {
+      names.push_back(index_.jobs[at].name);
+      left += weight(at) * (1 - fraction);
+      done += weight(at) * fraction;
+    }
+    const double elapsed = std::chrono::duration<double>(SteadyClock::now() - start_).count();
+    const std::size_t ended = index_.count("done") + index_.count("failed");
+    std::string current =
+        fmt::format("{}/{} {}", ended, index_.jobs.size(), fmt::join(names, ", "));
+    if (!stage.empty() && names.size() == 1) current += " " + stage;
+    context_.progress(done / (done + left), done > 0 ? elapsed * left / done : unknown_time,
+                      current);
+  }
+
+  /// Marks the jobs that could not run because an input is missing; jobs of other shards that read
+  /// nothing remain pending.
+  void mark_waiting() {
+    for (std::size_t i = 0; i < index_.jobs.size(); ++i) {
+      JobRecord& record = index_.jobs[i];
+      if (record.status == "pending" && !inputs_done(study_.jobs[i], index_)) {
+        record.status = "waiting";
+      }
+    }
+  }
+};
+
+}  // namespace
+
+StudyIndex plan_study(const Study& study, const std::string& folder,
+                      const std::function<bool()>& cancelled) {
+  StudyIndex index = empty_index(study);
+  Digests digests(folder, cancelled);
+  for (std::size_t i = 0; i < index.jobs.size(); ++i) {
+    if (!inputs_done(study.jobs[i], index)) continue;
+    prepare(study, index, i, digests);
+    if (auto found = find_result(folder, index.jobs[i].key)) {
+      take_result(index.jobs[i], std::move(*found));
+    }
+  }
+  return index;
+}
+
+std::vector<double> predicted_seconds(const Study& study, const StudyIndex& index) {
+  std::map<std::string, std::pair<double, int>> known;
+  for (const JobRecord& record : index.jobs) {
+    if (!record.done()) continue;
+    known[record.block].first += record.seconds;
+    known[record.block].second += 1;
+  }
+  std::vector<double> all;
+  for (const StudyJob& job : study.jobs) {
+    const auto& [sum, count] = known[job.block];
+    const auto predict = job.spec.kind->seconds;
+    all.push_back(count > 0 ? sum / count : predict != nullptr ? predict(job.spec) : unknown_time);
+  }
+  return all;
+}
+
+std::vector<bool> jobs_of_shard(const Study& study, int shard, int shards) {
+  std::vector<bool> own;
+  std::size_t ready = 0;
+  for (const StudyJob& job : study.jobs) {
+    const auto is_own = [&](const JobInput& input) { return own[input.job]; };
+    own.push_back(job.inputs.empty()
+                      ? static_cast<int>(ready++ % static_cast<std::size_t>(shards)) == shard - 1
+                      : std::all_of(job.inputs.begin(), job.inputs.end(), is_own));
+  }
+  return own;
+}
+
+StudyIndex run_study(const Study& study, const StudyOptions& options, const StudyContext& context) {
+  return StudyRun(study, options, context).run();
+}
+
+}  // namespace conelab

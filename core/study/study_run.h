@@ -1,0 +1,50 @@
+// Runs the jobs of a study, each in a process of its own, and keeps what is finished.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/study/study_file.h"
+#include "core/study/study_index.h"
+
+namespace conelab {
+
+struct StudyOptions {
+  std::string folder;  ///< Of the results, see study_index.h.
+  int at_once = 1;     ///< How many jobs run beside each other.
+  int shard = 1;       ///< Of the jobs that read no other, every `shards`-th from the `shard`-th on
+  int shards = 1;      ///< is run, and what can be made of these alone.
+};
+
+/// What a study is given by whoever runs it. Its functions are called from one thread at a time.
+struct StudyContext {
+  JobContext job;                   ///< Of the jobs. Its `progress` is not used.
+  std::vector<std::string> worker;  ///< The command that starts a worker of jobs (job_worker.h).
+  /// Receives the done fraction of the whole study, the expected seconds left (NaN: unknown) and
+  /// the names of the running jobs. Empty: nobody listens.
+  std::function<void(double fraction, double seconds, const std::string& current)> progress = {};
+  /// Receives a line for each job that ended. Empty: nobody listens.
+  std::function<void(const std::string& line)> ended = {};
+};
+
+/// Returns the index of a study as `run_study` would begin it: with "done" for every job whose
+/// result is in the folder already. Nothing is written.
+[[nodiscard]] StudyIndex plan_study(const Study& study, const std::string& folder,
+                                    const std::function<bool()>& cancelled);
+
+/// Returns about how many seconds each job that is not done takes, from its kind and from jobs of
+/// the same block that are done; NaN where that is unknown.
+[[nodiscard]] std::vector<double> predicted_seconds(const Study& study, const StudyIndex& index);
+
+/// Returns the jobs that a shard computes itself.
+[[nodiscard]] std::vector<bool> jobs_of_shard(const Study& study, int shard, int shards);
+
+/// Runs every job that is not done. A job that fails is noted and does not stop the others; those
+/// that read it, or the result of another shard, are "waiting". Returns the index, which the folder
+/// holds as well. Throws interrupted once the context wants the study to stop, and a failure if the
+/// folder cannot be written; what is finished is kept, and the next run goes on from there.
+[[nodiscard]] StudyIndex run_study(const Study& study, const StudyOptions& options,
+                                   const StudyContext& context);
+
+}  // namespace conelab
