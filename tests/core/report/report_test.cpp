@@ -36,7 +36,8 @@ class Reports : public fixtures::FilesTest {
 
   JobRecord add_result(const std::string& folder, const std::string& similarity, int seed,
                        double map) {
-    JobRecord job{.block = "points", .kind = "embed"};
+    JobRecord job;
+    job.block = "points", job.kind = "embed";
     job.name = fmt::format("points-{}-{}", similarity, seed);
     job.sweep = {{"similarity", similarity}, {"seed", seed}};
     job.key = sha256(job.name);
@@ -50,8 +51,11 @@ class Reports : public fixtures::FilesTest {
   }
 
   JobRecord add_figure(const std::string& folder) {
-    const figure::DisplayList list = draw_figure({"cones", {}, {}, ""});
-    JobRecord job{.block = "fig1", .kind = "figure"};
+    FigureRequest request;
+    request.name = "cones";
+    const figure::DisplayList list = draw_figure(request);
+    JobRecord job;
+    job.block = "fig1", job.kind = "figure";
     job.name = "fig1", job.key = "f1", job.status = "done";
     job.files = {"jobs/f1.svg", "jobs/f1.pdf"};
     job.command = "conelab figure cones -o jobs/f1.svg";
@@ -195,7 +199,8 @@ TEST_F(Reports, OfBenchmarksNeedEveryKeyThatVaries) {
                              folder + "/jobs/k.h5");
   const auto made = [&](const std::string& entry) {
     StudyIndex index;
-    JobRecord job{.block = "cost", .kind = "bench"};
+    JobRecord job;
+    job.block = "cost", job.kind = "bench";
     job.name = "cost", job.key = "k", job.status = "done", job.files = {"jobs/k.h5"};
     index.machine = nlohmann::ordered_json::object();
     index.report = {{"order", {entry}}};
