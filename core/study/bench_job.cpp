@@ -136,6 +136,21 @@ void report_progress(const BenchProgress& p, const JobContext& context) {
   if (context.progress) context.progress(stage.c_str(), p.share);
 }
 
+/// Returns the resolved exponents by their lines: "exponent_umbral", with the labels of further
+/// axes that have several.
+std::map<std::string, double> exponents(const Sweep& sweep,
+                                        const std::vector<MeasuredExponent>& fitted) {
+  std::map<std::string, double> found;
+  for (const MeasuredExponent& e : fitted) {
+    std::string name = "exponent_" + e.labels["operator"];
+    for (const Axis& axis : fixed_axes()) {
+      if (sweep[axis].size() > 1) name += "_" + e.labels[axis];
+    }
+    if (e.why_not.empty()) found[name] = e.value;
+  }
+  return found;
+}
+
 JobReport run_benchmark(const JobSpec& spec, const JobContext& context) {
   BenchOptions options;
   options.output = output_of(spec);
@@ -155,7 +170,8 @@ JobReport run_benchmark(const JobSpec& spec, const JobContext& context) {
   const LabelledFile file = read_labelled_file_sandboxed(name, {.cancelled = context.cancelled});
   return {.summary = bench_json(file, name),
           .lines = result_lines(file, name, ending),
-          .files = {name}};
+          .files = {name},
+          .measures = exponents(sweep, measured_exponents(file, name))};
 }
 
 /// Checks what is known before a resumed run and the operators of peers are.

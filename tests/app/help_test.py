@@ -17,6 +17,7 @@ KEY_WORDS = {
     "figures": ["heatmap", "--width", "limits=own"],
     "files": ["/sha256", "130", "environment/KEY"],
     "operators": ["logit_ij", "gamma", "Coneheads", "--operator"],
+    "studies": ["[[attend]]", "--shard", "quick = {"],
     "reference": ["-gamma |q - k|", "Coneheads eq. 8", "default 0.1", "default 1/sqrt(d)"],
 }
 MANUAL = ROOT / "resources/manual"
@@ -87,7 +88,8 @@ class Examples(ProgramTest):
 
     def setUp(self):
         super().setUp()
-        os.symlink(ROOT / "datasets", self.folder / "datasets")
+        for name in ("datasets", "resources"):
+            os.symlink(ROOT / name, self.folder / name)
         numbers = np.random.default_rng(1)
         np.savez(self.folder / "mine.npz", **{key: numbers.standard_normal((2, 12, 8)) for key in "qkv"})
         np.save(self.folder / "W.npy", numbers.standard_normal((8, 8)))

@@ -1,0 +1,269 @@
+"""`run` and `merge`: resumption after kills, shards, failures, errors of a study with their lines."""
+import hashlib
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+import unittest
+
+import h5py
+
+from program import PATIENCE, ROOT, TRACE, ProgramTest, run, start
+
+STUDY = f"""
+title = "Three similarities"
+[[attend]]
+name = "maps"
+input = "{TRACE}:/german/layer3"
+similarity = ["dot", "penumbral", "umbral"]
+keep = ["weights"]
+[[tree]]
+name = "trees"
+input = "{TRACE}:/german/layer3"
+similarity = ["penumbral", "umbral"]
+[[figure]]
+name = "map"
+kind = "heatmap"
+input = "maps"
+[[figure]]
+name = "both"
+kind = "heatmap"
+input = ["maps", "maps"]
+[report]
+order = ["map", "table: maps by similarity: compute_seconds"]
+"""
+BENCH = """
+[[bench]]
+name = "cost"
+operators = "dot,umbral"
+lengths = [16, 32]
+dims = [8]
+heads = [1]
+passes = ["forward"]
+rounds = 2
+warm_only = true
+[[figure]]
+name = "scaling"
+kind = "scaling"
+input = "cost"
+"""
+JOBS = 3 + 2 + 3 + 9
+
+
+class RunTest(ProgramTest):
+    def write(self, text, name="s.toml"):
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    def index(self, folder):
+        return json.loads((self.folder / folder / "index.json").read_text())
+
+    def contents(self, folder):
+        """Digest of each file of each job by the job's name."""
+        found = {}
+        for job in self.index(folder)["jobs"]:
+            for file in job["files"]:
+                content = (self.folder / folder / file).read_bytes()
+                found[job["name"], file] = hashlib.sha256(content).hexdigest()
+        return found
+
+    def study(self, folder, *options, spec=None, **more):
+        return self.ok("run", spec or self.folder / "s.toml", "-o", self.folder / folder, *options, **more)
+
+
+class Run(RunTest):
+    def test_runs_everything_and_tells_where_it_is(self):
+        self.write(STUDY + BENCH)
+        said = self.study("out").out
+        self.assertIn(f"{JOBS + 2} of {JOBS + 2} jobs done", said)
+        index = self.index("out")
+        self.assertEqual(index["format"], 1)
+        self.assertEqual(index["title"], "Three similarities")
+        self.assertEqual(index["report"]["order"][0], "map")
+        self.assertIn("cpu", index["machine"])
+        by_name = {job["name"]: job for job in index["jobs"]}
+        umbral = by_name["maps-umbral"]
+        self.assertEqual(umbral["sweep"], {"similarity": "umbral"})
+        self.assertEqual(umbral["files"], [f"jobs/{umbral['key']}.h5"])
+        self.assertEqual(by_name["map-umbral"]["inputs"], [umbral["key"]])
+        self.assertEqual([f.rsplit(".")[-1] for f in by_name["map-umbral"]["files"]][:2], ["svg", "pdf"])
+        self.assertGreater(umbral["measures"]["compute_seconds"], 0)
+        with h5py.File(self.folder / "out" / umbral["files"][0]) as file:
+            self.assertEqual(umbral["digest"], bytes(file["sha256"][...]).hex())
+        svg = self.folder / "out" / by_name["map-dot"]["files"][0]
+        self.assertEqual(by_name["map-dot"]["digest"], hashlib.sha256(svg.read_bytes()).hexdigest())
+        self.assertEqual((self.folder / "out/study.toml").read_text(), STUDY + BENCH)
+        # The command makes the same file again.
+        words = umbral["command"].split()
+        words[words.index("-o") + 1] = "again.h5"
+        self.ok(*words[1:], cwd=self.folder / "out")
+        self.assertEqual((self.folder / "out/again.h5").read_bytes(),
+                         (self.folder / "out" / umbral["files"][0]).read_bytes())
+
+    def test_what_is_done_is_not_done_again(self):
+        self.write(STUDY)
+        self.study("out")
+        before = {p: p.stat().st_mtime_ns for p in (self.folder / "out/jobs").iterdir()}
+        said = self.study("out").out
+        self.assertNotIn("done maps", said)
+        self.assertEqual(before, {p: p.stat().st_mtime_ns for p in (self.folder / "out/jobs").iterdir()})
+        self.write(STUDY.replace('["penumbral", "umbral"]', '["penumbral", "umbral", "dot"]'))
+        said = self.study("out").out
+        self.assertEqual([line for line in said.splitlines() if line.startswith("done ")][0][:14], "done trees-dot")
+        self.assertEqual(said.count("done trees"), 1)
+
+    def test_a_damaged_result_is_computed_again(self):
+        self.write(STUDY)
+        self.study("out")
+        job = next(j for j in self.index("out")["jobs"] if j["name"] == "trees-umbral")
+        path = self.folder / "out" / job["files"][0]
+        sound = path.read_bytes()
+        damaged = bytearray(sound)
+        damaged[len(sound) // 2] ^= 1
+        path.write_bytes(damaged)
+        self.assertIn("done trees-umbral", self.study("out").out)
+        self.assertEqual(path.read_bytes(), sound)
+
+    def test_killed_at_random_moments_and_resumed_equals_one_run(self):
+        self.write(STUDY)
+        self.study("whole")
+        whole = self.contents("whole")
+        moments = random.Random(3)
+        kills = 0
+        for number in (signal.SIGKILL, signal.SIGTERM):
+            folder = f"killed{number}"
+            for _ in range(12):
+                process = start("run", self.folder / "s.toml", "-o", self.folder / folder)
+                time.sleep(moments.uniform(0.02, 0.5))
+                process.send_signal(number)
+                process.communicate(timeout=PATIENCE)
+                kills += process.returncode != 0
+            self.study(folder)
+            self.assertEqual(self.contents(folder), whole)
+            self.assertEqual([p for p in (self.folder / folder / "jobs").iterdir() if p.name.startswith(".")
+                              and not p.name.endswith(".tmp")], [])
+        self.assertGreater(kills, 0)
+
+    def test_interrupted_says_so_and_goes_on(self):
+        spec = self.write(STUDY + BENCH.replace("rounds = 2", "rounds = 40"))
+        out = self.folder / "out"
+        process = start("run", spec, "-o", out)
+        self.addCleanup(process.kill)
+        self.wait_until(lambda: list(out.glob("jobs/*.parts/case-*")), process)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=PATIENCE)
+        self.assertEqual(process.returncode, 130, err)
+        self.assertIn("finished jobs are kept", err.decode())
+        self.assertTrue(list(out.glob("jobs/*.parts/case-*")), "the samples of the benchmark are kept")
+        self.study("out")
+
+    def test_a_failed_job_does_not_stop_the_others(self):
+        with h5py.File(self.folder / "bad.h5", "w") as file:
+            file["q"] = [[1.0, 2.0], [3.0, -1.0]]  # A height below 0 is outside of the half-space.
+        self.write('[[attend]]\nname = "bad"\ninput = "bad.h5"\nsimilarity = "umbral"\nmap = "none"\n'
+                   '[[figure]]\nname = "of_bad"\nkind = "heatmap"\ninput = "bad"\n' + STUDY.split("\n", 2)[2])
+        result = run("run", self.folder / "s.toml", "-o", self.folder / "out")
+        self.assertEqual(result.status, 1, result)
+        self.assertIn(f"{JOBS} of {JOBS + 2} jobs done, 1 failed, 1 waiting", result.out)
+        states = {job["name"]: job for job in self.index("out")["jobs"]}
+        self.assertEqual(states["bad"]["status"], "failed")
+        self.assertIn("bad.h5", states["bad"]["error"] + states["bad"]["command"])
+        self.assertEqual(states["of_bad"]["status"], "waiting")
+
+    def test_a_dry_run_lists_the_jobs_and_writes_nothing(self):
+        self.write(STUDY + BENCH)
+        said = self.study("out", "--dry-run").out
+        self.assertEqual(len(said.splitlines()), JOBS + 2 + 2)
+        self.assertRegex(said, r"cost +bench +to do +~\d")
+        self.assertIn(f"{JOBS + 2} jobs, 0 done", said)
+        self.assert_clean("s.toml")
+
+    def test_jobs_beside_each_other_give_the_same(self):
+        self.write(STUDY)
+        self.study("one")
+        self.study("four", "--jobs", "4")
+        one, four = self.contents("one"), self.contents("four")
+        self.assertEqual(set(one), set(four))
+        svg = {at: digest for at, digest in one.items() if at[1].endswith(".svg")}
+        self.assertGreaterEqual(len(svg), 12)
+
+    def test_two_runs_in_one_folder_are_refused(self):
+        spec = self.write(STUDY + BENCH.replace("rounds = 2", "rounds = 40"))
+        process = start("run", spec, "-o", self.folder / "out")
+        self.addCleanup(process.kill)
+        self.wait_until((self.folder / "out/index.json").exists, process)
+        self.fails(1, "run", spec, "-o", self.folder / "out", says="another process is running a study")
+        process.terminate()
+        process.communicate(timeout=PATIENCE)
+
+    def test_every_error_comes_with_its_line(self):
+        spec = self.write('[[attend]]\nname = "a"\ninput = "none.h5"\nsimilarty = "dot"\n[[atend]]\n')
+        result = run("run", spec)
+        self.assertEqual(result.status, 2)
+        lines = result.err.splitlines()
+        self.assertEqual([line.split(": ")[2] for line in lines], [f"{spec}:{n}" for n in (3, 5)], result)
+        self.assertIn("did you mean 'attend'?", lines[1])
+        self.write(f'[[attend]]\ninput = "{TRACE}:/german/layer3"\nsimilarty = "dot"\n')
+        self.fails(2, "run", spec, says="similarity")
+        self.write("[[train]]\nx = 1\n")
+        self.fails(2, "run", spec, says=["unknown key or kind of job 'train'", "attend, bench"])
+        self.fails(1, "run", self.folder / "none.toml", says="none.toml")
+        self.fails(2, "run", spec, "--shard", "3/2", says="")
+
+
+class Shards(RunTest):
+    def test_three_with_one_killed_and_merged_equal_one_run(self):
+        self.write(STUDY)
+        self.study("whole")
+        process = start("run", self.folder / "s.toml", "-o", self.folder / "part2", "--shard", "2/3")
+        self.wait_until(lambda: list((self.folder / "part2").glob("jobs/*.json")), process)
+        process.kill()
+        process.communicate(timeout=PATIENCE)
+        for shard in (1, 2, 3):
+            environment = {**os.environ, "SLURM_ARRAY_TASK_ID": str(shard), "SLURM_ARRAY_TASK_COUNT": "3"}
+            said = self.study(f"part{shard}", env=environment).out
+            self.assertIn("waiting", said)
+        parts = [self.folder / f"part{shard}" for shard in (1, 2, 3)]
+        self.ok("merge", *parts, "-o", self.folder / "all")
+        merged = (self.folder / "all/index.json").read_bytes()
+        self.ok("merge", *parts, "-o", self.folder / "all")
+        self.assertEqual((self.folder / "all/index.json").read_bytes(), merged)
+        self.assertLess(sum(j["status"] == "done" for j in self.index("all")["jobs"]), JOBS)
+        self.study("all")
+        self.assertEqual(self.contents("all"), self.contents("whole"))
+
+    def test_merge_names_duplicates_and_conflicts(self):
+        self.write(STUDY + BENCH)
+        self.study("a")
+        self.study("b")
+        result = run("merge", self.folder / "a", self.folder / "b", "-o", self.folder / "all")
+        self.assertEqual(result.status, 1)
+        self.assertIn("duplicate maps-dot: in ", result.out)
+        self.assertIn("conflict cost: in ", result.out)
+        self.write("[[bench]]\nlengths = [16]\nrounds = 1\noperators = 'dot'\n", "other.toml")
+        self.study("other", spec=self.folder / "other.toml")
+        self.fails(2, "merge", self.folder / "a", self.folder / "other", "-o", self.folder / "x",
+                   says="different studies")
+        self.fails(1, "merge", self.folder / "none", "-o", self.folder / "x", says="none")
+
+    def test_slurms_script_is_one_for_bash(self):
+        spec = self.write(STUDY)
+        script = self.folder / "s.sh"
+        self.study("out", "--slurm", script)
+        text = script.read_text()
+        self.assertIn("#SBATCH --array=1-5", text)
+        check = subprocess.run(["bash", "-n", script], capture_output=True, text=True)
+        self.assertEqual(check.returncode, 0, check.stderr)
+
+
+class First(RunTest):
+    def test_the_first_study_of_the_manual_runs(self):
+        said = self.ok("run", ROOT / "resources/studies/first.toml", "--quick", "-o", self.folder / "first").out
+        self.assertIn("10 of 10 jobs done", said)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,184 @@
+#include "core/study/study_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/study/call_json.h"
+#include "core/study/study_run.h"
+#include "tests/core/files/fixture.h"
+
+namespace conelab {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const std::string trace = CONELAB_SOURCE_DIR "/datasets/minilm_trace.h5";
+
+class StudyFile : public fixtures::FilesTest {
+ protected:
+  Study read(const std::string& text, bool quick = false) const {
+    std::ofstream(path("s.toml")) << text;
+    return read_study(path("s.toml"), quick);
+  }
+  /// The errors as "LINE: TEXT".
+  std::vector<std::string> errors(const std::string& text) const {
+    std::vector<std::string> lines;
+    for (const StudyError& error : read(text).errors) {
+      lines.push_back(fmt::format("{}: {}", error.line, error.text));
+    }
+    return lines;
+  }
+  static std::vector<std::string> names(const Study& study) {
+    std::vector<std::string> all;
+    for (const StudyJob& job : study.jobs) all.push_back(job.name);
+    for (const StudyError& error : study.errors) all.push_back(error.text);
+    return all;
+  }
+};
+
+std::string attend(const std::string& more) {
+  return "[[attend]]\nname = 'maps'\ninput = '" + trace + ":/german/layer3'\n" + more;
+}
+
+TEST_F(StudyFile, ListsSweepAndTheirProductIsRun) {
+  const Study study = read(attend("similarity = ['dot', 'laplacian']\ndtype = ['f32', 'f64']\n"));
+  EXPECT_THAT(names(study), ElementsAre("maps-dot-f32", "maps-dot-f64", "maps-laplacian-f32",
+                                        "maps-laplacian-f64"));
+  EXPECT_EQ(study.jobs[1].sweep.dump(), R"({"similarity":"dot","dtype":"f64"})");
+  EXPECT_EQ(study.jobs[2].spec.call().similarity, "laplacian");
+  EXPECT_EQ(study.jobs[2].spec.text("input"), trace + ":/german/layer3");
+}
+
+TEST_F(StudyFile, AKeyThatIsAListTakesAListACommaStringOrListsOfLists) {
+  const auto kept = [&](const std::string& value) {
+    std::vector<std::string> all;
+    const Study study = read(attend("similarity = 'dot'\nkeep = " + value + "\n"));
+    EXPECT_THAT(study.errors, IsEmpty());
+    for (const StudyJob& job : study.jobs) {
+      std::string text;
+      for (const std::string& part : job.spec.list("keep")) text += part + " ";
+      all.push_back(text);
+    }
+    return all;
+  };
+  EXPECT_THAT(kept("['lse', 'weights']"), ElementsAre("lse weights "));
+  EXPECT_THAT(kept("'lse,weights'"), ElementsAre("lse weights "));
+  EXPECT_THAT(kept("[['lse'], ['lse', 'weights']]"), ElementsAre("lse ", "lse weights "));
+}
+
+TEST_F(StudyFile, ParametersAreKeysOfTheBlock) {
+  const Study study = read(attend("similarity = 'umbral'\ngamma = [1, 2.5]\nradius = '0.5'\n"));
+  ASSERT_THAT(names(study), ElementsAre("maps-1", "maps-2.5"));
+  EXPECT_EQ(study.jobs[1].spec.call().parameters.at("gamma").text(), "2.5");
+  EXPECT_EQ(study.jobs[1].spec.call().parameters.at("radius").text(), "0.5");
+  const Study lists = read(attend("similarity = 'umbral'\ngamma = '1,2'\n"));
+  ASSERT_EQ(lists.jobs.size(), 1U);
+  EXPECT_EQ(lists.jobs[0].spec.call().parameters.at("gamma").text(), "1,2");
+}
+
+TEST_F(StudyFile, ABlockThatReadsASweptOneIsMultiplied) {
+  const Study study =
+      read("[[figure]]\nname = 'map'\nkind = 'heatmap'\ninput = 'maps'\nhead = [1, 2]\n" +
+           attend("similarity = ['dot', 'umbral']\nkeep = ['weights']\n"));
+  EXPECT_THAT(names(study), ElementsAre("maps-dot", "maps-umbral", "map-dot-1", "map-dot-2",
+                                        "map-umbral-1", "map-umbral-2"));
+  EXPECT_EQ(study.jobs[3].sweep.dump(), R"({"similarity":"dot","head":2})");
+  ASSERT_EQ(study.jobs[4].inputs.size(), 1U);
+  EXPECT_EQ(study.jobs[4].inputs[0].job, 1U);
+}
+
+TEST_F(StudyFile, TheSeedOfTheStudyIsThatOfJobsWithoutOne) {
+  const Study study =
+      read("seed = 7\n[[bench]]\nlengths = [16]\n[[bench]]\nname = 'b'\nseed = 3\n" +
+           attend("similarity = 'multiplicative'\nW = 'random'\n"));
+  ASSERT_THAT(names(study), ElementsAre("bench", "b", "maps"));
+  EXPECT_EQ(study.jobs[0].spec.integer("seed"), 7);
+  EXPECT_EQ(study.jobs[1].spec.integer("seed"), 3);
+  EXPECT_EQ(study.jobs[2].spec.call().parameters.at("seed").text(), "7");
+}
+
+TEST_F(StudyFile, QuickReplacesKeysThatBlocksHave) {
+  const std::string text =
+      attend("similarity = ['dot', 'umbral']\n") +
+      "[[bench]]\nname = 'cost'\nlengths = '256..4096:x2'\n"
+      "[report]\nquick = { similarity = 'dot', lengths = '16,32', cost = { rounds = 2 } }\n";
+  EXPECT_THAT(names(read(text)), ElementsAre("maps-dot", "maps-umbral", "cost"));
+  const Study quick = read(text, true);
+  EXPECT_THAT(names(quick), ElementsAre("maps", "cost"));
+  EXPECT_THAT(quick.jobs[1].spec.list("lengths"), ElementsAre("16", "32"));
+  EXPECT_EQ(quick.jobs[1].spec.integer("rounds"), 9) << "the block has no such key";
+}
+
+TEST_F(StudyFile, EveryErrorHasItsLineAndTheNearestName) {
+  const std::vector<std::string> found =
+      errors("titel = 'x'\n" +                                                 // 1
+             attend("similarity = 'umbrall'\n") +                              // 2-5
+             "[[attend]]\nname = 'two'\ninput = 'mapz'\nsimilarity = 'dot'\n"  // 6-9
+             "[[atend]]\n"                                                     // 10
+             "[[bench]]\nrounds = 'many'\nlenghts = [16]\n"                    // 11-13
+             "[report]\norder = ['fig1',\n 'table: cots by x: y']\n");         // 14-16
+  ASSERT_EQ(found.size(), 8U) << testing::PrintToString(found);
+  EXPECT_THAT(found[0], testing::AllOf(HasSubstr("1: "), HasSubstr("did you mean 'title'?")));
+  EXPECT_THAT(found[1], testing::AllOf(HasSubstr("5: "), HasSubstr("did you mean 'umbral'?")));
+  EXPECT_THAT(found[2], testing::AllOf(HasSubstr("8: "), HasSubstr("did you mean 'maps'?")));
+  EXPECT_THAT(found[3], testing::AllOf(HasSubstr("10: "), HasSubstr("did you mean 'attend'?")));
+  EXPECT_THAT(found[4], testing::AllOf(HasSubstr("12: "), HasSubstr("expected a whole number")));
+  EXPECT_THAT(found[5], testing::AllOf(HasSubstr("13: "), HasSubstr("did you mean 'lengths'?")));
+  EXPECT_THAT(found[6], HasSubstr("15: order: unknown block 'fig1'"));
+  EXPECT_THAT(found[7], HasSubstr("16: order: unknown block 'cots'"));
+}
+
+TEST_F(StudyFile, RefusesWhatCannotBeRun) {
+  EXPECT_THAT(errors("a = \n"), ElementsAre(HasSubstr("1: ")));
+  EXPECT_THAT(errors("title = 'x'\n"), ElementsAre(HasSubstr("holds no job")));
+  const std::string two = attend("similarity = 'dot'\n");
+  EXPECT_THAT(errors(two + two), ElementsAre(HasSubstr("5: the name 'maps'")));
+  EXPECT_THAT(errors(attend("similarity = []\n")),
+              ElementsAre(HasSubstr("4: similarity: the list")));
+  EXPECT_THAT(errors(attend("similarity = 'dot'\ngama = 2\n")), ElementsAre(HasSubstr("5: ")));
+  EXPECT_THAT(errors(attend("similarity = 'umbral'\ngama = 2\n")),
+              ElementsAre(HasSubstr("did you mean 'gamma'?")));
+  EXPECT_THAT(errors("[[figure]]\nname = 'f'\nkind = 'heatmap'\ninput = 'f'\n"),
+              ElementsAre(HasSubstr("its own output")));
+  EXPECT_THAT(errors("[[figure]]\nname = 'f'\nkind = 'heatmap'\ninput = 'g'\n"
+                     "[[figure]]\nname = 'g'\nkind = 'heatmap'\ninput = 'f'\n"),
+              testing::Contains(HasSubstr("its own output")));
+  EXPECT_THAT(errors("[[attend]]\ninput = '" + trace + ":/german'\nsimilarity = 'dot'\n"),
+              ElementsAre(HasSubstr("2: attend: " + trace)));
+  EXPECT_THAT(errors("[[attend]]\nname = 'a b'\ninput = 'x.h5'\nsimilarity = 'dot'\n"),
+              ElementsAre(HasSubstr("2: name"), HasSubstr("3: input: there is no file")));
+}
+
+TEST_F(StudyFile, ShardsShareTheJobsAndNoneIsTakenTwice) {
+  const Study study =
+      read(attend("similarity = ['dot', 'umbral', 'laplacian']\n") +
+           "[[figure]]\nname = 'map'\nkind = 'heatmap'\ninput = 'maps'\n"
+           "[[figure]]\nname = 'both'\nkind = 'heatmap'\ninput = ['maps', 'maps']\n");
+  for (const int shards : {1, 2, 3, 5}) {
+    std::vector<int> taken(study.jobs.size(), 0);
+    for (int shard = 1; shard <= shards; ++shard) {
+      const std::vector<bool> own = jobs_of_shard(study, shard, shards);
+      for (std::size_t i = 0; i < own.size(); ++i) {
+        taken[i] += own[i] ? 1 : 0;
+        for (const JobInput& input : study.jobs[i].inputs) EXPECT_TRUE(!own[i] || own[input.job]);
+      }
+    }
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+      const bool of_one = study.jobs[i].inputs.size() < 2;
+      EXPECT_TRUE(of_one || shards == 1 ? taken[i] == 1 : taken[i] <= 1) << study.jobs[i].name;
+    }
+  }
+}
+
+TEST(FirstStudy, IsSound) {
+  for (const bool quick : {false, true}) {
+    const Study study = read_study(CONELAB_SOURCE_DIR "/resources/studies/first.toml", quick);
+    for (const StudyError& error : study.errors) ADD_FAILURE() << error.line << ": " << error.text;
+    EXPECT_EQ(study.jobs.size(), 10U);
+  }
+}
+
+}  // namespace
+}  // namespace conelab
