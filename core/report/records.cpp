@@ -43,7 +43,7 @@ void add_labels(const Case& labels, std::span<const Axis> those, Record& record)
 std::vector<Record> bench_records(const std::string& path, const Record& of_job,
                                   const JobContext& context) {
   const LabelledFile file = read_result(path, context);
-  std::vector<Record> records;
+  std::vector<Record> records = {of_job};
   for (const MeasuredCase& c : measured_cases(file, path)) {
     Record record = of_job;
     add_labels(c.labels, axes(), record);
@@ -62,13 +62,13 @@ std::vector<Record> bench_records(const std::string& path, const Record& of_job,
   return records;
 }
 
-Record job_record(const JobRecord& job, const std::string& path, Record record,
-                  const JobContext& context) {
+Record job_record(const std::string& path, Record record, const JobContext& context) {
   const FileNumbers file = read_file_numbers(path, {.cancelled = context.cancelled});
   if (file.seal == hdf5::Seal::broken && context.remark) context.remark(change_remark(path));
-  for (const auto& [name, value] : file.numbers) record.measures.emplace_back(name, lone(value));
-  for (const auto& [name, value] : job.measures) {
-    if (value_at(record.measures, name) == nullptr) record.measures.emplace_back(name, lone(value));
+  for (const auto& [name, value] : file.numbers) {
+    const auto same = [&, &name = name](const auto& measure) { return measure.first == name; };
+    std::erase_if(record.measures, same);
+    record.measures.emplace_back(name, lone(value));
   }
   return record;
 }
@@ -83,10 +83,11 @@ std::vector<Record> records_of_block(const std::vector<ReportStudy>& studies, st
     if (job.block != block || !job.done()) continue;
     const std::string path = studies[study].path(job);
     Record record{study, i, texts_of(job.sweep), {}, job.kind == "bench"};
+    for (const auto& [name, value] : job.measures) record.measures.emplace_back(name, lone(value));
     if (record.of_bench) {
       for (Record& one : bench_records(path, record, context)) records.push_back(std::move(one));
     } else {
-      records.push_back(job_record(job, path, std::move(record), context));
+      records.push_back(job_record(path, std::move(record), context));
     }
   }
   return records;
