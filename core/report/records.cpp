@@ -45,7 +45,7 @@ std::vector<Record> bench_records(const std::string& path, const Record& of_job,
   const LabelledFile file = read_result(path, context);
   std::vector<Record> records = {of_job};
   for (const MeasuredCase& c : measured_cases(file, path)) {
-    Record record = of_job;
+    Record record{of_job.study, of_job.job, of_job.keys, {}, true};
     add_labels(c.labels, axes(), record);
     for (const BenchMeasure& measure : case_measures) {
       record.measures.emplace_back(measure.name, measure.of(c));
@@ -53,7 +53,7 @@ std::vector<Record> bench_records(const std::string& path, const Record& of_job,
     records.push_back(std::move(record));
   }
   for (const MeasuredExponent& line : measured_exponents(file, path)) {
-    Record record = of_job;
+    Record record{of_job.study, of_job.job, of_job.keys, {}, true};
     add_labels(line.labels, line_axes(), record);
     record.measures.emplace_back(exponent_measure,
                                  Interval{line.value, line.low, line.high, usual_level});

@@ -5,7 +5,8 @@
 // both state one, that of the file counts. A benchmark has a record for each of its cases, whose
 // keys are the benchmark's axes and whose measures are time and time_cold [s], flops, throughput
 // [FLOP/s], peak_share, peak_bytes, extra_bytes and error, and one for each of its lines, which
-// lacks the key of the length and has the measure `exponent`.
+// lacks the key of the length and has the measure `exponent`. A further record, without these keys,
+// has the measures of the job.
 #pragma once
 
 #include <string>

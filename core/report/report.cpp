@@ -159,8 +159,9 @@ Report make_report(const std::vector<std::string>& folders, const std::string& o
   Report report;
   report.studies = read_report_studies(folders);
   for (const ReportStudy& study : report.studies) {
-    const fs::path folder = fs::absolute(study.folder);
-    report.folders.push_back(folder.lexically_relative(fs::absolute(output)).string());
+    const fs::path folder = fs::absolute(study.folder).lexically_normal();
+    const fs::path from = fs::absolute(output).lexically_normal();
+    report.folders.push_back(folder.lexically_relative(from).string());
     const std::size_t all = study.jobs().size(), unfinished = all - study.index.count("done");
     if (unfinished > 0) {
       context.say("{}: {} of {} jobs have no result", study.folder, unfinished, all);

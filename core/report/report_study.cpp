@@ -60,11 +60,12 @@ std::vector<std::string> ReportStudy::order() const {
 std::vector<ReportStudy> read_report_studies(const std::vector<std::string>& folders) {
   std::vector<ReportStudy> studies;
   for (const std::string& folder : folders) {
-    const auto same = [&](const std::string& other) {
-      return name_of_folder(other) == name_of_folder(folder);
-    };
-    const bool alone = std::count_if(folders.begin(), folders.end(), same) == 1;
-    studies.push_back({folder, alone ? name_of_folder(folder) : folder, read_index(folder)});
+    std::string label = name_of_folder(folder);
+    const auto taken = [&](const ReportStudy& other) { return other.label == label; };
+    for (int n = 2; std::any_of(studies.begin(), studies.end(), taken); ++n) {
+      label = fmt::format("{}-{}", name_of_folder(folder), n);
+    }
+    studies.push_back({folder, label, read_index(folder)});
     for (const JobRecord& job : studies.back().jobs()) check_files(folder, job);
   }
   return studies;

@@ -46,9 +46,9 @@ struct ReportStudy {
   [[nodiscard]] std::vector<std::string> order() const;
 };
 
-/// Reads the studies in these folders. The label of each is its folder's name, or its path if
-/// several folders have that name. Throws a failure `DIR/index.json: why` if an index cannot be
-/// read, if a finished job names no file, and if a job's file lies outside of the folder.
+/// Reads the studies in these folders. The label of each is its folder's name, with a counter if
+/// another one has that name. Throws a failure `DIR/index.json: why` if an index cannot be read, if
+/// a finished job names no file, and if a job's file lies outside of the folder.
 [[nodiscard]] std::vector<ReportStudy> read_report_studies(const std::vector<std::string>& folders);
 
 }  // namespace conelab
