@@ -13,20 +13,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the text between two marks, with the entities of XML as characters; empty if there is
-/// none.
-std::string between(const std::string& text, const std::string& begin, const std::string& end) {
-  const std::size_t from = text.find(begin);
-  const std::size_t to = from == std::string::npos ? from : text.find(end, from + begin.size());
-  if (to == std::string::npos) return "";
-  std::string found = text.substr(from + begin.size(), to - from - begin.size());
-  for (const auto& [entity, character] :
-       {std::pair{"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}, {"&amp;", "&"}}) {
-    for (std::size_t at = 0; (at = found.find(entity, at)) != std::string::npos; ++at) {
-      found.replace(at, std::string(entity).size(), character);
-    }
-  }
-  return found;
+/// Returns the digests of what a figure was drawn from, which stand in the attribute `data` of its
+/// SVG file.
+std::string data_digests(const std::string& svg) {
+  const std::string mark = " data=\"";
+  const std::size_t begin = svg.find(mark);
+  if (begin == std::string::npos) return "";
+  const std::size_t from = begin + mark.size();
+  return svg.substr(from, svg.find('"', from) - from);
 }
 
 /// Makes sections from the entries of the order.
@@ -100,8 +94,7 @@ class ReportMaker {
     std::string name = plain_name(job.name);
     if (report_.studies.size() > 1) name += "-" + plain_name(study.label);
     const ByteFile file(study.path(job));
-    const std::string svg = file.peek(0, 1 << 16);
-    return {s, i, name, between(svg, "<desc>", "</desc>"), between(svg, "data=\"", "\"")};
+    return {s, i, name, data_digests(file.peek(0, 1 << 16))};
   }
 
   void add(const TableEntry&) {

@@ -28,9 +28,8 @@ struct TextSection {
 /// A figure that a study drew.
 struct ReportFigure {
   std::size_t study = 0, job = 0;
-  std::string name;     ///< The stem of its files in the folder `figures`.
-  std::string caption;  ///< The description that the SVG file holds.
-  std::string data;     ///< The digests of what it was drawn from, separated by blanks.
+  std::string name;  ///< The stem of its files in the folder `figures`.
+  std::string data;  ///< The digests of what it was drawn from, separated by blanks; may be empty.
 };
 struct FigureSection {
   std::string block;
