@@ -18,6 +18,7 @@ Action declare_lca(CLI::App& options);
 Action declare_job_worker(CLI::App& options);
 Action declare_list(CLI::App& options);
 Action declare_merge(CLI::App& options);
+Action declare_report(CLI::App& options);
 Action declare_run(CLI::App& options);
 
 std::span<const Command> command_table() {
@@ -33,6 +34,9 @@ std::span<const Command> command_table() {
          "  conelab run study.toml --dry-run\n"
          "  conelab run study.toml -o part2 --shard 2/8\n",
          false, declare_run},
+        {"report", "a page, figures and LaTeX from the results of studies",
+         "  conelab report first -o report\n  conelab report report --check\n", false,
+         declare_report},
         {"merge", "join the folders of a study that was run in shards",
          "  conelab merge part1 part2 -o whole\n", false, declare_merge},
         {"job-worker", "one job of a study, driven by `run`",

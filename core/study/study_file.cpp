@@ -13,6 +13,7 @@
 #include "core/files/read_tensors.h"
 #include "core/study/call_json.h"
 #include "core/study/job_table.h"
+#include "core/study/report_order.h"
 
 namespace conelab {
 namespace {
@@ -488,23 +489,14 @@ class StudyReader {
 
   // ---- the report -------------------------------------------------------------------------------
 
-  /// Checks the names of blocks in `order`: a figure by its name alone, and "table: NAME by ...".
   void check_report(const toml::table& root) {
     const auto* order = root["report"]["order"].as_array();
+    std::vector<ReportBlock> blocks;
+    for (const Block& block : blocks_) blocks.push_back({block.name, block.kind->name});
     for (std::size_t i = 0; order != nullptr && i < order->size(); ++i) {
       const toml::node& node = *order->get(i);
-      const int line = static_cast<int>(node.source().begin.line);
-      at_line(line, "order: ", [&] {
-        const auto entry = value_of<std::string>(node, "a list of texts");
-        std::string name = entry;
-        if (const std::size_t colon = entry.find(':'); colon != std::string::npos) {
-          if (!entry.starts_with("table:")) return;
-          name = entry.substr(colon + 1);
-          name = name.substr(0, name.find(" by "));
-          name = name.substr(0, name.find(':'));
-          name.erase(0, name.find_first_not_of(' '));
-        }
-        if (find_named(blocks_, name) == nullptr) unknown_name("block", name, names_of(blocks_));
+      at_line(static_cast<int>(node.source().begin.line), "order: ", [&] {
+        (void)parse_report_entry(value_of<std::string>(node, "a list of texts"), blocks);
       });
     }
   }

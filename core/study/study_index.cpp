@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 
@@ -31,8 +32,12 @@ JobRecord record_from_json(const Json& json) {
   read("key", record.key), read("files", record.files), read("digest", record.digest);
   read("seconds", record.seconds), read("status", record.status), read("error", record.error);
   read("command", record.command), read("inputs", record.inputs);
-  read("remarks", record.remarks), read("measures", record.measures);
+  read("remarks", record.remarks), read("spec", record.spec);
   record.sweep = json.value("sweep", Json::object());
+  const Json measures = json.value("measures", Json::object());
+  for (const auto& [name, value] : measures.items()) {
+    record.measures[name] = value.is_number() ? value.get<double>() : std::nan("");
+  }
   return record;
 }
 
@@ -75,6 +80,7 @@ Json record_to_json(const JobRecord& r) {
             {"status", r.status}};
   if (!r.error.empty()) json["error"] = r.error;
   json["command"] = or_null(r.command);
+  json["spec"] = r.spec;
   json["inputs"] = r.inputs;
   json["remarks"] = r.remarks;
   json["measures"] = Json::object();

@@ -33,6 +33,7 @@ struct JobRecord {
   std::string status = "pending";
   std::string error;                ///< One line; only of a failed job.
   std::string command;              ///< The command that does the same from within the folder.
+  nlohmann::ordered_json spec;      ///< The job with its inputs, which `spec_from_json` reads.
   std::vector<std::string> inputs;  ///< Keys of the jobs that it reads.
   std::vector<std::string> remarks;
   std::map<std::string, double> measures;

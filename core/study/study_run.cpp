@@ -254,6 +254,7 @@ class StudyRun {
     const std::string output = "jobs/" + record.key + kind.endings.front();
     spec.values[find_field(kind, FieldKind::output)->name] = output;
     record.command = shell_line(command_words(spec));
+    record.spec = spec_to_json(spec);
     const JobField* threads = find_field(kind, "threads");
     const bool shared = options_.at_once > 1 && threads != nullptr &&
                         threads->kind == FieldKind::integer && !spec.given("threads");

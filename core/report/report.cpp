@@ -1,0 +1,172 @@
+#include "core/report/report.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/base/error.h"
+#include "core/base/find_named.h"
+#include "core/bench/compare.h"
+#include "core/files/byte_file.h"
+
+namespace conelab {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Returns the digests of what a figure was drawn from, which stand in the attribute `data` of its
+/// SVG file.
+std::string data_digests(const std::string& svg) {
+  const std::string mark = " data=\"";
+  const std::size_t begin = svg.find(mark);
+  if (begin == std::string::npos) return "";
+  const std::size_t from = begin + mark.size();
+  return svg.substr(from, svg.find('"', from) - from);
+}
+
+/// Makes sections from the entries of the order.
+class ReportMaker {
+ public:
+  ReportMaker(Report& report, const JobContext& context) : report_(report), context_(context) {}
+
+  void make(const std::vector<ReportEntry>& entries) {
+    // Numbers first: texts and claims may name those of later tables.
+    for (const ReportEntry& entry : entries) {
+      if (const auto* table = std::get_if<TableEntry>(&entry)) {
+        tables_.push_back(make_table(*table, report_.studies, context_, report_.numbers));
+      }
+    }
+    for (const ReportEntry& entry : entries) {
+      std::visit([&](const auto& one) { add(one); }, entry);
+    }
+  }
+
+ private:
+  std::size_t index_of(const std::string& name) const {
+    const Number& number = row_named("number", report_.numbers, name);
+    return static_cast<std::size_t>(&number - report_.numbers.data());
+  }
+
+  TextPieces pieces(const std::string& text) const {
+    TextPieces found;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t open = std::min(text.find('{', at), text.size());
+      const std::size_t close = text.find('}', open);
+      if (open > at) found.push_back({text.substr(at, open - at)});
+      if (open == text.size()) break;
+      if (close == std::string::npos) misuse("'{}': a {{ without }}", text);
+      found.push_back({"", index_of(text.substr(open + 1, close - open - 1))});
+      at = close + 1;
+    }
+    return found;
+  }
+
+  void add(const TextEntry& entry) {
+    TextSection section;
+    for (std::size_t at = 0; at < entry.text.size();) {
+      const std::size_t end = std::min(entry.text.find("\n\n", at), entry.text.size());
+      section.paragraphs.push_back(pieces(entry.text.substr(at, end - at)));
+      at = std::min(entry.text.find_first_not_of('\n', end), entry.text.size());
+    }
+    report_.sections.emplace_back(std::move(section));
+  }
+
+  void add(const FigureEntry& entry) {
+    FigureSection section{entry.block, {}};
+    for (std::size_t s = 0; s < report_.studies.size(); ++s) {
+      const ReportStudy& study = report_.studies[s];
+      for (std::size_t i = 0; i < study.jobs().size(); ++i) {
+        if (study.jobs()[i].block != entry.block || !study.jobs()[i].done()) continue;
+        const auto twins = [&](const ReportFigure& one) {
+          return report_.studies[one.study].jobs()[one.job].name == study.jobs()[i].name;
+        };
+        // It goes behind the figures of the same name.
+        const auto last = std::find_if(section.figures.rbegin(), section.figures.rend(), twins);
+        section.figures.insert(last == section.figures.rend() ? section.figures.end() : last.base(),
+                               figure(s, i));
+      }
+    }
+    report_.sections.emplace_back(std::move(section));
+  }
+
+  ReportFigure figure(std::size_t s, std::size_t i) const {
+    const ReportStudy& study = report_.studies[s];
+    const JobRecord& job = study.jobs()[i];
+    std::string name = plain_name(job.name);
+    if (report_.studies.size() > 1) name += "-" + plain_name(study.label);
+    const ByteFile file(study.path(job));
+    return {s, i, name, data_digests(file.peek(0, 1 << 16))};
+  }
+
+  void add(const TableEntry&) {
+    TableSection section{tables_[next_table_++], {}};
+    for (std::size_t s = 1; s < report_.studies.size(); ++s) add_verdicts(s, section);
+    report_.sections.emplace_back(std::move(section));
+  }
+
+  /// Compares the benchmarks of a table's block in the first study with those of study `s`.
+  void add_verdicts(std::size_t s, TableSection& section) const {
+    const ReportStudy &first = report_.studies.front(), &second = report_.studies[s];
+    for (const JobRecord& a : first.jobs()) {
+      if (a.kind != "bench" || a.block != section.table.entry.block || !a.done()) continue;
+      const JobRecord* b = find_named(second.jobs(), a.name);
+      if (b == nullptr || b->kind != "bench" || !b->done()) continue;
+      const BenchComparison found =
+          compare_bench(first.path(a), second.path(*b), 0.02, {.cancelled = context_.cancelled});
+      section.verdicts.push_back({s, a.name, comparison_table(found.cases), found.differences});
+    }
+  }
+
+  void add(const ClaimEntry& entry) {
+    ClaimRow row{pieces(entry.says), pieces(entry.relation), pieces(entry.why), {}};
+    row.result = judge_claim(entry.relation, [&](const std::string& name) {
+      return report_.numbers[index_of(name)].interval;
+    });
+    auto* last =
+        report_.sections.empty() ? nullptr : std::get_if<ClaimSection>(&report_.sections.back());
+    if (last == nullptr)
+      last = &std::get<ClaimSection>(report_.sections.emplace_back(ClaimSection{}));
+    last->rows.push_back(std::move(row));
+  }
+
+  Report& report_;
+  const JobContext& context_;
+  std::vector<Table> tables_;
+  std::size_t next_table_ = 0;
+};
+
+std::vector<ReportEntry> entries_of(const ReportStudy& study) {
+  std::vector<ReportEntry> entries;
+  const std::vector<ReportBlock> blocks = study.blocks();
+  for (const std::string& text : study.order()) entries.push_back(parse_report_entry(text, blocks));
+  if (!entries.empty()) return entries;
+  for (const ReportBlock& block : blocks) {
+    if (block.kind == "figure") entries.emplace_back(FigureEntry{block.name});
+  }
+  return entries;
+}
+
+}  // namespace
+
+Report make_report(const std::vector<std::string>& folders, const std::string& output,
+                   const JobContext& context) {
+  Report report;
+  report.studies = read_report_studies(folders);
+  for (const ReportStudy& study : report.studies) {
+    const fs::path folder = fs::absolute(study.folder).lexically_normal();
+    const fs::path from = fs::absolute(output).lexically_normal();
+    report.folders.push_back(folder.lexically_relative(from).string());
+    const std::size_t all = study.jobs().size(), unfinished = all - study.index.count("done");
+    if (unfinished > 0) {
+      context.say("{}: {} of {} jobs have no result", study.folder, unfinished, all);
+    }
+  }
+  try {
+    ReportMaker(report, context).make(entries_of(report.studies.front()));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::usage) throw;
+    misuse("{}: report.order: {}", folders.front(), error.what());
+  }
+  return report;
+}
+
+}  // namespace conelab

@@ -1,0 +1,214 @@
+#include "core/report/table.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/base/error.h"
+#include "core/base/find_named.h"
+#include "core/base/parse_number.h"
+
+namespace conelab {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+std::size_t index_in(const Texts& list, const std::string& text) {
+  return static_cast<std::size_t>(std::find(list.begin(), list.end(), text) - list.begin());
+}
+
+void add_once(Texts& list, const std::string& text) {
+  if (index_in(list, text) == list.size()) list.push_back(text);
+}
+
+/// Throws misuse if no record has a key or a measure of the entry.
+void check_names(const TableEntry& entry, const std::vector<Record>& records) {
+  Texts keys, measures;
+  for (const Record& record : records) {
+    for (const auto& [key, value] : record.keys) add_once(keys, key);
+    for (const auto& [name, value] : record.measures) add_once(measures, name);
+  }
+  for (const std::string& key : entry.keys) (void)index_of_name("key", key, keys);
+  for (const std::string& name : entry.measures) (void)index_of_name("measure", name, measures);
+}
+
+/// Returns the values of each key over the records, in the order in which they occur.
+std::vector<std::pair<std::string, Texts>> values_of_keys(
+    const std::vector<const Record*>& records) {
+  std::vector<std::pair<std::string, Texts>> values;
+  for (const Record* record : records) {
+    for (const auto& [key, value] : record->keys) {
+      const auto found =
+          std::find_if(values.begin(), values.end(), [&](const auto& v) { return v.first == key; });
+      add_once(found == values.end() ? values.emplace_back(key, Texts()).second : found->second,
+               value);
+    }
+  }
+  return values;
+}
+
+std::vector<const Record*> records_with(const std::vector<Record>& records,
+                                        const std::string& measure) {
+  std::vector<const Record*> found;
+  for (const Record& record : records) {
+    if (value_at(record.measures, measure) != nullptr) found.push_back(&record);
+  }
+  return found;
+}
+
+/// Returns "seed (1, 2, 3)" for the keys over which means are taken. Throws misuse if one of them
+/// is an axis of a benchmark.
+std::string averaged_keys(const TableEntry& entry, const std::vector<Record>& records) {
+  std::string text;
+  for (const std::string& measure : entry.measures) {
+    const std::vector<const Record*> those = records_with(records, measure);
+    for (const auto& [key, values] : values_of_keys(those)) {
+      if (values.size() < 2 || index_in(entry.keys, key) < entry.keys.size()) continue;
+      if (those.front()->of_bench) {
+        misuse("table: {}: {} is given for several values of {} ({}); name that key too",
+               entry.block, measure, key, fmt::join(values, ", "));
+      }
+      Texts sorted = values;  // Finished jobs may stand in another order than the study's values.
+      std::sort(sorted.begin(), sorted.end(), [](const std::string& a, const std::string& b) {
+        const auto x = parse_number(a), y = parse_number(b);
+        return x && y ? *x < *y : a < b;
+      });
+      const std::string added = fmt::format("{} ({})", key, fmt::join(sorted, ", "));
+      if (text.find(added) == std::string::npos) text += (text.empty() ? "" : ", ") + added;
+    }
+  }
+  return text;
+}
+
+/// Returns the values of the table's keys; those that a record lacks are empty.
+Texts row_values(const TableEntry& entry, const Record& record) {
+  Texts values;
+  for (const std::string& key : entry.keys) {
+    const std::string* value = value_at(record.keys, key);
+    values.push_back(value == nullptr ? "" : *value);
+  }
+  return values;
+}
+
+/// Returns the rows: the combinations of values that occur, each key in the order of its values.
+std::vector<Texts> rows_of(const TableEntry& entry, const std::vector<Record>& records) {
+  std::vector<const Record*> all;
+  for (const Record& record : records) {
+    for (const std::string& measure : entry.measures) {
+      if (value_at(record.measures, measure) == nullptr) continue;
+      all.push_back(&record);
+      break;
+    }
+  }
+  const auto orders = values_of_keys(all);
+  const auto place = [&](const Texts& row) {
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const Texts* order = value_at(orders, entry.keys[i]);
+      places.push_back(order == nullptr ? 0 : index_in(*order, row[i]));
+    }
+    return places;
+  };
+  std::vector<Texts> rows;
+  for (const Record* record : all) {
+    const Texts row = row_values(entry, *record);
+    if (std::find(rows.begin(), rows.end(), row) == rows.end()) rows.push_back(row);
+  }
+  std::sort(rows.begin(), rows.end(),
+            [&](const Texts& a, const Texts& b) { return place(a) < place(b); });
+  return rows;
+}
+
+/// Returns the mean of values, NaN left out; that of a single record is its own interval.
+Interval joined(const std::vector<Interval>& values) {
+  std::vector<double> finite;
+  const Interval* last = nullptr;
+  for (const Interval& one : values) {
+    if (!std::isfinite(one.value)) continue;
+    finite.push_back(one.value);
+    last = &one;
+  }
+  return finite.size() == 1 ? *last : t_interval(finite);
+}
+
+Number make_number(const TableEntry& entry, const Texts& row, const std::string& measure,
+                   std::size_t study, const std::vector<Record>& records) {
+  Number number;
+  number.measure = measure;
+  std::vector<Interval> values;
+  for (const Record& record : records) {
+    const Interval* value = value_at(record.measures, measure);
+    if (record.study != study || value == nullptr || row_values(entry, record) != row) continue;
+    values.push_back(*value);
+    number.missing += std::isfinite(value->value) ? 0 : 1;
+    Origin origin{record.study, record.job, {}, value->value};
+    for (const auto& pair : record.keys) {
+      if (index_in(entry.keys, pair.first) == entry.keys.size()) origin.keys.push_back(pair);
+    }
+    number.origins.push_back(std::move(origin));
+  }
+  number.interval = joined(values);
+  number.text = number_text(number.interval);
+  return number;
+}
+
+/// Returns a name that no number has: `name`, with the block before it, or with a counter behind
+/// it.
+std::string unused_name(const std::string& name, const std::string& block,
+                        const std::vector<Number>& numbers) {
+  const auto taken = [&](const std::string& one) { return find_named(numbers, one) != nullptr; };
+  if (!taken(name)) return name;
+  const std::string longer = plain_name(block) + "-" + name;
+  std::string found = longer;
+  for (int i = 2; taken(found); ++i) found = fmt::format("{}-{}", longer, i);
+  return found;
+}
+
+}  // namespace
+
+std::string plain_name(const std::string& text) {
+  std::string name = text;
+  for (char& c : name) {
+    const bool kept = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      c == '_' || c == '.' || c == '+';
+    if (!kept) c = '-';
+  }
+  return name;
+}
+
+Table make_table(const TableEntry& entry, const std::vector<ReportStudy>& studies,
+                 const JobContext& context, std::vector<Number>& numbers) {
+  std::vector<Record> records;
+  for (std::size_t study = 0; study < studies.size(); ++study) {
+    for (Record& one : records_of_block(studies, study, entry.block, context)) {
+      records.push_back(std::move(one));
+    }
+  }
+  Table table{entry, {}, ""};
+  if (records.empty()) {
+    table.note = fmt::format("No job of {} has finished.", entry.block);
+    return table;
+  }
+  check_names(entry, records);
+  const std::string over = averaged_keys(entry, records);
+  if (!over.empty()) table.note = "Mean over " + over + " with the 95 % interval of Student's t.";
+  for (const Texts& row : rows_of(entry, records)) {
+    table.rows.push_back({row, {}});
+    for (const std::string& measure : entry.measures) {
+      for (std::size_t study = 0; study < studies.size(); ++study) {
+        Number number = make_number(entry, row, measure, study, records);
+        std::string name = measure;
+        for (const std::string& value : row) name += "-" + value;
+        if (study > 0) name += "-" + studies[study].label;
+        number.name = unused_name(plain_name(name), entry.block, numbers);
+        table.rows.back().numbers.push_back(numbers.size());
+        numbers.push_back(std::move(number));
+      }
+    }
+  }
+  return table;
+}
+
+}  // namespace conelab

@@ -1,0 +1,59 @@
+#include "core/study/report_order.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/base/error.h"
+
+namespace conelab {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+const std::vector<ReportBlock> blocks = {{"points", "embed"}, {"fig1", "figure"}};
+
+ReportEntry parsed(const std::string& text) { return parse_report_entry(text, blocks); }
+
+std::string refusal(const std::string& text) {
+  try {
+    (void)parsed(text);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage) << text;
+    return error.what();
+  }
+  return "nothing was refused";
+}
+
+TEST(ReportOrder, HasTextsFiguresTablesAndClaims) {
+  EXPECT_EQ(std::get<TextEntry>(parsed("text: We see: {map-dot}.")).text, "We see: {map-dot}.");
+  EXPECT_EQ(std::get<FigureEntry>(parsed("fig1")).block, "fig1");
+  const auto table =
+      std::get<TableEntry>(parsed("table: points by similarity, dim: map, mean_rank"));
+  EXPECT_EQ(table.block, "points");
+  EXPECT_THAT(table.keys, ElementsAre("similarity", "dim"));
+  EXPECT_THAT(table.measures, ElementsAre("map", "mean_rank"));
+  const auto whole = std::get<TableEntry>(parsed("table:points:map"));
+  EXPECT_THAT(whole.keys, IsEmpty());
+  EXPECT_THAT(whole.measures, ElementsAre("map"));
+  const auto claim = std::get<ClaimEntry>(parsed("claim: Table 2: it wins | {a} > {b} | luck"));
+  EXPECT_EQ(claim.says, "Table 2: it wins");
+  EXPECT_EQ(claim.relation, "{a} > {b}");
+  EXPECT_EQ(claim.why, "luck");
+  EXPECT_EQ(std::get<ClaimEntry>(parsed("claim: x | {a} > 1")).why, "");
+}
+
+TEST(ReportOrder, NamesWhatIsWrong) {
+  EXPECT_THAT(refusal("fig2"), HasSubstr("did you mean 'fig1'"));
+  EXPECT_THAT(refusal("points"), HasSubstr("of the kind embed"));
+  EXPECT_THAT(refusal("figure: fig1"), HasSubstr("expected 'text: ...'"));
+  EXPECT_THAT(refusal("table: point by dim: map"), HasSubstr("did you mean 'points'"));
+  EXPECT_THAT(refusal("table: points by dim"), HasSubstr("measures are missing"));
+  EXPECT_THAT(refusal("table: points by dim,: map"), HasSubstr("is empty"));
+  EXPECT_THAT(refusal("table: fig1: map"), HasSubstr("has no numbers"));
+  EXPECT_THAT(refusal("claim: only a text"), HasSubstr("RELATION"));
+}
+
+}  // namespace
+}  // namespace conelab
