@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/base/parse_number.h"
+#include "core/base/tensor.h"
 
 namespace conelab {
 namespace {
