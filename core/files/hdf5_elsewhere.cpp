@@ -98,9 +98,19 @@ Dataset open_source(const Dataset& dataset, const Source& source, const std::str
   return Dataset();
 }
 
-/// Returns whether a source has all numbers that are selected of it.
-bool has_selection(const Dataset& dataset, const Space& selection) {
+/// Returns the number of selected points. A selection of all, which the library stores without
+/// extents, has `all`; one without bounds has -1.
+hssize_t points_of(const Space& selection, hssize_t all) {
+  if (H5Sget_select_type(selection.id()) == H5S_SEL_ALL) return all;
+  return H5Sget_select_npoints(selection.id());
+}
+
+/// Returns whether a source has the `needed` points that are selected of it.
+bool has_selection(const Dataset& dataset, const Space& selection, hssize_t needed) {
   const Space own(H5Dget_space(dataset.id()));
+  if (H5Sget_select_type(selection.id()) == H5S_SEL_ALL) {
+    return H5Sget_simple_extent_npoints(own.id()) >= needed;
+  }
   std::array<hsize_t, H5S_MAX_RANK> begin{}, end{}, extents{};
   const int rank = H5Sget_simple_extent_dims(own.id(), extents.data(), nullptr);
   if (rank < 0 || H5Sget_simple_extent_ndims(selection.id()) != rank) return false;
@@ -157,13 +167,14 @@ Refusal refuse_virtual(const Dataset& dataset, hid_t properties,
                        const ReadRules& rules) {
   std::size_t count = 0;
   CONELAB_HDF5(where, "name its sources", H5Pget_virtual_count(properties, &count));
+  const std::int64_t declared = checked_product(extents).value_or(-1);
   std::int64_t covered = 0;
   bool fixed = true;
   for (std::size_t i = 0; i < count; ++i) {
     const Source source(properties, i, where);
     const bool own = source.is_in(where.file);
     if (!rules.allow_external && (!own || source.is_pattern())) return {of_others};
-    const hssize_t points = H5Sget_select_npoints(source.to.id());
+    const hssize_t points = points_of(source.to, declared);
     fixed = fixed && points >= 0 && !source.is_pattern();
     covered += std::max<hssize_t>(points, 0);
     if (source.is_pattern()) continue;
@@ -175,13 +186,12 @@ Refusal refuse_virtual(const Dataset& dataset, hid_t properties,
     if (!why.empty()) return {is(why)};
     const Dataset found = open_source(dataset, source, where.file);
     if (found.id() < 0) return {is("is missing"), true};
-    if (!has_selection(found, source.from)) {
+    if (!has_selection(found, source.from, points)) {
       return {is("is smaller than what is taken from it"), true};
     }
   }
   if (rules.allow_external) return {};
-  const std::optional<std::int64_t> declared = checked_product(extents);
-  if (fixed && declared && *declared <= covered) return {};
+  if (fixed && declared >= 0 && declared <= covered) return {};
   return {fmt::format("declares {}, more than its sources hold", extents_text(extents)), true};
 }
 
