@@ -8,6 +8,7 @@ Action declare_attend(CLI::App& options);
 Action declare_bench(CLI::App& options);
 Action declare_bench_worker(CLI::App& options);
 Action declare_compare(CLI::App& options);
+Action declare_dataset(CLI::App& options);
 Action declare_figure(CLI::App& options);
 Action declare_gui(CLI::App& options);
 Action declare_help(CLI::App& options);
@@ -39,6 +40,10 @@ std::span<const Command> command_table() {
       {"tree", "ancestor order, dendrogram and segmentation of each head's tokens",
        "  conelab tree datasets/minilm_trace.h5:/german/layer3 -o tree.h5 --similarity umbral\n",
        false, declare_tree},
+      {"dataset", "make a data set whose hierarchy, graph or series is known",
+       "  conelab dataset wordnet -o mammals.h5\n"
+       "  conelab dataset tree -o tree.h5 -p branching=3 -p depth=5\n",
+       false, declare_dataset},
       {"figure", "draw a figure as SVG, PDF or PNG",
        "  conelab figure cones -o cones.svg -p cone=umbral -p u=-0.4,0.3 -p v=0.5,0.2\n"
        "  conelab figure heatmap -o maps.pdf --input datasets/minilm_trace.h5:/german/layer3 "
