@@ -25,7 +25,7 @@ double relative_error(F f, G g, double low, double high) {
   return worst;
 }
 
-// Measured with 64-bit mantissas on an x86: log 1.9, exp 1.7, acosh 1.9 times 2^-52.
+// Measured against 64-bit mantissas: log 1.94, exp 1.00, acosh 1.00 times 2^-52.
 TEST(PortableMath, LogarithmAndExponentialAreAccurate) {
   const auto log = [](long double x) { return std::log(x); };
   EXPECT_LT(relative_error(portable::log, log, 1e-6, 0.9), 2 * ulp);
