@@ -1,6 +1,7 @@
 // A subcommand of the program: its name, its purpose, and its options.
 //
-// Each subcommand is one file, app/command_<name>.cpp, and one row of app/command_table.cpp.
+// Each job (core/study/job_table.h) is a subcommand, which command_job.cpp declares. Each other
+// subcommand is one file, app/command_<name>.cpp, and one row of app/command_table.cpp.
 #pragma once
 
 #include <functional>
@@ -22,7 +23,7 @@ struct Command {
   const char* example;  ///< Example command lines, which end `--help`; each begins with two blanks.
   bool hidden;          ///< True for the program's own worker processes, which no list shows.
   /// Declares the options on `options`, and returns what runs once they are read.
-  Action (*declare)(CLI::App& options);
+  std::function<Action(CLI::App& options)> declare;
 };
 
 /// Returns all subcommands in the order in which the help lists them.

@@ -8,15 +8,15 @@
 #include <string>
 #include <vector>
 
-#include "app/bench_json.h"
 #include "app/command.h"
+#include "app/command_job.h"
 #include "app/interrupt.h"
 #include "app/output.h"
-#include "app/run_job.h"
 #include "core/base/error.h"
 #include "core/bench/compare.h"
 #include "core/bench/parts.h"
 #include "core/bench/summary.h"
+#include "core/study/bench_json.h"
 #include "core/study/labelled_view.h"
 
 namespace conelab {

@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/command_job.h"
 #include "app/command_line.h"
-#include "app/figure_sink.h"
 #include "app/output.h"
 #include "core/base/environment.h"
 #include "core/figure/cones.h"
 #include "core/geometry/lca_query.h"
 #include "core/study/call_json.h"
+#include "core/study/figure_output.h"
 
 namespace conelab {
 namespace {
@@ -110,13 +111,13 @@ std::string write_lca_figure(const LcaResult& result, const TypedLca& typed) {
   f.metadata.version = version();
   f.metadata.spec = spec_of(typed);
   const figure::DisplayList list = figure::draw_cones(f);
-  write_figure_file(list, typed.figure);
+  write_figure_file(list, typed.figure, command_context());
   return fmt::format("{}: {} ({:.0f} x {:.0f} pt)", typed.figure, list.metadata.description,
                      list.width, list.height);
 }
 
 int run_lca(const TypedLca& typed) {
-  if (!typed.figure.empty()) claim_figure(typed.figure);
+  if (!typed.figure.empty()) claim_figure(typed.figure, command_context());
   const LcaResult result = geometry::lca_query(
       typed.cone, parse_parameters(typed.parameters),
       geometry::parse_point(std::string(unshielded(typed.u)), "u"),

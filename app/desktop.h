@@ -1,8 +1,12 @@
-// Opens the desktop program. A build without Qt has none.
+// What a program without Qt does not have: the desktop, and PNG, which Qt paints. The functions are
+// defined in desktop_qt.cpp, or in desktop_plain.cpp for builds without Qt.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
+
+#include "core/figure/display_list.h"
 
 namespace conelab {
 
@@ -10,8 +14,10 @@ namespace conelab {
 [[nodiscard]] bool desktop_available();
 
 /// Opens `files` in the desktop, runs it until its window is closed, and returns the exit status.
-/// Throws a failure without a display, without OpenGL 3.3, and in a build without Qt. It is defined
-/// in desktop_qt.cpp, or in desktop_plain.cpp for builds without Qt.
+/// Throws a failure without a display, without OpenGL 3.3, and in a build without Qt.
 int run_desktop(const std::vector<std::string>& files);
+
+/// Returns what writes figures as PNG (core/study/job.h); it is empty in a build without Qt.
+[[nodiscard]] std::function<void(const figure::DisplayList&, const std::string&)> png_writer();
 
 }  // namespace conelab

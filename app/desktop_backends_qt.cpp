@@ -5,12 +5,14 @@
 #include <QStandardPaths>
 #include <filesystem>
 
-#include "app/bench_setup.h"
+#include "app/command_job.h"
 #include "app/desktop_backends.h"
 #include "core/base/environment.h"
-#include "core/study/attend_job.h"
+#include "core/bench/operator_case.h"
+#include "core/study/bench_job.h"
 #include "core/study/call_json.h"
 #include "core/study/figure_request.h"
+#include "core/study/job_table.h"
 #include "gpu/cuda_backend.h"
 
 namespace conelab {
@@ -42,45 +44,56 @@ figure::DisplayList draw(const desktop::FigureChoice& choice,
 }
 
 std::string figure_command(const desktop::FigureChoice& choice) {
-  std::vector<std::string> words = figure_words(request_of(choice));
-  words.insert(words.end(), {"-o", choice.name + ".pdf"});
-  return shell_line(words);
+  JobSpec spec = figure_spec(request_of(choice));
+  spec.values["output"] = choice.name + ".pdf";
+  return shell_line(command_words(spec));
 }
 
-AttendJob job_of(const desktop::TraceChoice& trace, const Call& call) {
-  AttendJob job;
-  job.input = trace.group.empty() ? trace.file : trace.file + ":" + trace.group;
-  job.output = operator_name(call) + ".h5";
-  job.call = call;
-  job.query = trace.arrays.query, job.key = trace.arrays.key, job.value = trace.arrays.value;
-  if (makes_heads(call)) job.head = trace.head;  // It takes tokens of one head.
-  return job;
+JobSpec attend_spec(const desktop::TraceChoice& trace, const Call& call) {
+  JobSpec spec{&job_named("attend"), {}};
+  spec.values["input"] = trace.group.empty() ? trace.file : trace.file + ":" + trace.group;
+  spec.values["output"] = operator_name(call) + ".h5";
+  spec.values["call"] = call;
+  const auto& [query, key, value] = trace.arrays;
+  for (const auto& [field, array] : {std::pair("q", query), {"k", key}, {"v", value}}) {
+    if (!array.empty()) spec.values[field] = array;
+  }
+  if (makes_heads(call)) spec.values["head"] = trace.head;  // It takes tokens of one head.
+  return spec;
 }
 
 std::string attend_line(const desktop::TraceChoice& trace, const Call& call) {
-  AttendJob job = job_of(trace, call);
-  job.device = trace.device;
-  job.keep = {"output", "lse", "weights"};
-  return shell_line(attend_command(job));
+  JobSpec spec = attend_spec(trace, call);
+  spec.values["device"] = trace.device;
+  spec.values["keep"] = std::vector<std::string>{"output", "lse", "weights"};
+  return shell_line(command_words(spec));
 }
 
 std::string cell_line(const desktop::TraceChoice& trace, const Call& call,
                       const std::string& quantity) {
-  AttendJob job = job_of(trace, call);
-  job.dtype = Dtype::f64;
-  job.device = "cpu";
-  job.keep.push_back(quantity);
-  return shell_line(attend_command(job));
+  JobSpec spec = attend_spec(trace, call);
+  spec.values["dtype"] = std::string("f64");
+  spec.values["device"] = std::string("cpu");
+  spec.values["keep"] = std::vector<std::string>{"output", "lse", quantity};
+  return shell_line(command_words(spec));
 }
 
 // ---- benchmarks ---------------------------------------------------------------------------------
 
 void run_sweep(const Sweep& sweep, const BenchOptions& options) {
-  run_bench(sweep, bench_workload(), with_program(sweep, options));
+  run_bench(sweep, operator_workload(), with_context(sweep, options, command_context()));
 }
 
+/// Writes every option out, so that the line does not depend on defaults; numbers as they are
+/// typed.
 std::string bench_line(const desktop::BenchChoice& typed, const std::string& output) {
-  return shell_line(bench_command(typed, output));
+  JobSpec spec{&job_named("bench"), {}};
+  spec.values["output"] = output;
+  for (const Axis& axis : axes()) spec.values[axis.option] = typed.labels[index_of(axis)];
+  spec.values["batch"] = typed.batch, spec.values["rounds"] = typed.rounds;
+  spec.values["controls"] = typed.controls, spec.values["seed"] = typed.seed;
+  spec.values["time_limit"] = typed.time_limit, spec.values["warm_only"] = !typed.cold;
+  return shell_line(command_words(spec));
 }
 
 /// Returns the folder of the user's documents, or the home folder.
@@ -90,7 +103,7 @@ std::string results_folder() {
 }
 
 desktop::BenchBackend bench_backend() {
-  return {bench_workload().operations, results_folder(), run_sweep,
+  return {operator_workload().operations, results_folder(), run_sweep,
           [] { return std::vector<DeviceState>{cuda_backend().state()}; }, bench_line};
 }
 

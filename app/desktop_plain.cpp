@@ -10,4 +10,6 @@ int run_desktop(const std::vector<std::string>&) {
   fail("this program was built without the desktop; every command works without it");
 }
 
+std::function<void(const figure::DisplayList&, const std::string&)> png_writer() { return {}; }
+
 }  // namespace conelab

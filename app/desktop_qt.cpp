@@ -17,6 +17,7 @@
 #include "app/desktop_backends.h"
 #include "app/interrupt.h"
 #include "core/base/error.h"
+#include "widgets/painter/painter.h"
 #include "widgets/window/main_window.h"
 
 namespace conelab {
@@ -115,6 +116,12 @@ int run_desktop(const std::vector<std::string>& files) {
   const int status = QApplication::exec();
   stop_if_interrupted();
   return status;
+}
+
+std::function<void(const figure::DisplayList&, const std::string&)> png_writer() {
+  return [](const figure::DisplayList& list, const std::string& path) {
+    figure::write_figure(list, path);
+  };
 }
 
 }  // namespace conelab

@@ -205,7 +205,7 @@ Json figures_json() {
   return list;
 }
 
-Json key_json(const Key& key) {
+Json key_json(const KeyInfo& key) {
   Json json{{"key", key.key}, {"about", key.about}};
   const std::optional<double> number = key.is_text() ? std::nullopt : parse_number(key.initial);
   json["domain"] = key.is_text() && key.domain == Domain::any ? "text" : domain_text(key.domain);
@@ -223,7 +223,7 @@ Json datasets_json() {
   Json list = Json::array();
   for (const DatasetInfo& info : dataset_table()) {
     Json json{{"name", info.name}, {"about", info.about}, {"parameters", Json::array()}};
-    for (const Key& key : keys_of(info)) json["parameters"].push_back(key_json(key));
+    for (const KeyInfo& key : keys_of(info)) json["parameters"].push_back(key_json(key));
     list.push_back(json);
   }
   list.push_back({{"name", "minilm_trace"},

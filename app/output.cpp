@@ -25,6 +25,10 @@ void print_warning(const std::string& text) {
   std::fputs(("conelab: warning: " + printable(text, longest_message) + "\n").c_str(), stderr);
 }
 
+void print_error(const std::string& text) {
+  std::fputs(("conelab: error: " + printable(text, longest_message) + "\n").c_str(), stderr);
+}
+
 void finish_output() {
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     fail("standard output: cannot write: {}", std::strerror(errno));

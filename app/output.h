@@ -21,6 +21,9 @@ void print_json(const nlohmann::ordered_json& value);
 /// Prints `conelab: warning: <text>` on standard error.
 void print_warning(const std::string& text);
 
+/// Prints `conelab: error: <text>` on standard error.
+void print_error(const std::string& text);
+
 /// Formats a line and prints it on standard output.
 template <class... Args>
 void say(fmt::format_string<Args...> format, Args&&... args) {

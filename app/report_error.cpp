@@ -7,13 +7,12 @@
 
 #include "app/output.h"
 #include "core/base/error.h"
-#include "core/files/text.h"
 
 namespace conelab {
 namespace {
 
-int print_error(const std::string& text, int status) {
-  std::fputs(("conelab: error: " + printable(text, longest_message) + "\n").c_str(), stderr);
+int print_with_status(const std::string& text, int status) {
+  print_error(text);
   return status;
 }
 
@@ -24,15 +23,15 @@ int report_current_exception() noexcept {
     try {
       throw;
     } catch (const Error& error) {
-      return print_error(error.what(), error.exit_status());
+      return print_with_status(error.what(), error.exit_status());
     } catch (const std::bad_alloc&) {
-      return print_error("out of memory", 1);
+      return print_with_status("out of memory", 1);
     } catch (const std::length_error&) {
-      return print_error("out of memory (a size is beyond every limit)", 1);
+      return print_with_status("out of memory (a size is beyond every limit)", 1);
     } catch (const std::exception& error) {
-      return print_error(error.what(), 1);
+      return print_with_status(error.what(), 1);
     } catch (...) {
-      return print_error("unknown failure", 1);
+      return print_with_status("unknown failure", 1);
     }
   } catch (...) {
     std::fputs("conelab: error: out of memory while reporting an error\n", stderr);

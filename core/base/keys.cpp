@@ -7,7 +7,7 @@
 namespace conelab {
 namespace {
 
-double checked_number(const std::string& owner, const Key& key, const std::string& typed) {
+double checked_number(const std::string& owner, const KeyInfo& key, const std::string& typed) {
   const ParameterInfo info{key.key, 0, key.domain, false, key.about};
   const std::optional<double> value = parse_number(typed);
   if (!value) misuse("{}: {}={} is not a number", owner, key.key, typed);
@@ -20,12 +20,12 @@ double checked_number(const std::string& owner, const Key& key, const std::strin
 
 }  // namespace
 
-KeyValues::KeyValues(const std::string& owner, const std::vector<Key>& keys,
+KeyValues::KeyValues(const std::string& owner, const std::vector<KeyInfo>& keys,
                      const KeyTexts& given) {
   std::vector<std::string> known;
-  for (const Key& key : keys) known.emplace_back(key.key);
+  for (const KeyInfo& key : keys) known.emplace_back(key.key);
   for (const auto& [name, value] : given) (void)index_of_name("key of " + owner, name, known);
-  for (const Key& key : keys) {
+  for (const KeyInfo& key : keys) {
     const auto found = given.find(key.key);
     const std::string& typed = texts_[key.key] = found == given.end() ? key.initial : found->second;
     if (key.domain == Domain::choice) {

@@ -10,7 +10,7 @@
 
 namespace conelab {
 
-struct Key {
+struct KeyInfo {
   const char* key;
   const char* initial;  ///< The default as typed.
   const char* about;
@@ -30,7 +30,7 @@ class KeyValues {
  public:
   /// `owner` is what messages call it: "data set tree". Throws misuse for a key that is unknown
   /// (with the nearest one), and for a value outside its domain.
-  KeyValues(const std::string& owner, const std::vector<Key>& keys, const KeyTexts& given);
+  KeyValues(const std::string& owner, const std::vector<KeyInfo>& keys, const KeyTexts& given);
 
   [[nodiscard]] double number(const std::string& key) const { return numbers_.at(key); }
   [[nodiscard]] std::int64_t whole(const std::string& key) const {

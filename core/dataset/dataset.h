@@ -17,7 +17,7 @@
 
 namespace conelab {
 
-struct Dataset {
+struct MadeData {
   std::optional<Hierarchy> hierarchy;
   /// Further groups: "graph" (edge [m × 2]; radius, angle or cluster [n]), "series" (value
   /// [sequence × time × feature], time [time]), "sentence" (text [sentence]).
@@ -28,32 +28,32 @@ struct Dataset {
 struct DatasetInfo {
   const char* name;
   const char* about;
-  std::vector<Key> keys;  ///< Without `seed`, which every data set takes.
-  Dataset (*make)(const KeyValues& values);
+  std::vector<KeyInfo> keys;  ///< Without `seed`, which every data set takes.
+  MadeData (*make)(const KeyValues& values);
 };
 
 /// Returns all data sets in the order in which lists show them.
 [[nodiscard]] const std::vector<DatasetInfo>& dataset_table();
 /// Returns the keys of a data set, with `seed`.
-[[nodiscard]] std::vector<Key> keys_of(const DatasetInfo& info);
+[[nodiscard]] std::vector<KeyInfo> keys_of(const DatasetInfo& info);
 /// Checks the keys and returns all values. Throws misuse for an unknown name or key.
 [[nodiscard]] KeyValues dataset_values(const std::string& name, const KeyTexts& given);
 /// Makes a data set. Throws misuse as dataset_values does, and a failure if files that it reads are
 /// missing.
-[[nodiscard]] Dataset make_dataset(const std::string& name, const KeyTexts& given);
+[[nodiscard]] MadeData make_dataset(const std::string& name, const KeyTexts& given);
 
 // The makers.
-[[nodiscard]] Dataset complete_tree(const KeyValues& values);
-[[nodiscard]] Dataset random_tree(const KeyValues& values);
-[[nodiscard]] Dataset hyperbolic_graph(const KeyValues& values);
-[[nodiscard]] Dataset clustered_graph(const KeyValues& values);
-[[nodiscard]] Dataset citation_graph(const KeyValues& values);
-[[nodiscard]] Dataset wordnet(const KeyValues& values);
-[[nodiscard]] Dataset sentences(const KeyValues& values);
-[[nodiscard]] Dataset rigid_body(const KeyValues& values);
-[[nodiscard]] Dataset sine_cosine(const KeyValues& values);
-[[nodiscard]] Dataset gaussian_tokens(const KeyValues& values);
-[[nodiscard]] Dataset model_shapes(const KeyValues& values);
+[[nodiscard]] MadeData complete_tree(const KeyValues& values);
+[[nodiscard]] MadeData random_tree(const KeyValues& values);
+[[nodiscard]] MadeData hyperbolic_graph(const KeyValues& values);
+[[nodiscard]] MadeData clustered_graph(const KeyValues& values);
+[[nodiscard]] MadeData citation_graph(const KeyValues& values);
+[[nodiscard]] MadeData wordnet(const KeyValues& values);
+[[nodiscard]] MadeData sentences(const KeyValues& values);
+[[nodiscard]] MadeData rigid_body(const KeyValues& values);
+[[nodiscard]] MadeData sine_cosine(const KeyValues& values);
+[[nodiscard]] MadeData gaussian_tokens(const KeyValues& values);
+[[nodiscard]] MadeData model_shapes(const KeyValues& values);
 
 /// Returns the names of the models whose shapes `model_shapes` knows: "a|b|c".
 [[nodiscard]] const char* shape_models();

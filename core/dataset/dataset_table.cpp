@@ -8,7 +8,9 @@ namespace {
 constexpr double most_tree_nodes = 1e6;
 constexpr double most_graph_nodes = 20000;  // Graphs look at all pairs.
 
-Key nodes(const char* count, double most) { return {"n", count, "nodes", Domain::whole, "", most}; }
+KeyInfo nodes(const char* count, double most) {
+  return {"n", count, "nodes", Domain::whole, "", most};
+}
 
 }  // namespace
 
@@ -86,8 +88,8 @@ const std::vector<DatasetInfo>& dataset_table() {
   return table;
 }
 
-std::vector<Key> keys_of(const DatasetInfo& info) {
-  std::vector<Key> keys = info.keys;
+std::vector<KeyInfo> keys_of(const DatasetInfo& info) {
+  std::vector<KeyInfo> keys = info.keys;
   keys.push_back({"seed", "1", "of the random numbers", Domain::count});
   return keys;
 }
@@ -96,7 +98,7 @@ KeyValues dataset_values(const std::string& name, const KeyTexts& given) {
   return {"data set " + name, keys_of(row_named("data set", dataset_table(), name)), given};
 }
 
-Dataset make_dataset(const std::string& name, const KeyTexts& given) {
+MadeData make_dataset(const std::string& name, const KeyTexts& given) {
   return row_named("data set", dataset_table(), name).make(dataset_values(name, given));
 }
 

@@ -28,7 +28,7 @@ struct DiskPoint {
 // Angles φ are uniform, radii r = acosh(1 + u (cosh αR − 1)) / α with u uniform and
 // R = acosh(n / 2π + 1). Two nodes are neighbours if their distance is at most radius_factor R:
 // cosh of the distance is cosh r₁ cosh r₂ − cos(φ₁ − φ₂) sinh r₁ sinh r₂.
-Dataset hyperbolic_graph(const KeyValues& values) {
+MadeData hyperbolic_graph(const KeyValues& values) {
   Random random(static_cast<std::uint64_t>(values.whole("seed")));
   const auto cosh = [](double x) { return (portable::exp(x) + portable::exp(-x)) / 2; };
   const auto sinh = [](double x) { return (portable::exp(x) - portable::exp(-x)) / 2; };
@@ -61,7 +61,7 @@ Dataset hyperbolic_graph(const KeyValues& values) {
   return {{}, {{"graph", std::move(group)}}, {}};
 }
 
-Dataset clustered_graph(const KeyValues& values) {
+MadeData clustered_graph(const KeyValues& values) {
   Random random(static_cast<std::uint64_t>(values.whole("seed")));
   const std::int64_t n = values.whole("n"), clusters = values.whole("clusters");
   if (clusters > n) misuse("data set clustered: {} clusters for {} nodes", clusters, n);
@@ -84,7 +84,7 @@ Dataset clustered_graph(const KeyValues& values) {
 // Paper i cites `links` of the `window` papers before it, each with a probability that is
 // proportional to one more than the number of times that it has been cited. The graph holds all
 // citations; the hierarchy leaves out those that follow from others.
-Dataset citation_graph(const KeyValues& values) {
+MadeData citation_graph(const KeyValues& values) {
   Random random(static_cast<std::uint64_t>(values.whole("seed")));
   const std::int64_t n = values.whole("n"), links = values.whole("links");
   std::vector<std::uint64_t> chances(static_cast<std::size_t>(n), 1);

@@ -107,7 +107,7 @@ class Sentences {
 
 }  // namespace
 
-Dataset sentences(const KeyValues& values) {
+MadeData sentences(const KeyValues& values) {
   const std::int64_t n = values.whole("n"), depth = values.whole("depth");
   if (depth < 2) misuse("data set sentences: depth={} (expected at least 2)", depth);
   Sentences grown(static_cast<std::uint64_t>(values.whole("seed")));

@@ -28,7 +28,7 @@ Vector3 midpoint_step(const Vector3& z, double step) {
 
 /// Returns the group of series whose values `append(random, values)` adds, one series each time.
 template <class Append>
-Dataset series(const KeyValues& keys, std::size_t features, const Append& append) {
+MadeData series(const KeyValues& keys, std::size_t features, const Append& append) {
   Random random(static_cast<std::uint64_t>(keys.whole("seed")));
   const auto length = static_cast<std::size_t>(keys.whole("length"));
   const auto sequences = static_cast<std::size_t>(keys.whole("sequences"));
@@ -49,7 +49,7 @@ Dataset series(const KeyValues& keys, std::size_t features, const Append& append
 
 // Series begin alternately at (0, sin a, cos a) and (sin a, 0, cos a), as in the manual of
 // GeometricMachineLearning, with a uniform angle a.
-Dataset rigid_body(const KeyValues& keys) {
+MadeData rigid_body(const KeyValues& keys) {
   std::size_t axis = 1;
   return series(keys, 3, [&](Random& random, const auto& times, std::vector<double>& values) {
     const double angle = random.uniform() * full_turn;
@@ -62,7 +62,7 @@ Dataset rigid_body(const KeyValues& keys) {
   });
 }
 
-Dataset sine_cosine(const KeyValues& keys) {
+MadeData sine_cosine(const KeyValues& keys) {
   return series(keys, 2, [](Random& random, const auto& times, std::vector<double>& values) {
     const double phase = random.uniform() * full_turn;
     for (const double time : times) {

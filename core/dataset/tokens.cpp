@@ -22,13 +22,13 @@ constexpr ModelShape models[] = {
     {"t2t-base", 8, 256, 64},         {"t2t-big", 16, 256, 64},
 };
 
-Dataset drawn_tokens(const ModelShape& shape, Dtype dtype, std::uint64_t seed, bool twins) {
+MadeData drawn_tokens(const ModelShape& shape, Dtype dtype, std::uint64_t seed, bool twins) {
   if (shape.heads * shape.n * shape.d > std::int64_t{1} << 32) {
     misuse("data set gaussian: {} heads of {} tokens of {} features are too large", shape.heads,
            shape.n, shape.d);
   }
   Random random(seed);
-  Dataset made;
+  MadeData made;
   for (const char* name : {"q", "k", "v"}) {
     RootTensor tensor{name, dtype, {shape.heads, shape.n, shape.d}, {}};
     tensor.numbers.resize(static_cast<std::size_t>(shape.heads * shape.n * shape.d));
@@ -47,14 +47,14 @@ Dataset drawn_tokens(const ModelShape& shape, Dtype dtype, std::uint64_t seed, b
 
 }  // namespace
 
-Dataset gaussian_tokens(const KeyValues& values) {
+MadeData gaussian_tokens(const KeyValues& values) {
   const ModelShape shape{"", values.whole("heads"), values.whole("n"), values.whole("d")};
   return drawn_tokens(shape, dtype_from_name(values.text("dtype")),
                       static_cast<std::uint64_t>(values.whole("seed")),
                       values.text("twins") == "yes");
 }
 
-Dataset model_shapes(const KeyValues& values) {
+MadeData model_shapes(const KeyValues& values) {
   return drawn_tokens(*find_named(models, values.text("model")), Dtype::f32,
                       static_cast<std::uint64_t>(values.whole("seed")), false);
 }

@@ -9,7 +9,7 @@ constexpr std::size_t most_nodes_of_a_tree = 1000000;
 }
 
 // Nodes follow level by level, and their names are the ways to them: "0", "0.1", "0.1.0".
-Dataset complete_tree(const KeyValues& values) {
+MadeData complete_tree(const KeyValues& values) {
   const std::int64_t branching = values.whole("branching"), depth = values.whole("depth");
   std::vector<std::array<Node, 2>> edges;
   std::vector<std::string> names = {"0"};
@@ -30,7 +30,7 @@ Dataset complete_tree(const KeyValues& values) {
   return {make_hierarchy(std::move(edges), std::move(names)), {}, {}};
 }
 
-Dataset random_tree(const KeyValues& values) {
+MadeData random_tree(const KeyValues& values) {
   Random random(static_cast<std::uint64_t>(values.whole("seed")));
   std::vector<std::array<Node, 2>> edges;
   std::vector<std::string> names = {"0"};

@@ -153,7 +153,7 @@ Hierarchy below(const Nouns& nouns, Node root) {
 
 }  // namespace
 
-Dataset wordnet(const KeyValues& values) {
+MadeData wordnet(const KeyValues& values) {
   const std::string& root = values.text("root");
   const std::string& path = values.text("path");
   if (path.empty() && lower_case(root) == "mammal.n.01") return {mammals(), {}, {}};

@@ -461,7 +461,10 @@ Input read_input(const std::string& spec, const InputOptions& given) {
   const std::unique_ptr<TensorSource> source = open_source(
       parsed, input.format, {options.allow_external, options.before_allocation, options.cancelled});
   const std::string where = parsed.group.empty() ? parsed.path : spec;
-  read_everything(*source, find_tensors(*source, options, where, npy), options, input);
+  const Declared declared = find_tensors(*source, options, where, npy);
+  input.query.extents = declared.query.extents;
+  if (!options.numbers) return input;
+  read_everything(*source, declared, options, input);
   if (options.digest) {
     input.sha256 = sha256_of_file(npy ? options.query : parsed.path, options.cancelled);
   }

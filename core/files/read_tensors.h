@@ -60,7 +60,10 @@ struct InputOptions {
   std::vector<std::string> parameters;
   /// For HDF5: whether links out of the file are followed.
   bool allow_external = false;
-  bool digest = true;                                    ///< Whether to compute the SHA-256.
+  bool digest = true;  ///< Whether to compute the SHA-256.
+  /// If false, only what the file declares of q, k and v is checked, and of the result only the
+  /// sizes of the query are set.
+  bool numbers = true;
   std::function<void(std::uint64_t)> before_allocation;  ///< See SourceRules.
   /// See SourceRules. It is also polled while the SHA-256 is computed.
   std::function<bool()> cancelled;

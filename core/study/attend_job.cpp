@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "core/base/duration.h"
 #include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/names.h"
@@ -23,20 +24,34 @@
 namespace conelab {
 namespace {
 
+using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
+
+/// What a finished job did.
+struct AttendSummary {
+  Extents extents;
+  Dtype dtype = Dtype::f32;
+  std::string device = "cpu";  ///< Where the output was computed: "cpu" or "cuda".
+  double compute_seconds = 0;
+  double write_seconds = 0;
+  /// Which of "k" and "v" are absent from the file; q is used in their place.
+  std::vector<std::string> from_query;
+  /// The parts that were written. An operator may not have all that were wanted.
+  std::vector<std::string> kept;
+  bool own_mask = false;       ///< Whether a mask that the input contains was applied.
+  bool mask_left_out = false;  ///< Whether it contains one that the operator does not take.
+  std::int64_t nan_count = 0;  ///< Numbers of the input that are NaN.
+  std::int64_t infinite_count = 0;
+  std::vector<std::string> non_finite_arrays;  ///< The arrays that hold them.
+  std::int64_t rounded_to_infinity = 0;        ///< Finite numbers that were rounded.
+  std::int64_t outputs = 0;                    ///< Numbers of the output.
+  std::int64_t bad_outputs = 0;                ///< Numbers of the output that are not finite.
+  /// Numbers of the gradients, parameters included, that are not finite.
+  std::int64_t bad_gradients = 0;
+};
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-void check_job(const AttendJob& job, const JobContext& context) {
-  for (const std::string& part : job.keep) {
-    bool known = false;
-    for (const std::string& name : attend_parts()) known |= name == part;
-    if (!known) unknown_name("part to keep", part, attend_parts());
-  }
-  (void)choose_device(job.device, job.dtype.value_or(Dtype::f32), context);
-  check_key_lengths(job.call, job.key_lengths);
 }
 
 Dtype chosen_dtype(const AttendJob& job, const Input& input) {
@@ -75,8 +90,9 @@ FileValues environment_values(const Execution& execution, const Input& input, Dt
 template <class T>
 class Attend {
  public:
-  Attend(const AttendJob& job, Input&& file, Dtype dtype, const JobContext& context)
-      : job_(job), context_(context) {
+  Attend(const JobSpec& spec, const AttendJob& job, Input&& file, Dtype dtype,
+         const JobContext& context)
+      : spec_(spec), job_(job), context_(context) {
     device_ = choose_device(job.device, dtype, context);
     execution_.threads = job.threads;
     execution_.cancelled = context.cancelled;
@@ -116,9 +132,10 @@ class Attend {
     if (wants("weights")) result_.weights = rows_of(*pairs, Map2d::weights);
     if (wants("logits")) result_.logits = rows_of(*pairs, Map2d::logits);
     result_.tensor_parameters = tensor_parameters();
-    AttendJob resolved = job_;
-    resolved.call = plan_->call;
-    result_.spec = json_line(attend_to_json(resolved));
+    JobSpec resolved = spec_;
+    resolved.values["call"] = plan_->call;
+    resolved.values["keep"] = job_.keep;
+    result_.spec = json_line(spec_to_json(resolved));
     result_.call = call_text(job_.call);
     result_.parameters = parameter_values(*plan_);
     result_.creator = program_version();
@@ -189,6 +206,7 @@ class Attend {
     return sum;
   }
 
+  const JobSpec& spec_;
   const AttendJob& job_;
   const JobContext& context_;
   Execution execution_;
@@ -312,9 +330,9 @@ class Attend {
 };
 
 template <class T>
-void compute_and_write(const AttendJob& job, Input&& input, const JobContext& context,
-                       AttendSummary& summary) {
-  Attend<T> attend(job, std::move(input), summary.dtype, context);
+void compute_and_write(const JobSpec& spec, const AttendJob& job, Input&& input,
+                       const JobContext& context, AttendSummary& summary) {
+  Attend<T> attend(spec, job, std::move(input), summary.dtype, context);
   summary.extents = attend.extents();
   summary.kept = attend.kept();
   summary.rounded_to_infinity = attend.bad_inputs() - summary.nan_count - summary.infinite_count;
@@ -379,10 +397,8 @@ void remark_all(const AttendJob& job, const AttendSummary& summary, const JobCon
   remark_overflow(job, summary, context);
 }
 
-}  // namespace
-
-AttendSummary run_attend(const AttendJob& job, const JobContext& context) {
-  check_job(job, context);
+AttendSummary attend(const JobSpec& spec, const AttendJob& job, const JobContext& context) {
+  (void)choose_device(job.device, job.dtype.value_or(Dtype::f32), context);
   remark_unusable_device(job.device, context);
   claim_output(job, "attention", "attend", context.cancelled);
   Input input = read_attend_input(job, context.cancelled);
@@ -404,9 +420,128 @@ AttendSummary run_attend(const AttendJob& job, const JobContext& context) {
                        : summary.dtype == Dtype::f32 || on_device ? compute_and_write<float>
                        : summary.dtype == Dtype::f16              ? compute_and_write<Float16>
                                                                   : compute_and_write<Bfloat16>;
-  compute(job, std::move(input), context, summary);
+  compute(spec, job, std::move(input), context, summary);
   remark_all(job, summary, context);
   return summary;
+}
+
+/// Returns " (k and v are q) under the input's mask". Without this text, the result of a call with
+/// a forgotten key or mask would look plausible.
+std::string given_text(const AttendJob& job, const AttendSummary& summary) {
+  const auto& names = summary.from_query;
+  std::string text;
+  if (names.size() == 1) text = " (" + names.front() + " is q)";
+  if (names.size() == 2) text = " (k and v are q)";
+  if (!reads_keys(job.call)) text = " (q alone is read)";
+  if (summary.own_mask) text += " under the input's mask";
+  return text;
+}
+
+Json summary_json(const JobSpec& spec, const AttendSummary& summary) {
+  const Extents& e = summary.extents;
+  return {{"output", spec.text("output")},
+          {"kept", summary.kept},
+          {"extents",
+           {{"batch", e.batch},
+            {"head", e.head},
+            {"query", e.query},
+            {"key", e.key},
+            {"feature", e.feature},
+            {"value", e.value}}},
+          {"dtype", dtype_name(summary.dtype)},
+          {"device", summary.device},
+          {"from_query", summary.from_query},
+          {"input_mask", summary.own_mask},
+          {"nan", summary.nan_count},
+          {"infinite", summary.infinite_count},
+          {"rounded_to_infinity", summary.rounded_to_infinity},
+          {"output_not_finite", summary.bad_outputs},
+          {"gradients_not_finite", summary.bad_gradients},
+          {"compute_seconds", summary.compute_seconds},
+          {"write_seconds", summary.write_seconds},
+          {"spec", spec_to_json(spec)},
+          {"command", shell_line(command_words(spec))}};
+}
+
+JobReport run_attend(const JobSpec& spec, const JobContext& context) {
+  const AttendJob job = attend_of(spec);
+  const AttendSummary summary = attend(spec, job, context);
+  const Extents& e = summary.extents;
+  return {.summary = summary_json(spec, summary),
+          .lines = {fmt::format(
+              "{}: {} of {} attention, {} x {} head(s), {} queries x {} keys{}, "
+              "{} on {}; computed in {}, written in {}",
+              job.output, join(summary.kept), operator_name(job.call), e.batch, e.head, e.query,
+              e.key, given_text(job, summary), dtype_name(summary.dtype), summary.device,
+              duration_text(summary.compute_seconds), duration_text(summary.write_seconds))},
+          .files = {job.output}};
+}
+
+void check_attend(const JobSpec& spec) {
+  const AttendJob job = attend_of(spec);
+  if (job.input.empty() && job.query.empty()) {
+    misuse("give INPUT, or --q (and --k, --v) with .npy files");
+  }
+  for (const std::string& part : job.keep) {
+    (void)index_of_name("part to keep", part, attend_parts());
+  }
+  check_key_lengths(job.call, job.key_lengths);
+}
+
+}  // namespace
+
+JobKind attend_job() {
+  return {
+      .name = "attend",
+      .about = "attention over the tensors of a file",
+      .example =
+          "  conelab attend datasets/minilm_trace.h5:/german/layer3 -o out.h5 --similarity "
+          "penumbral "
+          "-p gamma=2 --keep output,lse,weights\n"
+          "  conelab attend qkv.npz -o out.h5 --similarity dot --mask causal --bias alibi\n",
+      .fields = {input_field(),
+                 output_field(),
+                 call_field(),
+                 {.name = "q",
+                  .option = "--q",
+                  .about = "name of q in INPUT, or a .npy file",
+                  .kind = FieldKind::array},
+                 {.name = "k",
+                  .option = "--k",
+                  .about = "the same for k; default: q where absent",
+                  .kind = FieldKind::array},
+                 {.name = "v",
+                  .option = "--v",
+                  .about = "the same for v; default: q where absent",
+                  .kind = FieldKind::array},
+                 {.name = "head",
+                  .option = "--head",
+                  .about = "the only head of q, k and v that is read; default: all",
+                  .kind = FieldKind::integer},
+                 lengths_field(),
+                 {.name = "keep",
+                  .option = "--keep",
+                  .about =
+                      "what to write: weights, logits, gradients, determinant (of d output / d q); "
+                      "output and lse always are",
+                  .kind = FieldKind::list,
+                  .initial = "output,lse"},
+                 {.name = "device",
+                  .option = "--device",
+                  .about = "cpu, cuda or auto",
+                  .initial = "auto"},
+                 {.name = "dtype",
+                  .option = "--dtype",
+                  .about = "f64, f32, bf16 or f16; default: f64 for f64 input, else f32"},
+                 threads_field(),
+                 {.name = "allow_external",
+                  .option = "--allow-external",
+                  .about = "follow links and storage out of the input file",
+                  .kind = FieldKind::flag}},
+      .run = run_attend,
+      .check = check_attend,
+      .check_input = check_queries,
+      .keys = call_keys};
 }
 
 }  // namespace conelab

@@ -1,15 +1,20 @@
-// The job `attend`: read the input, compute, write the result.
+// The job `attend`: reads the input, computes, and writes the result (attend_job.cpp). Before
+// anything is read, it checks that the output can be written. HDF5 is read in a child process.
+//
+// 16-bit numbers are rounded on input, computed in float and rounded once on output. Output, lse
+// and gradients come from the job's device; weights and logits [n_q x n_k] always come from the
+// CPU. Under "auto", if the device fails, the CPU takes over with a remark. The stages of progress
+// are "forward", "backward", "determinant", "weights" and "logits".
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/base/tensor.h"
 #include "core/operators/operator.h"
-#include "core/study/job.h"
+#include "core/study/job_spec.h"
 
 namespace conelab {
 
@@ -35,44 +40,14 @@ struct AttendJob {
 /// "determinant".
 [[nodiscard]] const std::vector<std::string>& attend_parts();
 
-/// What a finished job did.
-struct AttendSummary {
-  Extents extents;
-  Dtype dtype = Dtype::f32;
-  std::string device = "cpu";  ///< Where the output was computed: "cpu" or "cuda".
-  double compute_seconds = 0;
-  double write_seconds = 0;
-  /// Which of "k" and "v" are absent from the file; q is used in their place.
-  std::vector<std::string> from_query;
-  /// The parts that were written. An operator may not have all that were wanted.
-  std::vector<std::string> kept;
-  bool own_mask = false;       ///< Whether a mask that the input contains was applied.
-  bool mask_left_out = false;  ///< Whether it contains one that the operator does not take.
-  std::int64_t nan_count = 0;  ///< Numbers of the input that are NaN.
-  std::int64_t infinite_count = 0;
-  std::vector<std::string> non_finite_arrays;  ///< The arrays that hold them.
-  std::int64_t rounded_to_infinity = 0;        ///< Finite numbers that were rounded.
-  std::int64_t outputs = 0;                    ///< Numbers of the output.
-  std::int64_t bad_outputs = 0;                ///< Numbers of the output that are not finite.
-  /// Numbers of the gradients, parameters included, that are not finite.
-  std::int64_t bad_gradients = 0;
-};
-
-/// Reads the input (HDF5 in a child process), computes, and writes the output whole or not at all.
-/// Before anything is read, it checks that the output can be written.
-///
-/// 16-bit numbers are rounded on input, computed in float and rounded once on output. Output, lse
-/// and gradients come from the job's device; weights and logits [n_q x n_k] always come from the
-/// CPU. Under "auto", if the device fails, the CPU takes over with a remark. The stages of progress
-/// are "forward", "backward", "determinant", "weights" and "logits".
-///
-/// Throws misuse for a wrong call, a failure for input that cannot be read or output that cannot be
-/// written, and interrupted once the context wants the job to stop.
-[[nodiscard]] AttendSummary run_attend(const AttendJob& job, const JobContext& context);
-
-/// Returns the job as JSON without its output. The result stores it as the attribute `spec`.
-[[nodiscard]] nlohmann::ordered_json attend_to_json(const AttendJob& job);
-/// Returns the words of the command line that runs this job.
-[[nodiscard]] std::vector<std::string> attend_command(const AttendJob& job);
+/// Returns the job of a spec, which may be of another kind with the same fields. Throws misuse for
+/// values that cannot be parsed.
+[[nodiscard]] AttendJob attend_of(const JobSpec& spec);
+/// Returns the rows of the fields that jobs share which read q, k and v.
+[[nodiscard]] JobField input_field();
+[[nodiscard]] JobField output_field(const std::string& about = "the HDF5 file to write");
+[[nodiscard]] JobField call_field();
+[[nodiscard]] JobField lengths_field();
+[[nodiscard]] JobField threads_field();
 
 }  // namespace conelab

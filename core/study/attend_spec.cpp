@@ -1,25 +1,12 @@
-// Writes an attend job as JSON and as a command line.
-#include <fmt/ranges.h>
-
+// The fields of jobs that read q, k and v, and how they become an AttendJob.
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/study/attend_job.h"
-#include "core/study/call_json.h"
+#include "core/study/job_input.h"
 
 namespace conelab {
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-template <class Entry>
-std::string joined(const std::vector<Entry>& list) {
-  return fmt::format("{}", fmt::join(list, ","));
-}
-
-}  // namespace
 
 bool AttendJob::keeps(const std::string& what) const {
   return std::find(keep.begin(), keep.end(), what) != keep.end();
@@ -31,40 +18,59 @@ const std::vector<std::string>& attend_parts() {
   return parts;
 }
 
-Json attend_to_json(const AttendJob& job) {
-  Json json{{"command", "attend"}, {"input", job.input}};
-  if (!job.query.empty()) json["query"] = job.query;
-  if (!job.key.empty()) json["key"] = job.key;
-  if (!job.value.empty()) json["value"] = job.value;
-  if (job.head) json["head"] = *job.head;
-  json["call"] = call_to_json(job.call);
-  if (!job.key_lengths.empty()) json["key_lengths"] = job.key_lengths;
-  if (job.dtype) json["dtype"] = dtype_name(*job.dtype);
-  json["device"] = job.device;
-  json["keep"] = job.keep;
-  if (job.allow_external) json["allow_external"] = true;
-  return json;
+JobField input_field() {
+  return {.name = "input",
+          .option = "INPUT",
+          .about = "q, k, v: FILE.h5, FILE.h5:/group, FILE.npz or FILE.safetensors",
+          .kind = FieldKind::input};
 }
 
-std::vector<std::string> attend_command(const AttendJob& job) {
-  std::vector<std::string> words = {"conelab", "attend"};
-  const auto add = [&](const char* option, const std::string& value) {
-    if (!value.empty()) words.insert(words.end(), {option, value});
-  };
-  if (!job.input.empty()) words.push_back(job.input);
-  add("--q", job.query);
-  add("--k", job.key);
-  add("--v", job.value);
-  if (job.head) add("--head", fmt::format("{}", *job.head));
-  add("-o", job.output);
-  for (const std::string& word : call_arguments(job.call)) words.push_back(word);
-  add("--lengths", joined(job.key_lengths));
-  if (job.dtype) add("--dtype", dtype_name(*job.dtype));
-  if (job.device != AttendJob().device) add("--device", job.device);
-  if (job.threads > 0) add("--threads", fmt::format("{}", job.threads));
-  if (job.keep != AttendJob().keep) add("--keep", joined(job.keep));
-  if (job.allow_external) words.emplace_back("--allow-external");
-  return words;
+JobField output_field(const std::string& about) {
+  return {.name = "output",
+          .option = "-o,--output",
+          .about = about,
+          .kind = FieldKind::output,
+          .required = true,
+          .changes_result = false};
+}
+
+JobField call_field() {
+  return {.name = "call", .option = "", .about = "", .kind = FieldKind::call};
+}
+
+JobField lengths_field() {
+  return {.name = "lengths",
+          .option = "--lengths",
+          .about = "for --mask padding: keys that are not padding, one per batch element",
+          .kind = FieldKind::list};
+}
+
+JobField threads_field() {
+  return {.name = "threads",
+          .option = "--threads",
+          .about = "threads; default: all cores",
+          .kind = FieldKind::integer,
+          .changes_result = false,
+          .least = 1,
+          .most = 4096};
+}
+
+AttendJob attend_of(const JobSpec& spec) {
+  AttendJob job;
+  job.input = spec.text("input");
+  job.output = spec.text("output");
+  job.query = spec.text("q"), job.key = spec.text("k"), job.value = spec.text("v");
+  if (spec.given("head")) job.head = spec.integer("head");
+  job.call = spec.call();
+  job.key_lengths = parse_key_lengths(spec.list("lengths"));
+  if (spec.given("dtype")) job.dtype = dtype_from_name(spec.text("dtype"));
+  if (spec.given("device")) job.device = spec.text("device");
+  job.threads = static_cast<int>(spec.integer("threads"));
+  for (const std::string& part : spec.list("keep")) {
+    if (!job.keeps(part)) job.keep.push_back(part);
+  }
+  job.allow_external = spec.flag("allow_external");
+  return job;
 }
 
 }  // namespace conelab

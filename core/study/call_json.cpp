@@ -14,13 +14,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Returns a number, a list of numbers, or the text itself.
-Json parameter_to_json(const Value& value) {
-  if (value.lists().size() != 1) return value.text();
-  const std::vector<double>& list = value.lists().front();
-  return list.size() == 1 ? Json(list.front()) : Json(list);
-}
-
 Value parameter_from_json(const std::string& key, const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_number()) return value.get<double>();
@@ -56,6 +49,12 @@ std::string quoted(const std::string& text) {
 }
 
 }  // namespace
+
+Json parameter_to_json(const Value& value) {
+  if (value.lists().size() != 1) return value.text();
+  const std::vector<double>& list = value.lists().front();
+  return list.size() == 1 ? Json(list.front()) : Json(list);
+}
 
 Json call_to_json(const Call& call) {
   Json json;

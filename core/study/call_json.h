@@ -20,6 +20,9 @@ namespace conelab {
 /// unknown members and for values of a wrong type.
 [[nodiscard]] Call call_from_json(const nlohmann::ordered_json& json);
 
+/// Returns the value of a parameter as a number, a list of numbers, or its text.
+[[nodiscard]] nlohmann::ordered_json parameter_to_json(const Value& value);
+
 /// Returns the options that choose this call: "--similarity", "penumbral", "-p", "gamma=2", ...
 /// Defaults are left out.
 [[nodiscard]] std::vector<std::string> call_arguments(const Call& call);

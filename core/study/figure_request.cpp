@@ -9,6 +9,7 @@
 #include "core/figure/style.h"
 #include "core/files/read_tensors.h"
 #include "core/study/call_json.h"
+#include "core/study/job_table.h"
 #include "core/study/labelled_view.h"
 
 namespace conelab {
@@ -80,14 +81,13 @@ void read_bench(const FigureRequest& request, figure::FigureInput& input) {
   }
 }
 
-std::vector<std::string> figure_words(const FigureRequest& request) {
-  std::vector<std::string> words = {"conelab", "figure", request.name};
-  for (const std::string& input : request.inputs) words.insert(words.end(), {"--input", input});
-  for (const auto& [key, value] : request.parameters) {
-    words.insert(words.end(), {"-p", key + "=" + value});
-  }
-  if (!request.width.empty()) words.insert(words.end(), {"--width", request.width});
-  return words;
+JobSpec figure_spec(const FigureRequest& request) {
+  JobSpec spec{&job_named("figure"), {}};
+  spec.values["kind"] = request.name;
+  if (!request.inputs.empty()) spec.values["input"] = request.inputs;
+  spec.values["parameters"] = request.parameters;
+  if (!request.width.empty()) spec.values["width"] = request.width;
+  return spec;
 }
 
 figure::DisplayList draw_figure(const FigureRequest& request) {
@@ -98,7 +98,7 @@ figure::DisplayList draw_figure(const FigureRequest& request) {
   input.parameters = request.parameters;
   if (!request.width.empty()) input.width = figure::width_in_points(request.width);
   input.metadata.version = version();
-  input.metadata.spec = shell_line(figure_words(request));
+  input.metadata.spec = shell_line(command_words(figure_spec(request)));
   read_source(info.source, request, input);
   input.metadata.data_hash = digests_of(request);
   return info.make(input);

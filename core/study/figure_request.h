@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/figure/figure_table.h"
-#include "core/study/job.h"
+#include "core/study/job_spec.h"
 
 namespace conelab {
 
@@ -26,9 +26,9 @@ struct FigureRequest {
   [[nodiscard]] const std::string& single_input() const;
 };
 
-/// Returns the words of the command that draws the figure again, keys in alphabetical order. The
-/// output is left out because it does not change the figure.
-[[nodiscard]] std::vector<std::string> figure_words(const FigureRequest& request);
+/// Returns the request as a job without an output; its words are those of the command that draws
+/// the figure again, keys in alphabetical order.
+[[nodiscard]] JobSpec figure_spec(const FigureRequest& request);
 
 /// Checks the name and the keys, reads the input, and draws the figure, whose metadata state that
 /// command. Throws misuse for unknown names, keys and values, and a failure for input that cannot

@@ -6,11 +6,16 @@
 #include <functional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/base/tensor.h"
 #include "core/tiles/backend.h"
 
 namespace conelab {
+
+namespace figure {
+struct DisplayList;
+}
 
 struct JobContext {
   /// Polled often; once it returns true, the job throws interrupted. Empty: never.
@@ -21,6 +26,15 @@ struct JobContext {
   /// Receives what the user should know of a job that goes on, one line each. Empty: dropped.
   std::function<void(const std::string& text)> remark = {};
   Backend* cuda = nullptr;  ///< Null: the program has no such device.
+  /// Receives the seconds that a job has left, before `progress`, if the job knows better than by a
+  /// constant pace; NaN: unknown. Empty: nobody listens.
+  std::function<void(double seconds)> seconds_left = {};
+  /// The command that starts a worker of benchmarks; its first word is a path.
+  std::vector<std::string> worker = {};
+  /// Writes a figure as PNG. Empty: the program cannot.
+  std::function<void(const figure::DisplayList& list, const std::string& path)> write_png = {};
+  /// Endings of files beside the output in which a figure is written as well: ".pdf".
+  std::vector<std::string> also = {};
 
   [[nodiscard]] bool stopped() const { return cancelled && cancelled(); }
   /// Formats a remark and hands it on.

@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "core/base/error.h"
+#include "core/base/find_named.h"
 #include "core/base/parse_number.h"
 #include "core/call/call_text.h"
 #include "core/files/atomic_file.h"
@@ -13,7 +14,6 @@
 #include "core/operators/combines.h"
 #include "core/operators/operator.h"
 #include "core/pair/mask.h"
-#include "core/study/call_json.h"
 
 namespace conelab {
 namespace {
@@ -31,10 +31,9 @@ bool takes_own_mask(const Call& call) {
 
 }  // namespace
 
-std::vector<std::int64_t> parse_key_lengths(const std::string& text) {
+std::vector<std::int64_t> parse_key_lengths(const std::vector<std::string>& entries) {
   std::vector<std::int64_t> lengths;
-  if (text.empty()) return lengths;
-  for (const std::string& part : split_list(text, "--lengths")) {
+  for (const std::string& part : entries) {
     const std::optional<std::int64_t> value = parse_integer(part);
     if (!value || *value < 0) misuse("--lengths: '{}' is not a whole number from 0", part);
     lengths.push_back(*value);
@@ -47,6 +46,24 @@ void check_key_lengths(const Call& call, const std::vector<std::int64_t>& length
   const bool reads = read_by_any(call.masks, MaskOperand::lengths);
   if (reads && lengths.empty()) misuse("mask {} needs --lengths, one per batch", mask);
   if (!reads && !lengths.empty()) misuse("--lengths is read by --mask {} only", mask);
+}
+
+std::vector<std::string> call_keys(const JobSpec& spec) {
+  const Call call = spec.call();
+  if (!is_attention(call)) {
+    std::vector<std::string> known;
+    for (const OperatorRow& row : operator_table()) known.emplace_back(row.info.name);
+    (void)index_of_name("operator", call.operation, known);
+  }
+  for (const CallField& field : call_fields()) {
+    for (const std::string& word : split_names(field_text(field, call, ','))) {
+      if (!is_default(field, call)) (void)row_named(field.name, field.parts(), word);
+    }
+  }
+  std::vector<std::string> keys;
+  for (const ParameterInfo& info : call_parameters(call)) keys.emplace_back(info.key);
+  if (draws_tensors(call)) keys.emplace_back("seed");
+  return keys;
 }
 
 void claim_output(const AttendJob& job, const std::string& kind, const std::string& command,
@@ -62,10 +79,10 @@ void claim_output(const AttendJob& job, const std::string& kind, const std::stri
   probe_writable(job.output);
 }
 
-Input read_attend_input(const AttendJob& job, const std::function<bool()>& cancelled,
-                        const std::vector<ParameterInfo>& also, bool digest) {
+namespace {
+
+InputOptions options_of(const AttendJob& job) {
   InputOptions options;
-  options.digest = digest;
   options.query = job.query;
   options.key = job.key;
   options.value = job.value;
@@ -73,6 +90,19 @@ Input read_attend_input(const AttendJob& job, const std::function<bool()>& cance
   options.query_only = !reads_keys(job.call);
   options.with_values = !ignores_values(job.call);
   options.with_mask = takes_own_mask(job.call);
+  return options;
+}
+
+}  // namespace
+
+void check_queries(const JobSpec& spec) {
+  InputOptions options = options_of(attend_of(spec));
+  options.numbers = options.digest = false;
+  (void)read_input_sandboxed(spec.text("input"), options);
+}
+
+Input read_attend_input(const AttendJob& job, const std::function<bool()>& cancelled) {
+  InputOptions options = options_of(job);
   std::map<std::string, std::string> files;
   for (const ParameterInfo& info : call_parameters(job.call)) {
     if (info.domain != Domain::tensor) continue;
@@ -86,7 +116,6 @@ Input read_attend_input(const AttendJob& job, const std::function<bool()>& cance
       }
     }
   }
-  for (const ParameterInfo& info : also) options.parameters.emplace_back(info.key);
   Input input = read_input_sandboxed(job.input, options, {.cancelled = cancelled});
   for (const auto& [name, path] : files) input.parameters[name] = read_npy_tensor(path);
   return input;

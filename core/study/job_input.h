@@ -10,12 +10,18 @@
 
 namespace conelab {
 
-/// Parses the option `--lengths`, "5,7": the number of keys that are not padding, one per batch
-/// element. An empty text gives an empty list. Throws misuse for anything but whole numbers from 0.
-[[nodiscard]] std::vector<std::int64_t> parse_key_lengths(const std::string& text);
+/// Parses the entries of the option `--lengths`: the number of keys that are not padding, one per
+/// batch element. Throws misuse for anything but whole numbers from 0.
+[[nodiscard]] std::vector<std::int64_t> parse_key_lengths(const std::vector<std::string>& entries);
 
 /// Throws misuse if the call has the mask `padding` but no lengths, or lengths without that mask.
 void check_key_lengths(const Call& call, const std::vector<std::int64_t>& lengths);
+
+/// Returns the keys of `-p` under the spec's call. Throws misuse for an unknown operator or part.
+[[nodiscard]] std::vector<std::string> call_keys(const JobSpec& spec);
+
+/// Throws a failure if the spec's input has no q, without reading numbers.
+void check_queries(const JobSpec& spec);
 
 /// Checks that the job's output may be replaced, and that it can be written. Throws misuse if it is
 /// one of the inputs, or if a file lies there that is not a result of the kind `kind`, which
@@ -25,11 +31,8 @@ void claim_output(const AttendJob& job, const std::string& kind, const std::stri
                   const std::function<bool()>& cancelled);
 
 /// Reads q, k and v in a sandbox, and, if the file has them, the tensors that the job's call reads
-/// in addition and those of `also`. Without `digest` the file's SHA-256 remains empty, for callers
-/// that read several layers of a file. Throws interrupted once `cancelled` returns true.
-[[nodiscard]] Input read_attend_input(const AttendJob& job, const std::function<bool()>& cancelled,
-                                      const std::vector<ParameterInfo>& also = {},
-                                      bool digest = true);
+/// in addition. Throws interrupted once `cancelled` returns true.
+[[nodiscard]] Input read_attend_input(const AttendJob& job, const std::function<bool()>& cancelled);
 
 /// Leaves one head of an input, and returns the call of this head alone: its results are those that
 /// the whole input gives it. A call that makes heads is returned as it is, and its tensors keep

@@ -6,6 +6,7 @@
 #include "app/command_line.h"
 #include "app/progress.h"
 #include "app/report_error.h"
+#include "core/base/duration.h"
 
 namespace conelab {
 namespace {

@@ -23,7 +23,7 @@ MAY_INCLUDE = {
 CORE_ROWS = "core/CMakeLists.txt"
 # Libraries that stay out of a folder.
 FOREIGN = {
-    "core": r"^(Q[A-Z]|Qt|imgui|CLI/|toml|cuda)",
+    "core": r"^(Q[A-Z]|Qt|imgui|CLI/|cuda)",
     "gpu": r"^(Q[A-Z]|Qt|imgui|nlohmann|CLI/|toml)",
     "datasets": r"^(Q[A-Z]|Qt|imgui|CLI/|cuda)",
     "widgets": r"^(CLI/|cuda|nlohmann)",

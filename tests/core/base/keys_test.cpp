@@ -8,7 +8,7 @@ namespace {
 using fixtures::error_of;
 using ::testing::HasSubstr;
 
-const std::vector<Key> keys = {{"n", "500", "nodes", Domain::whole, "", 1000},
+const std::vector<KeyInfo> keys = {{"n", "500", "nodes", Domain::whole, "", 1000},
                                {"dtype", "f32", "type", Domain::choice, "f32|f64"},
                                {"path", "", "folder", Domain::any, "text"}};
 

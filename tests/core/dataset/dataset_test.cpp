@@ -13,7 +13,7 @@ using fixtures::error_of;
 using ::testing::HasSubstr;
 
 template <class T>
-const std::vector<T>& list(const Dataset& made, const char* name) {
+const std::vector<T>& list(const MadeData& made, const char* name) {
   return std::get<std::vector<T>>(made.groups.front().second.variable(name)->data);
 }
 
@@ -24,7 +24,7 @@ std::size_t closure_size(const Hierarchy& hierarchy) {
 }
 
 /// The SHA-256 of all numbers and texts of a data set, whatever the file format makes of them.
-std::string digest(const Dataset& made) {
+std::string digest(const MadeData& made) {
   Sha256 sum;
   const auto add = [&](const auto& numbers) {
     sum.update(numbers.data(), numbers.size() * sizeof numbers.front());
@@ -87,7 +87,7 @@ TEST(Dataset, SeedsChangeWhatIsDrawn) {
 
 TEST(Dataset, HierarchiesAreReduced) {
   for (const DatasetInfo& info : dataset_table()) {
-    const Dataset made = make_dataset(info.name, {});
+    const MadeData made = make_dataset(info.name, {});
     if (made.hierarchy) {
       EXPECT_TRUE(is_reduced(*made.hierarchy, ancestors_of(*made.hierarchy))) << info.name;
     }
@@ -95,7 +95,7 @@ TEST(Dataset, HierarchiesAreReduced) {
 }
 
 TEST(Dataset, TreesHaveTheirSizes) {
-  const Dataset tree = make_dataset("tree", {{"branching", "3"}, {"depth", "5"}});
+  const MadeData tree = make_dataset("tree", {{"branching", "3"}, {"depth", "5"}});
   EXPECT_EQ(tree.hierarchy->size(), 364);
   EXPECT_EQ(tree.hierarchy->edges.size(), 363u);
   EXPECT_EQ(closure_size(*tree.hierarchy), 3u + 2 * 9 + 3 * 27 + 4 * 81 + 5 * 243);
@@ -104,7 +104,7 @@ TEST(Dataset, TreesHaveTheirSizes) {
                 (void)make_dataset("tree", {{"depth", "40"}});
               }),
               HasSubstr("more than 1000000 nodes"));
-  const Dataset recursive = make_dataset("random-tree", {});
+  const MadeData recursive = make_dataset("random-tree", {});
   EXPECT_EQ(recursive.hierarchy->size(), 500);
   EXPECT_EQ(recursive.hierarchy->edges.size(), 499u);
 }
@@ -113,7 +113,7 @@ TEST(Dataset, TreesHaveTheirSizes) {
 TEST(Dataset, RecursiveTreesHaveTheirExpectedDepth) {
   double sum = 0, expected = 0, harmonic = 0;
   for (int seed = 1; seed <= 200; ++seed) {
-    const Dataset tree =
+    const MadeData tree =
         make_dataset("random-tree", {{"seed", std::to_string(seed)}, {"n", "100"}});
     sum += static_cast<double>(closure_size(*tree.hierarchy));
   }
@@ -128,7 +128,7 @@ TEST(Dataset, HyperbolicGraphsHaveTheirExpectedDegree) {
   for (const auto& [n, expected] : known) {
     double sum = 0, squares = 0;
     for (int seed = 1; seed <= 200; ++seed) {
-      const Dataset graph = make_dataset(
+      const MadeData graph = make_dataset(
           "hyperbolic-graph", {{"n", std::to_string(n)}, {"seed", std::to_string(seed)}});
       const double degree = static_cast<double>(list<std::int64_t>(graph, "edge").size()) / n;
       sum += degree;
@@ -140,7 +140,7 @@ TEST(Dataset, HyperbolicGraphsHaveTheirExpectedDegree) {
 }
 
 TEST(Dataset, SlicesHoldTheirAngles) {
-  const Dataset graph = make_dataset("hyperbolic-graph", {{"slice", "30"}});
+  const MadeData graph = make_dataset("hyperbolic-graph", {{"slice", "30"}});
   for (const double angle : list<double>(graph, "angle")) {
     EXPECT_GE(angle, 0);
     EXPECT_LT(angle, 0.5235987756);
@@ -148,7 +148,7 @@ TEST(Dataset, SlicesHoldTheirAngles) {
 }
 
 TEST(Dataset, ClustersHaveTheirDensities) {
-  const Dataset graph = make_dataset("clustered", {});
+  const MadeData graph = make_dataset("clustered", {});
   const auto& edges = list<std::int64_t>(graph, "edge");
   const auto& cluster = list<std::int64_t>(graph, "cluster");
   double within = 0;
@@ -162,7 +162,7 @@ TEST(Dataset, ClustersHaveTheirDensities) {
 }
 
 TEST(Dataset, PapersCiteRecentOnes) {
-  const Dataset graph = make_dataset("citation", {});
+  const MadeData graph = make_dataset("citation", {});
   const auto& edges = list<std::int64_t>(graph, "edge");
   EXPECT_EQ(edges.size(), 2u * (0 + 1 + 2 + 997 * 3));
   std::vector<int> cited(1000);
@@ -220,7 +220,7 @@ TEST_F(WordNet, ReadsItsFiles) {
 
 TEST(Dataset, SentencesHaveTheirDepth) {
   for (const int depth : {2, 3, 4, 6}) {
-    const Dataset made = make_dataset("sentences", {{"depth", std::to_string(depth)}});
+    const MadeData made = make_dataset("sentences", {{"depth", std::to_string(depth)}});
     const Hierarchy& trees = *made.hierarchy;
     EXPECT_EQ(*std::max_element(trees.depths.begin(), trees.depths.end()), depth);
     EXPECT_EQ(std::count(trees.depths.begin(), trees.depths.end(), 0), 200);
@@ -239,7 +239,7 @@ TEST(Dataset, SentencesHaveTheirDepth) {
 }
 
 TEST(Dataset, RigidBodiesKeepTheirInvariants) {
-  const Dataset made = make_dataset("rigid-body", {});
+  const MadeData made = make_dataset("rigid-body", {});
   const auto& z = list<double>(made, "value");
   ASSERT_EQ(z.size(), 50u * 200 * 3);
   double moved = 0;
@@ -254,7 +254,7 @@ TEST(Dataset, RigidBodiesKeepTheirInvariants) {
 }
 
 TEST(Dataset, TokensHaveTheirShapesAndTwins) {
-  const Dataset made = make_dataset("gaussian", {{"heads", "2"}, {"n", "6"}, {"d", "3"}});
+  const MadeData made = make_dataset("gaussian", {{"heads", "2"}, {"n", "6"}, {"d", "3"}});
   EXPECT_EQ(made.tensors[1].extents, (std::vector<std::int64_t>{2, 6, 3}));
   const auto &q = made.tensors[0].numbers, &k = made.tensors[1].numbers;
   for (const std::size_t head : {0u, 18u}) {

@@ -99,5 +99,22 @@ TEST(CopiedCommand, NamesTheDeviceAndTheArrays) {
   }
 }
 
+TEST(CopiedCommand, OfABenchmarkWritesEveryOptionOut) {
+  BenchChoice typed;
+  typed.names("operator") = {"dot", "umbral"};
+  typed.names("pass") = {"forward", "backward"};
+  typed.numbers("seq_len") = "256..1024:x2";
+  typed.cold = false;
+  const std::string line = desktop_backends().bench.command(typed, "my result.h5");
+  EXPECT_TRUE(line.starts_with("conelab bench -o 'my result.h5' --operators dot,umbral ")) << line;
+  EXPECT_TRUE(
+      line.ends_with(" --lengths 256..1024:x2 --batch 1 --rounds 9 --controls 4 --seed 1 "
+                     "--time-limit 600 --warm-only"))
+      << line;
+  for (const Axis& axis : axes()) {
+    EXPECT_NE(line.find(fmt::format(" --{} ", axis.option)), std::string::npos) << axis.option;
+  }
+}
+
 }  // namespace
 }  // namespace conelab::desktop

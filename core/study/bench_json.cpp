@@ -1,4 +1,4 @@
-#include "app/bench_json.h"
+#include "core/study/bench_json.h"
 
 #include <cmath>
 #include <nlohmann/json.hpp>

@@ -1,0 +1,135 @@
+#include "app/command_job.h"
+
+#include <CLI/CLI.hpp>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/command_line.h"
+#include "app/desktop.h"
+#include "app/interrupt.h"
+#include "app/output.h"
+#include "app/progress.h"
+#include "core/base/error.h"
+#include "core/study/call_json.h"
+#include "core/study/job_table.h"
+#include "gpu/cuda_backend.h"
+
+namespace conelab {
+namespace {
+
+/// The option of a field and what was typed for it.
+struct TypedField {
+  JobField field;
+  CLI::Option* option = nullptr;
+  std::string text = {};
+  std::vector<std::string> texts = {};
+  bool flag = false;
+};
+
+struct TypedJob {
+  const JobKind* kind = nullptr;
+  std::deque<TypedField> fields;  ///< The options keep pointers to its elements.
+  bool json = false;
+};
+
+/// Returns the kind of value for the help, in CLI11's words.
+std::string type_text(const JobField& field) {
+  if (field.kind == FieldKind::number) return "FLOAT";
+  if (field.kind == FieldKind::optional_text) return "[FILE]";
+  if (field.kind != FieldKind::integer) return "TEXT";
+  const bool in_range = field.least > 0 && field.most < std::numeric_limits<std::int64_t>::max();
+  return in_range ? fmt::format("INT in [{} - {}]", field.least, field.most) : "INT";
+}
+
+void declare(TypedField& typed, CLI::App& options) {
+  const JobField& field = typed.field;
+  if (field.kind == FieldKind::flag) {
+    typed.option = options.add_flag(field.option, typed.flag, field.about);
+    return;
+  }
+  const bool repeated = field.kind == FieldKind::texts || field.kind == FieldKind::inputs ||
+                        field.kind == FieldKind::parameters;
+  if (repeated) {
+    typed.option = options.add_option(field.option, typed.texts, field.about);
+    typed.option->allow_extra_args(false);
+    if (field.kind == FieldKind::parameters) typed.option->option_text("KEY=VALUE");
+    return;
+  }
+  typed.option = options.add_option(field.option, typed.text, field.about);
+  typed.option->type_name(type_text(field))->required(field.required);
+  if (!field.initial.empty()) typed.option->default_str(field.initial);
+  if (field.kind == FieldKind::optional_text) typed.option->expected(0, 1);
+}
+
+/// Returns the text without the blank that marks a number which begins with a minus sign.
+std::string plain_text(const std::string& text) {
+  const std::string plain(unshielded(text));
+  return shield_number(plain) == text ? plain : text;
+}
+
+FieldValue value_of(const TypedField& typed, const JobKind& kind) {
+  const JobField& field = typed.field;
+  if (field.kind == FieldKind::flag) return typed.flag;
+  if (field.kind == FieldKind::parameters) return parse_parameters(typed.texts);
+  if (!typed.texts.empty()) return typed.texts;
+  try {
+    return value_of_text(field, plain_text(typed.text));
+  } catch (const Error& error) {
+    const std::string why = error.what(), option = field.printed_option();
+    if (!option.empty() && why.starts_with(option)) throw;
+    misuse("{}: wrong value ({}; see `conelab {} --help`)", option, why, kind.name);
+  }
+}
+
+JobSpec spec_of(const TypedJob& typed) {
+  FieldValues values;
+  for (const TypedField& field : typed.fields) {
+    if (field.option->count() > 0) values[field.field.name] = value_of(field, *typed.kind);
+  }
+  return spec_of_typed(*typed.kind, std::move(values));
+}
+
+int run(const TypedJob& typed) {
+  const JobSpec spec = spec_of(typed);
+  Progress bar(typed.kind->name);
+  std::optional<double> left;
+  JobContext context = command_context();
+  context.seconds_left = [&](double seconds) { left = seconds; };
+  context.progress = [&](const char* stage, double done) { bar.update(done, stage, left); };
+  context.remark = [&](const std::string& text) {
+    bar.clear();
+    print_warning(text);
+  };
+  const JobReport report = run_job(spec, context);
+  bar.clear();
+  if (typed.json) {
+    print_json(report.summary);
+  } else {
+    for (const std::string& line : report.lines) say("{}", line);
+  }
+  return 0;
+}
+
+}  // namespace
+
+JobContext command_context() {
+  return {.cancelled = interrupted,
+          .remark = print_warning,
+          .cuda = &cuda_backend(),
+          .worker = {"/proc/self/exe", "bench-worker"},
+          .write_png = png_writer()};
+}
+
+Action declare_job(const JobKind& kind, CLI::App& options) {
+  const auto typed = std::make_shared<TypedJob>();
+  typed->kind = &kind;
+  for (const JobField& field : typed_fields(kind)) {
+    declare(typed->fields.emplace_back(TypedField{field}), options);
+  }
+  options.add_flag("--json", typed->json, "print JSON");
+  return [typed] { return run(*typed); };
+}
+
+}  // namespace conelab

@@ -1,0 +1,268 @@
+#include "core/study/bench_job.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <optional>
+#include <sstream>
+
+#include "core/base/error.h"
+#include "core/base/names.h"
+#include "core/base/parse_number.h"
+#include "core/bench/operator_case.h"
+#include "core/bench/parts.h"
+#include "core/bench/summary.h"
+#include "core/files/sandbox.h"
+#include "core/study/attend_job.h"
+#include "core/study/bench_json.h"
+
+namespace conelab {
+namespace {
+
+/// Seconds within which a peer must start and describe itself.
+constexpr double peer_limit = 120;
+
+/// Returns the file that `-o FILE` or `--resume FILE` names.
+std::string output_of(const JobSpec& spec) {
+  const std::string output = spec.text("output"), resumed = spec.text("resume");
+  if (output.empty() && resumed.empty()) {
+    misuse("--output is required, or --resume FILE (see `conelab bench --help`)");
+  }
+  const auto path = [](const std::string& text) {
+    return std::filesystem::absolute(text).lexically_normal();
+  };
+  if (!output.empty() && !resumed.empty() && path(output) != path(resumed)) {
+    misuse("--output {} and --resume {} are not the same file", output, resumed);
+  }
+  return output.empty() ? resumed : output;
+}
+
+/// Returns the run that is resumed, or nothing for a new run. A call that names an output and no
+/// part of a sweep wants to go on, not to begin with the default sweep.
+std::optional<StoredRun> run_to_resume(const JobSpec& spec, const JobContext& context) {
+  if (!spec.given("resume")) return std::nullopt;
+  const std::string output = output_of(spec);
+  std::optional<StoredRun> run = stored_run(output, {.cancelled = context.cancelled});
+  const bool names_sweep = std::any_of(axes().begin(), axes().end(),
+                                       [&](const Axis& axis) { return spec.given(axis.option); });
+  if (!run && (!spec.given("output") || !names_sweep)) {
+    misuse("{}: there is no run to resume", output);
+  }
+  if (run && !run->peers.empty() && !spec.given("peer")) {
+    misuse("{}: its run had peers, name their commands with --peer again: {}", output,
+           join(run->peers));
+  }
+  return run;
+}
+
+Labels labels_of(const JobSpec& spec, const Axis& axis) {
+  return parse_labels(axis, std::string("--") + axis.option,
+                      fmt::format("{}", fmt::join(spec.list(axis.option), ",")));
+}
+
+/// Returns the sweep that the fields describe. What was not given is taken from the resumed run, if
+/// there is one. The runner refuses a sweep that differs from it.
+Sweep sweep_of(const JobSpec& spec, const std::optional<StoredRun>& resumed = {}) {
+  Sweep sweep = resumed ? resumed->sweep : Sweep();
+  const auto take = [&](const std::string& field, auto& item, const auto& value) {
+    if (!resumed || spec.given(field)) item = value;
+  };
+  for (const Axis& axis : axes()) take(axis.option, sweep[axis], labels_of(spec, axis));
+  take("batch", sweep.batch, spec.integer("batch"));
+  take("rounds", sweep.rounds, static_cast<int>(spec.integer("rounds")));
+  take("controls", sweep.controls, static_cast<int>(spec.integer("controls")));
+  take("seed", sweep.seed, static_cast<std::uint64_t>(spec.integer("seed")));
+  take("warm_only", sweep.cold, !spec.flag("warm_only"));
+  take("time_limit", sweep.time_limit, spec.number("time_limit"));
+  return sweep;
+}
+
+/// Returns what happened to the file as text.
+std::string ending_text(const std::string& name, BenchEnding ending) {
+  if (ending == BenchEnding::was_finished)
+    return name + " was finished already: nothing was left to measure";
+  const bool replaced = ending == BenchEnding::replaced;
+  return fmt::format("written to {}{}", name, replaced ? ", in the place of an earlier file" : "");
+}
+
+std::vector<std::string> result_lines(const LabelledFile& file, const std::string& name,
+                                      BenchEnding ending) {
+  std::vector<std::string> lines = table_lines(summary_table(measured_cases(file, name)));
+  lines.emplace_back();
+  for (const std::string& line : exponent_lines(measured_exponents(file, name)))
+    lines.push_back(line);
+  lines.emplace_back();
+  for (const std::string& note : summary_notes(file)) lines.push_back(note);
+  lines.push_back(ending_text(name, ending));
+  return lines;
+}
+
+/// Returns the words of a peer's command, which blanks separate.
+std::vector<std::string> words_of_command(const std::string& command) {
+  std::istringstream stream(command);
+  std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
+  if (words.empty()) misuse("--peer: expected a command (found '{}')", command);
+  return words;
+}
+
+/// Remarks on peers that measure nothing in the sweep, which is probably a mistake.
+void remark_idle_peers(const Sweep& sweep, const std::vector<Peer>& peers,
+                       const JobContext& context) {
+  for (const Peer& peer : peers) {
+    const Labels& operators = sweep["operator"];
+    const bool used = std::any_of(operators.begin(), operators.end(),
+                                  [&](const std::string& name) { return peer.has(name); });
+    if (!used) {
+      context.say("--peer {}: --operators names none of its operators ({})",
+                  fmt::join(peer.command, " "), join(peer.operations));
+    }
+  }
+}
+
+/// Returns a description of each device of the sweep except the CPU.
+std::vector<std::string> device_lines(const Sweep& sweep, const JobContext& context) {
+  const Labels& devices = sweep["device"];
+  if (std::find(devices.begin(), devices.end(), "cuda") == devices.end()) return {};
+  const DeviceState state = context.cuda == nullptr ? DeviceState() : context.cuda->state();
+  const std::string driver = state.driver.empty() ? "" : fmt::format(", driver {}", state.driver);
+  return {fmt::format("{}: {}{}", state.name, state.about, driver)};
+}
+
+void report_progress(const BenchProgress& p, const JobContext& context) {
+  if (context.seconds_left) context.seconds_left(p.eta);
+  const std::string stage = fmt::format("{}/{} {}", p.done, p.total, p.current);
+  if (context.progress) context.progress(stage.c_str(), p.share);
+}
+
+JobReport run_benchmark(const JobSpec& spec, const JobContext& context) {
+  BenchOptions options;
+  options.output = output_of(spec);
+  options.resume = spec.given("resume");
+  options.cancelled = context.cancelled;
+  options.warned = context.remark;
+  options.progress = [&](const BenchProgress& p) { report_progress(p, context); };
+  const std::optional<StoredRun> resumed = run_to_resume(spec, context);
+  for (const std::string& command : spec.list("peer")) {
+    options.peers.push_back(ask_peer(words_of_command(command), {peer_limit, context.cancelled}));
+  }
+  const Sweep sweep = sweep_of(spec, resumed);
+  remark_idle_peers(sweep, options.peers, context);
+  const BenchEnding ending =
+      run_bench(sweep, operator_workload(), with_context(sweep, options, context));
+  const std::string& name = options.output;
+  const LabelledFile file = read_labelled_file_sandboxed(name, {.cancelled = context.cancelled});
+  return {.summary = bench_json(file, name),
+          .lines = result_lines(file, name, ending),
+          .files = {name}};
+}
+
+/// Checks what is known before a resumed run and the operators of peers are.
+void check_benchmark(const JobSpec& spec) {
+  (void)output_of(spec);
+  if (spec.given("resume") || spec.given("peer")) return;
+  check_sweep(sweep_of(spec), operator_workload().operations);
+}
+
+/// Returns the seconds that the rounds take: each sample fills at least 20 ms and is repeated with
+/// flushed caches, and about as long again goes into the machine's peak and into starting a case.
+double seconds_of_sweep(const JobSpec& spec) {
+  constexpr double flops_a_second = 2e10, least = 0.02, around_a_sample = 0.05, start = 0.2;
+  const Sweep sweep = sweep_of(spec);
+  const Workload workload = operator_workload();
+  double seconds = 0;
+  const std::vector<Case> cases = sweep.cases();
+  for (const Case& c : cases) {
+    const double once = workload.predict(c, sweep.batch).flops / flops_a_second /
+                        static_cast<double>(std::max<std::int64_t>(1, c.number("threads")));
+    const double sample = std::max(least, once) + (sweep.cold ? once : 0) + around_a_sample;
+    seconds += start + sweep.rounds * sample;
+  }
+  const auto count = static_cast<double>(cases.size());
+  return seconds * (count + std::min<double>(count, sweep.controls)) / std::max(1.0, count);
+}
+
+std::vector<JobField> axis_fields() {
+  std::vector<JobField> fields;
+  for (const Axis& axis : axes()) {
+    fields.push_back({.name = axis.option,
+                      .option = std::string("--") + axis.option,
+                      .about = axis.about,
+                      .kind = FieldKind::list,
+                      .initial = axis.initial});
+  }
+  return fields;
+}
+
+JobField whole(const char* name, const char* about, const char* initial, std::int64_t least,
+               std::int64_t most) {
+  return {.name = name,
+          .option = std::string("--") + name,
+          .about = about,
+          .kind = FieldKind::integer,
+          .initial = initial,
+          .least = least,
+          .most = most};
+}
+
+std::vector<JobField> bench_fields() {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t most_rounds = std::numeric_limits<int>::max();
+  JobField output = output_field(
+      "the HDF5 file to write; a run that measured something replaces an earlier result");
+  output.required = false;
+  std::vector<JobField> fields = axis_fields();
+  fields.insert(fields.begin(), output);
+  fields.push_back(whole("batch", "batch size", "1", -most, most));
+  fields.push_back(whole("rounds", "each case once in each round", "9", -most_rounds, most_rounds));
+  fields.push_back(whole("controls", "at most so many cases are measured twice (A/A)", "4",
+                         -most_rounds, most_rounds));
+  fields.push_back(whole("seed", "of inputs and orders", "1", 0, most));
+  const std::vector<JobField> others = {
+      {.name = "time_limit",
+       .option = "--time-limit",
+       .about = "seconds that one sample may take",
+       .kind = FieldKind::number,
+       .initial = "600"},
+      {.name = "peer",
+       .option = "--peer",
+       .about = "command of a program whose operators join (see tests/peers)",
+       .kind = FieldKind::texts},
+      {.name = "warm_only",
+       .option = "--warm-only",
+       .about = "do not time runs with flushed caches",
+       .kind = FieldKind::flag},
+      {.name = "resume",
+       .option = "--resume",
+       .about = "go on with the unfinished run of FILE, or of --output; its sweep needs not be "
+                "said again",
+       .kind = FieldKind::optional_text,
+       .changes_result = false}};
+  fields.insert(fields.end(), others.begin(), others.end());
+  return fields;
+}
+
+}  // namespace
+
+BenchOptions with_context(const Sweep& sweep, BenchOptions options, const JobContext& context) {
+  options.worker = context.worker;
+  options.devices = device_lines(sweep, context);
+  return options;
+}
+
+JobKind bench_job() {
+  return {.name = "bench",
+          .about = "measure operators against sequence length",
+          .example =
+              "  conelab bench -o bench.h5 --operators dot,penumbral --lengths 256..4096:x2 "
+              "--heads 1\n"
+              "  conelab bench --resume bench.h5    (after Ctrl-C)\n",
+          .fields = bench_fields(),
+          .run = run_benchmark,
+          .check = check_benchmark,
+          .seconds = seconds_of_sweep,
+          .measures_time = true};
+}
+
+}  // namespace conelab

@@ -1,0 +1,141 @@
+#include "core/study/job_spec.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/names.h"
+#include "core/study/call_json.h"
+#include "core/study/call_words.h"
+#include "core/study/job_table.h"
+
+namespace conelab {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Returns the value given for a field, or its default; T() if it has none.
+template <class T>
+T value_or_default(const JobSpec& spec, const std::string& name) {
+  if (const auto given = spec.values.find(name); given != spec.values.end()) {
+    return std::get<T>(given->second);
+  }
+  const JobField* field = find_field(*spec.kind, name);
+  if (field == nullptr || field->initial.empty()) return T();
+  return std::get<T>(value_of_text(*field, field->initial));
+}
+
+std::vector<std::string> field_names(const JobKind& kind) {
+  std::vector<std::string> names;
+  for (const JobField& field : kind.fields) names.push_back(field.name);
+  return names;
+}
+
+}  // namespace
+
+std::string JobSpec::text(const std::string& field) const {
+  return value_or_default<std::string>(*this, field);
+}
+std::int64_t JobSpec::integer(const std::string& field) const {
+  return value_or_default<std::int64_t>(*this, field);
+}
+double JobSpec::number(const std::string& field) const {
+  return value_or_default<double>(*this, field);
+}
+bool JobSpec::flag(const std::string& field) const { return value_or_default<bool>(*this, field); }
+std::vector<std::string> JobSpec::list(const std::string& field) const {
+  return value_or_default<std::vector<std::string>>(*this, field);
+}
+std::map<std::string, std::string> JobSpec::parameters() const {
+  return value_or_default<std::map<std::string, std::string>>(*this, "parameters");
+}
+Call JobSpec::call() const { return value_or_default<Call>(*this, "call"); }
+
+const JobField* find_field(const JobKind& kind, const std::string& name) {
+  const auto found = std::find_if(kind.fields.begin(), kind.fields.end(),
+                                  [&](const JobField& field) { return field.name == name; });
+  return found == kind.fields.end() ? nullptr : &*found;
+}
+
+const JobField* find_field(const JobKind& kind, FieldKind wanted) {
+  const auto found = std::find_if(kind.fields.begin(), kind.fields.end(),
+                                  [&](const JobField& field) { return field.kind == wanted; });
+  return found == kind.fields.end() ? nullptr : &*found;
+}
+
+std::vector<JobField> typed_fields(const JobKind& kind) {
+  std::vector<JobField> all;
+  for (const JobField& field : kind.fields) {
+    if (field.kind != FieldKind::call) {
+      all.push_back(field);
+      continue;
+    }
+    const std::vector<JobField> parts = call_word_fields();
+    all.insert(all.end(), parts.begin(), parts.end());
+  }
+  return all;
+}
+
+JobSpec spec_of_typed(const JobKind& kind, FieldValues typed) {
+  JobSpec spec{&kind, {}};
+  if (const JobField* call = find_field(kind, FieldKind::call)) {
+    spec.values[call->name] = take_call(typed);
+  }
+  spec.values.merge(typed);
+  return spec;
+}
+
+void check_spec(const JobSpec& spec) {
+  for (const JobField& field : spec.kind->fields) {
+    if (field.required && !spec.given(field.name)) misuse("{} is required", field.name);
+  }
+  if (spec.kind->check != nullptr) spec.kind->check(spec);
+  if (find_field(*spec.kind, "parameters") != nullptr && spec.kind->keys != nullptr) {
+    const std::vector<std::string> known = spec.kind->keys(spec);
+    for (const auto& [key, value] : spec.parameters()) {
+      if (std::find(known.begin(), known.end(), key) == known.end())
+        unknown_name("key", key, known);
+    }
+  }
+}
+
+Json spec_to_json(const JobSpec& spec) {
+  Json json{{"command", spec.kind->name}};
+  for (const JobField& field : spec.kind->fields) {
+    if (!field.changes_result) continue;
+    const auto given = spec.values.find(field.name);
+    if (given != spec.values.end()) {
+      json[field.name] = value_to_json(given->second);
+    } else if (!field.initial.empty()) {
+      json[field.name] = value_to_json(value_of_text(field, field.initial));
+    }
+  }
+  return json;
+}
+
+JobSpec spec_from_json(const Json& json) {
+  if (!json.is_object() || !json.contains("command") || !json["command"].is_string()) {
+    misuse("spec: is not a job");
+  }
+  JobSpec spec{&job_named(json["command"].get<std::string>()), {}};
+  for (const auto& [name, value] : json.items()) {
+    if (name == "command") continue;
+    const JobField* field = find_field(*spec.kind, name);
+    if (field == nullptr)
+      unknown_name("member of " + spec.kind->name, name, field_names(*spec.kind));
+    spec.values[name] = value_of_json(*field, value);
+  }
+  return spec;
+}
+
+std::vector<std::string> command_words(const JobSpec& spec) {
+  std::vector<std::string> words = {"conelab", spec.kind->name};
+  for (const JobField& field : spec.kind->fields) {
+    const auto given = spec.values.find(field.name);
+    if (given == spec.values.end()) continue;
+    const std::vector<std::string> own = words_of_value(field, given->second);
+    words.insert(words.end(), own.begin(), own.end());
+  }
+  return words;
+}
+
+}  // namespace conelab

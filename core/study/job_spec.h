@@ -1,0 +1,100 @@
+// A job as data: its kind, which is a row of job_table.h, and the values of its fields.
+//
+// The command line, the desktop, studies and reports write a JobSpec; `run_job` (job_table.h) runs
+// it. As JSON it is stored in result files, as words it is the command that does the same.
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/study/job.h"
+#include "core/study/job_field.h"
+
+namespace conelab {
+
+struct JobKind;
+
+/// Values by the name of their field. Fields that are absent have their defaults.
+using FieldValues = std::map<std::string, FieldValue>;
+
+struct JobSpec {
+  const JobKind* kind = nullptr;
+  FieldValues values = {};
+
+  [[nodiscard]] bool given(const std::string& field) const { return values.contains(field); }
+  // These return the value given for a field, or its default. They throw std::bad_variant_access
+  // for a field of another kind.
+  [[nodiscard]] std::string text(const std::string& field) const;
+  [[nodiscard]] std::int64_t integer(const std::string& field) const;
+  [[nodiscard]] double number(const std::string& field) const;
+  [[nodiscard]] bool flag(const std::string& field) const;
+  [[nodiscard]] std::vector<std::string> list(const std::string& field) const;
+  [[nodiscard]] std::map<std::string, std::string> parameters() const;
+  [[nodiscard]] Call call() const;
+};
+
+/// What a job did.
+struct JobReport {
+  nlohmann::ordered_json summary = {};  ///< What `--json` prints.
+  std::vector<std::string> lines = {};  ///< What the command prints otherwise.
+  std::vector<std::string> files = {};  ///< The files that were written, the output first.
+  /// Numbers for the tables of a report. `run_job` adds those of the summary.
+  std::map<std::string, double> measures = {};
+  std::vector<std::string> remarks = {};  ///< Filled in by `run_job`.
+};
+
+/// A kind of job. Its row stands in job_table.cpp.
+struct JobKind {
+  std::string name;     ///< The subcommand: "attend".
+  std::string about;    ///< One line for the list of commands.
+  std::string example;  ///< Example command lines, which end `--help`; each begins with two blanks.
+  /// Increased whenever the same spec and inputs give another result, so that studies compute anew.
+  int version = 1;
+  std::vector<JobField> fields;
+  /// Throws misuse for a wrong spec, a failure if the work fails, and interrupted once the context
+  /// wants the job to stop.
+  JobReport (*run)(const JobSpec& spec, const JobContext& context);
+  /// Throws misuse for what can be found wrong before any input is read. Null: nothing.
+  void (*check)(const JobSpec& spec) = nullptr;
+  /// Throws misuse or a failure if the files that are read lack what the job needs; it reads no
+  /// numbers. Null: nothing is checked. `check` has passed before.
+  void (*check_input)(const JobSpec& spec) = nullptr;
+  /// Returns the keys that `-p` may have under this spec. Null: the job has no parameters.
+  std::vector<std::string> (*keys)(const JobSpec& spec) = nullptr;
+  /// The endings of the files that a study lets the job write.
+  std::vector<std::string> endings = {".h5"};
+  /// Returns about how many seconds the job takes here; NaN where its input is not there yet. Null:
+  /// unknown.
+  double (*seconds)(const JobSpec& spec) = nullptr;
+  bool measures_time = false;  ///< Whether other jobs must not run beside it.
+};
+
+/// Returns the field, or null if the kind has none of that name.
+[[nodiscard]] const JobField* find_field(const JobKind& kind, const std::string& name);
+/// Returns the kind's field that the job writes, or reads first; null if it has none.
+[[nodiscard]] const JobField* find_field(const JobKind& kind, FieldKind wanted);
+
+/// Returns the fields as the command line and TOML have them: a field of the kind `call` is
+/// replaced by the operator, the parts of a call and `parameters`.
+[[nodiscard]] std::vector<JobField> typed_fields(const JobKind& kind);
+/// Returns the job with these values, whose names are those of `typed_fields`. Throws misuse if the
+/// parts of a call contradict each other or are missing.
+[[nodiscard]] JobSpec spec_of_typed(const JobKind& kind, FieldValues typed);
+
+/// Throws misuse if a required field is absent, for an unknown key of `-p`, and for what the kind's
+/// `check` finds.
+void check_spec(const JobSpec& spec);
+
+/// Returns the job as JSON without what does not change its result, such as its output. Defaults
+/// are written out. Results store it as the attribute `spec`.
+[[nodiscard]] nlohmann::ordered_json spec_to_json(const JobSpec& spec);
+/// Parses what `spec_to_json` returns. Throws misuse for unknown members and wrong values.
+[[nodiscard]] JobSpec spec_from_json(const nlohmann::ordered_json& json);
+/// Returns the words of the command line that runs the job, "conelab" first. Only what was given is
+/// written.
+[[nodiscard]] std::vector<std::string> command_words(const JobSpec& spec);
+
+}  // namespace conelab

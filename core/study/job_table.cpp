@@ -1,0 +1,120 @@
+#include "core/study/job_table.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/base/error.h"
+#include "core/base/find_named.h"
+#include "core/base/sha256.h"
+#include "core/files/read_tensors.h"
+#include "core/study/call_json.h"
+
+namespace conelab {
+
+// Each is defined in <name>_job.cpp.
+JobKind attend_job();
+JobKind bench_job();
+JobKind dataset_job();
+JobKind embed_job();
+JobKind figure_job();
+JobKind tree_job();
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Replace = std::function<Json(const std::string& file)>;
+
+/// Returns the file that the value of a parameter names, @W.npy or trace.h5:/group; empty if none.
+std::string file_of_parameter(const std::string& value) {
+  if (value.starts_with('@')) return value.substr(1);
+  const std::filesystem::path path = parse_input_spec(value).path;
+  std::error_code none;
+  return path.has_extension() && std::filesystem::is_regular_file(path, none) ? value : "";
+}
+
+/// Replaces the texts of JSON that name files.
+void replace_files(FieldKind kind, Json& json, const Replace& replace) {
+  const auto replace_if = [&](Json& text, const std::string& file) {
+    if (!file.empty()) text = replace(file);
+  };
+  switch (kind) {
+    case FieldKind::input:
+      return replace_if(json, json.get<std::string>());
+    case FieldKind::array:
+      return replace_if(json, file_of_parameter(json.get<std::string>()));
+    case FieldKind::inputs:
+      for (Json& entry : json) replace_if(entry, entry.get<std::string>());
+      return;
+    case FieldKind::call:
+      return replace_files(FieldKind::parameters, json["parameters"], replace);
+    case FieldKind::parameters:
+      for (Json& value : json) {
+        if (value.is_string()) replace_if(value, file_of_parameter(value.get<std::string>()));
+      }
+      return;
+    default:
+      return;
+  }
+}
+
+/// Returns the job as JSON after `replace` has been asked about each file that it reads.
+Json without_files(const JobSpec& spec, const Replace& replace) {
+  Json json = spec_to_json(spec);
+  for (const JobField& field : spec.kind->fields) {
+    if (json.contains(field.name)) replace_files(field.kind, json[field.name], replace);
+  }
+  return json;
+}
+
+}  // namespace
+
+const std::vector<JobKind>& job_table() {
+  static const std::vector<JobKind> table = {attend_job(), bench_job(), dataset_job(),
+                                             embed_job(),  tree_job(),  figure_job()};
+  return table;
+}
+
+const JobKind& job_named(const std::string& name) { return row_named("job", job_table(), name); }
+
+JobReport run_job(const JobSpec& spec, const JobContext& context) {
+  check_spec(spec);
+  std::vector<std::string> remarks;
+  JobContext own = context;
+  own.remark = [&](const std::string& text) {
+    remarks.push_back(text);
+    if (context.remark) context.remark(text);
+  };
+  try {
+    JobReport report = spec.kind->run(spec, own);
+    report.remarks = std::move(remarks);
+    for (const auto& [name, value] : report.summary.items()) {
+      if (value.is_number()) report.measures.try_emplace(name, value.get<double>());
+    }
+    return report;
+  } catch (const Error& error) {
+    const JobField* output = find_field(*spec.kind, FieldKind::output);
+    if (error.what() != std::string("interrupted") || output == nullptr) throw;
+    throw Error(error.kind(), spec.text(output->name) + ": interrupted; nothing was written");
+  }
+}
+
+std::vector<std::string> files_read(const JobSpec& spec) {
+  std::vector<std::string> files;
+  (void)without_files(spec, [&](const std::string& file) {
+    if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
+    return Json(file);
+  });
+  return files;
+}
+
+std::string job_key(const JobSpec& spec,
+                    const std::function<std::string(const std::string&)>& digest) {
+  Json json = without_files(spec, [&](const std::string& file) -> Json {
+    const InputSpec parsed = parse_input_spec(file);
+    return {{"sha256", digest(parsed.path)}, {"group", parsed.group}};
+  });
+  json["version"] = spec.kind->version;
+  return sha256(json_line(json));
+}
+
+}  // namespace conelab

@@ -1,0 +1,35 @@
+// The table of jobs, and the one function that runs any of them.
+//
+// A job is a file core/study/<name>_job.cpp with its fields and its function, a row in
+// job_table.cpp, and its test. The row makes it a subcommand and a block of studies.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/study/job_spec.h"
+
+namespace conelab {
+
+/// Returns all kinds in the order of the help.
+[[nodiscard]] const std::vector<JobKind>& job_table();
+/// Returns the kind with this name. Throws misuse, which names the nearest and lists all, if there
+/// is none.
+[[nodiscard]] const JobKind& job_named(const std::string& name);
+
+/// Runs the job and adds its remarks to its report. Throws as `JobKind::run` does; a job that was
+/// interrupted names its output, of which nothing was written.
+[[nodiscard]] JobReport run_job(const JobSpec& spec, const JobContext& context);
+
+/// Returns the files that the job reads, as they were given ("FILE.h5:/group"), each once: inputs,
+/// arrays in .npy files, and the parameters KEY=@FILE.
+[[nodiscard]] std::vector<std::string> files_read(const JobSpec& spec);
+
+/// Returns what identifies the job's result, as 64 hexadecimal digits: the SHA-256 of its spec as
+/// JSON, where the digest of its content stands for each file that it reads, and of the version of
+/// its kind. `digest` returns that of a path without a group.
+[[nodiscard]] std::string job_key(const JobSpec& spec,
+                                  const std::function<std::string(const std::string&)>& digest);
+
+}  // namespace conelab
