@@ -11,7 +11,7 @@ namespace {
 
 using Vector = std::vector<double>;
 
-constexpr double reach = 32, largest_scale = 8;
+constexpr double reach = 45, largest_scale = 8;
 constexpr int repulsions = 200;
 
 double product(const Vector& a, const Vector& b) {

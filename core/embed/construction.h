@@ -3,8 +3,12 @@
 //
 // Every edge has the length `scale`. A node's neighbours lie in directions that are far from each
 // other: evenly on the circle, or on the sphere where points that repel each other come to rest.
-// Points are kept as direction and distance from the origin, which float64 holds up to a distance
-// of about 36; the Poincaré ball holds half of it.
+//
+// Points are kept as direction and distance from the origin, where float64 tells siblings apart up
+// to a distance of about 45, twice as far as in the Poincaré ball. In the plane the mammals of
+// WordNet (depth 9) have map_neighbours .9983 there, .8783 at 32 and .9390 at 54; in 5 dimensions
+// .9997, because one of them has two parents. Papers reach .989 for all nouns in the plane with
+// numbers of high precision.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +24,7 @@ struct Construction {
 };
 
 /// Embeds a hierarchy in H^d, d >= 2. Of several parents only the first is used; several roots are
-/// placed around the origin. A scale of 0 is chosen so that the deepest node has a distance of 32,
+/// placed around the origin. A scale of 0 is chosen so that the deepest node has a distance of 45,
 /// at most 8.
 [[nodiscard]] Construction constructed(const Hierarchy& hierarchy, int dim, double scale,
                                        std::uint64_t seed);

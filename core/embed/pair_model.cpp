@@ -15,15 +15,15 @@ std::size_t at(Node node, int size) {
   return static_cast<std::size_t>(node) * static_cast<std::size_t>(size);
 }
 
-/// Returns the names of the similarities whose logit follows from points alone.
+/// Returns the names of the similarities whose first parameter is a positive factor of the logit,
+/// which leaves out those that need tensors.
 std::vector<std::string> usable_names() {
   std::vector<std::string> names;
   for (const SimilarityRow& row : similarity_table()) {
-    const bool of_points = row.info.measure != Measure::tanh_sum && row.parameters.size() > 0 &&
-                           std::none_of(row.parameters.begin(), row.parameters.end(),
-                                        [](const auto& p) { return p.domain == Domain::tensor; });
+    const std::string_view first = row.parameters.empty() ? "" : row.parameters.front().key;
+    const bool usable = first == "gamma" || first == "beta" || first == "scale";
     const bool seen = std::find(names.begin(), names.end(), row.info.name) != names.end();
-    if (of_points && !seen) names.emplace_back(row.info.name);
+    if (usable && !seen) names.emplace_back(row.info.name);
   }
   return names;
 }
