@@ -8,6 +8,7 @@
 #include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/keys.h"
+#include "core/base/names.h"
 #include "core/base/parse_number.h"
 #include "core/base/random.h"
 #include "core/embed/construction.h"
@@ -44,6 +45,16 @@ const std::vector<KeyInfo>& embed_keys() {
   return keys;
 }
 
+/// Returns the keys of -p: those of the job, and the parameters of the spec's similarity.
+std::vector<std::string> known_keys(const JobSpec& spec) {
+  std::vector<std::string> keys;
+  for (const KeyInfo& key : embed_keys()) keys.emplace_back(key.key);
+  const SimilarityRow* row = find_similarity(spec.text("similarity"));
+  if (row == nullptr) return keys;
+  for (const ParameterInfo& info : row->parameters) keys.emplace_back(info.key);
+  return keys;
+}
+
 /// Splits -p into the keys of this job and the parameters of the similarity.
 struct EmbedWords {
   KeyTexts own;
@@ -51,9 +62,9 @@ struct EmbedWords {
 };
 EmbedWords words_of(const JobSpec& spec) {
   EmbedWords words;
+  const std::vector<std::string> known = known_keys(spec);
   for (const auto& [key, value] : spec.parameters()) {
-    if (std::any_of(embed_keys().begin(), embed_keys().end(),
-                    [&, name = key](const KeyInfo& info) { return name == info.key; })) {
+    if (index_of_name("key of embed", key, known) < embed_keys().size()) {
       words.own[key] = value;
     } else if (const auto number = parse_number(value)) {
       words.parameters[key] = *number;
@@ -297,14 +308,7 @@ JobKind embed_job() {
                       .kind = FieldKind::parameters}},
           .run = run_embed,
           .check = check_embed,
-          .keys = [](const JobSpec& spec) {
-            std::vector<std::string> keys;
-            for (const KeyInfo& key : embed_keys()) keys.emplace_back(key.key);
-            const SimilarityRow* row = find_similarity(spec.text("similarity"));
-            if (row == nullptr) return keys;
-            for (const ParameterInfo& info : row->parameters) keys.emplace_back(info.key);
-            return keys;
-          }};
+          .keys = known_keys};
 }
 
 }  // namespace conelab
