@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "core/base/names.h"
+#include "core/base/parse_number.h"
 #include "core/base/tensor_axis.h"
 #include "core/call/errata.h"
+#include "core/dataset/dataset.h"
 #include "core/figure/figure_table.h"
 #include "core/operators/combines.h"
 #include "core/operators/operator.h"
@@ -203,11 +205,32 @@ Json figures_json() {
   return list;
 }
 
+Json key_json(const KeyInfo& key) {
+  Json json{{"key", key.key}, {"about", key.about}};
+  const std::optional<double> number = key.is_text() ? std::nullopt : parse_number(key.initial);
+  json["domain"] = key.is_text() && key.domain == Domain::any ? "text" : domain_text(key.domain);
+  if (key.domain == Domain::choice) json["choices"] = key.choices;
+  const bool whole = key.domain == Domain::whole || key.domain == Domain::count;
+  if (number && whole) {
+    json["default"] = std::llround(*number);
+  } else {
+    json["default"] = number ? Json(*number) : Json(key.initial);
+  }
+  return json;
+}
+
 Json datasets_json() {
-  return {{{"name", "minilm_trace"},
-           {"about",
-            "query, key, value of all-MiniLM-L6-v2, layers 0-5, 12 heads, d = 32: groups german, "
-            "english, taxonomy, glosses; ships as datasets/minilm_trace.h5"}}};
+  Json list = Json::array();
+  for (const DatasetInfo& info : dataset_table()) {
+    Json json{{"name", info.name}, {"about", info.about}, {"parameters", Json::array()}};
+    for (const KeyInfo& key : keys_of(info)) json["parameters"].push_back(key_json(key));
+    list.push_back(json);
+  }
+  list.push_back({{"name", "minilm_trace"},
+                  {"about",
+                   "query, key, value of all-MiniLM-L6-v2, layers 0-5, 12 heads, d = 32: groups "
+                   "german, english, taxonomy, glosses; ships as datasets/minilm_trace.h5"}});
+  return list;
 }
 
 /// Returns the devices of the machine. The CPU is always one of them.

@@ -2,27 +2,12 @@
 
 #include <cmath>
 
+#include "core/base/portable_math.h"
+
 namespace conelab {
 namespace {
 
 std::uint64_t rotate_left(std::uint64_t x, int k) { return (x << k) | (x >> (64 - k)); }
-
-/// Returns log(x) for x > 0 with an error below 2 ulp. It uses +, * and / only, so that its bits
-/// are the same on every platform: x = m 2^e with m in [sqrt(1/2), sqrt(2)), log m = 2 atanh(s)
-/// with s = (m - 1) / (m + 1).
-double portable_log(double x) {
-  int exponent = 0;
-  double m = std::frexp(x, &exponent);
-  if (m < 0.70710678118654752) {
-    m *= 2;
-    --exponent;
-  }
-  const double s = (m - 1) / (m + 1);
-  const double s2 = s * s;
-  double series = 0;
-  for (int k = 23; k >= 1; k -= 2) series = series * s2 + 1.0 / k;
-  return 2 * s * series + exponent * 0.69314718055994531;
-}
 
 }  // namespace
 
@@ -63,7 +48,7 @@ double Random::normal() {
     y = 2 * uniform() - 1;
     r2 = x * x + y * y;
   } while (r2 >= 1 || r2 == 0);
-  const double scale = std::sqrt(-2 * portable_log(r2) / r2);
+  const double scale = std::sqrt(-2 * portable::log(r2) / r2);
   spare_ = y * scale;
   has_spare_ = true;
   return x * scale;

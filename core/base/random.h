@@ -1,8 +1,9 @@
 // Random numbers that are equal on every platform: equal seeds give equal bits.
 //
-// The distributions of the standard library differ between implementations, and its logarithm
-// between versions; both are therefore implemented here. The generator is xoshiro256** (Blackman,
-// Vigna 2021), seeded by splitmix64. Normal numbers use the polar method (Marsaglia, Bray 1964).
+// The distributions of the standard library differ between implementations, and are therefore
+// implemented here; the logarithm is that of portable_math.h. The generator is xoshiro256**
+// (Blackman, Vigna 2021), seeded by splitmix64. Normal numbers use the polar method (Marsaglia,
+// Bray 1964).
 #pragma once
 
 #include <array>

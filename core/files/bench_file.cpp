@@ -8,6 +8,7 @@
 #include "core/files/hdf5_read.h"
 #include "core/files/hdf5_write.h"
 #include "core/files/seal.h"
+#include "core/files/tensor_write.h"
 
 namespace conelab {
 namespace {
@@ -67,6 +68,19 @@ void write_groups(const hdf5::File& opened, const LabelledFile& file, const std:
   }
 }
 
+void write_tensors(const hdf5::File& opened, const std::vector<RootTensor>& tensors,
+                   const std::string& shown) {
+  for (const RootTensor& tensor : tensors) {
+    const Where where{shown, "/" + tensor.name};
+    const std::vector<hsize_t> extents(tensor.extents.begin(), tensor.extents.end());
+    hdf5::Dataset dataset =
+        create_tensor(opened.id(), tensor.name, tensor.dtype, extents, {}, where);
+    write_block(dataset, tensor.dtype, std::vector<hsize_t>(extents.size()), extents,
+                tensor.numbers.data(), where);
+    dataset.close(where);
+  }
+}
+
 bool holds_variables(const LabelledArray& array) { return !array.variables.empty(); }
 
 /// Visits groups depth first. It follows hard links only, so that a cycle of soft links does no
@@ -99,6 +113,7 @@ void write_labelled(const std::string& path, const LabelledFile& file) {
   const Where where{path, ""};
   hdf5::File opened = hdf5::create_file(destination.temporary(), where);
   write_root_attributes(opened.id(), file, where);
+  write_tensors(opened, file.tensors, path);
   write_groups(opened, file, path);
   hdf5::close_sealed(opened, destination.temporary(), where);
   destination.commit();

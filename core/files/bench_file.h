@@ -9,16 +9,26 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/tensor.h"
 #include "core/files/labelled_array.h"
 
 namespace conelab {
+
+/// A tensor in the root of a file that is written, where readers of traces look for q, k and v.
+struct RootTensor {
+  std::string name;
+  Dtype dtype = Dtype::f32;  ///< Its type in the file; numbers are rounded once.
+  std::vector<std::int64_t> extents;
+  std::vector<double> numbers;  ///< Row-major.
+};
 
 /// A file: its groups by path without a leading slash ("bench/runtime"), in the order in which they
 /// are written.
 struct LabelledFile {
   std::string creator;  ///< Program and version; attribute `creator` of the root.
   std::vector<std::pair<std::string, LabelledArray>> groups;
-  Attributes attributes;  ///< Further attributes of the root.
+  Attributes attributes;            ///< Further attributes of the root.
+  std::vector<RootTensor> tensors;  ///< Written only; read_labelled_file leaves them out.
   /// For a file that was read: whether its bytes have changed since they were written (seal.h).
   bool changed = false;
 

@@ -88,6 +88,11 @@ class Hdf5Source : public TensorSource {
     if (has_group("/tree") && has_group("/tree/depth")) {
       return "a result of tree, no trace" + trace_of("/");
     }
+    if (const auto kind = attribute("result")) {
+      if (const auto* text = std::get_if<std::string>(&*kind)) {
+        return "a result of " + *text + ", no trace (expected arrays q, k, v)";
+      }
+    }
     const bool bench = has_group("/bench") && has_group("/bench/runtime");
     return bench ? "a result of bench, no trace (expected arrays q, k, v)" : "";
   }

@@ -18,7 +18,8 @@ std::string kind_of_root(const std::string& path) {
   const hdf5::Where where{path, "/"};
   const hdf5::Object root = hdf5::open_object(file, where);
   if (!hdf5::read_attribute(root.id(), "conelab_format", where)) return "";
-  const auto kind = hdf5::read_attribute(root.id(), "default", where);
+  auto kind = hdf5::read_attribute(root.id(), "result", where);
+  if (!kind) kind = hdf5::read_attribute(root.id(), "default", where);
   const auto* text = kind ? std::get_if<std::string>(&*kind) : nullptr;
   return text == nullptr ? "" : *text;
 }

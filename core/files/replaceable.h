@@ -9,8 +9,9 @@
 
 namespace conelab {
 
-/// Returns the kind of a result of this program as its root names it: "attention", "bench" or
-/// "tree". Returns an empty string for any other file. Throws a failure if the file cannot be read.
+/// Returns the kind of a result of this program as its root names it, in the attribute `result` or
+/// else `default`: "attention", "bench", "tree" or "dataset". Returns an empty string for any other
+/// file. Throws a failure if the file cannot be read.
 [[nodiscard]] std::string result_kind(const std::string& path, const SandboxLimits& limits = {});
 
 /// Throws misuse if there is a regular file at `path` that is neither empty nor a result of this

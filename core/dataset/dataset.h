@@ -1,0 +1,61 @@
+// The data sets that `conelab dataset NAME` makes: hierarchies, graphs, series and tokens.
+//
+// Equal keys give equal numbers on every machine and for every number of threads: generators use
+// core/base/random.h, core/base/portable_math.h and sums in a fixed order. A new data set is a
+// maker, its row in dataset_table.cpp, and its test.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/keys.h"
+#include "core/base/tensor.h"
+#include "core/dataset/hierarchy.h"
+#include "core/files/bench_file.h"
+
+namespace conelab {
+
+struct MadeData {
+  std::optional<Hierarchy> hierarchy;
+  /// Further groups: "graph" (edge [m × 2]; radius, angle or cluster [n]), "series" (value
+  /// [sequence × time × feature], time [time]), "sentence" (text [sentence]).
+  std::vector<std::pair<std::string, LabelledArray>> groups;
+  std::vector<RootTensor> tensors;  ///< q, k and v [head × n × d], if it holds tokens.
+};
+
+struct DatasetInfo {
+  const char* name;
+  const char* about;
+  std::vector<KeyInfo> keys;  ///< Without `seed`, which every data set takes.
+  MadeData (*make)(const KeyValues& values);
+};
+
+/// Returns all data sets in the order in which lists show them.
+[[nodiscard]] const std::vector<DatasetInfo>& dataset_table();
+/// Returns the keys of a data set, with `seed`.
+[[nodiscard]] std::vector<KeyInfo> keys_of(const DatasetInfo& info);
+/// Checks the keys and returns all values. Throws misuse for an unknown name or key.
+[[nodiscard]] KeyValues dataset_values(const std::string& name, const KeyTexts& given);
+/// Makes a data set. Throws misuse as dataset_values does, and a failure if files that it reads are
+/// missing.
+[[nodiscard]] MadeData make_dataset(const std::string& name, const KeyTexts& given);
+
+// The makers.
+[[nodiscard]] MadeData complete_tree(const KeyValues& values);
+[[nodiscard]] MadeData random_tree(const KeyValues& values);
+[[nodiscard]] MadeData hyperbolic_graph(const KeyValues& values);
+[[nodiscard]] MadeData clustered_graph(const KeyValues& values);
+[[nodiscard]] MadeData citation_graph(const KeyValues& values);
+[[nodiscard]] MadeData wordnet(const KeyValues& values);
+[[nodiscard]] MadeData sentences(const KeyValues& values);
+[[nodiscard]] MadeData rigid_body(const KeyValues& values);
+[[nodiscard]] MadeData sine_cosine(const KeyValues& values);
+[[nodiscard]] MadeData gaussian_tokens(const KeyValues& values);
+[[nodiscard]] MadeData model_shapes(const KeyValues& values);
+
+/// Returns the names of the models whose shapes `model_shapes` knows: "a|b|c".
+[[nodiscard]] const char* shape_models();
+
+}  // namespace conelab

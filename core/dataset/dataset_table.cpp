@@ -1,0 +1,105 @@
+// The table of data sets.
+#include "core/base/find_named.h"
+#include "core/dataset/dataset.h"
+
+namespace conelab {
+namespace {
+
+constexpr double most_tree_nodes = 1e6;
+constexpr double most_graph_nodes = 20000;  // Graphs look at all pairs.
+
+KeyInfo nodes(const char* count, double most) {
+  return {"n", count, "nodes", Domain::whole, "", most};
+}
+
+}  // namespace
+
+const std::vector<DatasetInfo>& dataset_table() {
+  static const std::vector<DatasetInfo> table = {
+      {"tree",
+       "complete tree",
+       {{"branching", "2", "children of a node", Domain::whole, "", 1000},
+        {"depth", "5", "edges from the root to a leaf", Domain::count, "", 1000}},
+       complete_tree},
+      {"random-tree",
+       "uniform recursive tree: each node's parent is drawn from the nodes before it",
+       {nodes("500", most_tree_nodes)},
+       random_tree},
+      {"hyperbolic-graph",
+       "random graph in the hyperbolic disk (Gulcehre et al. 2019, von Looz et al. 2015)",
+       {nodes("1000", most_graph_nodes),
+        {"alpha", ".95", "growth of the density with the radius", Domain::positive, "", 10},
+        {"radius_factor", ".35", "threshold of the distance of neighbours / radius of the disk",
+         Domain::positive, "", 2},
+        {"slice", "360", "angles are drawn from 0 to this, in degrees; curricula begin at 30",
+         Domain::positive, "", 360}},
+       hyperbolic_graph},
+      {"clustered",
+       "block model: clusters of equal size, with their own density of edges",
+       {nodes("1000", most_graph_nodes),
+        {"clusters", "10", "clusters"},
+        {"within", ".1", "probability of an edge inside a cluster", Domain::non_negative, "", 1},
+        {"between", ".005", "probability of an edge between clusters", Domain::non_negative, "",
+         1}},
+       clustered_graph},
+      {"citation",
+       "papers in time: each cites recent ones, with preference for those that are often cited",
+       {nodes("1000", most_graph_nodes),
+        {"links", "3", "papers that a paper cites", Domain::whole, "", 1000},
+        {"window", "100", "papers before it that a paper may cite", Domain::whole, "", 1e6}},
+       citation_graph},
+      {"wordnet",
+       "nouns of WordNet 3.0 below a synset, by hypernyms without instances; the mammals ship",
+       {{"root", "mammal.n.01", "synset above all others", Domain::any, "text"},
+        {"path", "", "folder of WordNet's files, as Debian's wordnet-base installs them",
+         Domain::any, "text"}},
+       wordnet},
+      {"sentences",
+       "sentences of a small grammar with their constituents as hierarchies",
+       {{"n", "200", "sentences", Domain::whole, "", 1e5},
+        {"depth", "4", "most edges from a sentence to a word; at least 2", Domain::whole, "", 100}},
+       sentences},
+      {"rigid-body",
+       "rotations of a rigid body, by the implicit midpoint rule (GeometricMachineLearning)",
+       {{"length", "200", "times of a series", Domain::whole, "", 1e6},
+        {"sequences", "50", "series", Domain::whole, "", 1e5},
+        {"step", ".05", "time between two values", Domain::positive, "", .5}},
+       rigid_body},
+      {"sine-cosine",
+       "sine and cosine of a phase that grows with time (GeometricMachineLearning)",
+       {{"length", "200", "times of a series", Domain::whole, "", 1e6},
+        {"sequences", "50", "series", Domain::whole, "", 1e5},
+        {"step", ".05", "time between two values", Domain::positive, "", .5}},
+       sine_cosine},
+      {"gaussian",
+       "q, k, v with standard normal numbers",
+       {{"heads", "8", "heads", Domain::whole, "", 1024},
+        {"n", "512", "tokens", Domain::whole, "", 1e6},
+        {"d", "64", "features", Domain::whole, "", 4096},
+        {"dtype", "f32", "type of numbers in the file", Domain::choice, "f32|f64|f16|bf16"},
+        {"twins", "yes", "whether key 1 equals query 0 and key 3 nearly equals query 2",
+         Domain::choice, "yes|no"}},
+       gaussian_tokens},
+      {"shapes",
+       "q, k, v with the heads, tokens and features of a model of the papers",
+       {{"model", "fairseq-iwslt", "model", Domain::choice, shape_models()}},
+       model_shapes},
+  };
+  return table;
+}
+
+std::vector<KeyInfo> keys_of(const DatasetInfo& info) {
+  std::vector<KeyInfo> keys = info.keys;
+  keys.push_back({"seed", "1", "of the random numbers", Domain::count});
+  return keys;
+}
+
+KeyValues dataset_values(const std::string& name, const KeyTexts& given) {
+  return {"data set " + name, keys_of(row_named("data set", dataset_table(), name)), given};
+}
+
+MadeData make_dataset(const std::string& name, const KeyTexts& given) {
+  return row_named("data set", dataset_table(), name).make(dataset_values(name, given));
+}
+
+}  // namespace conelab

@@ -1,0 +1,65 @@
+#include "core/embed/cone_order.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace conelab {
+namespace {
+
+/// Returns |a − b|² of the base coordinates of two tokens.
+double squared_base(const PairModel& model, const PlacedTokens& tokens, Node u, Node v) {
+  const int m = model.base_size();
+  double sum = 0;
+  for (int c = 0; c < m; ++c) {
+    const double d = tokens.base[static_cast<std::size_t>(u * m + c)] -
+                     tokens.base[static_cast<std::size_t>(v * m + c)];
+    sum += d * d;
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::optional<ConeOrder> ConeOrder::of(const PairModel& model) {
+  for (const geometry::ConeFamily* family : geometry::cone_families()) {
+    if (std::string_view(family->name) != model.row().info.name) continue;
+    std::map<std::string, double> given = model.parameters();
+    std::erase_if(given, [&](const auto& entry) {
+      return std::none_of(family->parameters.begin(), family->parameters.end(),
+                          [&](const ParameterInfo& info) { return entry.first == info.key; });
+    });
+    ConeOrder order;
+    order.family_ = family;
+    order.values_ = geometry::family_values(*family, given);
+    return order;
+  }
+  return std::nullopt;
+}
+
+// On the sphere the base distance is an angle: 2 asin(|a − b| / 2).
+double ConeOrder::energy(const PairModel& model, const PlacedTokens& tokens, Node u, Node v) const {
+  const double chord = std::sqrt(squared_base(model, tokens, u, v));
+  const double base =
+      family_->base == geometry::Base::plane ? chord : 2 * std::asin(std::min(1.0, chord / 2));
+  return base - (shadow(tokens.place[static_cast<std::size_t>(v)].height) -
+                 shadow(tokens.place[static_cast<std::size_t>(u)].height));
+}
+
+void ConeOrder::add(const PairModel& model, const PlacedTokens& tokens, Node u, Node v, double rate,
+                    TokenSums& sums) const {
+  const double square = squared_base(model, tokens, u, v);
+  if (square > 0) {
+    const double across = family_->base == geometry::Base::plane ? 1 : 1 - square / 4;
+    model.add_measure(rate / (2 * std::sqrt(square * std::max(across, 1e-12))), tokens, u, sums,
+                      tokens, v, sums);
+  }
+  for (const auto& [node, sign] : {std::pair(u, 1.0), std::pair(v, -1.0)}) {
+    const EmbeddedPoint& place = tokens.place[static_cast<std::size_t>(node)];
+    const double step = 1e-6 * std::min(place.height, place.light_distance);
+    const double by_height =
+        (shadow(place.height + step) - shadow(place.height - step)) / (2 * step);
+    sums.place[static_cast<std::size_t>(node)].height += rate * sign * by_height;
+  }
+}
+
+}  // namespace conelab

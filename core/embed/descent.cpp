@@ -1,0 +1,190 @@
+#include "core/embed/descent.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/base/random.h"
+
+namespace conelab {
+namespace {
+
+constexpr double first_spread = 0.1;
+constexpr double order_margin = 0.05;
+
+/// Adam's moments of one list of numbers.
+class Adam {
+ public:
+  void step(std::vector<double>& x, const std::vector<double>& gradient, double rate) {
+    mean_.resize(x.size());
+    square_.resize(x.size());
+    ++steps_;
+    const double first = 1 - std::pow(0.9, steps_), second = 1 - std::pow(0.999, steps_);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      mean_[i] += 0.1 * (gradient[i] - mean_[i]);
+      square_[i] += 0.001 * (gradient[i] * gradient[i] - square_[i]);
+      x[i] -= rate * (mean_[i] / first) / (std::sqrt(square_[i] / second) + 1e-8);
+    }
+  }
+
+ private:
+  std::vector<double> mean_, square_;
+  int steps_ = 0;
+};
+
+double rate_at(const DescentOptions& options, std::int64_t epoch) {
+  return options.rate *
+         (1 - 0.9 * static_cast<double>(epoch) / static_cast<double>(options.epochs));
+}
+
+void report(const DescentOptions& options, std::int64_t epoch, double loss) {
+  if (!std::isfinite(loss)) fail("training: the loss is not finite in epoch {}", epoch + 1);
+  if (options.progress) {
+    options.progress(static_cast<double>(epoch + 1) / static_cast<double>(options.epochs));
+  }
+}
+
+/// One epoch of train_attention for all nodes.
+class AttentionEpoch {
+ public:
+  AttentionEpoch(const PairModel& model, const NodeLists& targets, const DescentOptions& options,
+                 Random& random)
+      : model_(model), targets_(targets), options_(options), random_(random) {}
+
+  double run(const PlacedTokens& q, TokenSums& dq, const PlacedTokens& k, TokenSums& dk,
+             double& by_factor) {
+    double loss = 0;
+    for (Node i = 0; i < q.count; ++i) {
+      draw(i, k.count);
+      double largest = -INFINITY, sum = 0, wanted = 0;
+      slopes_.clear();
+      for (const Node j : keys_) {
+        slopes_.push_back(model_.slope(q, i, k, j));
+        const double weight = slopes_.size() > positives_ ? log_weight_ : 0;
+        largest = std::max(largest, slopes_.back().logit + weight);
+      }
+      const double share = 1 / static_cast<double>(positives_);
+      for (std::size_t c = 0; c < keys_.size(); ++c) {
+        sum += std::exp(slopes_[c].logit + (c < positives_ ? 0 : log_weight_) - largest);
+        if (c < positives_) wanted += share * slopes_[c].logit;
+      }
+      loss += largest + std::log(sum) - wanted;
+      for (std::size_t c = 0; c < keys_.size(); ++c) {
+        const double weight =
+            std::exp(slopes_[c].logit + (c < positives_ ? 0 : log_weight_) - largest) / sum;
+        const double rate = weight - (c < positives_ ? share : 0);
+        model_.add(slopes_[c], rate / static_cast<double>(q.count), q, i, dq, k, keys_[c], dk,
+                   by_factor);
+      }
+    }
+    return loss / static_cast<double>(q.count);
+  }
+
+ private:
+  const PairModel& model_;
+  const NodeLists& targets_;
+  const DescentOptions& options_;
+  Random& random_;
+  std::vector<Node> keys_;
+  std::vector<PairSlope> slopes_;
+  std::size_t positives_ = 0;
+  double log_weight_ = 0;
+
+  /// Sets the keys of a node: its targets, itself, and others that are drawn.
+  void draw(Node i, Node count) {
+    const std::vector<Node>& own = targets_[static_cast<std::size_t>(i)];
+    keys_ = own;
+    keys_.push_back(i);
+    positives_ = keys_.size();
+    const Node others = count - static_cast<Node>(positives_);
+    for (std::int64_t c = 0; c < options_.negatives && others > 0;) {
+      const auto j = static_cast<Node>(random_.below(static_cast<std::uint64_t>(count)));
+      if (j == i || std::binary_search(own.begin(), own.end(), j)) continue;
+      keys_.push_back(j);
+      ++c;
+    }
+    const double drawn = static_cast<double>(keys_.size() - positives_);
+    log_weight_ =
+        options_.all_keys && drawn > 0 ? std::log(static_cast<double>(others) / drawn) : 0;
+  }
+};
+
+}  // namespace
+
+PlacedTokens drawn_points(Node count, int dim, std::uint64_t seed) {
+  Random random(seed);
+  PlacedTokens tokens;
+  tokens.count = count;
+  tokens.point.resize(static_cast<std::size_t>(count * dim));
+  for (double& x : tokens.point) x = first_spread * random.normal();
+  return tokens;
+}
+
+double train_attention(PairModel& model, PlacedTokens& queries, PlacedTokens& keys,
+                       const NodeLists& targets, const DescentOptions& options) {
+  Random random(options.seed);
+  Adam query_steps, key_steps, factor_steps;
+  AttentionEpoch epochs(model, targets, options, random);
+  const bool shared = &queries == &keys;
+  double loss = 0;
+  for (std::int64_t epoch = 0; epoch < options.epochs; ++epoch) {
+    model.place(queries);
+    if (!shared) model.place(keys);
+    TokenSums dq = model.sums(queries), own = shared ? TokenSums() : model.sums(keys);
+    TokenSums& dk = shared ? dq : own;
+    double by_factor = 0;
+    loss = epochs.run(queries, dq, keys, dk, by_factor);
+    report(options, epoch, loss);
+    const double rate = rate_at(options, epoch);
+    model.finish(queries, dq);
+    query_steps.step(queries.point, dq.point, rate);
+    if (!shared) {
+      model.finish(keys, dk);
+      key_steps.step(keys.point, dk.point, rate);
+    }
+    std::vector<double> log_factor = {std::log(model.factor())};
+    factor_steps.step(log_factor, {by_factor * model.factor()}, rate);
+    model.set_factor(std::exp(log_factor.front()));
+  }
+  model.place(queries);
+  if (!shared) model.place(keys);
+  return loss;
+}
+
+double train_order(PairModel& model, PlacedTokens& tokens, const ConeOrder& order,
+                   const std::vector<std::array<Node, 2>>& pairs, const NodeLists& closure,
+                   const DescentOptions& options) {
+  Random random(options.seed);
+  Adam steps;
+  double loss = 0;
+  for (std::int64_t epoch = 0; epoch < options.epochs && !pairs.empty(); ++epoch) {
+    model.place(tokens);
+    TokenSums sums = model.sums(tokens);
+    loss = 0;
+    const double share = 1 / static_cast<double>(pairs.size());
+    const auto hinge = [&](Node u, Node v, double sign) {
+      const double e = sign * order.energy(model, tokens, u, v) + order_margin;
+      if (e <= 0) return;
+      loss += share * e;
+      order.add(model, tokens, u, v, sign * share, sums);
+    };
+    for (const auto& [u, v] : pairs) {
+      hinge(u, v, 1);
+      for (std::int64_t c = 0; c < options.negatives; ++c) {
+        const auto other =
+            static_cast<Node>(random.below(static_cast<std::uint64_t>(tokens.count)));
+        const Node below = c % 2 == 0 ? other : u, above = c % 2 == 0 ? v : other;
+        const std::vector<Node>& known = closure[static_cast<std::size_t>(below)];
+        if (below == above || std::binary_search(known.begin(), known.end(), above)) continue;
+        hinge(below, above, -1);
+      }
+    }
+    report(options, epoch, loss);
+    model.finish(tokens, sums);
+    steps.step(tokens.point, sums.point, rate_at(options, epoch));
+  }
+  model.place(tokens);
+  return loss;
+}
+
+}  // namespace conelab

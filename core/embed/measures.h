@@ -1,0 +1,39 @@
+// How well scores of pairs find a hierarchy.
+//
+//   map              mean average precision of each node's ancestors among all other nodes, ranked
+//                    by score; nodes without ancestors are left out
+//   map_neighbours   the same of parents and children
+//   mean_rank        mean over pairs of a node and its ancestor of the ancestor's rank among nodes
+//                    that are none, counted from 1
+//   depth_correlation  Spearman's correlation of scores and true depths of the lowest common
+//                    ancestors, over all pairs or 100,000 that are drawn
+// Ties have their mean rank. Of more than 5,000 nodes, 5,000 are drawn for the first three.
+#pragma once
+
+#include <functional>
+
+#include "core/dataset/hierarchy.h"
+
+namespace conelab {
+
+/// Returns the score of node j for node i; larger is nearer.
+using PairScore = std::function<double(Node i, Node j)>;
+
+struct EmbeddingMeasures {
+  double map = 0, map_neighbours = 0, mean_rank = 0, depth_correlation = 0;
+};
+[[nodiscard]] EmbeddingMeasures measure_embedding(const Hierarchy& hierarchy,
+                                                  const PairScore& score, std::uint64_t seed);
+
+/// F1 of pairs (u, v) that are found where `is_ancestor(u, v)`, against a truth.
+[[nodiscard]] double f1_of_counts(double found_true, double found_false, double missed);
+
+/// Returns the average precision of the nodes `wanted` (sorted) among the others of a node, given
+/// its scores [n].
+[[nodiscard]] double average_precision(const std::vector<double>& scores, Node node,
+                                       const std::vector<Node>& wanted);
+
+/// Returns Spearman's correlation of two lists of equal length; NaN if one is constant.
+[[nodiscard]] double spearman(const std::vector<double>& a, const std::vector<double>& b);
+
+}  // namespace conelab

@@ -1,0 +1,104 @@
+// The job `dataset`: makes a data set and writes it.
+#include <nlohmann/json.hpp>
+
+#include "core/base/environment.h"
+#include "core/base/error.h"
+#include "core/base/find_named.h"
+#include "core/dataset/dataset.h"
+#include "core/files/atomic_file.h"
+#include "core/files/replaceable.h"
+#include "core/study/attend_job.h"
+#include "core/study/call_json.h"
+#include "core/study/job_spec.h"
+
+namespace conelab {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Returns the sizes of what a data set holds: nodes, edges, pairs of a node and its ancestor.
+Json sizes_json(const MadeData& made) {
+  Json sizes = Json::object();
+  if (made.hierarchy) {
+    std::size_t pairs = 0;
+    for (const auto& above : ancestors_of(*made.hierarchy)) pairs += above.size();
+    sizes["nodes"] = made.hierarchy->names.size();
+    sizes["edges"] = made.hierarchy->edges.size();
+    sizes["ancestor_pairs"] = pairs;
+  }
+  for (const auto& [name, group] : made.groups) {
+    for (const LabelledVariable& variable : group.variables) {
+      Json& extents = sizes[name + "/" + variable.name] = Json::array();
+      for (const std::string& axis : variable.axes) extents.push_back(group.axis(axis)->size());
+    }
+  }
+  for (const RootTensor& tensor : made.tensors) sizes[tensor.name] = tensor.extents;
+  return sizes;
+}
+
+void write_dataset(const std::string& path, const MadeData& made, Attributes attributes) {
+  LabelledFile file{program_version(), made.groups, std::move(attributes), made.tensors};
+  if (made.hierarchy) {
+    file.groups.insert(file.groups.begin(), {"hierarchy", hierarchy_group(*made.hierarchy)});
+  }
+  write_labelled(path, file);
+}
+
+JobReport run_dataset(const JobSpec& spec, const JobContext& context) {
+  const std::string kind = spec.text("kind"), output = spec.text("output");
+  const KeyValues values = dataset_values(kind, spec.parameters());
+  check_replaceable_result(output, "dataset", "dataset", {.cancelled = context.cancelled});
+  probe_writable(output);
+  const MadeData made = make_dataset(kind, spec.parameters());
+  if (context.stopped()) throw Error(ErrorKind::interrupted, "interrupted");
+  JobSpec whole = spec;
+  whole.values["parameters"] = values.texts();
+  const Json json = spec_to_json(whole);
+  write_dataset(output, made,
+                {{"result", "dataset"},
+                 {"kind", kind},
+                 {"seed", values.whole("seed")},
+                 {"spec", json_line(json)}});
+  const Json sizes = sizes_json(made);
+  JobReport report{.summary = {{"output", output}, {"spec", json}, {"sizes", sizes}},
+                   .lines = {fmt::format("{}: data set {}", output, kind)},
+                   .files = {output}};
+  for (const auto& [name, size] : sizes.items()) {
+    report.lines.push_back(fmt::format("  {:<16} {}", name, size.dump()));
+    if (size.is_number()) report.measures[name] = size.get<double>();
+  }
+  return report;
+}
+
+void check_dataset(const JobSpec& spec) {
+  (void)dataset_values(spec.text("kind"), spec.parameters());
+}
+
+}  // namespace
+
+JobKind dataset_job() {
+  return {.name = "dataset",
+          .about = "make a data set whose hierarchy, graph or series is known",
+          .example =
+              "  conelab dataset wordnet -o mammals.h5\n"
+              "  conelab dataset tree -o tree.h5 -p branching=3 -p depth=5\n",
+          .fields = {{.name = "kind",
+                      .option = "NAME",
+                      .about = join(names_of(dataset_table())) + " (`conelab list datasets`)",
+                      .required = true},
+                     output_field(),
+                     {.name = "parameters",
+                      .option = "-p,--parameter",
+                      .about = "a key (`conelab list datasets`), -p again for the next",
+                      .kind = FieldKind::parameters}},
+          .run = run_dataset,
+          .check = check_dataset,
+          .keys = [](const JobSpec& spec) {
+            const auto& row = row_named("data set", dataset_table(), spec.text("kind"));
+            std::vector<std::string> keys;
+            for (const KeyInfo& key : keys_of(row)) keys.emplace_back(key.key);
+            return keys;
+          }};
+}
+
+}  // namespace conelab

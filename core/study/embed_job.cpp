@@ -1,0 +1,314 @@
+// The job `embed`: places the nodes of a hierarchy as tokens, and measures how well pairs of them
+// find it.
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "core/base/environment.h"
+#include "core/base/error.h"
+#include "core/base/keys.h"
+#include "core/base/names.h"
+#include "core/base/parse_number.h"
+#include "core/base/random.h"
+#include "core/embed/construction.h"
+#include "core/embed/descent.h"
+#include "core/embed/measures.h"
+#include "core/files/atomic_file.h"
+#include "core/files/bench_file.h"
+#include "core/files/read_tensors.h"
+#include "core/files/replaceable.h"
+#include "core/study/attend_job.h"
+#include "core/study/call_json.h"
+#include "core/study/job_spec.h"
+
+namespace conelab {
+namespace {
+
+using EmbedJson = nlohmann::ordered_json;
+using NodePairs = std::vector<std::array<Node, 2>>;
+
+constexpr Node most_ordered = 5000;  // ancestor_f1 looks at all pairs.
+constexpr int held_out_negatives = 10;
+
+const std::vector<KeyInfo>& embed_keys() {
+  static const std::vector<KeyInfo> keys = {
+      {"dim", "2", "coordinates of a point", Domain::whole, "", 64},
+      {"epochs", "1000", "epochs of descent", Domain::count, "", 1e6},
+      {"rate", ".05", "first rate of Adam", Domain::positive, "", 10},
+      {"negatives", "50", "others that are drawn for each node or pair", Domain::whole, "", 1e5},
+      {"closure", "none", "share of further pairs beside the edges, in percent, for the protocol",
+       Domain::choice, "none|0|10|25|50"},
+      {"scale", "0", "length of an edge of the construction; 0: chosen from the precision",
+       Domain::non_negative, "", 30},
+      {"seed", "1", "of the random numbers", Domain::count}};
+  return keys;
+}
+
+/// Returns the keys of -p: those of the job, and the parameters of the spec's similarity.
+std::vector<std::string> known_keys(const JobSpec& spec) {
+  std::vector<std::string> keys;
+  for (const KeyInfo& key : embed_keys()) keys.emplace_back(key.key);
+  const SimilarityRow* row = find_similarity(spec.text("similarity"));
+  if (row == nullptr) return keys;
+  for (const ParameterInfo& info : row->parameters) keys.emplace_back(info.key);
+  return keys;
+}
+
+/// Splits -p into the keys of this job and the parameters of the similarity.
+struct EmbedWords {
+  KeyTexts own;
+  std::map<std::string, double> parameters;
+};
+EmbedWords words_of(const JobSpec& spec) {
+  EmbedWords words;
+  const std::vector<std::string> known = known_keys(spec);
+  for (const auto& [key, value] : spec.parameters()) {
+    if (index_of_name("key of embed", key, known) < embed_keys().size()) {
+      words.own[key] = value;
+    } else if (const auto number = parse_number(value)) {
+      words.parameters[key] = *number;
+    } else {
+      misuse("parameter {}={} is not a number", key, value);
+    }
+  }
+  return words;
+}
+
+/// What the job computes.
+struct Embedding {
+  std::vector<double> point, placed;  ///< [n × ...] row-major
+  std::string model;                  ///< Of `placed`.
+  PairScore score;
+  std::map<std::string, double> attributes;  ///< Measures and parameters.
+  NodePairs held_out;
+};
+
+Embedding construct(const Hierarchy& hierarchy, const KeyValues& values) {
+  const auto dim = static_cast<int>(values.whole("dim"));
+  if (dim < 2) misuse("embed: the construction needs dim of at least 2");
+  const Construction made = constructed(hierarchy, dim, values.number("scale"),
+                                        static_cast<std::uint64_t>(values.whole("seed")));
+  const auto model = std::make_shared<PairModel>("hyperbolic", dim + 1);
+  const auto tokens = std::make_shared<PlacedTokens>();
+  tokens->count = hierarchy.size();
+  tokens->point = made.points;
+  model->place(*tokens);
+  Embedding result{made.points, {}, "ball", {}, {{"scale", made.scale}}, {}};
+  for (Node i = 0; i < tokens->count; ++i) {
+    const double* row = &made.points[static_cast<std::size_t>(i * (dim + 1))];
+    for (int c = 0; c < dim; ++c) result.placed.push_back(row[c] * std::tanh(row[dim] / 2));
+  }
+  result.score = [=](Node i, Node j) { return model->score(*tokens, i, *tokens, j); };
+  return result;
+}
+
+/// Draws the share of the pairs beyond the edges that is trained, and keeps the rest.
+NodePairs draw_pairs(const Hierarchy& hierarchy, const NodeLists& closure, double percent,
+                     std::uint64_t seed, NodePairs& held_out) {
+  const std::set<std::array<Node, 2>> edges(hierarchy.edges.begin(), hierarchy.edges.end());
+  NodePairs further;
+  for (Node u = 0; u < hierarchy.size(); ++u) {
+    for (const Node v : closure[static_cast<std::size_t>(u)]) {
+      if (!edges.contains({u, v})) further.push_back({u, v});
+    }
+  }
+  Random random(seed);
+  random.shuffle(further);
+  const auto trained = static_cast<std::ptrdiff_t>(
+      std::llround(percent / 100 * static_cast<double>(further.size())));
+  NodePairs pairs = hierarchy.edges;
+  pairs.insert(pairs.end(), further.begin(), further.begin() + trained);
+  held_out.assign(further.begin() + trained, further.end());
+  return pairs;
+}
+
+/// Returns F1 of the pairs kept from training against ten pairs for each in which one node was
+/// drawn anew, by the cones' own order.
+double f1_held_out(const PairModel& model, const PlacedTokens& tokens, const ConeOrder& order,
+                   const NodePairs& held_out, const NodeLists& closure, std::uint64_t seed) {
+  Random random(seed);
+  double right = 0, wrong = 0, missed = 0;
+  for (const auto& [u, v] : held_out) {
+    (order.energy(model, tokens, u, v) <= 0 ? right : missed) += 1;
+    for (int c = 0; c < held_out_negatives; ++c) {
+      const auto other = static_cast<Node>(random.below(static_cast<std::uint64_t>(tokens.count)));
+      const Node below = c % 2 == 0 ? other : u, above = c % 2 == 0 ? v : other;
+      const auto& known = closure[static_cast<std::size_t>(below)];
+      if (below == above || std::binary_search(known.begin(), known.end(), above)) continue;
+      wrong += order.energy(model, tokens, below, above) <= 0;
+    }
+  }
+  return f1_of_counts(right, wrong, missed);
+}
+
+/// Returns F1 of all pairs by the cones' order against the closure.
+double f1_of_order(const PairModel& model, const PlacedTokens& tokens, const ConeOrder& order,
+                   const NodeLists& closure) {
+  double right = 0, wrong = 0, missed = 0;
+  for (Node u = 0; u < tokens.count; ++u) {
+    const auto& above = closure[static_cast<std::size_t>(u)];
+    for (Node v = 0; v < tokens.count; ++v) {
+      if (u == v) continue;
+      const bool found = order.energy(model, tokens, u, v) <= 0;
+      const bool is = std::binary_search(above.begin(), above.end(), v);
+      right += found && is;
+      wrong += found && !is;
+      missed += !found && is;
+    }
+  }
+  return f1_of_counts(right, wrong, missed);
+}
+
+Embedding descend(const Hierarchy& hierarchy, const JobSpec& spec, const EmbedWords& words,
+                  const KeyValues& values, const JobContext& context) {
+  const auto seed = static_cast<std::uint64_t>(values.whole("seed"));
+  const auto dim = static_cast<int>(values.whole("dim"));
+  const auto model = std::make_shared<PairModel>(spec.text("similarity"), dim, words.parameters);
+  const auto tokens = std::make_shared<PlacedTokens>(drawn_points(hierarchy.size(), dim, seed));
+  const NodeLists closure = ancestors_of(hierarchy);
+  DescentOptions options{values.whole("epochs"), values.number("rate"), values.whole("negatives"),
+                         seed};
+  options.progress = [&](double done) {
+    if (context.stopped()) throw Error(ErrorKind::interrupted, "interrupted");
+    if (context.progress) context.progress("descent", done);
+  };
+  Embedding result;
+  const auto order = ConeOrder::of(*model);
+  if (const std::string& share = values.text("closure"); share != "none") {
+    const NodePairs pairs = draw_pairs(hierarchy, closure, std::stod(share), seed, result.held_out);
+    result.attributes["loss"] = train_order(*model, *tokens, *order, pairs, closure, options);
+    result.attributes["held_out_f1"] =
+        f1_held_out(*model, *tokens, *order, result.held_out, closure, seed);
+  } else {
+    result.attributes["loss"] = train_attention(*model, *tokens, *tokens, closure, options);
+  }
+  if (order && hierarchy.size() <= most_ordered) {
+    result.attributes["ancestor_f1"] = f1_of_order(*model, *tokens, *order, closure);
+  }
+  for (const auto& [key, value] : model->parameters()) result.attributes[key] = value;
+  result.point = tokens->point;
+  result.placed = model->placed(*tokens);
+  result.model = model->placed_model();
+  result.score = [=](Node i, Node j) { return model->score(*tokens, i, *tokens, j); };
+  return result;
+}
+
+void add_points(LabelledArray& group, const std::string& name, const std::string& axis,
+                const std::vector<double>& points, Attributes attributes) {
+  group.axes.push_back(
+      counted_axis(axis, points.size() / std::max<std::size_t>(1, group.axes[0].size())));
+  group.variables.push_back({name, {"node", axis}, points, "", std::move(attributes)});
+}
+
+void write_embedding(const std::string& path, const Hierarchy& hierarchy, const Embedding& made,
+                     const EmbedJson& spec) {
+  LabelledArray group;
+  group.axes = {counted_axis("node", hierarchy.names.size())};
+  add_points(group, "point", "coordinate", made.point, {});
+  add_points(group, "placed", "placed_coordinate", made.placed, {{"model", made.model}});
+  for (const auto& [key, value] : made.attributes) group.attributes.emplace_back(key, value);
+  LabelledArray tree = hierarchy_group(hierarchy);
+  if (!made.held_out.empty()) {
+    std::vector<std::int64_t> pairs;
+    for (const auto& pair : made.held_out) pairs.insert(pairs.end(), pair.begin(), pair.end());
+    tree.axes.push_back(counted_axis("held_out_pair", made.held_out.size()));
+    tree.variables.push_back({"held_out", {"held_out_pair", "end"}, std::move(pairs), "", {}});
+  }
+  LabelledFile file{program_version(), {{"embedding", group}, {"hierarchy", tree}}, {}, {}};
+  file.attributes = {{"result", "embed"}, {"spec", json_line(spec)}};
+  for (const char* key : {"similarity", "method"}) {
+    if (spec.contains(key)) file.attributes.emplace_back(key, spec[key].get<std::string>());
+  }
+  write_labelled(path, file);
+}
+
+JobSpec with_defaults(const JobSpec& spec, const KeyValues& values) {
+  JobSpec whole = spec;
+  std::map<std::string, std::string> parameters = spec.parameters();
+  parameters.insert(values.texts().begin(), values.texts().end());
+  whole.values["parameters"] = parameters;
+  return whole;
+}
+
+JobReport run_embed(const JobSpec& spec, const JobContext& context) {
+  const std::string output = spec.text("output"), input = parse_input_spec(spec.text("input")).path;
+  const EmbedWords words = words_of(spec);
+  const KeyValues values("embed", embed_keys(), words.own);
+  check_replaceable_result(output, "embed", "embed", {.cancelled = context.cancelled});
+  probe_writable(output);
+  const Hierarchy hierarchy = read_hierarchy(input, context.cancelled);
+  if (hierarchy.edges.empty()) fail("{}: the hierarchy has no edges", input);
+  Embedding made = spec.text("method") == "construction"
+                       ? construct(hierarchy, values)
+                       : descend(hierarchy, spec, words, values, context);
+  const EmbeddingMeasures found =
+      measure_embedding(hierarchy, made.score, static_cast<std::uint64_t>(values.whole("seed")));
+  made.attributes["map"] = found.map;
+  made.attributes["map_neighbours"] = found.map_neighbours;
+  made.attributes["mean_rank"] = found.mean_rank;
+  made.attributes["depth_correlation"] = found.depth_correlation;
+  const EmbedJson json = spec_to_json(with_defaults(spec, values));
+  write_embedding(output, hierarchy, made, json);
+  JobReport report{.summary = {{"output", output}, {"spec", json}, {"nodes", hierarchy.size()}},
+                   .lines = {fmt::format("{}: {} nodes as tokens", output, hierarchy.size())},
+                   .files = {output}};
+  for (const auto& [name, value] : made.attributes) {
+    report.summary[name] = value;
+    report.lines.push_back(fmt::format("  {:<18} {:.4g}", name, value));
+  }
+  report.lines.emplace_back(
+      "Printed elsewhere: map .927 (Poincaré embeddings, mammals, d = 5), map_neighbours .989 "
+      "(construction, all nouns, plane, high precision), held_out_f1 .944 (Ganea et al., all "
+      "nouns, "
+      "d = 10, closure=50).");
+  return report;
+}
+
+void check_embed(const JobSpec& spec) {
+  const EmbedWords words = words_of(spec);
+  const KeyValues values("embed", embed_keys(), words.own);
+  if (spec.text("method") == "construction") {
+    if (spec.given("similarity")) misuse("embed: the construction takes no --similarity");
+    return;
+  }
+  if (!spec.given("similarity")) misuse("embed: give --similarity, or --method construction");
+  const PairModel model(spec.text("similarity"), static_cast<int>(values.whole("dim")),
+                        words.parameters);
+  if (values.text("closure") != "none" && !ConeOrder::of(model)) {
+    misuse("embed: closure needs cones, and {} has none", spec.text("similarity"));
+  }
+}
+
+}  // namespace
+
+JobKind embed_job() {
+  JobField input = input_field();
+  input.about = "a data set with a hierarchy, as of `conelab dataset`";
+  input.required = true;
+  return {.name = "embed",
+          .about = "place the nodes of a hierarchy as tokens, and measure how well pairs find it",
+          .example =
+              "  conelab embed mammals.h5 -o points.h5 --similarity penumbral -p dim=5\n"
+              "  conelab embed mammals.h5 -o exact.h5 --method construction\n",
+          .fields = {input,
+                     output_field(),
+                     {.name = "similarity",
+                      .option = "-s,--similarity",
+                      .about = "similarity of pairs (`conelab list similarities`)"},
+                     {.name = "method",
+                      .option = "--method",
+                      .about = "descent by gradients, or the combinatorial construction",
+                      .initial = "descent",
+                      .choices = {"descent", "construction"}},
+                     {.name = "parameters",
+                      .option = "-p,--parameter",
+                      .about = "dim, epochs, rate, negatives, closure, scale, seed, and parameters "
+                               "of the similarity; -p again for the next",
+                      .kind = FieldKind::parameters}},
+          .run = run_embed,
+          .check = check_embed,
+          .keys = known_keys};
+}
+
+}  // namespace conelab

@@ -1,0 +1,215 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/base/random.h"
+#include "core/dataset/dataset.h"
+#include "core/embed/construction.h"
+#include "core/embed/descent.h"
+#include "core/embed/measures.h"
+
+namespace conelab {
+namespace {
+
+const char* const similarities[] = {"dot",    "laplacian",        "hyperbolic",    "penumbral",
+                                    "umbral", "penumbral-finite", "umbral-finite", "ganea"};
+/// The largest error of a central difference with step 1e-6 that was measured is 3e-9.
+constexpr double step = 1e-6, tolerance = 1e-7;
+
+/// Returns four tokens in three dimensions.
+PlacedTokens four_tokens(const PairModel& model) {
+  PlacedTokens tokens = drawn_points(4, 3, 5);
+  for (double& x : tokens.point) x *= 8;
+  model.place(tokens);
+  return tokens;
+}
+
+/// Compares dL/d(point) with central differences of L.
+template <class Loss, class Gradient>
+void expect_gradient(const PairModel& model, PlacedTokens tokens, const Loss& loss,
+                     const Gradient& gradient) {
+  TokenSums sums = model.sums(tokens);
+  gradient(tokens, sums);
+  model.finish(tokens, sums);
+  for (std::size_t c = 0; c < tokens.point.size(); ++c) {
+    const double x = tokens.point[c];
+    double ends[2];
+    for (int side = 0; side < 2; ++side) {
+      tokens.point[c] = x + (side == 0 ? -step : step);
+      model.place(tokens);
+      ends[side] = loss(tokens);
+    }
+    tokens.point[c] = x;
+    EXPECT_NEAR(sums.point[c], (ends[1] - ends[0]) / (2 * step), tolerance)
+        << model.row().info.name << ", coordinate " << c;
+  }
+}
+
+TEST(PairModel, HasTheGradientsOfItsLogits) {
+  for (const char* name : similarities) {
+    const PairModel model(name, 3);
+    expect_gradient(
+        model, four_tokens(model),
+        [&](const PlacedTokens& t) {
+          return model.score(t, 0, t, 1) - 2 * model.score(t, 2, t, 0) + model.score(t, 3, t, 3);
+        },
+        [&](const PlacedTokens& t, TokenSums& sums) {
+          double by_factor = 0;
+          for (const auto& [i, j, rate] : {std::tuple(0, 1, 1.0), {2, 0, -2.0}, {3, 3, 1.0}}) {
+            model.add(model.slope(t, i, t, j), rate, t, i, sums, t, j, sums, by_factor);
+          }
+        });
+  }
+}
+
+TEST(ConeOrder, HasTheGradientsOfItsEnergy) {
+  for (const char* name : similarities) {
+    const PairModel model(name, 3);
+    const auto order = ConeOrder::of(model);
+    EXPECT_EQ(order.has_value(),
+              std::string("dot laplacian hyperbolic").find(name) == std::string::npos);
+    if (!order) continue;
+    expect_gradient(
+        model, four_tokens(model),
+        [&](const PlacedTokens& t) { return order->energy(model, t, 0, 1); },
+        [&](const PlacedTokens& t, TokenSums& sums) { order->add(model, t, 0, 1, 1, sums); });
+  }
+}
+
+TEST(ConeOrder, DecidesAsItsDefinition) {
+  const PairModel model("umbral", 2, {{"radius", 1}});
+  PlacedTokens tokens;
+  tokens.count = 3;
+  tokens.point = {0, 0, 0.5, -2, 2, -2};  // psi: base x e^y, height e^y.
+  model.place(tokens);
+  const ConeOrder order = *ConeOrder::of(model);
+  const double e = std::exp(-2), s = std::sinh(1);
+  EXPECT_NEAR(order.energy(model, tokens, 1, 0), 0.5 * e - (1 - e) * s, 1e-14);
+  EXPECT_LT(order.energy(model, tokens, 1, 0), 0);
+  EXPECT_GT(order.energy(model, tokens, 1, 2), 0);
+}
+
+TEST(PairModel, RefusesWhatPairsDoNotGive) {
+  EXPECT_THROW(PairModel("gat", 3), Error);
+  EXPECT_THROW(PairModel("umbral", 1), Error);
+  EXPECT_THROW(PairModel("umbral", 3, {{"height", 1.0}}), Error);
+}
+
+/// The average precision by sorting, without ties.
+double sorted_precision(const std::vector<double>& scores, Node node,
+                        const std::vector<Node>& wanted) {
+  std::vector<Node> others;
+  for (Node j = 0; j < static_cast<Node>(scores.size()); ++j) {
+    if (j != node) others.push_back(j);
+  }
+  std::sort(others.begin(), others.end(), [&](Node a, Node b) {
+    return scores[static_cast<std::size_t>(a)] > scores[static_cast<std::size_t>(b)];
+  });
+  double found = 0, sum = 0;
+  for (std::size_t r = 0; r < others.size(); ++r) {
+    if (!std::binary_search(wanted.begin(), wanted.end(), others[r])) continue;
+    sum += ++found / static_cast<double>(r + 1);
+  }
+  return sum / static_cast<double>(wanted.size());
+}
+
+TEST(Measures, AveragePrecisionIsThatOfSorting) {
+  Random random(3);
+  for (int round = 0; round < 50; ++round) {
+    std::vector<double> scores(12);
+    for (double& x : scores) x = random.uniform();
+    EXPECT_NEAR(average_precision(scores, 4, {0, 3, 7}), sorted_precision(scores, 4, {0, 3, 7}),
+                1e-14);
+  }
+  EXPECT_EQ(average_precision({1, 1, 1, 1}, 0, {1, 2, 3}), 1);  // Ties, all of them wanted.
+  EXPECT_EQ(average_precision({0, 5, 1, 1}, 0, {2}), 1 / 2.5);  // Ranks 2 and 3 are tied.
+}
+
+TEST(Measures, SpearmanTakesMeanRanks) {
+  EXPECT_DOUBLE_EQ(spearman({1, 2, 3, 4}, {10, 20, 30, 40}), 1);
+  EXPECT_DOUBLE_EQ(spearman({1, 2, 3, 4}, {4, 3, 2, 1}), -1);
+  EXPECT_NEAR(spearman({1, 2, 2, 3}, {1, 3, 2, 4}), 0.9486832980505138, 1e-15);  // 4.5 / √(4.5 · 5)
+}
+
+// A chain 0 - 1 - 2: node 2 has the ancestors 0 and 1, node 1 has 0.
+TEST(Measures, OfAChainAreThoseOfAHand) {
+  const Hierarchy chain = make_hierarchy({{1, 0}, {2, 1}}, {"a", "b", "c"});
+  const double near[3][3] = {{0, 3, 1}, {1, 0, 2}, {2, 1, 0}};
+  const auto found = measure_embedding(
+      chain, [&](Node i, Node j) { return near[i][j]; }, 1);
+  EXPECT_DOUBLE_EQ(found.map, (0.5 + 1) / 2);
+  EXPECT_DOUBLE_EQ(found.map_neighbours, (1 + 1 + 0.5) / 3);
+  EXPECT_DOUBLE_EQ(found.mean_rank, (2 + 1 + 1) / 3.0);
+}
+
+/// The scores of a construction as hyperbolic distances, by the engine's own formula.
+EmbeddingMeasures measured(const Hierarchy& hierarchy, int dim) {
+  const PairModel model("hyperbolic", dim + 1);
+  PlacedTokens tokens;
+  tokens.count = hierarchy.size();
+  const Construction made = constructed(hierarchy, dim, 0, 1);
+  tokens.point = made.points;
+  model.place(tokens);
+  for (const auto& [child, parent] : hierarchy.edges) {
+    EXPECT_NEAR(-model.score(tokens, child, tokens, parent), made.scale, 1e-6);
+  }
+  return measure_embedding(
+      hierarchy, [&](Node i, Node j) { return model.score(tokens, i, tokens, j); }, 1);
+}
+
+TEST(Construction, FindsTheNeighboursOfTreesExactly) {
+  for (const int dim : {2, 3, 5}) {
+    for (const char* branching : {"2", "3"}) {
+      const auto made = make_dataset("tree", {{"branching", branching}, {"depth", "4"}});
+      EXPECT_EQ(measured(*made.hierarchy, dim).map_neighbours, 1) << dim << ", " << branching;
+    }
+  }
+}
+
+TEST(Descent, FindsTheAncestorsOfASmallTree) {
+  const Hierarchy tree = *make_dataset("tree", {{"depth", "3"}}).hierarchy;
+  for (const char* name : similarities) {
+    PairModel model(name, 8);
+    PlacedTokens queries = drawn_points(tree.size(), 8, 1), keys = drawn_points(tree.size(), 8, 2);
+    DescentOptions options;
+    options.epochs = 300;
+    options.negatives = 14;
+    const double loss = train_attention(model, queries, keys, ancestors_of(tree), options);
+    const auto found = measure_embedding(
+        tree, [&](Node i, Node j) { return model.score(queries, i, keys, j); }, 1);
+    EXPECT_GT(found.map, 0.9) << name << ": loss " << loss;
+  }
+}
+
+TEST(Descent, PutsASmallTreeIntoCones) {
+  const Hierarchy tree = *make_dataset("tree", {{"depth", "3"}}).hierarchy;
+  const NodeLists closure = ancestors_of(tree);
+  for (const char* name : {"penumbral", "umbral"}) {
+    PairModel model(name, 4);
+    PlacedTokens tokens = drawn_points(tree.size(), 4, 1);
+    const ConeOrder order = *ConeOrder::of(model);
+    std::vector<std::array<Node, 2>> pairs;
+    for (Node u = 0; u < tree.size(); ++u) {
+      for (const Node v : closure[static_cast<std::size_t>(u)]) pairs.push_back({u, v});
+    }
+    DescentOptions options;
+    options.epochs = 500;
+    options.negatives = 10;
+    train_order(model, tokens, order, pairs, closure, options);
+    double right = 0, wrong = 0;
+    for (Node u = 0; u < tree.size(); ++u) {
+      for (Node v = 0; v < tree.size(); ++v) {
+        if (u == v || order.energy(model, tokens, u, v) > 0) continue;
+        const auto& above = closure[static_cast<std::size_t>(u)];
+        (std::binary_search(above.begin(), above.end(), v) ? right : wrong) += 1;
+      }
+    }
+    const double missed = static_cast<double>(pairs.size()) - right;
+    EXPECT_GT(f1_of_counts(right, wrong, missed), 0.9) << name;
+  }
+}
+
+}  // namespace
+}  // namespace conelab
