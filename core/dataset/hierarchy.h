@@ -1,0 +1,71 @@
+// A hierarchy: nodes with names, and edges from each node to its parents. A tree gives each node
+// but the root one parent; a directed acyclic graph may give it several.
+//
+// In a file it is the group /hierarchy: edge [m × 2] (child, parent), name [n], depth [n].
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/files/labelled_array.h"
+
+namespace conelab {
+
+/// The number of a node, counted from 0.
+using Node = std::int64_t;
+/// Sorted nodes of each node, [n]: its parents, its children or its ancestors.
+using NodeLists = std::vector<std::vector<Node>>;
+
+struct Hierarchy {
+  std::vector<std::array<Node, 2>> edges;  ///< [m] (child, parent), in the order of the file.
+  std::vector<std::string> names;          ///< [n]
+  /// [n] The number of edges on the longest way up to a root, so that a child is deeper than each
+  /// of its parents; 0 at roots.
+  std::vector<Node> depths;
+
+  [[nodiscard]] Node size() const { return static_cast<Node>(names.size()); }
+};
+
+/// Returns the hierarchy with these edges, and computes its depths. Throws a failure if an edge
+/// leads to a node that does not exist, if an edge appears twice, or if there is a cycle; the
+/// message begins with `where` and names the node.
+[[nodiscard]] Hierarchy make_hierarchy(std::vector<std::array<Node, 2>> edges,
+                                       std::vector<std::string> names,
+                                       const std::string& where = "hierarchy");
+
+[[nodiscard]] NodeLists parents_of(const Hierarchy& hierarchy);
+[[nodiscard]] NodeLists children_of(const Hierarchy& hierarchy);
+
+/// Returns the transitive closure: all ancestors of each node, without the node itself.
+[[nodiscard]] NodeLists ancestors_of(const Hierarchy& hierarchy);
+
+/// Returns whether no edge can be left out without changing the closure.
+[[nodiscard]] bool is_reduced(const Hierarchy& hierarchy, const NodeLists& ancestors);
+/// Returns the hierarchy without the edges that follow from others.
+[[nodiscard]] Hierarchy reduced(const Hierarchy& hierarchy);
+
+/// Returns all nodes in depth-first order: a node comes before its children, and children and roots
+/// follow in the order of their numbers. A node with several parents comes after the first of them
+/// that is reached.
+[[nodiscard]] std::vector<Node> depth_first_order(const Hierarchy& hierarchy);
+
+/// Returns the depth of the lowest common ancestor of two nodes, which may be one of them: the
+/// largest depth of all common ancestors. Returns −1 if there is none.
+[[nodiscard]] Node lca_depth(const Hierarchy& hierarchy, const NodeLists& ancestors, Node a,
+                             Node b);
+
+/// Return the content of the group /hierarchy, and the hierarchy of such a group. Depths are
+/// computed again, and names may be missing. Throws a failure as make_hierarchy does, and if `edge`
+/// does not hold pairs of integers; messages begin with `where`.
+[[nodiscard]] LabelledArray hierarchy_group(const Hierarchy& hierarchy);
+[[nodiscard]] Hierarchy hierarchy_of_group(const LabelledArray& group, const std::string& where);
+
+/// Reads the group /hierarchy of an HDF5 file in a child process. Throws a failure if the file has
+/// none, and interrupted once `cancelled` returns true.
+[[nodiscard]] Hierarchy read_hierarchy(const std::string& path,
+                                       const std::function<bool()>& cancelled = {});
+
+}  // namespace conelab

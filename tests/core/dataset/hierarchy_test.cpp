@@ -1,0 +1,108 @@
+#include "core/dataset/hierarchy.h"
+
+#include <gmock/gmock.h>
+
+#include "core/files/bench_file.h"
+#include "tests/core/files/fixture.h"
+
+namespace conelab {
+namespace {
+
+using fixtures::error_of;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// Returns a tree of six nodes whose numbers do not follow its order:
+///   4 ─ 2 ─ 0
+///   │   └── 5
+///   └── 1 ─ 3
+Hierarchy small_tree() {
+  return make_hierarchy({{0, 2}, {2, 4}, {3, 1}, {5, 2}, {1, 4}}, {"a", "b", "c", "d", "e", "f"});
+}
+
+/// Returns 0 above 1 and 2, both above 3, and 4 alone; the edge from 3 to 0 follows from others.
+Hierarchy diamond() {
+  return make_hierarchy({{1, 0}, {2, 0}, {3, 1}, {3, 2}, {3, 0}}, {"a", "b", "c", "d", "e"});
+}
+
+TEST(Hierarchy, KnowsDepthsAndAncestors) {
+  const Hierarchy tree = small_tree();
+  EXPECT_THAT(tree.depths, ElementsAre(2, 1, 1, 2, 0, 2));
+  EXPECT_THAT(ancestors_of(tree), ElementsAre(ElementsAre(2, 4), ElementsAre(4), ElementsAre(4),
+                                              ElementsAre(1, 4), IsEmpty(), ElementsAre(2, 4)));
+  EXPECT_THAT(depth_first_order(tree), ElementsAre(4, 1, 3, 2, 0, 5));
+  EXPECT_TRUE(is_reduced(tree, ancestors_of(tree)));
+}
+
+TEST(Hierarchy, KnowsTheDepthOfLowestCommonAncestors) {
+  const Hierarchy tree = small_tree();
+  const NodeLists above = ancestors_of(tree);
+  EXPECT_EQ(lca_depth(tree, above, 0, 5), 1);
+  EXPECT_EQ(lca_depth(tree, above, 0, 3), 0);
+  EXPECT_EQ(lca_depth(tree, above, 2, 5), 1);
+  EXPECT_EQ(lca_depth(tree, above, 5, 5), 2);
+  const Hierarchy graph = diamond();
+  EXPECT_EQ(lca_depth(graph, ancestors_of(graph), 1, 2), 0);
+  EXPECT_EQ(lca_depth(graph, ancestors_of(graph), 3, 2), 1);
+  EXPECT_EQ(lca_depth(graph, ancestors_of(graph), 3, 4), -1);
+}
+
+TEST(Hierarchy, TakesNodesWithSeveralParents) {
+  const Hierarchy graph = diamond();
+  EXPECT_THAT(graph.depths, ElementsAre(0, 1, 1, 2, 0));
+  EXPECT_THAT(ancestors_of(graph)[3], ElementsAre(0, 1, 2));
+  EXPECT_THAT(depth_first_order(graph), ElementsAre(0, 1, 3, 2, 4));
+  EXPECT_FALSE(is_reduced(graph, ancestors_of(graph)));
+  const Hierarchy less = reduced(graph);
+  EXPECT_EQ(less.edges.size(), 4u);
+  EXPECT_TRUE(is_reduced(less, ancestors_of(less)));
+  EXPECT_EQ(ancestors_of(less), ancestors_of(graph));
+}
+
+TEST(Hierarchy, RefusesCyclesAndWrongEdges) {
+  EXPECT_THAT(error_of([] {
+                (void)make_hierarchy({{1, 0}, {1, 2}, {2, 1}}, {"a", "b", "c"});
+              }),
+              HasSubstr("node 1 lies on a cycle"));
+  EXPECT_THAT(error_of([] { (void)make_hierarchy({{0, 0}}, {"a"}); }), HasSubstr("cycle"));
+  EXPECT_THAT(error_of([] {
+                (void)make_hierarchy({{0, 3}}, {"a", "b"});
+              }),
+              HasSubstr("expected nodes 0 to 1, found 3"));
+  EXPECT_THAT(error_of([] {
+                (void)make_hierarchy({{1, 0}, {1, 0}}, {"a", "b"});
+              }),
+              HasSubstr("twice"));
+}
+
+class HierarchyFile : public fixtures::FilesTest {};
+
+TEST_F(HierarchyFile, GivesBackWhatWasWritten) {
+  for (const Hierarchy& written : {small_tree(), diamond(), make_hierarchy({}, {"a"})}) {
+    write_labelled(path("h.h5"), {"test", {{"hierarchy", hierarchy_group(written)}}, {}});
+    const Hierarchy read = read_hierarchy(path("h.h5"));
+    EXPECT_EQ(read.edges, written.edges);
+    EXPECT_EQ(read.names, written.names);
+    EXPECT_EQ(read.depths, written.depths);
+  }
+}
+
+TEST_F(HierarchyFile, NumbersNodesWithoutNames) {
+  LabelledArray group = hierarchy_group(small_tree());
+  std::erase_if(group.variables, [](const LabelledVariable& v) { return v.name == "name"; });
+  EXPECT_THAT(hierarchy_of_group(group, "f").names, ElementsAre("0", "1", "2", "3", "4", "5"));
+  group.variables.front().data = std::vector<std::int64_t>{0, std::int64_t{1} << 40};
+  EXPECT_THAT(error_of([&] { (void)hierarchy_of_group(group, "f"); }), HasSubstr("no names"));
+}
+
+TEST_F(HierarchyFile, NamesWhatIsMissing) {
+  write_labelled(path("q.h5"), {"test", {{"graph", hierarchy_group(small_tree())}}, {}});
+  EXPECT_THAT(error_of([&] { (void)read_hierarchy(path("q.h5")); }),
+              HasSubstr("has no group /hierarchy"));
+  EXPECT_THAT(error_of([] { (void)hierarchy_of_group({}, "f: /hierarchy"); }),
+              HasSubstr("f: /hierarchy: no array edge [m × 2]"));
+}
+
+}  // namespace
+}  // namespace conelab
