@@ -131,7 +131,7 @@ std::vector<Node> depth_first_order(const Hierarchy& hierarchy) {
   return order;
 }
 
-Node lca_depth(const Hierarchy& hierarchy, const NodeLists& ancestors, Node a, Node b) {
+Node depth_of_lca(const Hierarchy& hierarchy, const NodeLists& ancestors, Node a, Node b) {
   const auto is_ancestor = [&](Node upper, Node lower) {
     const std::vector<Node>& above = ancestors[at(lower)];
     return upper == lower || std::binary_search(above.begin(), above.end(), upper);

@@ -54,8 +54,8 @@ struct Hierarchy {
 
 /// Returns the depth of the lowest common ancestor of two nodes, which may be one of them: the
 /// largest depth of all common ancestors. Returns −1 if there is none.
-[[nodiscard]] Node lca_depth(const Hierarchy& hierarchy, const NodeLists& ancestors, Node a,
-                             Node b);
+[[nodiscard]] Node depth_of_lca(const Hierarchy& hierarchy, const NodeLists& ancestors, Node a,
+                                Node b);
 
 /// Return the content of the group /hierarchy, and the hierarchy of such a group. Depths are
 /// computed again, and names may be missing. Throws a failure as make_hierarchy does, and if `edge`

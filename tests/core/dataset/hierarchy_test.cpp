@@ -38,14 +38,14 @@ TEST(Hierarchy, KnowsDepthsAndAncestors) {
 TEST(Hierarchy, KnowsTheDepthOfLowestCommonAncestors) {
   const Hierarchy tree = small_tree();
   const NodeLists above = ancestors_of(tree);
-  EXPECT_EQ(lca_depth(tree, above, 0, 5), 1);
-  EXPECT_EQ(lca_depth(tree, above, 0, 3), 0);
-  EXPECT_EQ(lca_depth(tree, above, 2, 5), 1);
-  EXPECT_EQ(lca_depth(tree, above, 5, 5), 2);
+  EXPECT_EQ(depth_of_lca(tree, above, 0, 5), 1);
+  EXPECT_EQ(depth_of_lca(tree, above, 0, 3), 0);
+  EXPECT_EQ(depth_of_lca(tree, above, 2, 5), 1);
+  EXPECT_EQ(depth_of_lca(tree, above, 5, 5), 2);
   const Hierarchy graph = diamond();
-  EXPECT_EQ(lca_depth(graph, ancestors_of(graph), 1, 2), 0);
-  EXPECT_EQ(lca_depth(graph, ancestors_of(graph), 3, 2), 1);
-  EXPECT_EQ(lca_depth(graph, ancestors_of(graph), 3, 4), -1);
+  EXPECT_EQ(depth_of_lca(graph, ancestors_of(graph), 1, 2), 0);
+  EXPECT_EQ(depth_of_lca(graph, ancestors_of(graph), 3, 2), 1);
+  EXPECT_EQ(depth_of_lca(graph, ancestors_of(graph), 3, 4), -1);
 }
 
 TEST(Hierarchy, TakesNodesWithSeveralParents) {
