@@ -15,6 +15,7 @@ namespace conelab {
 JobKind attend_job();
 JobKind bench_job();
 JobKind figure_job();
+JobKind rank_job();
 JobKind tree_job();
 
 namespace {
@@ -67,7 +68,8 @@ Json without_files(const JobSpec& spec, const Replace& replace) {
 }  // namespace
 
 const std::vector<JobKind>& job_table() {
-  static const std::vector<JobKind> table = {attend_job(), bench_job(), tree_job(), figure_job()};
+  static const std::vector<JobKind> table = {attend_job(), bench_job(), tree_job(), rank_job(),
+                                             figure_job()};
   return table;
 }
 
