@@ -51,6 +51,7 @@ Json item_json(const InspectedItem& item) {
   for (const auto& [name, value] : item.attributes)
     json["attributes"][name] = attribute_json(value);
   json["problem"] = item.problem.empty() ? Json(nullptr) : Json(item.problem);
+  json["unread"] = item.unread.empty() ? Json(nullptr) : Json(item.unread);
   return json;
 }
 
@@ -62,7 +63,8 @@ Json inspection_json(const Inspection& found) {
             {"creator", found.creator.empty() ? Json(nullptr) : Json(found.creator)},
             {"sealed", found.sealed},
             {"unguarded", found.unguarded()},
-            {"sound", found.sound()},
+            {"unread", found.unread()},
+            {"sound", found.sound() && found.unread() == 0},
             {"problems", found.problems},
             {"items", Json::array()}};
   for (const InspectedItem& item : found.items) json["items"].push_back(item_json(item));
@@ -76,6 +78,8 @@ std::string value_text(const InspectedItem& item) {
     return fmt::format("\"{}\"", printable(*text, longest_shown_value));
   }
   if (const auto* whole = std::get_if<std::int64_t>(&*item.value)) return fmt::format("{}", *whole);
+  if (const auto* large = std::get_if<std::uint64_t>(&*item.value))
+    return fmt::format("{}", *large);
   const double number = std::get<double>(*item.value);
   const bool narrow = item.type == "f32" || item.type == "f16" || item.type == "bf16";
   return narrow ? fmt::format("{}", static_cast<float>(number)) : fmt::format("{}", number);
@@ -96,7 +100,13 @@ std::string shortened(const std::string& text) {
   return std::string(cut_utf8(text, longest_attribute)) + "...";
 }
 
-void print_item(const InspectedItem& item) {
+/// Returns a message without the name of its file, with which it begins.
+std::string without_file(std::string_view text, const std::string& file) {
+  if (text.starts_with(file + ": ")) text.remove_prefix(file.size() + 2);
+  return std::string(text);
+}
+
+void print_item(const InspectedItem& item, const std::string& file) {
   const std::string indent(static_cast<std::size_t>(2 * item.depth + 2), ' ');
   const std::string name = item.path.substr(item.path.find_last_of('/') + 1);
   if (item.kind == ItemKind::array) {
@@ -109,6 +119,7 @@ void print_item(const InspectedItem& item) {
   for (const auto& [key, value] : item.attributes) {
     say("{}    @{} = {}", indent, key, shortened(json_line(attribute_json(value))));
   }
+  if (!item.unread.empty()) say("{}    cannot read: {}", indent, without_file(item.unread, file));
 }
 
 void print_inspection(const Inspection& found) {
@@ -118,27 +129,30 @@ void print_inspection(const Inspection& found) {
   if (found.sound() || !found.items.empty()) {
     say("{}", found.creator.empty() ? "its writer is not named" : "written by " + found.creator);
   }
-  for (const InspectedItem& item : found.items) print_item(item);
+  for (const InspectedItem& item : found.items) print_item(item, found.path);
   if (!found.sound()) return;
+  const std::string sound = found.unread() == 0 ? "sound: " : "";
+  const std::string reads =
+      found.unread() == 0
+          ? "every array reads"
+          : fmt::format("{} of the arrays cannot be read, and the rest reads", found.unread());
   if (found.sealed) {
-    say("sound: every array reads, and every byte is as it was written");
+    say("{}{}, and every byte is as it was written", sound, reads);
   } else if (found.unguarded() == 0) {
-    say("sound: every array reads and every checksum holds");
+    say("{}{} and every checksum holds", sound, reads);
   } else {
-    say("every array reads; {} of them carry no checksum, so that changed numbers would not be "
-        "noticed",
+    say("{}; {} of them carry no checksum, so that changed numbers would not be noticed", reads,
         found.unguarded());
   }
 }
 
-/// Returns "FILE: damaged or unreadable: /q: why (and 2 more)". A problem begins with the name of
-/// its file, which is not repeated.
+/// Returns "FILE: damaged or unreadable: /q: why (and 2 more)", or "FILE: cannot read: why" of a
+/// file that another program has locked.
 std::string problem_line(const Inspection& found) {
-  const std::string file = found.path + ": ";
-  std::string_view problem = found.problems.front();
-  if (problem.starts_with(file)) problem.remove_prefix(file.size());
+  const std::string problem = without_file(found.problems.front(), found.path);
   const std::size_t more = found.problems.size() - 1;
-  return fmt::format("{}damaged or unreadable: {}{}", file, problem,
+  return fmt::format("{}: {}: {}{}", found.path,
+                     found.locked ? "cannot read" : "damaged or unreadable", problem,
                      more > 0 ? fmt::format(" (and {} more)", more) : "");
 }
 
@@ -147,14 +161,17 @@ std::string problem_line(const Inspection& found) {
 Action declare_inspect(CLI::App& options) {
   struct Typed {
     std::string file;
-    bool json = false;
+    bool json = false, allow_external = false;
   };
   const auto typed = std::make_shared<Typed>();
   options.add_option("FILE", typed->file, "HDF5, npz, npy or safetensors file")->required();
+  options.add_flag("--allow-external", typed->allow_external,
+                   "follow links and storage out of the input file");
   options.add_flag("--json", typed->json, "print JSON");
   return [typed] {
     check_whole_file(typed->file);
-    const Inspection found = inspect(typed->file, {.cancelled = interrupted});
+    const Inspection found =
+        inspect(typed->file, {.cancelled = interrupted}, typed->allow_external);
     typed->json ? print_json(inspection_json(found)) : print_inspection(found);
     if (!found.sound()) fail("{}", problem_line(found));
     return 0;

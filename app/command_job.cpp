@@ -93,6 +93,12 @@ JobSpec spec_of(const TypedJob& typed) {
 
 int run(const TypedJob& typed) {
   const JobSpec spec = spec_of(typed);
+  if (const JobField* field = find_field(*typed.kind, FieldKind::output); field && typed.json) {
+    const std::string output = spec.text(field->name);
+    if (output == "-" || output == "/dev/stdout") {
+      misuse("--json and -o {} both print on standard output (give only one)", output);
+    }
+  }
   Progress bar(typed.kind->name);
   std::optional<double> left;
   JobContext context = command_context();

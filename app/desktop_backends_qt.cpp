@@ -9,6 +9,7 @@
 #include "app/desktop_backends.h"
 #include "core/base/environment.h"
 #include "core/bench/operator_case.h"
+#include "core/study/attend_job.h"
 #include "core/study/bench_job.h"
 #include "core/study/call_json.h"
 #include "core/study/figure_request.h"
@@ -35,7 +36,7 @@ std::string shipped_trace() {
 
 FigureRequest request_of(const desktop::FigureChoice& choice,
                          const std::function<bool()>& cancelled = {}) {
-  return {choice.name, choice.inputs, choice.parameters, choice.width, {.cancelled = cancelled}};
+  return {choice.name, choice.inputs, choice.parameters, choice.width, {}, {.cancelled = cancelled}};
 }
 
 figure::DisplayList draw(const desktop::FigureChoice& choice,
@@ -54,7 +55,8 @@ JobSpec attend_spec(const desktop::TraceChoice& trace, const Call& call) {
   spec.values["input"] = trace.group.empty() ? trace.file : trace.file + ":" + trace.group;
   spec.values["output"] = operator_name(call) + ".h5";
   spec.values["call"] = call;
-  const auto& [query, key, value] = trace.arrays;
+  const auto& [query, key, value, reading] = trace.arrays;
+  add_reading(reading, spec);
   for (const auto& [field, array] : {std::pair("q", query), {"k", key}, {"v", value}}) {
     if (!array.empty()) spec.values[field] = array;
   }

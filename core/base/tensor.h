@@ -16,7 +16,8 @@ enum class Dtype { f64, f32, f16, bf16 };
 
 /// Returns "f64", "f32", "f16" or "bf16".
 [[nodiscard]] const char* dtype_name(Dtype dtype);
-/// Returns the type of this name. Throws misuse for an unknown name; the message lists the names.
+/// Returns the type of this name, or of a name that other programs give it: "float32", "f4", ...
+/// Throws misuse for an unknown name; the message lists the names.
 [[nodiscard]] Dtype dtype_from_name(const std::string& name);
 /// Returns the size of one number in bytes.
 [[nodiscard]] std::size_t dtype_size(Dtype dtype);

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/base/parse_number.h"
+#include "core/base/tensor.h"
 
 namespace conelab {
 namespace {
@@ -158,8 +159,15 @@ std::string label_text(const Axis& axis, const std::string& label) {
 }
 
 Labels parse_labels(const Axis& axis, const std::string& field, const std::string& text) {
-  if (!axis.numeric) return parse_names(field, text);
   Labels labels;
+  if (!axis.numeric) {
+    labels = parse_names(field, text);
+    const bool dtypes = std::string_view(axis.name) == "dtype";
+    for (std::string& label : labels) {
+      if (dtypes) label = dtype_name(dtype_from_name(label));
+    }
+    return labels;
+  }
   for (const std::int64_t value : parse_integers(field, text)) {
     labels.push_back(std::to_string(value));
   }

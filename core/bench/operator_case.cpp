@@ -12,6 +12,7 @@
 #include "core/base/random.h"
 #include "core/bench/case_problem.h"
 #include "core/bench/machine.h"
+#include "core/files/read_tensors.h"
 #include "core/operators/device_attention.h"
 #include "core/operators/operator.h"
 
@@ -39,6 +40,7 @@ struct CaseOperator {
   std::shared_ptr<const Plan> plan;
   Call call;        ///< The call with defaults written out.
   Case input_case;  ///< The labels of the input. It has one head if the operator makes the heads.
+  std::map<std::string, Array<float>> tensors;  ///< Those that the call takes from files.
 
   CaseOperator(const Case& c, std::int64_t batch)
       : pass(c["pass"]),
@@ -51,7 +53,16 @@ struct CaseOperator {
       drawn.parameters.emplace("heads", c["head"]);
       input_case.set("head", 1);
     }
-    plan = resolve(drawn, {batch, input_case.number("head"), n, n, d, d});
+    Extents extents{batch, input_case.number("head"), n, n, d, d};
+    for (const auto& [key, value] : drawn.parameters) {
+      const auto path = value.file();
+      if (!path) continue;
+      const InputTensor tensor = read_npy_tensor(*path);
+      const std::vector<double> numbers = to_doubles(tensor);
+      tensors[key] = {tensor.extents, {numbers.begin(), numbers.end()}};
+      extents.tensors[key] = tensor.extents;
+    }
+    plan = resolve(drawn, extents);
     call = plan->call;
   }
 
@@ -61,6 +72,7 @@ struct CaseOperator {
   /// Returns the tokens of the case, with the tensors that the operator reads.
   [[nodiscard]] AttentionInput<float> input(std::int64_t batch, std::uint64_t seed) const {
     AttentionInput<float> in = random_input(input_case, batch, seed);
+    in.tensors = tensors;
     draw_tensors(call, in, seed);
     if (in.output_grad.shape != plan->output) {
       Tensor4<float> drawn(plan->output);

@@ -187,6 +187,14 @@ bool Parts::exist(const std::string& output) {
   }
 }
 
+bool Parts::begun(const std::string& output) {
+  try {
+    return is_there(folder_of(output) + "/run.txt");
+  } catch (const Error&) {
+    return true;
+  }
+}
+
 void Parts::check_finished(const std::string& result) {
   std::error_code ignored;
   if (fs::exists(result, ignored) || !exist(result)) return;
@@ -340,7 +348,7 @@ Sweep sweep_of(const RunIdentity& items, const std::string& output) {
 
 std::optional<StoredRun> stored_run(const std::string& output, const SandboxLimits& limits) {
   const bool finished = result_exists(output);
-  if (Parts::exist(output)) {
+  if (Parts::begun(output)) {
     const RunIdentity identity = Parts::identity(output);
     return StoredRun{sweep_of(identity, output), peers_of(identity)};
   }

@@ -56,6 +56,8 @@ class Parts {
   /// Returns whether an unfinished run with a sealed part is stored next to the output. Returns
   /// true if that cannot be determined.
   [[nodiscard]] static bool exist(const std::string& output);
+  /// Returns whether a run was begun there, perhaps without a sealed part so far.
+  [[nodiscard]] static bool begun(const std::string& output);
   /// Throws a failure, which says how to continue, if a result is missing because its run is
   /// unfinished.
   static void check_finished(const std::string& result);
@@ -113,7 +115,8 @@ struct StoredRun {
   std::vector<std::string> peers;  ///< Names and versions. Their commands are not stored.
 };
 
-/// Returns the run stored in the unfinished run next to `output`. If there is none, returns that of
+/// Returns the run stored in the unfinished run next to `output`, with or without a sealed part. If
+/// there is none, returns that of
 /// the finished result at `output`; if that is missing too, returns nothing. Throws misuse if
 /// `output` is a file of another kind, or if the stored sweep cannot be parsed. Throws a failure if
 /// the file cannot be read.

@@ -207,7 +207,7 @@ class Run {
 BenchEnding ending_at(const Sweep& sweep, const BenchOptions& options) {
   const std::string& output = options.output;
   if (!result_exists(output)) return BenchEnding::written;
-  if (!options.resume || Parts::exist(output)) return BenchEnding::replaced;
+  if (!options.resume || Parts::begun(output)) return BenchEnding::replaced;
   const SandboxLimits limits{.cancelled = options.cancelled};
   const std::string difference =
       identity_difference(items_of_result(output, limits), sweep.items());

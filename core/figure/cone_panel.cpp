@@ -47,7 +47,7 @@ bool has_heat(const PanelScene& scene, Model model) {
 double draw_heat_bar(DisplayList& list, const PanelScene& scene, const Box& panel) {
   const PlaneSimilarityInfo* other = plane_similarity(scene.similarity);
   const SimilarityRange range = field_of(scene).range(part_of(scene));
-  std::string title = scene.system.family->name + std::string(" K(u, x)");
+  std::string title = scene.system.family->name + std::string(" log K(u, x)");
   if (other != nullptr) title = std::string(other->name) + " " + other->formula;
   if (range.lower) title += "; lower values have the first colour";
   const double width = std::min(170.0, 0.8 * panel.width), top = panel.bottom() + 4;
@@ -216,7 +216,7 @@ class PanelPainter {
 
   void draw_levels() {
     if (scene_.levels <= 0) return;
-    group("levels", "Level lines of K(u, .)");
+    group("levels", "Level lines of log K(u, .)");
     const LevelLines lines = level_lines();
     const Paint paint = Paint::stroked(darker(sky), thin_line);
     for (const Curve& line : lines.within) list_.path(view_.line(line), paint);

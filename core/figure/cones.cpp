@@ -32,7 +32,7 @@ std::string meeting_text(const PanelScene& scene, Model model) {
   const bool distance = scene.measure == geometry::DepthMeasure::distance;
   const char* measure = distance ? "distance" : "depth";
   if (!lca.place) {  // What has no place has no depth either; K continues beyond the light.
-    return fmt::format("no common ancestor, K(u, v){} = {}", distance ? " by distance" : "",
+    return fmt::format("no common ancestor, log K(u, v){} = {}", distance ? " by distance" : "",
                        short_number(depth));
   }
   const Vector x = geometry::place(scene.system, *lca.place, Model::halfspace).x;

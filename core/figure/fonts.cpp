@@ -16,6 +16,7 @@ extern const unsigned char conelab_font_regular[], conelab_font_regular_end[];
 extern const unsigned char conelab_font_bold[], conelab_font_bold_end[];
 extern const unsigned char conelab_font_italic[], conelab_font_italic_end[];
 extern const unsigned char conelab_font_fallback[], conelab_font_fallback_end[];
+extern const unsigned char conelab_font_signs[], conelab_font_signs_end[];
 }
 
 namespace conelab::figure {
@@ -49,8 +50,9 @@ FontHandle open(FontFile file) {
 }
 
 hb_font_t* font(FontFile file) {
-  static const std::array<FontHandle, 4> fonts = {open(FontFile::regular), open(FontFile::bold),
-                                                  open(FontFile::italic), open(FontFile::fallback)};
+  static const std::array<FontHandle, 5> fonts = {open(FontFile::regular), open(FontFile::bold),
+                                                  open(FontFile::italic), open(FontFile::fallback),
+                                                  open(FontFile::signs)};
   return fonts[static_cast<std::size_t>(file)].get();
 }
 
@@ -147,6 +149,8 @@ Bytes font_bytes(FontFile file) {
       return {conelab_font_italic, conelab_font_italic_end};
     case FontFile::fallback:
       return {conelab_font_fallback, conelab_font_fallback_end};
+    case FontFile::signs:
+      return {conelab_font_signs, conelab_font_signs_end};
   }
   return {};
 }
@@ -181,8 +185,10 @@ double cap_height() {
 
 FontFile font_for(Face face, char32_t code) {
   const auto own = static_cast<FontFile>(face);
-  if (glyph_of(own, code) != 0 || glyph_of(FontFile::fallback, code) == 0) return own;
-  return FontFile::fallback;
+  for (const FontFile file : {own, FontFile::fallback, FontFile::signs}) {
+    if (glyph_of(file, code) != 0) return file;
+  }
+  return own;
 }
 
 bool has_glyph(Face face, char32_t code) { return glyph_of(font_for(face, code), code) != 0; }

@@ -1,8 +1,9 @@
 // The fonts of every figure. They are part of the program, so that no result depends on the
 // machine.
 //
-// They are Liberation Sans (regular, bold, italic), and DejaVu Sans for characters that Liberation
-// lacks. For characters that neither has see missing_glyphs.h. HarfBuzz reads and subsets them. The
+// They are Liberation Sans (regular, bold, italic), DejaVu Sans for characters that Liberation
+// lacks, and Conelab Signs, which is this project's, for ␀. For other characters see
+// missing_glyphs.h. HarfBuzz reads and subsets them. The
 // licences of both fonts require that changed copies have another name. HarfBuzz does not write
 // names, so that the table `name` (OpenType 1.9) of a copy is written here.
 //
@@ -22,8 +23,8 @@ namespace conelab::figure {
 
 using Bytes = std::span<const std::uint8_t>;
 
-/// The font files: one for each Face, and the fallback.
-enum class FontFile { regular, bold, italic, fallback };
+/// The font files: one for each Face, the fallback, and signs that it lacks too.
+enum class FontFile { regular, bold, italic, fallback, signs };
 
 /// Returns the bytes of the file, which exist as long as the program.
 [[nodiscard]] Bytes font_bytes(FontFile file);
@@ -39,8 +40,8 @@ enum class FontFile { regular, bold, italic, fallback };
 [[nodiscard]] double descent();
 [[nodiscard]] double cap_height();
 
-/// Returns the file that draws a character in this face: the face's own; the fallback if only that
-/// has the character; and the face's own, with its replacement box, if neither has it.
+/// Returns the file that draws a character in this face: the first that has it of the face's own,
+/// the fallback and the signs; the face's own, with its replacement box, if none has it.
 [[nodiscard]] FontFile font_for(Face face, char32_t code);
 /// Returns whether that file has a glyph for it.
 [[nodiscard]] bool has_glyph(Face face, char32_t code);

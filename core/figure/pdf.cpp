@@ -186,7 +186,7 @@ std::string to_unicode(const Used& used) {
 /// Returns the name of a font, which begins with six letters for its subset (section 9.6.4).
 std::string font_name(FontFile file, const std::string& content) {
   static constexpr const char* names[] = {"ConelabSans", "ConelabSansBold", "ConelabSansItalic",
-                                          "ConelabFallback"};
+                                          "ConelabFallback", "ConelabSigns"};
   std::string tag;
   for (int i = 0; i < 6; ++i) {
     tag += static_cast<char>('A' +

@@ -171,6 +171,7 @@ Point guide_start(const Frame& f, const Guide& guide, const std::vector<SeriesCu
   for (const SeriesCurve& c : curves) {
     if (!c.samples.empty()) x_low = std::min(x_low, c.samples.front().x);
   }
+  x_low = std::max(x_low, guide.least_length());
   for (const SeriesCurve& c : curves) {
     for (const Sample& s : c.samples) {
       const double rise = guide.log_time(s.x) - guide.log_time(x_low);
@@ -180,8 +181,15 @@ Point guide_start(const Frame& f, const Guide& guide, const std::vector<SeriesCu
   return {x_low, std::exp(log_y - 0.06 * std::log(f.y.high / f.y.low))};
 }
 
-/// Returns the points of a guide from its start, in values, to the right edge of the frame.
+/// Returns the points of a guide from its start, in values, to the right edge of the frame; none if
+/// it begins beyond that. A guide with a logarithm that would begin at n = 1, where it is 0, begins
+/// at 2 as if it had none.
 std::vector<Point> guide_points(const Frame& f, const Guide& guide, Point start) {
+  if (start.x < guide.least_length()) {
+    start.y *= std::pow(guide.least_length() / start.x, guide.power);
+    start.x = guide.least_length();
+  }
+  if (start.x >= f.x.high) return {};
   constexpr int steps = 48;  // n log n is bent. Labels are placed at one of these points.
   std::vector<Point> points;
   for (int i = 0; i <= steps; ++i) {
@@ -274,10 +282,11 @@ std::vector<TextItem> draw_guides(DisplayList& list, const Frame& f,
   list.clip_begin(f.box);
   for (const Guide& guide : guides) {
     const std::vector<Point> points = guide_points(f, guide, start);
+    obstacles.guides.push_back(points);
+    if (points.empty()) continue;
     const bool straight = guide.log_power == 0;
     list.path(straight ? Path::segment(points.front(), points.back()) : Path::polyline(points),
               Paint::stroked(quiet, line_width, {3, 2}));
-    obstacles.guides.push_back(points);
   }
   list.clip_end();
   list.group_end();

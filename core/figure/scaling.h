@@ -33,6 +33,8 @@ struct Guide {
   std::string label;  ///< Markup of `rich`: "<i>n</i> log <i>n</i>".
   double power = 2, log_power = 0;
   [[nodiscard]] double log_time(double n) const;  ///< For n > 1, up to a constant.
+  /// Returns the length from which it is drawn: with a logarithm 2, since n log n is 0 at n = 1.
+  [[nodiscard]] double least_length() const { return log_power == 0 ? 0 : 2; }
 };
 /// Returns the guide of time ∝ n^power.
 [[nodiscard]] Guide power_guide(double power);

@@ -118,8 +118,9 @@ std::string font_face(FontFile file, const std::set<char32_t>& characters,
                       const std::string& suffix) {
   static constexpr const char* styles[] = {
       "font-weight:400;font-style:normal", "font-weight:700;font-style:normal",
-      "font-weight:400;font-style:italic", "font-weight:1 1000;font-style:normal"};
-  const bool fallback = file == FontFile::fallback;
+      "font-weight:400;font-style:italic", "font-weight:1 1000;font-style:normal",
+      "font-weight:1 1000;font-style:normal;unicode-range:U+2400"};
+  const bool fallback = file == FontFile::fallback || file == FontFile::signs;
   const std::string family = (fallback ? "Conelab Fallback " : "Conelab Sans ") + suffix;
   return fmt::format(
       "@font-face{{font-family:'{}';{};src:url(data:font/ttf;base64,{}) format('truetype')}}\n",

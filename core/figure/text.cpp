@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -15,6 +16,7 @@ bool has_no_shape(char32_t c) {
 }
 
 char32_t visible(char32_t c) {
+  if (c == 0) return 0x2400;     // ␀
   if (c == '\n') return 0x21B5;  // ↵
   if (c == '\r') return 0x2190;  // ←
   if (c == '\t') return 0x21E5;  // ⇥
@@ -22,6 +24,11 @@ char32_t visible(char32_t c) {
     return replacement_character;
   }
   return c;
+}
+
+bool is_blank(char32_t c) {
+  return c == ' ' || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x202F ||
+         c == 0x205F || c == 0x3000;
 }
 
 struct Tag {
@@ -86,6 +93,12 @@ std::string clean_text(std::string_view text) {
     if (!has_no_shape(c)) out += visible(c);
   }
   return encode_utf8(out);
+}
+
+std::string token_text(std::string_view token) {
+  const std::u32string text = decode_utf8(clean_text(token));
+  const bool blank = std::all_of(text.begin(), text.end(), is_blank);
+  return encode_utf8(blank ? std::u32string(text.size(), U'·') : text);
 }
 
 std::string decimal(double value) {

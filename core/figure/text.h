@@ -11,9 +11,12 @@
 namespace conelab::figure {
 
 /// Returns valid UTF-8 that is safe in XML and visible. Line feed, carriage return and tab become
-/// arrows; other control characters and non-characters become U+FFFD; variation selectors and
-/// directional marks, which have no shape, are removed.
+/// arrows and NUL becomes ␀; other control characters and non-characters become U+FFFD; variation
+/// selectors and directional marks, which have no shape, are removed.
 [[nodiscard]] std::string clean_text(std::string_view text);
+
+/// Does the same for a token. One of nothing but blanks becomes as many dots (·).
+[[nodiscard]] std::string token_text(std::string_view token);
 
 /// Returns a number with three decimals (a thousandth of a point), without trailing zeros.
 [[nodiscard]] std::string decimal(double value);

@@ -19,7 +19,7 @@ std::vector<std::string> label_texts(const std::vector<std::string>& tokens, std
   std::vector<std::string> labels;
   for (std::size_t i = 0; i < cells; ++i) {
     labels.push_back(tokens.empty() ? std::to_string(i)
-                                    : elide(clean_text(tokens[i]), size, longest));
+                                    : elide(token_text(tokens[i]), size, longest));
   }
   return labels;
 }

@@ -73,7 +73,12 @@ requires std::is_arithmetic_v<Number> || std::is_enum_v<Number>
 void visit(Archive& archive, Number& number) {
   std::string bytes(reinterpret_cast<const char*>(&number), sizeof number);
   archive.bytes(bytes);
-  if (bytes.size() == sizeof number) std::memcpy(&number, bytes.data(), sizeof number);
+  if (bytes.size() != sizeof number) return;
+  if constexpr (std::is_same_v<Number, bool>) {
+    number = bytes.front() != 0;  // Other bytes than 0 and 1 are no value of the type.
+  } else {
+    std::memcpy(&number, bytes.data(), sizeof number);
+  }
 }
 
 template <class Archive, class Item>

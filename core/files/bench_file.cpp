@@ -71,7 +71,7 @@ bool holds_variables(const LabelledArray& array) { return !array.variables.empty
 
 /// Visits groups depth first. It follows hard links only, so that a cycle of soft links does no
 /// harm, and visits each address once.
-void read_groups(const hdf5::File& file, const Where& where, std::set<std::uint64_t>& visited,
+void read_groups(const hdf5::File& file, const Where& where, std::set<hdf5::ObjectAddress>& visited,
                  LabelledFile& result) {
   if (!visited.insert(object_address(file, where)).second) return;
   LabelledArray array = read_labelled_group(file, where);
@@ -145,7 +145,7 @@ LabelledFile read_labelled_file(const std::string& path) {
       result.creator = *text;
     }
   }
-  std::set<std::uint64_t> visited;
+  std::set<hdf5::ObjectAddress> visited;
   read_groups(file, root, visited, result);
   return result;
 }

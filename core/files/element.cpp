@@ -10,7 +10,7 @@ struct Row {
   std::size_t size;
 };
 
-constexpr std::array<Row, 15> rows = {{{"f64", 8},
+constexpr std::array<Row, 16> rows = {{{"f64", 8},
                                        {"f32", 4},
                                        {"f16", 2},
                                        {"bf16", 2},
@@ -23,6 +23,7 @@ constexpr std::array<Row, 15> rows = {{{"f64", 8},
                                        {"uint32", 4},
                                        {"uint64", 8},
                                        {"boolean", 1},
+                                       {"2 raw bytes", 2},
                                        {"text", 0},
                                        {"other", 0}}};
 

@@ -11,7 +11,8 @@
 
 namespace conelab {
 
-/// `boolean` is one byte, `text` has no fixed size, and `other` cannot be read.
+/// `boolean` is one byte, `raw16` two bytes of unknown meaning (ml_dtypes writes bf16 so), `text`
+/// has no fixed size, and `other` cannot be read.
 enum class Element {
   f64,
   f32,
@@ -26,6 +27,7 @@ enum class Element {
   u32,
   u64,
   boolean,
+  raw16,
   text,
   other
 };

@@ -61,6 +61,7 @@ FileFormat detect_format(const std::string& path) {
     return FileFormat::npz;
   }
   if (has_hdf5_signature(file)) return FileFormat::hdf5;
+  if (ends_with(path, safetensors_index)) return FileFormat::safetensors;
   if (head.size() == 9 && head[8] == '{') return FileFormat::safetensors;
   return format_by_name(file);
 }

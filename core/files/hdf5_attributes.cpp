@@ -1,5 +1,6 @@
 // Reads attributes of objects of unknown origin.
 #include <algorithm>
+#include <limits>
 
 #include "core/files/hdf5_read.h"
 
@@ -24,12 +25,12 @@ std::vector<std::string> attribute_strings(const Attribute& attribute, const Typ
     return strings;
   }
   const std::size_t size = H5Tget_size(type.id());
+  const H5T_str_t padding = H5Tget_strpad(type.id());
   if (size > most_attribute_bytes / count) return std::vector<std::string>(count);
   std::string bytes(count * size, '\0');
   CONELAB_HDF5(where, "give an attribute", H5Aread(attribute.id(), type.id(), bytes.data()));
   for (std::size_t i = 0; i < count; ++i) {
-    const std::string text = bytes.substr(i * size, size);
-    strings.push_back(text.substr(0, text.find('\0')));
+    strings.push_back(fixed_string(bytes.substr(i * size, size), padding));
   }
   return strings;
 }
@@ -49,13 +50,21 @@ AttributeValue string_value(std::vector<std::string> strings, bool scalar) {
 
 AttributeValue number_value(const Attribute& attribute, const Type& type, std::size_t count,
                             bool scalar, const Where& where) {
-  if (scalar && H5Tget_class(type.id()) == H5T_INTEGER) {
-    return attribute_numbers<std::int64_t>(attribute, H5T_NATIVE_INT64, 1, where).front();
+  const auto value = [&](auto numbers) -> AttributeValue {
+    if (scalar) return numbers.front();
+    return numbers;
+  };
+  if (H5Tget_class(type.id()) != H5T_INTEGER) {
+    return value(attribute_numbers<double>(attribute, H5T_NATIVE_DOUBLE, count, where));
   }
-  std::vector<double> numbers =
-      attribute_numbers<double>(attribute, H5T_NATIVE_DOUBLE, count, where);
-  if (scalar) return numbers.front();
-  return numbers;
+  // The library would replace a number above 2^63 - 1 by this bound.
+  auto whole = attribute_numbers<std::uint64_t>(attribute, H5T_NATIVE_UINT64, count, where);
+  const bool large = H5Tget_sign(type.id()) == H5T_SGN_NONE &&
+                     std::any_of(whole.begin(), whole.end(), [](std::uint64_t x) {
+                       return x > std::numeric_limits<std::int64_t>::max();
+                     });
+  if (large) return value(std::move(whole));
+  return value(attribute_numbers<std::int64_t>(attribute, H5T_NATIVE_INT64, count, where));
 }
 
 herr_t collect_name(hid_t, const char* name, const H5A_info_t*, void* list) {

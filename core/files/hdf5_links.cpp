@@ -1,6 +1,11 @@
 // Opens a file and follows its links, one component of a path at a time.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <set>
 
 #include "core/base/error.h"
@@ -8,6 +13,7 @@
 #include "core/files/byte_file.h"
 #include "core/files/hdf5_read.h"
 #include "core/files/text.h"
+#include "core/files/unread.h"
 
 namespace conelab::hdf5 {
 namespace {
@@ -107,7 +113,7 @@ std::string step(const File& file, const std::string& resolved, const std::strin
       fail_missing(file, group, name);
     case LinkKind::external:
       if (rules.allow_external) return link.path;
-      fail("{}: is a link to another file (refused)", link.text());
+      fail("{}: is a link to another file (--allow-external follows it)", link.text());
     case LinkKind::other:
       fail("{}: is a link of unknown kind (refused)", link.text());
     case LinkKind::soft:
@@ -125,6 +131,14 @@ herr_t collect_name(hid_t, const char* name, const H5L_info_t*, void* list) {
   return 0;
 }
 
+/// Returns whether another program has locked a file for writing.
+bool is_locked(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const bool locked = ::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(descriptor);
+  return locked;
+}
+
 H5O_info_t object_info(const File& file, const Where& where) {
   H5O_info_t info{};
   CONELAB_HDF5(
@@ -140,7 +154,14 @@ File open_file(const std::string& path) {
   const Where where{path, ""};
   const Properties access(CONELAB_HDF5(where, "be opened", H5Pcreate(H5P_FILE_ACCESS)));
   CONELAB_HDF5(where, "be opened", H5Pset_fclose_degree(access.id(), H5F_CLOSE_STRONG));
-  return File(CONELAB_HDF5(where, "be opened", H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id())));
+  try {
+    return File(
+        CONELAB_HDF5(where, "be opened", H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id())));
+  } catch (const Error&) {
+    if (!is_locked(path)) throw;
+    fail_unread("{}: is open in another program (HDF5_USE_FILE_LOCKING=FALSE reads it anyway)",
+                path);
+  }
 }
 
 std::string resolve(const File& file, const std::string& path, const Where& where,
@@ -188,8 +209,9 @@ ObjectKind object_kind(const File& file, const Where& where) {
   }
 }
 
-std::uint64_t object_address(const File& file, const Where& where) {
-  return object_info(file, where).addr;
+ObjectAddress object_address(const File& file, const Where& where) {
+  const H5O_info_t info = object_info(file, where);
+  return {info.fileno, info.addr};
 }
 
 std::vector<std::string> children(const File& file, const Where& where) {

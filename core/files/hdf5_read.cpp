@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <filesystem>
 
 #include "core/base/error.h"
+#include "core/files/hdf5_elsewhere.h"
 #include "core/files/lzf.h"
 #include "core/files/text.h"
 
@@ -98,6 +98,8 @@ Element type_element(hid_t type) {
       return enum_element(type);
     case H5T_STRING:
       return Element::text;
+    case H5T_OPAQUE:
+      return H5Tget_size(type) == 2 ? Element::raw16 : Element::other;
     default:
       return Element::other;
   }
@@ -105,7 +107,11 @@ Element type_element(hid_t type) {
 
 std::string type_text(hid_t type, Element element) {
   if (element != Element::other) return element_name(element);
-  switch (H5Tget_class(type)) {
+  const H5T_class_t kind = H5Tget_class(type);
+  if (H5Tget_size(type) == 1 && (kind == H5T_FLOAT || kind == H5T_OPAQUE)) {
+    return "1 byte (float8? it is not supported)";
+  }
+  switch (kind) {
     case H5T_FLOAT:
       return fmt::format("a float of {} bytes", H5Tget_size(type));
     case H5T_INTEGER:
@@ -180,65 +186,26 @@ std::int64_t count_written_chunks(const Dataset& dataset, const Where& where) {
   return static_cast<std::int64_t>(count);
 }
 
-/// Returns the name of a source as a virtual data set stores it.
-std::string source_name(ssize_t (*get)(hid_t, std::size_t, char*, std::size_t), hid_t properties,
-                        std::size_t index, const Where& where) {
-  const ssize_t length =
-      CONELAB_HDF5(where, "name its sources", get(properties, index, nullptr, 0));
-  std::string name(static_cast<std::size_t>(length) + 1, '\0');
-  CONELAB_HDF5(where, "name its sources", get(properties, index, name.data(), name.size()));
-  name.pop_back();
-  return name;
-}
-
-/// Returns whether the library finds a source: in the directory of the file, or else relative to
-/// the working directory.
-bool source_exists(const std::string& file, const std::string& source, const std::string& set) {
-  const std::filesystem::path beside = std::filesystem::path(file).parent_path() / source;
-  for (const std::string& path : {beside.string(), source}) {
-    const File opened(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
-    if (opened.id() < 0) continue;
-    const Dataset found(H5Dopen2(opened.id(), set.c_str(), H5P_DEFAULT));
-    if (found.id() >= 0) return true;
-  }
-  H5Eclear2(H5E_DEFAULT);
-  return false;
-}
-
-/// Returns what is wrong with the sources of a virtual data set, or nothing. The library itself
-/// would silently read fill values in place of a missing source.
-std::string missing_source(hid_t properties, const Where& where) {
-  std::size_t count = 0;
-  CONELAB_HDF5(where, "name its sources", H5Pget_virtual_count(properties, &count));
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::string file = source_name(H5Pget_virtual_filename, properties, i, where);
-    const std::string set = source_name(H5Pget_virtual_dsetname, properties, i, where);
-    const bool patterns = (file + set).find('%') != std::string::npos;
-    if (file == "." || patterns || source_exists(where.file, file, set)) continue;
-    return fmt::format("is a virtual data set whose source {}: {} is missing", printable(file),
-                       printable(set));
-  }
-  return "";
-}
-
-void describe_layout(const Dataset& dataset, Stored& stored, const Where& where,
-                     const ReadRules& rules) {
+void describe_layout(const Dataset& dataset, std::uint64_t declared_bytes, Stored& stored,
+                     const Where& where, const ReadRules& rules) {
   const Properties properties(
       CONELAB_HDF5(where, "give its storage", H5Dget_create_plist(dataset.id())));
   const H5D_layout_t layout =
       CONELAB_HDF5(where, "give its storage", H5Pget_layout(properties.id()));
   stored.is_virtual = layout == H5D_VIRTUAL;
+  const auto refuse = [&](Refusal refusal) {
+    stored.refused = std::move(refusal.why);
+    stored.damaged = refusal.damaged;
+  };
   if (stored.is_virtual) {
-    stored.refused = rules.allow_external ? missing_source(properties.id(), where)
-                                          : "is a virtual data set, made of other files (refused)";
+    refuse(refuse_virtual(dataset, properties.id(), stored.extents, where, rules));
   }
   if (layout == H5D_CHUNKED) {
     describe_chunks(properties.id(), stored, where);
     if (rules.allow_unwritten) stored.written_chunks = count_written_chunks(dataset, where);
   }
-  if (layout == H5D_CONTIGUOUS && !rules.allow_external &&
-      CONELAB_HDF5(where, "give its storage", H5Pget_external_count(properties.id())) > 0) {
-    stored.refused = "keeps its numbers in another file (refused)";
+  if (layout == H5D_CONTIGUOUS) {
+    refuse(refuse_external(properties.id(), declared_bytes, rules));
   }
   if (stored.refused.empty()) {
     stored.stored_bytes = static_cast<std::int64_t>(H5Dget_storage_size(dataset.id()));
@@ -310,7 +277,7 @@ hid_t native_type(Element element) {
 /// Returns the type of an element in memory. bf16 may be stored as a float type or as uint16.
 Type memory_type(const Dataset& dataset, Element element, const Where& where) {
   Type own(CONELAB_HDF5(where, "give its type", H5Dget_type(dataset.id())));
-  if (element == Element::boolean) return own;
+  if (element == Element::boolean || H5Tget_class(own.id()) == H5T_OPAQUE) return own;
   if (element == Element::f16) return f16_type();
   if (element == Element::bf16) {
     if (H5Tget_class(own.id()) == H5T_FLOAT) return bf16_type();
@@ -322,16 +289,13 @@ Type memory_type(const Dataset& dataset, Element element, const Where& where) {
 std::vector<std::string> read_fixed_strings(const Dataset& dataset, const Type& type,
                                             std::size_t count, const Where& where) {
   const std::size_t size = H5Tget_size(type.id());
-  const bool spaces = H5Tget_strpad(type.id()) == H5T_STR_SPACEPAD;
+  const H5T_str_t padding = H5Tget_strpad(type.id());
   std::string bytes(count * size, '\0');
   CONELAB_HDF5(where, "be read",
                H5Dread(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()));
   std::vector<std::string> strings;
   for (std::size_t i = 0; i < count; ++i) {
-    std::string text = bytes.substr(i * size, size);
-    text.resize(std::min(text.find('\0'), text.size()));
-    if (spaces) text.resize(text.find_last_not_of(' ') + 1);
-    strings.push_back(std::move(text));
+    strings.push_back(fixed_string(bytes.substr(i * size, size), padding));
   }
   return strings;
 }
@@ -373,6 +337,16 @@ std::vector<std::string> read_variable_strings(const Dataset& dataset, const Typ
 
 }  // namespace
 
+std::string fixed_string(std::string bytes, H5T_str_t padding) {
+  if (padding == H5T_STR_NULLPAD) {
+    bytes.resize(bytes.find_last_not_of('\0') + 1);
+    return bytes;
+  }
+  bytes.resize(std::min(bytes.find('\0'), bytes.size()));
+  if (padding == H5T_STR_SPACEPAD) bytes.resize(bytes.find_last_not_of(' ') + 1);
+  return bytes;
+}
+
 Dataset open_dataset(const File& file, const Where& where) {
   return Dataset(
       CONELAB_HDF5(where, "be opened", H5Dopen2(file.id(), where.path.c_str(), H5P_DEFAULT)));
@@ -385,12 +359,15 @@ Stored describe(const Dataset& dataset, const Where& where, const ReadRules& rul
   stored.element = type_element(type.id());
   stored.type = type_text(type.id(), stored.element);
   stored.extents = space_extents(space.id(), where);
-  describe_layout(dataset, stored, where, rules);
+  const auto bytes = static_cast<std::int64_t>(std::max<std::size_t>(H5Tget_size(type.id()), 1));
+  const std::int64_t count = checked_product(stored.extents).value_or(0);
+  describe_layout(dataset, static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(bytes),
+                  stored, where, rules);
   if (stored.refused.empty()) {
-    const auto bytes = static_cast<std::int64_t>(std::max<std::size_t>(H5Tget_size(type.id()), 1));
     stored.refused = size_refusal(stored, bytes, rules);
+    stored.damaged = !stored.refused.empty();
   }
-  if (stored.element == Element::u16) {
+  if (stored.element == Element::u16 || stored.element == Element::raw16) {
     const auto dtype = read_attribute(dataset.id(), "dtype", where);
     const auto* name = dtype ? std::get_if<std::string>(&*dtype) : nullptr;
     if (name != nullptr && *name == "bfloat16")

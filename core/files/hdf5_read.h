@@ -2,16 +2,18 @@
 // before the declared size has been compared with the stored bytes. The caller of each function
 // must hold a Lock.
 //
-// These are refused with one line each: truncated files, external links, external raw storage,
-// virtual data sets, cycles of links, filters other than shuffle, deflate, LZF and Fletcher32,
-// repeated compression, chunks above 1 GiB, and declared sizes that compression (deflate: at most 1
-// : 1032) cannot have reduced to the stored bytes.
+// These are refused with one line each: truncated files, files that another program has locked,
+// external links, external raw storage, virtual data sets of other files, cycles of links, filters
+// other than shuffle, deflate, LZF and Fletcher32, repeated compression, chunks above 1 GiB, and
+// declared sizes that compression (deflate: at most 1 : 1032) cannot have reduced to the stored
+// bytes.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/files/element.h"
@@ -45,8 +47,9 @@ enum class LinkKind { missing, hard, soft, external, other };
 enum class ObjectKind { group, dataset, type };
 /// Returns the kind of the object at a resolved path.
 [[nodiscard]] ObjectKind object_kind(const File& file, const Where& where);
-/// Returns its address, which identifies it within the file.
-[[nodiscard]] std::uint64_t object_address(const File& file, const Where& where);
+/// The file that holds an object, and its address there. Both identify it.
+using ObjectAddress = std::pair<unsigned long, std::uint64_t>;
+[[nodiscard]] ObjectAddress object_address(const File& file, const Where& where);
 
 /// Returns the names of the links in a group, in creation order if the file stores it, otherwise by
 /// name.
@@ -60,6 +63,7 @@ struct Stored {
   std::vector<std::int64_t> chunk;   ///< Empty: not chunked.
   std::vector<std::string> filters;  ///< "shuffle", "deflate", "fletcher32", "32001 (blosc)".
   std::string refused;               ///< Why its content must not be read; empty if it may be read.
+  bool damaged = false;              ///< Whether it is refused because its numbers cannot be there.
   std::int64_t stored_bytes = 0;     ///< Bytes in the file, compressed.
   /// Whether it consists of other data sets, mostly of other files.
   bool is_virtual = false;
@@ -79,6 +83,9 @@ void read_numbers(const Dataset& dataset, const Stored& stored, void* numbers, c
 /// is not empty.
 [[nodiscard]] std::vector<std::string> read_strings(const Dataset& dataset, const Stored& stored,
                                                     const Where& where, const ReadRules& rules);
+
+/// Returns a string of fixed length without its padding. NUL within it is kept if NUL pads it.
+[[nodiscard]] std::string fixed_string(std::string bytes, H5T_str_t padding);
 
 /// Returns an attribute that is a string, a number or a list of either; nothing if it is missing or
 /// of another kind.

@@ -50,9 +50,16 @@ class Hdf5Source : public TensorSource {
     if (object_kind(file_, where) != ObjectKind::dataset) {
       fail("{}: is not a data set", where.text());
     }
-    const hdf5::Stored stored = describe(open_dataset(file_, where), where, rules_);
+    const hdf5::Dataset dataset = open_dataset(file_, where);
+    const hdf5::Stored stored = describe(dataset, where, rules_);
     if (!stored.refused.empty()) fail("{}: {}", where.text(), stored.refused);
-    return DeclaredArray{name, stored.element, stored.type, stored.extents};
+    DeclaredArray array{name, stored.element, stored.type, stored.extents};
+    // MATLAB names the class of each array, and stores its last axis first.
+    if (array.extents.size() > 1 && has_attribute(dataset, "MATLAB_class")) {
+      array.order = reversed_axes(array.extents.size());
+      std::reverse(array.extents.begin(), array.extents.end());
+    }
+    return array;
   }
 
   void read(const DeclaredArray& array, void* numbers) override {
@@ -87,7 +94,7 @@ class Hdf5Source : public TensorSource {
 
   std::string hint(const std::string& name) override {
     std::vector<std::string> found;
-    std::set<std::uint64_t> visited;
+    std::set<hdf5::ObjectAddress> visited;
     // The gradients in a result of attend have the names of the tensors, but the result is not a
     // trace.
     if (is_attend_result()) visited.insert(object_address(file_, at("/attention")));
@@ -135,7 +142,11 @@ class Hdf5Source : public TensorSource {
     return {child.file, hdf5::resolve(file_, child.path, child, rules_)};
   }
 
-  void search(const Where& where, const std::string& name, std::set<std::uint64_t>& visited,
+  static bool has_attribute(const hdf5::Dataset& dataset, const char* name) {
+    return H5Aexists(dataset.id(), name) > 0;
+  }
+
+  void search(const Where& where, const std::string& name, std::set<hdf5::ObjectAddress>& visited,
               std::vector<std::string>& found) {
     if (found.size() > most_groups_named || visited.size() > most_groups_searched) return;
     if (!visited.insert(object_address(file_, where)).second) return;

@@ -134,9 +134,18 @@ void write_attribute(hid_t object, const std::string& name, const AttributeValue
     const std::vector<std::string> valid = all_valid_utf8(*texts);
     write_raw_attribute(object, name, text_type.id(), {texts->size()}, pointers(valid).data(),
                         where);
+  } else if (const auto* positive = std::get_if<std::uint64_t>(&value)) {
+    write_raw_attribute(object, name, H5T_NATIVE_UINT64, {}, positive, where);
   } else {
-    const auto& list = std::get<std::vector<double>>(value);
-    write_raw_attribute(object, name, H5T_NATIVE_DOUBLE, {list.size()}, list.data(), where);
+    const auto write_list = [&](hid_t type, const auto& list) {
+      write_raw_attribute(object, name, type, {list.size()}, list.data(), where);
+    };
+    using Signed = std::vector<std::int64_t>;
+    using Unsigned = std::vector<std::uint64_t>;
+    if (const auto* reals = std::get_if<std::vector<double>>(&value))
+      write_list(H5T_NATIVE_DOUBLE, *reals);
+    if (const auto* list = std::get_if<Signed>(&value)) write_list(H5T_NATIVE_INT64, *list);
+    if (const auto* list = std::get_if<Unsigned>(&value)) write_list(H5T_NATIVE_UINT64, *list);
   }
 }
 

@@ -2,8 +2,9 @@
 // inspect`.
 //
 // Every array is read once, chunk by chunk, so that checksums (Fletcher32 of HDF5, CRC-32 of zip)
-// and the seals of this program's files are verified. It needs memory for one chunk of HDF5 and for
-// one array of the other formats.
+// and the seals of this program's files are verified. The CRC-32 of zip is verified also for
+// members that are no arrays, or arrays of a type that is not read. It needs memory for one chunk
+// of HDF5 and for one array of the other formats.
 #pragma once
 
 #include <cstdint>
@@ -29,12 +30,15 @@ struct InspectedItem {
   std::vector<std::int64_t> extents;
   std::vector<std::int64_t> chunk;  ///< Empty: not chunked.
   std::vector<std::string> filters;
-  std::int64_t stored_bytes = 0;        ///< Bytes in the file, compressed.
-  bool checksummed = false;             ///< Whether a checksum protects its numbers.
+  std::int64_t stored_bytes = 0;  ///< Bytes in the file, compressed.
+  bool checksummed = false;       ///< Whether a checksum that was verified protects its numbers.
   std::optional<AttributeValue> value;  ///< For an array without axes: its number or short text.
   std::int64_t nan_count = 0;
   std::int64_t infinite_count = 0;
   std::string problem;  ///< Empty: it was read without an error.
+  /// Why its numbers are not read although nothing is known to be wrong with them: a type or filter
+  /// that is not read, storage outside the file. Empty: they are read.
+  std::string unread;
 };
 
 /// The maximum length in bytes of a text that is stored in InspectedItem::value.
@@ -50,11 +54,15 @@ struct Inspection {
   /// Whether the file contains the digest of its bytes (seal.h). If the digest does not match, that
   /// is one of the problems.
   bool sealed = false;
+  bool locked = false;  ///< Whether nothing could be read because another program holds the file.
   std::vector<InspectedItem> items;
   /// One line each: the problems of items, and why the rest of the file could not be read.
   std::vector<std::string> problems;
 
+  /// Returns whether nothing is wrong with what was read.
   [[nodiscard]] bool sound() const { return problems.empty(); }
+  /// Returns the number of arrays whose numbers are not read, see InspectedItem::unread.
+  [[nodiscard]] std::int64_t unread() const;
   /// Returns the number of arrays in which damage could remain unnoticed.
   [[nodiscard]] std::int64_t unguarded() const;
 };
@@ -62,12 +70,19 @@ struct Inspection {
 /// Inspects a file; HDF5 is read in a child process. Damage is reported in the result. Throws a
 /// failure only if the file cannot be opened at all (missing, a directory, empty, unknown format),
 /// and interrupted if `limits.cancelled`, which is polled, returns true.
-[[nodiscard]] Inspection inspect(const std::string& path, const SandboxLimits& limits = {});
+[[nodiscard]] Inspection inspect(const std::string& path, const SandboxLimits& limits = {},
+                                 bool allow_external = false);
 /// The same, but leaves `sha256` empty, which saves reading the whole file.
 [[nodiscard]] Inspection inspect_without_digest(const std::string& path,
-                                                const SandboxLimits& limits = {});
+                                                const SandboxLimits& limits = {},
+                                                bool allow_external = false);
 
 /// The part of `inspect` for HDF5: adds items and problems, in this process.
-void inspect_hdf5(Inspection& inspection);
+void inspect_hdf5(Inspection& inspection, bool allow_external);
+/// Receives the result of that part from a child process.
+void receive_inspection(ArchiveReader& reader, Inspection& inspection);
+
+/// Returns the number, of a type that is read, in the bytes of an array without axes.
+[[nodiscard]] AttributeValue number_of(Element element, const char* bytes);
 
 }  // namespace conelab

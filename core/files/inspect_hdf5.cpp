@@ -12,6 +12,7 @@
 #include "core/files/inspect.h"
 #include "core/files/seal.h"
 #include "core/files/text.h"
+#include "core/files/unread.h"
 
 namespace conelab {
 namespace {
@@ -142,7 +143,8 @@ void read_chunks(const hdf5::Dataset& dataset, const hdf5::Stored& stored, hid_t
 /// Reads all of an array to check that it can be read.
 void verify(const hdf5::Dataset& dataset, const hdf5::Stored& stored, InspectedItem& item,
             const Where& where) {
-  if (!stored.refused.empty()) fail("{}: {}", where.text(), stored.refused);
+  if (stored.damaged) fail("{}: {}", where.text(), stored.refused);
+  if (!stored.refused.empty()) fail_unread("{}: {}", where.text(), stored.refused);
   if (checked_product(stored.extents).value_or(0) == 0) return;
   if (stored.element == Element::text) {
     if (stored.stored_bytes == 0) return;
@@ -150,22 +152,26 @@ void verify(const hdf5::Dataset& dataset, const hdf5::Stored& stored, InspectedI
     return;
   }
   const hdf5::Type own(CONELAB_HDF5(where, "give its type", H5Dget_type(dataset.id())));
-  if (stored.element == Element::other && H5Tdetect_class(own.id(), H5T_VLEN) > 0) return;
+  if (stored.element == Element::other && H5Tdetect_class(own.id(), H5T_VLEN) > 0) {
+    fail_unread("{}: lists of variable length are not read", where.text());
+  }
   const hdf5::Type native(
       CONELAB_HDF5(where, "give its type", H5Tget_native_type(own.id(), H5T_DIR_ASCEND)));
   const bool half = stored.element == Element::f16 || stored.element == Element::bf16;
   if (!stored.chunk.empty()) {
     return read_chunks(dataset, stored, half ? own.id() : native.id(), item, where);
   }
-  if (!element_dtype(stored.element)) return;
   if (stored.stored_bytes == 0) {
     return count_unwritten(dataset, stored, half ? own.id() : native.id(),
                            checked_product(stored.extents).value_or(0), item, where);
   }
-  allow_more_memory(static_cast<std::uint64_t>(stored.stored_bytes));
-  std::vector<char> bytes(static_cast<std::size_t>(checked_product(stored.extents).value_or(0)) *
-                          element_size(stored.element));
-  read_numbers(dataset, stored, bytes.data(), where, {});
+  const hid_t type = half ? own.id() : native.id();
+  const std::size_t bytes_each = std::max(H5Tget_size(type), H5Tget_size(own.id()));
+  const auto count = static_cast<std::size_t>(checked_product(stored.extents).value_or(0));
+  allow_more_memory(static_cast<std::uint64_t>(count * bytes_each));
+  std::vector<char> bytes(count * bytes_each);
+  CONELAB_HDF5(where, "be read",
+               H5Dread(dataset.id(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()));
   count_special(bytes, stored.element, item);
 }
 
@@ -174,10 +180,13 @@ AttributeValue number_in(const char* bytes) {
   Number number{};
   std::memcpy(&number, bytes, sizeof number);
   if constexpr (std::is_integral_v<Number>) {
-    if (std::in_range<std::int64_t>(number)) return static_cast<std::int64_t>(number);
+    if (!std::in_range<std::int64_t>(number)) return static_cast<std::uint64_t>(number);
+    return static_cast<std::int64_t>(number);
   }
   return static_cast<double>(number);
 }
+
+}  // namespace
 
 AttributeValue number_of(Element element, const char* bytes) {
   switch (element) {
@@ -208,11 +217,14 @@ AttributeValue number_of(Element element, const char* bytes) {
   }
 }
 
+namespace {
+
 /// Returns the value of an array without axes that has been verified. It is absent if the value was
 /// never written or cannot be read.
 std::optional<AttributeValue> scalar_value(const hdf5::Dataset& dataset, const hdf5::Stored& stored,
                                            const Where& where) {
-  const bool readable = stored.element != Element::other && stored.stored_bytes > 0;
+  const bool readable = stored.element != Element::other && stored.element != Element::raw16 &&
+                        stored.stored_bytes > 0;
   if (!stored.extents.empty() || !readable) return std::nullopt;
   if (stored.element == Element::text) {
     std::string text = read_strings(dataset, stored, where, {}).front();
@@ -226,7 +238,10 @@ std::optional<AttributeValue> scalar_value(const hdf5::Dataset& dataset, const h
 
 class Walk {
  public:
-  Walk(const hdf5::File& file, Inspection& inspection) : file_(file), inspection_(inspection) {}
+  Walk(const hdf5::File& file, Inspection& inspection, bool allow_external)
+      : file_(file),
+        inspection_(inspection),
+        rules_{.allow_external = allow_external, .allow_unwritten = true} {}
 
   void group(const Where& where, int depth) {
     if (!visited_.insert(object_address(file_, where)).second)
@@ -285,7 +300,8 @@ class Walk {
         case LinkKind::soft:
           return link(where, depth, "soft link");
         case LinkKind::external:
-          return link(where, depth, "link to another file");
+          if (!rules_.allow_external) return link(where, depth, "link to another file");
+          break;
         case LinkKind::hard:
           break;
         default:
@@ -311,7 +327,7 @@ class Walk {
   void array(const Where& where, int depth) {
     InspectedItem item = start(where, depth, ItemKind::array);
     const hdf5::Dataset dataset = open_dataset(file_, where);
-    const hdf5::Stored stored = describe(dataset, where, {.allow_unwritten = true});
+    const hdf5::Stored stored = describe(dataset, where, rules_);
     item.type = stored.type;
     item.extents = stored.extents;
     item.chunk = stored.chunk;
@@ -322,6 +338,9 @@ class Walk {
       item.attributes = attributes(where);
       verify(dataset, stored, item, where);
       item.value = scalar_value(dataset, stored, where);
+    } catch (const Unread& error) {
+      item.unread = error.what();
+      item.checksummed = false;  // Nothing was verified.
     } catch (const Error& error) {
       item.problem = error.what();
     } catch (const std::bad_alloc&) {
@@ -332,17 +351,18 @@ class Walk {
 
   const hdf5::File& file_;
   Inspection& inspection_;
-  std::set<std::uint64_t> visited_;
+  hdf5::ReadRules rules_;
+  std::set<hdf5::ObjectAddress> visited_;
 };
 
 }  // namespace
 
-void inspect_hdf5(Inspection& inspection) {
+void inspect_hdf5(Inspection& inspection, bool allow_external) {
   const hdf5::Lock lock;
   const Where root{inspection.path, "/"};
   try {
     const hdf5::File file = hdf5::open_file(inspection.path);
-    Walk(file, inspection).group(root, 0);
+    Walk(file, inspection, allow_external).group(root, 0);
     for (const auto& [name, value] : inspection.items.front().attributes) {
       const auto* text = std::get_if<std::string>(&value);
       if (name == "creator" && text != nullptr) inspection.creator = *text;
@@ -353,6 +373,9 @@ void inspect_hdf5(Inspection& inspection) {
       inspection.problems.push_back(
           root.file + ": its bytes are not those that were written: damaged, or changed since");
     }
+  } catch (const Unread& error) {
+    inspection.locked = true;
+    inspection.problems.emplace_back(error.what());
   } catch (const Error& error) {
     inspection.problems.emplace_back(error.what());
   }

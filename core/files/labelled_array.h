@@ -12,9 +12,11 @@
 
 namespace conelab {
 
-/// The value of an attribute. Lists are one-dimensional.
+/// The value of an attribute. Lists are one-dimensional. Whole numbers are exact; they are unsigned
+/// only if one exceeds 2^63 - 1.
 using AttributeValue =
-    std::variant<std::string, double, std::int64_t, std::vector<std::string>, std::vector<double>>;
+    std::variant<std::string, double, std::int64_t, std::vector<std::string>, std::vector<double>,
+                 std::uint64_t, std::vector<std::int64_t>, std::vector<std::uint64_t>>;
 /// Attributes in the order in which they are written.
 using Attributes = std::vector<std::pair<std::string, AttributeValue>>;
 

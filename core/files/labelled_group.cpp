@@ -186,6 +186,7 @@ LabelledData read_data(const Dataset& dataset, const Stored& stored, const Where
     case Element::u64:
     case Element::boolean:
       return read_list<std::int64_t>(dataset, H5T_NATIVE_INT64, count, where);
+    case Element::raw16:
     case Element::other:
       break;
   }
@@ -289,7 +290,8 @@ LabelledArray read_labelled_group(const File& file, const Where& where) {
     if (object_kind(file, here) != ObjectKind::dataset) continue;
     const Dataset dataset = open_dataset(file, here);
     const Stored stored = describe(dataset, here, {});
-    if (stored.element != Element::other) read_member(dataset, name, stored, array, here);
+    const bool known = stored.element != Element::other && stored.element != Element::raw16;
+    if (known) read_member(dataset, name, stored, array, here);
   }
   restore_text_labels(array);
   const Object object = open_object(file, where);

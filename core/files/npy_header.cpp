@@ -7,8 +7,10 @@
 
 #include "core/base/error.h"
 #include "core/base/utf8.h"
+#include "core/files/axis_order.h"
 #include "core/files/byte_file.h"
 #include "core/files/text.h"
+#include "core/files/unread.h"
 
 namespace conelab {
 namespace {
@@ -98,7 +100,8 @@ void parse_dictionary(std::string_view text, const std::string& place, NpyHeader
     const std::string key = literal.string();
     literal.require(':', "':'");
     if (key == "descr" && !descr) {
-      if (literal.next_is('[')) fail("{}: wrong dtype (expected numbers, found records)", place);
+      if (literal.next_is('['))
+        fail_unread("{}: wrong dtype (expected numbers, found records)", place);
       header.descr = literal.string();
       descr = true;
     } else if (key == "fortran_order" && !order) {
@@ -137,6 +140,8 @@ std::optional<Element> element_of(char kind, std::size_t size) {
     case 'S':
     case 'U':
       return Element::text;
+    case 'V':
+      return size == 2 ? Element::raw16 : Element::other;
     default:
       return Element::other;
   }
@@ -146,8 +151,9 @@ std::optional<Element> element_of(char kind, std::size_t size) {
 void parse_descr(const std::string& place, NpyHeader& header) {
   const std::string& descr = header.descr;
   if (descr.find('O') != std::string::npos) {
-    fail("{}: wrong dtype (expected numbers, found Python objects, which are never unpickled)",
-         place);
+    fail_unread(
+        "{}: wrong dtype (expected numbers, found Python objects, which are never unpickled)",
+        place);
   }
   std::size_t size = 0;
   const char* digits = descr.data() + std::min<std::size_t>(2, descr.size());
@@ -156,31 +162,17 @@ void parse_descr(const std::string& place, NpyHeader& header) {
   const bool ordered =
       !descr.empty() && std::string_view("<>|=").find(descr[0]) != std::string::npos;
   if (!ordered || error != std::errc() || stop != end || size == 0 || size > (1u << 24)) {
-    fail("{}: wrong dtype (expected one like '<f4', found '{}')", place, printable(descr));
+    fail_unread("{}: wrong dtype (expected one like '<f4', found '{}')", place, printable(descr));
   }
   header.big_endian = descr[0] == '>';
   header.element = element_of(descr[1], size).value_or(Element::other);
   header.item_bytes = descr[1] == 'U' ? 4 * size : size;
 }
 
-/// Transposes numbers from column-major to row-major order. It walks over the row-major indices and
-/// computes the column-major place of each.
-void from_fortran_order(const NpyHeader& header, char* numbers) {
-  const std::size_t item = header.item_bytes, rank = header.extents.size();
-  const std::string columns(numbers, header.data_bytes());
-  std::vector<std::size_t> stride(rank, item), index(rank, 0);
-  for (std::size_t i = 1; i < rank; ++i) {
-    stride[i] = stride[i - 1] * static_cast<std::size_t>(header.extents[i - 1]);
-  }
-  for (std::size_t at = 0, from = 0; at < columns.size(); at += item) {
-    std::memcpy(numbers + at, columns.data() + from, item);
-    for (std::size_t i = rank; i-- > 0;) {
-      from += stride[i];
-      if (++index[i] < static_cast<std::size_t>(header.extents[i])) break;
-      from -= index[i] * stride[i];
-      index[i] = 0;
-    }
-  }
+/// NumPy pads strings with NUL; one within a string belongs to it.
+std::string without_padding(std::string text) {
+  text.resize(text.find_last_not_of('\0') + 1);
+  return text;
 }
 
 std::string utf8_of_utf32(const NpyHeader& header, const char* bytes) {
@@ -189,16 +181,20 @@ std::string utf8_of_utf32(const NpyHeader& header, const char* bytes) {
     std::uint32_t code = 0;
     std::memcpy(&code, bytes + at, 4);
     if (header.big_endian) code = __builtin_bswap32(code);
-    if (code == 0) break;
     append_utf8(text, code);
   }
-  return text;
+  return without_padding(std::move(text));
 }
 
 }  // namespace
 
 std::uint64_t NpyHeader::data_bytes() const {
   return static_cast<std::uint64_t>(checked_product(extents).value_or(0)) * item_bytes;
+}
+
+std::string NpyHeader::type() const {
+  const bool one_byte = item_bytes == 1 && (descr[1] == 'V' || descr[1] == 'f');
+  return descr + (one_byte ? " (float8? it is not supported)" : "");
 }
 
 NpyHeader parse_npy_header(std::string_view prefix, std::uint64_t total, const std::string& place) {
@@ -209,7 +205,7 @@ NpyHeader parse_npy_header(std::string_view prefix, std::uint64_t total, const s
   }
   const int major = static_cast<unsigned char>(prefix[6]);
   if (major < 1 || major > 3) {
-    fail("{}: npy format version {} is unknown (expected 1 to 3)", place, major);
+    fail_unread("{}: npy format version {} is unknown (expected 1 to 3)", place, major);
   }
   const std::uint64_t begin = major == 1 ? 10 : 12;
   check_not_truncated(place, begin, total);
@@ -239,7 +235,10 @@ void normalise_npy(const NpyHeader& header, void* numbers) {
       std::reverse(bytes + at, bytes + at + header.item_bytes);
     }
   }
-  if (header.fortran_order && header.extents.size() > 1) from_fortran_order(header, bytes);
+  const std::size_t rank = header.extents.size();
+  if (header.fortran_order && rank > 1) {
+    reorder(bytes, header.extents, reversed_axes(rank), header.item_bytes);
+  }
 }
 
 std::vector<std::string> npy_strings(const NpyHeader& header, const std::string& bytes,
@@ -254,7 +253,7 @@ std::vector<std::string> npy_strings(const NpyHeader& header, const std::string&
     if (header.descr[1] == 'U') {
       strings.push_back(utf8_of_utf32(header, item));
     } else {
-      strings.emplace_back(item, strnlen(item, header.item_bytes));
+      strings.push_back(without_padding(std::string(item, header.item_bytes)));
     }
   }
   return strings;

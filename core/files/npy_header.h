@@ -25,6 +25,8 @@ struct NpyHeader {
 
   /// Returns the bytes of all numbers; 0 for impossible extents, which parsing refuses.
   [[nodiscard]] std::uint64_t data_bytes() const;
+  /// Returns the type for messages: `descr`, with a word on types that are known but not read.
+  [[nodiscard]] std::string type() const;
 };
 
 /// The maximum length of a header, which is numpy's.

@@ -29,7 +29,7 @@ class NpySource : public TensorSource {
 
   std::optional<DeclaredArray> find(const std::string& name) override {
     const NpyHeader header = header_of(ByteFile(name, rules_.cancelled));
-    return DeclaredArray{name, header.element, header.descr, header.extents};
+    return DeclaredArray{name, header.element, header.type(), header.extents};
   }
 
   void read(const DeclaredArray& array, void* numbers) override {

@@ -17,6 +17,7 @@
 #include "core/files/npy_header.h"
 #include "core/files/tensor_source.h"
 #include "core/files/text.h"
+#include "core/files/unread.h"
 
 namespace conelab {
 namespace {
@@ -35,6 +36,7 @@ struct Member {
   zip_uint64_t index = 0;
   std::uint64_t stored_bytes = 0;
   std::uint64_t declared_bytes = 0;
+  std::string refused = {};  ///< Why its bytes are not unpacked; empty if they are.
 };
 
 /// Returns the least length that the archive had: up to the end of the members whose headers are
@@ -92,11 +94,12 @@ Member member_at(const std::string& path, zip_t* archive, zip_uint64_t index) {
   Member member{stat.name, index, stat.comp_size, stat.size};
   check_name(path, member.name);
   const std::string place = fmt::format("{}: {}", path, printable(member.name));
-  if (stat.encryption_method != ZIP_EM_NONE) fail("{}: is encrypted (refused)", place);
   if (stat.comp_method != ZIP_CM_STORE && stat.comp_method != ZIP_CM_DEFLATE) {
-    fail("{}: compression method {} is not read (expected stored or deflate)", place,
-         stat.comp_method);
+    member.refused =
+        fmt::format("{}: compression method {} is not read (expected stored or deflate)", place,
+                    stat.comp_method);
   }
+  if (stat.encryption_method != ZIP_EM_NONE) member.refused = place + ": is encrypted (refused)";
   return member;
 }
 
@@ -141,7 +144,7 @@ class NpzSource : public TensorSource {
     const Member* found = member(name);
     if (found == nullptr) return {};
     const NpyHeader header = header_of(*found);
-    return DeclaredArray{name, header.element, header.descr, header.extents};
+    return DeclaredArray{name, header.element, header.type(), header.extents};
   }
 
   void read(const DeclaredArray& array, void* numbers) override {
@@ -159,6 +162,19 @@ class NpzSource : public TensorSource {
     return npy_strings(header, bytes, place(array.name));
   }
 
+  void check(const std::string& name) override {
+    const Member& found = *member(name);
+    const MemberHandle handle = open(found);
+    const std::string where = place(printable(found.name));
+    std::string piece(std::size_t{1} << 20, '\0');
+    std::uint64_t read = 0, now = 0;
+    do {
+      now = read_some(handle.get(), where, piece.data(), piece.size());
+      read += now;
+    } while (now == piece.size());
+    check_not_truncated(where, found.declared_bytes, read);
+  }
+
   std::optional<AttributeValue> attribute(const std::string&) override { return {}; }
 
  private:
@@ -173,6 +189,7 @@ class NpzSource : public TensorSource {
   /// and stores.
   [[nodiscard]] NpyHeader header_of(const Member& found) const {
     const std::string where = place(printable(found.name));
+    if (!found.name.ends_with(ending)) fail_unread("{}: is not an array", where);
     std::string prefix(std::min(most_npy_prefix, found.declared_bytes), '\0');
     prefix.resize(read_some(open(found).get(), where, prefix.data(), prefix.size()));
     NpyHeader header = parse_npy_header(prefix, prefix.size(), where);
@@ -188,6 +205,7 @@ class NpzSource : public TensorSource {
   }
 
   [[nodiscard]] MemberHandle open(const Member& found) const {
+    if (!found.refused.empty()) fail_unread("{}", found.refused);
     MemberHandle handle(zip_fopen_index(archive_.get(), found.index, 0), zip_fclose);
     if (!handle) {
       fail("{}: damaged zip member ({})", place(printable(found.name)),

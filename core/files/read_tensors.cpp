@@ -77,6 +77,7 @@ template <class Number>
 std::vector<Number> read_as(TensorSource& source, const DeclaredArray& array) {
   std::vector<Number> numbers(static_cast<std::size_t>(array.count()));
   source.read(array, numbers.data());
+  if (!array.order.empty()) reorder(numbers.data(), array.extents, array.order, sizeof(Number));
   return numbers;
 }
 
@@ -117,9 +118,9 @@ Shape4 shape_of(const DeclaredArray& array) {
 void check_attention_tensor(TensorSource& source, const DeclaredArray& array) {
   const std::string place = source.place(array.name);
   if (!element_dtype(array.element)) {
-    const char* hint = array.element == Element::u16
-                           ? "; bf16 is uint16 with the attribute dtype=\"bfloat16\""
-                           : "";
+    const bool may_be_bf16 = array.element == Element::u16 || array.element == Element::raw16;
+    const char* hint =
+        may_be_bf16 ? "; bf16 has the attribute dtype=\"bfloat16\", or is named by --bf16" : "";
     fail("{}: wrong dtype (expected f16, f32, f64 or bf16, found {}{})", place, array.type, hint);
   }
   if (array.extents.size() < 2 || array.extents.size() > 4) {
@@ -132,11 +133,39 @@ void check_attention_tensor(TensorSource& source, const DeclaredArray& array) {
   }
 }
 
-std::optional<DeclaredArray> find_tensor(TensorSource& source, const std::string& given,
-                                         const char* standard) {
+/// Takes the element type of an array from `--bf16`, which may name q, k and v by these names.
+void read_as_bf16(TensorSource& source, const Reading& reading, const std::string& role,
+                  DeclaredArray& array) {
+  const auto& names = reading.bf16;
+  const auto is_named = [&](const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  if (!is_named(array.name) && !is_named(role)) return;
+  const bool two_bytes = element_size(array.element) == 2;
+  if (!two_bytes || array.element == Element::f16) {
+    fail("{}: --bf16 names it (expected elements of 2 bytes, found {})", source.place(array.name),
+         array.type);
+  }
+  array.element = Element::bf16;
+}
+
+/// Takes the order of the axes from `--axes`, also of an array that names another order itself.
+void read_in_order(TensorSource& source, const Reading& reading, DeclaredArray& array) {
+  if (reading.axes.empty()) return;
+  if (!array.order.empty()) std::reverse(array.extents.begin(), array.extents.end());
+  array.order = named_axes(reading.axes, array.extents.size(), source.place(array.name));
+  array.extents = in_order(array.extents, array.order);
+}
+
+std::optional<DeclaredArray> find_tensor(TensorSource& source, const Reading& reading,
+                                         const std::string& given, const char* standard) {
   const std::string name = given.empty() ? standard : given;
   std::optional<DeclaredArray> array = source.find(name);
-  if (array) check_attention_tensor(source, *array);
+  if (array) {
+    read_as_bf16(source, reading, standard, *array);
+    read_in_order(source, reading, *array);
+    check_attention_tensor(source, *array);
+  }
   if (!array && !given.empty()) {
     const std::vector<std::string> known = source.names();
     fail("{}: not found (found: {})", source.place(printable(name)),
@@ -200,17 +229,17 @@ void check_shapes(TensorSource& source, const Declared& declared) {
 Declared find_tensors(TensorSource& source, const InputOptions& options, const std::string& where,
                       bool npy) {
   Declared declared;
-  const std::optional<DeclaredArray> query = find_tensor(source, options.query, "q");
+  const std::optional<DeclaredArray> query = find_tensor(source, options, options.query, "q");
   if (!query) fail_without_query(source, where);
   declared.query = *query;
   const auto is_read = [&](const std::string& name) {
     return !options.query_only && (!npy || !name.empty());
   };
-  if (is_read(options.key)) declared.key = find_tensor(source, options.key, "k");
+  if (is_read(options.key)) declared.key = find_tensor(source, options, options.key, "k");
   declared.with_values = options.with_values;
   if (options.with_values && is_read(options.value))
-    declared.value = find_tensor(source, options.value, "v");
-  if (!npy) declared.output_grad = find_tensor(source, "", "output_grad");
+    declared.value = find_tensor(source, options, options.value, "v");
+  if (!npy) declared.output_grad = find_tensor(source, options, "", "output_grad");
   check_shapes(source, declared);
   return declared;
 }
@@ -267,8 +296,9 @@ void read_mask(TensorSource& source, Input& input) {
 
 void read_parameters(TensorSource& source, Input& input, const InputOptions& options) {
   for (const std::string& name : options.parameters) {
-    const std::optional<DeclaredArray> array = source.find(name);
+    std::optional<DeclaredArray> array = source.find(name);
     if (!array) continue;
+    read_as_bf16(source, options, name, *array);
     if (!element_dtype(array->element) && !is_integer(array->element)) {
       fail("{}: wrong dtype (expected numbers, found {})", source.place(name), array->type);
     }
@@ -349,6 +379,28 @@ std::unique_ptr<TensorSource> open_source(const InputSpec& spec, FileFormat form
                         rules);
 }
 
+/// Returns a remark on a q that has fewer tokens than heads, which may lie in another order. It is
+/// empty if the user or the file says the order.
+std::string axes_remark(const InputOptions& options, const DeclaredArray& query,
+                        const std::string& place) {
+  const Shape4 shape = shape_of(query);
+  if (!options.axes.empty() || !query.order.empty() || shape.token >= shape.head) return "";
+  const bool batches = query.extents.size() == 4;
+  return fmt::format(
+      "{}: is read as {}{} heads x {} tokens x {} features; --axes {}token,head,feature if it has "
+      "{} tokens",
+      place, batches ? fmt::format("{} batch elements x ", shape.batch) : "", shape.head,
+      shape.token, shape.feature, batches ? "batch," : "", shape.head);
+}
+
+/// Throws a failure if `--bf16` names an array that the file does not have.
+void check_bf16_names(TensorSource& source, const InputOptions& options, const std::string& where) {
+  for (const std::string& name : options.bf16) {
+    const bool role = name == "q" || name == "k" || name == "v" || name == "output_grad";
+    if (!role && !source.find(name)) fail("{}: --bf16 {}: there is no such array", where, name);
+  }
+}
+
 void read_everything(TensorSource& source, const Declared& declared, const InputOptions& options,
                      Input& input) {
   input.query = read_array(source, declared.query, options);
@@ -413,7 +465,8 @@ template Tensor4<Bfloat16> to_tensor<Bfloat16>(InputTensor&&);
 InputTensor read_array(TensorSource& source, const DeclaredArray& array,
                        const InputOptions& options) {
   check_memory(source.place(array.name), array);
-  if (options.before_allocation) options.before_allocation(array.bytes());
+  const std::uint64_t copies = array.order.empty() ? 1 : 2;
+  if (options.before_allocation) options.before_allocation(copies * array.bytes());
   InputTensor tensor;
   tensor.name = array.name;
   tensor.extents = array.extents;
@@ -458,12 +511,14 @@ Input read_input(const std::string& spec, const InputOptions& given) {
   input.format = detect_format(parsed.path);
   const bool npy = input.format == FileFormat::npy;
   if (npy && options.query.empty()) options.query = parsed.path;
-  const std::unique_ptr<TensorSource> source = open_source(
-      parsed, input.format, {options.allow_external, options.before_allocation, options.cancelled});
+  const std::unique_ptr<TensorSource> source =
+      open_source(parsed, input.format, {options, options.before_allocation, options.cancelled});
   const std::string where = parsed.group.empty() ? parsed.path : spec;
+  check_bf16_names(*source, options, where);
   const Declared declared = find_tensors(*source, options, where, npy);
   input.query.extents = declared.query.extents;
   if (!options.numbers) return input;
+  input.remark = axes_remark(options, declared.query, source->place(declared.query.name));
   read_everything(*source, declared, options, input);
   if (options.digest) {
     input.sha256 = sha256_of_file(npy ? options.query : parsed.path, options.cancelled);

@@ -49,7 +49,7 @@ template <class T>
 [[nodiscard]] std::vector<double> to_doubles(const InputTensor& tensor);
 
 /// What to read.
-struct InputOptions {
+struct InputOptions : Reading {
   /// Names of the arrays; paths for .npy. Empty: "q", "k", "v". Arrays that are named must exist.
   std::string query, key, value;
   /// For structured operators that read q alone.
@@ -58,8 +58,6 @@ struct InputOptions {
   bool with_mask = true;    ///< Whether the array `mask` is read.
   /// Names of tensor parameters, which are read if they exist.
   std::vector<std::string> parameters;
-  /// For HDF5: whether links out of the file are followed.
-  bool allow_external = false;
   bool digest = true;  ///< Whether to compute the SHA-256.
   /// If false, only what the file declares of q, k and v is checked, and of the result only the
   /// sizes of the query are set.
@@ -89,6 +87,8 @@ struct Input {
   std::string model;                  ///< The attribute, or empty.
   std::optional<std::int64_t> layer;  ///< The attribute.
   std::string text;                   ///< The attribute, or empty.
+  /// What the user should know of how the file was read, one line; may be empty.
+  std::string remark;
   /// The SHA-256 of the file, or of the file of q for .npy files. It is empty unless
   /// `InputOptions` ask for it.
   std::string sha256;

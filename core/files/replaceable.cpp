@@ -94,6 +94,7 @@ void check_replaceable_result(const std::string& path, const std::string& kind,
                               const std::string& command, const SandboxLimits& limits) {
   std::string ending = std::filesystem::path(path).extension().string();
   for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (path == "-") misuse("results are HDF5 files, which are not written to standard output");
   for (const char* other : {".npz", ".npy", ".safetensors", ".pt", ".pth", ".txt", ".csv", ".json",
                             ".svg", ".pdf", ".png"}) {
     if (ending == other) misuse("{}: results are HDF5 files; give a name that ends in .h5", path);

@@ -15,7 +15,8 @@ namespace conelab {
 
 /// Throws misuse if there is a regular file at `path` that is neither empty nor a result of this
 /// `kind`, which `command` writes, or if it cannot be read (with the reason). Throws misuse as well
-/// if the extension is that of another format (arrays, text, figures), because results are HDF5.
+/// if the extension is that of another format (arrays, text, figures), and for "-", because results
+/// are HDF5.
 void check_replaceable_result(const std::string& path, const std::string& kind,
                               const std::string& command, const SandboxLimits& limits = {});
 

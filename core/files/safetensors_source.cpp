@@ -81,7 +81,9 @@ TensorRange parse_tensor(const std::string& name, const json& value, const std::
   }
   const auto& type = dtype->get_ref<const std::string&>();
   TensorRange range;
-  range.array = {name, element_of(type), printable(type), whole_numbers(value, "shape", place)};
+  range.array = {name, element_of(type),
+                 printable(type) + (type.starts_with("F8") ? " (float8 is not supported)" : ""),
+                 whole_numbers(value, "shape", place)};
   range.begin = static_cast<std::uint64_t>(offsets[0]);
   range.end = static_cast<std::uint64_t>(offsets[1]);
   return range;
@@ -195,6 +197,7 @@ class SafetensorsSource final : public TensorSource {
 
 std::unique_ptr<TensorSource> open_safetensors_source(const std::string& path,
                                                       const SourceRules& rules) {
+  if (path.ends_with(safetensors_index)) return open_safetensors_index(path, rules);
   return std::make_unique<SafetensorsSource>(path, rules);
 }
 

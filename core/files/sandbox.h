@@ -57,6 +57,10 @@ void run_sandboxed(const std::string& path, const SandboxLimits& limits,
                    const std::function<void(ArchiveWriter&)>& produce,
                    const std::function<void(ArchiveReader&)>& consume);
 
+/// Receives an input as the child of read_input_sandboxed sends it. Throws a failure if tensors are
+/// missing.
+void receive_input(ArchiveReader& reader, Input& input);
+
 /// Does read_input in a child for HDF5, and in this process for the other formats, whose readers
 /// belong to this program and poll `limits.cancelled` as well.
 [[nodiscard]] Input read_input_sandboxed(const std::string& spec, const InputOptions& options = {},

@@ -17,7 +17,7 @@ template <class Archive>
 void visit(Archive& archive, Input& input) {
   visit_all(archive, input.path, input.group, input.query, input.key, input.value,
             input.output_grad, input.query_token, input.key_token, input.mask, input.mask_left_out,
-            input.model, input.text, input.sha256, input.layer, input.parameters);
+            input.model, input.text, input.remark, input.sha256, input.layer, input.parameters);
 }
 
 template <class Archive>
@@ -70,22 +70,6 @@ void produce_input(ArchiveWriter& writer, const std::string& spec, InputOptions 
   visit(writer, input);
 }
 
-void consume_input(ArchiveReader& reader, Input& input) {
-  std::multimap<std::string, Numbers> numbers;
-  for (bool more = true; visit(reader, more), more;) {
-    std::string name;
-    visit(reader, name);
-    visit(reader, numbers.emplace(name, Numbers())->second);
-  }
-  visit(reader, input);
-  for (InputTensor* tensor : tensors_of(input)) {
-    const auto found = numbers.find(tensor->name);
-    if (found == numbers.end()) fail("{}: damaged: its reader lost a tensor", input.path);
-    tensor->numbers = std::move(found->second);
-    numbers.erase(found);
-  }
-}
-
 /// Returns what `read` returns in a child process.
 template <class Value, class Read>
 Value run_reader(const std::string& path, const SandboxLimits& limits, const Read& read) {
@@ -102,6 +86,22 @@ Value run_reader(const std::string& path, const SandboxLimits& limits, const Rea
 
 }  // namespace
 
+void receive_input(ArchiveReader& reader, Input& input) {
+  std::multimap<std::string, Numbers> numbers;
+  for (bool more = true; visit(reader, more), more;) {
+    std::string name;
+    visit(reader, name);
+    visit(reader, numbers.emplace(name, Numbers())->second);
+  }
+  visit(reader, input);
+  for (InputTensor* tensor : tensors_of(input)) {
+    const auto found = numbers.find(tensor->name);
+    if (found == numbers.end()) fail("{}: damaged: its reader lost a tensor", input.path);
+    tensor->numbers = std::move(found->second);
+    numbers.erase(found);
+  }
+}
+
 Input read_input_sandboxed(const std::string& spec, const InputOptions& options,
                            const SandboxLimits& limits) {
   const InputSpec parsed = parse_input_spec(spec.empty() ? options.query : spec);
@@ -113,7 +113,7 @@ Input read_input_sandboxed(const std::string& spec, const InputOptions& options,
   Input input;
   run_sandboxed(
       parsed.path, limits, [&](ArchiveWriter& writer) { produce_input(writer, spec, options); },
-      [&](ArchiveReader& reader) { consume_input(reader, input); });
+      [&](ArchiveReader& reader) { receive_input(reader, input); });
   return input;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/files/axis_order.h"
 #include "core/files/element.h"
 #include "core/files/labelled_array.h"
 
@@ -19,6 +20,8 @@ struct DeclaredArray {
   Element element = Element::other;
   std::string type;  ///< The format's name of the type, for messages.
   std::vector<std::int64_t> extents;
+  /// Where the axes of `extents` lie in the file. TensorSource::read leaves the file's order.
+  AxisOrder order = {};
 
   [[nodiscard]] std::int64_t count() const { return checked_product(extents).value_or(0); }
   [[nodiscard]] std::uint64_t bytes() const {
@@ -26,9 +29,17 @@ struct DeclaredArray {
   }
 };
 
-/// What the caller allows and wants to be told.
-struct SourceRules {
+/// How the user says that a file is to be read.
+struct Reading {
   bool allow_external = false;  ///< Whether HDF5's links and storage outside the file are followed.
+  std::vector<std::string> bf16 = {};  ///< Arrays whose elements of 2 bytes are bf16.
+  std::string axes = {};  ///< The order of the axes of q, k and v, see named_axes; empty: standard.
+
+  bool operator==(const Reading&) const = default;
+};
+
+/// What the caller allows and wants to be told.
+struct SourceRules : Reading {
   /// Receives the bytes of each large array before memory is allocated for it. It may throw.
   std::function<void(std::uint64_t)> before_allocation;
   /// Polled while formats other than HDF5 are read. If it returns true, interrupted is thrown.
@@ -51,6 +62,9 @@ class TensorSource {
   virtual void read(const DeclaredArray& array, void* numbers) = 0;
   /// Returns the strings of an array of text, as bytes.
   [[nodiscard]] virtual std::vector<std::string> read_strings(const DeclaredArray& array) = 0;
+  /// Reads the stored bytes of an array of any type, and checks their checksum. It does nothing for
+  /// formats without checksums.
+  virtual void check(const std::string& name) { (void)name; }
   /// Returns an attribute of the group, or of the nearest group above that has it.
   [[nodiscard]] virtual std::optional<AttributeValue> attribute(const std::string& name) = 0;
   /// Returns a description of a result that this program wrote: "a result of attend, no trace; its
@@ -79,6 +93,11 @@ class TensorSource {
                                                            const SourceRules& rules);
 [[nodiscard]] std::unique_ptr<TensorSource> open_safetensors_source(const std::string& path,
                                                                     const SourceRules& rules);
+/// The end of the name of the index of a model in several .safetensors files, which
+/// open_safetensors_source opens too.
+inline constexpr const char* safetensors_index = ".safetensors.index.json";
+[[nodiscard]] std::unique_ptr<TensorSource> open_safetensors_index(const std::string& path,
+                                                                   const SourceRules& rules);
 
 enum class FileFormat { hdf5, npz, npy, safetensors };
 [[nodiscard]] const char* format_name(FileFormat format);

@@ -85,6 +85,9 @@ Call call_of_head(const Call& call, const Extents& extents, std::int64_t head) {
     if (p.info.domain == Domain::tensor && given != call.parameters.end()) {
       one.parameters[p.info.key] = given->second;
     }
+    // Sizes are the same for every head, and not every form of an operator reads them.
+    const bool is_size = p.info.domain == Domain::whole || p.info.domain == Domain::count;
+    if (is_size && given == call.parameters.end()) continue;
     if (p.is_number()) one.parameters[p.info.key] = value_of_head(p, head);
   }
   if (const ComposedSimilarity* composed = find_composed(call.similarity)) {

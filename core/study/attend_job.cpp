@@ -402,6 +402,7 @@ AttendSummary attend(const JobSpec& spec, const AttendJob& job, const JobContext
   remark_unusable_device(job.device, context);
   claim_output(job, "attention", "attend", context.cancelled);
   Input input = read_attend_input(job, context.cancelled);
+  if (!input.remark.empty()) context.say("{}", input.remark);
   AttendSummary summary;
   const NonFinite non_finite = count_non_finite(input);
   summary.own_mask = !input.mask.empty();
@@ -491,7 +492,7 @@ void check_attend(const JobSpec& spec) {
 }  // namespace
 
 JobKind attend_job() {
-  return {
+  JobKind kind = {
       .name = "attend",
       .about = "attention over the tensors of a file",
       .example =
@@ -532,16 +533,16 @@ JobKind attend_job() {
                   .initial = "auto"},
                  {.name = "dtype",
                   .option = "--dtype",
-                  .about = "f64, f32, bf16 or f16; default: f64 for f64 input, else f32"},
-                 threads_field(),
-                 {.name = "allow_external",
-                  .option = "--allow-external",
-                  .about = "follow links and storage out of the input file",
-                  .kind = FieldKind::flag}},
+                  .about =
+                      "f64, f32, bf16 or f16 (also float32, f4, ...); default: f64 for f64 input, "
+                      "else f32"},
+                 threads_field()},
       .run = run_attend,
       .check = check_attend,
       .check_input = check_queries,
       .keys = call_keys};
+  add_reading_fields(kind);
+  return kind;
 }
 
 }  // namespace conelab

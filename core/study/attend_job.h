@@ -13,12 +13,13 @@
 #include <vector>
 
 #include "core/base/tensor.h"
+#include "core/files/tensor_source.h"
 #include "core/operators/operator.h"
 #include "core/study/job_spec.h"
 
 namespace conelab {
 
-struct AttendJob {
+struct AttendJob : Reading {
   std::string input;                 ///< FILE or FILE.h5:/group; empty if q, k, v name .npy files.
   std::string output;                ///< The HDF5 file to write.
   std::string query, key, value;     ///< Names of arrays, or .npy files; empty: q, k, v.
@@ -31,7 +32,6 @@ struct AttendJob {
   /// The parts of `attend_parts` that the result contains. The output is always written, and lse if
   /// the operator has logits.
   std::vector<std::string> keep = {"output", "lse"};
-  bool allow_external = false;  ///< Whether HDF5 links and storage may lead out of the input.
 
   [[nodiscard]] bool keeps(const std::string& what) const;
 };
@@ -49,5 +49,10 @@ struct AttendJob {
 [[nodiscard]] JobField call_field();
 [[nodiscard]] JobField lengths_field();
 [[nodiscard]] JobField threads_field();
+/// Adds the rows of the fields that say how an input is read.
+void add_reading_fields(JobKind& kind);
+[[nodiscard]] Reading reading_of(const JobSpec& spec);
+/// Gives a spec these values, without those that are defaults.
+void add_reading(const Reading& reading, JobSpec& spec);
 
 }  // namespace conelab

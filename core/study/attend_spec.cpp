@@ -55,6 +55,32 @@ JobField threads_field() {
           .most = 4096};
 }
 
+void add_reading_fields(JobKind& kind) {
+  const JobField fields[] = {
+      {.name = "allow_external",
+       .option = "--allow-external",
+       .about = "follow links and storage out of the input file",
+       .kind = FieldKind::flag},
+      {.name = "bf16",
+       .option = "--bf16",
+       .about = "an array whose elements of 2 bytes are bf16, --bf16 again for the next",
+       .kind = FieldKind::texts},
+      {.name = "axes",
+       .option = "--axes",
+       .about = "the order of the axes of q, k and v: batch, head, token, feature, with commas"}};
+  kind.fields.insert(kind.fields.end(), std::begin(fields), std::end(fields));
+}
+
+Reading reading_of(const JobSpec& spec) {
+  return {spec.flag("allow_external"), spec.list("bf16"), spec.text("axes")};
+}
+
+void add_reading(const Reading& reading, JobSpec& spec) {
+  if (reading.allow_external) spec.values["allow_external"] = true;
+  if (!reading.bf16.empty()) spec.values["bf16"] = reading.bf16;
+  if (!reading.axes.empty()) spec.values["axes"] = reading.axes;
+}
+
 AttendJob attend_of(const JobSpec& spec) {
   AttendJob job;
   job.input = spec.text("input");
@@ -69,7 +95,7 @@ AttendJob attend_of(const JobSpec& spec) {
   for (const std::string& part : spec.list("keep")) {
     if (!job.keeps(part)) job.keep.push_back(part);
   }
-  job.allow_external = spec.flag("allow_external");
+  static_cast<Reading&>(job) = reading_of(spec);
   return job;
 }
 

@@ -61,10 +61,11 @@ struct LayerHead {
 
 tree::HeadScores scores_of(const LayerHead& of, const std::string& similarity,
                            const HeatmapPanel& weights) {
-  const Call call = given_call_on_head(call_from_text(similarity), of.trace, of.head);
-  const auto input = head_input(of.trace, of.batch, of.head);
+  const auto trace = with_file_tensors(of.trace, call_from_text(similarity));
+  const Call call = given_call_on_head(call_from_text(similarity), *trace, of.head);
+  const auto input = head_input(*trace, of.batch, of.head);
   tree::HeadScorer scorer(weights.rows, weights.cols,
-                          tree::special_tokens(of.trace.key_token, weights.cols),
+                          tree::special_tokens(trace->key_token, weights.cols),
                           tree::key_ancestors(call, input->exact));
   std::vector<float> cells(weights.values.begin(), weights.values.end());
   for (std::size_t i = 0; i < weights.masked.size(); ++i) {

@@ -6,6 +6,8 @@
 #include "core/figure/file_format.h"
 #include "core/figure/missing_glyphs.h"
 #include "core/figure/style.h"
+#include "core/figure/svg.h"
+#include "core/study/attend_job.h"
 #include "core/study/figure_output.h"
 #include "core/study/figure_request.h"
 
@@ -14,7 +16,8 @@ namespace conelab {
 namespace {
 
 FigureRequest request_of(const JobSpec& spec, const JobContext& context) {
-  return {spec.text("kind"), spec.list("input"), spec.parameters(), spec.text("width"), context};
+  return {spec.text("kind"),  spec.list("input"), spec.parameters(),
+          spec.text("width"), reading_of(spec),   context};
 }
 
 /// Returns the output, and the files beside it that the context asks for.
@@ -26,7 +29,18 @@ std::vector<std::string> outputs_of(const JobSpec& spec, const JobContext& conte
   return paths;
 }
 
+/// Returns the figure as the text of the report, for an output "-" or "/dev/stdout".
+JobReport print_figure(const JobSpec& spec, const JobContext& context) {
+  const figure::DisplayList list = draw_figure(request_of(spec, context));
+  if (const std::string note = figure::missing_note(list); !note.empty()) context.say("{}", note);
+  std::string svg = figure::to_svg(list);
+  if (svg.ends_with('\n')) svg.pop_back();
+  return {.summary = svg, .lines = {svg}};
+}
+
 JobReport run_figure(const JobSpec& spec, const JobContext& context) {
+  if (spec.text("output") == "-" || spec.text("output") == "/dev/stdout")
+    return print_figure(spec, context);
   const std::vector<std::string> outputs = outputs_of(spec, context);
   for (const std::string& path : outputs) (void)claim_figure(path, context);
   const figure::DisplayList list = draw_figure(request_of(spec, context));
@@ -67,7 +81,7 @@ std::vector<std::string> figure_keys(const JobSpec& spec) {
 }  // namespace
 
 JobKind figure_job() {
-  return {
+  JobKind kind = {
       .name = "figure",
       .about = "draw a figure as SVG, PDF or PNG",
       .example =
@@ -81,7 +95,7 @@ JobKind figure_job() {
                   .required = true},
                  {.name = "output",
                   .option = "-o,--output",
-                  .about = "FILE.svg, FILE.pdf or FILE.png",
+                  .about = "FILE.svg, FILE.pdf or FILE.png; - prints SVG",
                   .kind = FieldKind::output,
                   .required = true,
                   .changes_result = false},
@@ -100,6 +114,8 @@ JobKind figure_job() {
       .check = check_figure,
       .keys = figure_keys,
       .endings = {".svg", ".pdf", ".png"}};
+  add_reading_fields(kind);
+  return kind;
 }
 
 }  // namespace conelab

@@ -8,6 +8,7 @@
 #include "core/bench/parts.h"
 #include "core/figure/style.h"
 #include "core/files/read_tensors.h"
+#include "core/study/attend_job.h"
 #include "core/study/call_json.h"
 #include "core/study/job_table.h"
 #include "core/study/labelled_view.h"
@@ -87,6 +88,7 @@ JobSpec figure_spec(const FigureRequest& request) {
   if (!request.inputs.empty()) spec.values["input"] = request.inputs;
   spec.values["parameters"] = request.parameters;
   if (!request.width.empty()) spec.values["width"] = request.width;
+  add_reading(request.reading, spec);
   return spec;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/figure/figure_table.h"
+#include "core/files/tensor_source.h"
 #include "core/study/job_spec.h"
 
 namespace conelab {
@@ -16,6 +17,7 @@ struct FigureRequest {
   std::vector<std::string> inputs;  ///< Each is FILE or FILE:/group.
   figure::Parameters parameters;    ///< The values of `-p KEY=VALUE`.
   std::string width;                ///< "86mm", "double", ...; empty takes the figure's preset.
+  Reading reading = {};             ///< How the arrays of traces are read.
   JobContext context = {};          ///< Cancels the work and receives its remarks.
 
   /// Returns the value that was given for the key, or the table's default.

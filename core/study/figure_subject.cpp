@@ -50,14 +50,16 @@ HeatmapPanel map_of(const Subject& subject, const std::string& similarity, Map2d
   if (rollout && quantity != Map2d::weights) {
     misuse("rollout is defined for weights, not for logits");
   }
-  const Trace& trace = *subject.trace;
   if (subject.join == "one") {
+    const Trace& trace = *subject.trace;
     return panel_of_head(trace, subject.batch, subject.head, similarity, quantity,
                          subject.request->context.cancelled);
   }
   Execution execution;
   execution.cancelled = subject.request->context.cancelled;
   const Call call = call_from_text(similarity);
+  const auto own = with_file_tensors(*subject.trace, call);
+  const Trace& trace = *own;
   const auto on_head = [&](const Trace& layer, std::int64_t head) {
     return given_call_on_head(call, layer, head);
   };
@@ -112,12 +114,14 @@ std::string folder_of(const std::string& group) { return group.substr(0, group.r
 
 }  // namespace
 
-HeatmapPanel panel_of_head(const Trace& trace, std::int64_t batch, std::int64_t head,
+HeatmapPanel panel_of_head(const Trace& given, std::int64_t batch, std::int64_t head,
                            const std::string& similarity, Map2d quantity,
                            const std::function<bool()>& cancelled) {
   Execution execution;
   execution.cancelled = cancelled;
   const Call call = call_from_text(similarity);
+  const auto own = with_file_tensors(given, call);
+  const Trace& trace = *own;
   WholeMap map =
       map_of_head(trace, batch, head, given_call_on_head(call, trace, head), quantity, execution);
   const std::string title = call_title(with_numbers_of_head(call, makes_heads(call) ? 0 : head)) +

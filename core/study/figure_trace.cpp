@@ -14,16 +14,18 @@ constexpr std::int64_t most_cells = std::int64_t{1} << 27;
 
 /// Returns the names of q, k and v that the key `<prefix>arrays` gives, otherwise those of
 /// `arrays`; empty if neither is given, or for q,k,v, the names of which k and v may be missing.
+/// They are read as the request says.
 ArrayNames array_names(const FigureRequest& request, const std::string& prefix) {
   const std::string key = request.value(prefix + "arrays").empty() ? "arrays" : prefix + "arrays";
   const std::string typed = request.value(key);
-  if (typed.empty()) return {};
+  const ArrayNames standard{"", "", "", request.reading};
+  if (typed.empty()) return standard;
   std::vector<std::string> names = split_list(typed, "-p " + key);
   if (names.size() != 3) {
     misuse("-p {}={}: expected the names of q, k and v, separated by commas", key, typed);
   }
-  if (names == std::vector<std::string>{"q", "k", "v"}) return {};
-  return {names[0], names[1], names[2]};
+  if (names == std::vector<std::string>{"q", "k", "v"}) return standard;
+  return {names[0], names[1], names[2], request.reading};
 }
 
 }  // namespace
@@ -63,7 +65,7 @@ std::vector<std::string> layer_groups(const FigureRequest& request, const std::s
                                       const std::string& prefix) {
   const ArrayNames names = array_names(request, prefix);
   return groups_to_open(file, names.query.empty() ? "q" : names.query, request.context.cancelled,
-                        false);
+                        false, request.reading.allow_external);
 }
 
 std::shared_ptr<const Trace> read_trace_layer(const FigureRequest& request, const std::string& spec,
@@ -72,6 +74,7 @@ std::shared_ptr<const Trace> read_trace_layer(const FigureRequest& request, cons
   // draw_figure hashes each file once, however many layers are read.
   auto trace = load_trace(parsed.path, parsed.group, request.context.cancelled,
                           array_names(request, prefix), false);
+  if (!trace->remark.empty()) request.context.say("{}", trace->remark);
   const Extents e = trace->extents();
   if (e.query * e.key > most_cells) {
     misuse("{}: {} x {} is too large for a figure of the whole map", spec, e.query, e.key);

@@ -83,10 +83,10 @@ namespace {
 
 InputOptions options_of(const AttendJob& job) {
   InputOptions options;
+  static_cast<Reading&>(options) = job;
   options.query = job.query;
   options.key = job.key;
   options.value = job.value;
-  options.allow_external = job.allow_external;
   options.query_only = !reads_keys(job.call);
   options.with_values = !ignores_values(job.call);
   options.with_mask = takes_own_mask(job.call);

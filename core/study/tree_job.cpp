@@ -4,6 +4,7 @@
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/call/call_text.h"
+#include "core/figure/text.h"
 #include "core/study/attend_job.h"
 #include "core/study/call_json.h"
 #include "core/study/job_input.h"
@@ -66,6 +67,7 @@ TreeResult make_trees(const JobSpec& spec, const JobContext& context) {
   const tree::Tokens tokens = tree::tokens_from_name(spec.text("tokens"));
   claim_output(own, "tree", "tree", context.cancelled);
   Input file = read_attend_input(own, context.cancelled);
+  if (!file.remark.empty()) context.say("{}", file.remark);
   TreeResult result;
   result.labels.tokens = tokens == tree::Tokens::key ? file.key_token : file.query_token;
   const Call call = call_for_input(own, file);
@@ -93,8 +95,9 @@ TreeResult make_trees(const JobSpec& spec, const JobContext& context) {
 /// Returns the number of a token, and its text if it has one: "13 '!'".
 std::string token_text(const tree::TreeLabels& labels, std::int64_t index) {
   const auto i = static_cast<std::size_t>(index);
-  return i < labels.tokens.size() ? fmt::format("{} '{}'", index, labels.tokens[i])
-                                  : fmt::format("{}", index);
+  return i < labels.tokens.size()
+             ? fmt::format("{} '{}'", index, figure::token_text(labels.tokens[i]))
+             : fmt::format("{}", index);
 }
 
 std::vector<std::string> tree_lines(const std::vector<tree::HeadTree>& trees,
@@ -176,24 +179,26 @@ JobKind tree_job() {
   JobField input = input_field();
   input.about = "q, k, v as for `attend`";
   input.required = true;
-  return {.name = "tree",
-          .about = "ancestor order, dendrogram and segmentation of each head's tokens",
-          .example =
-              "  conelab tree datasets/minilm_trace.h5:/german/layer3 -o tree.h5 "
-              "--similarity umbral\n",
-          .fields = {input,
-                     output_field(),
-                     call_field(),
-                     lengths_field(),
-                     {.name = "tokens",
-                      .option = "--tokens",
-                      .about = "whose tokens become the tree: key or query",
-                      .initial = "key"},
-                     threads_field()},
-          .run = run_tree,
-          .check = check_tree,
-          .check_input = check_queries,
-          .keys = call_keys};
+  JobKind kind = {.name = "tree",
+                  .about = "ancestor order, dendrogram and segmentation of each head's tokens",
+                  .example =
+                      "  conelab tree datasets/minilm_trace.h5:/german/layer3 -o tree.h5 "
+                      "--similarity umbral\n",
+                  .fields = {input,
+                             output_field(),
+                             call_field(),
+                             lengths_field(),
+                             {.name = "tokens",
+                              .option = "--tokens",
+                              .about = "whose tokens become the tree: key or query",
+                              .initial = "key"},
+                             threads_field()},
+                  .run = run_tree,
+                  .check = check_tree,
+                  .check_input = check_queries,
+                  .keys = call_keys};
+  add_reading_fields(kind);
+  return kind;
 }
 
 }  // namespace conelab

@@ -45,8 +45,10 @@ struct RowWeights {
   [[nodiscard]] T of(T logit) const {
     // The pair is masked, even if a reference is NaN.
     if (std::isinf(logit) && logit < 0) return 0;
-    return law == WeightLaw::sigmoid ? 1 / (1 + std::exp(-logit))
-                                     : std::exp(logit - reference) * scale;
+    if (law == WeightLaw::sigmoid) return 1 / (1 + std::exp(-logit));
+    const T weight = std::exp(logit - reference) * scale;
+    // A share of a sum; the scale and the reference are rounded.
+    return law != WeightLaw::exponential && weight > 1 ? T(1) : weight;
   }
 };
 

@@ -102,7 +102,7 @@ std::vector<NamedArray> arrays_of(const Inspection& inspection) {
 
 std::vector<NamedArray> arrays_of(const std::string& file, FileFormat format,
                                   const std::function<bool()>& cancelled) {
-  const SourceRules rules{false, {}, cancelled};
+  const SourceRules rules{{}, {}, cancelled};
   const auto source = format == FileFormat::npz ? open_npz_source(file, rules)
                                                 : open_safetensors_source(file, rules);
   std::vector<NamedArray> arrays;

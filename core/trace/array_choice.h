@@ -16,6 +16,7 @@ struct Inspection;
 /// attend --q NAME --k NAME --v NAME`.
 struct ArrayNames {
   std::string query, key, value;
+  Reading reading = {};  ///< How these arrays are read.
   bool operator==(const ArrayNames&) const = default;
 };
 

@@ -73,6 +73,7 @@ std::shared_ptr<const Trace> load_trace(const std::string& file, const std::stri
   if (is_stored_map(group)) return trace_of(load_stored_map(file, group, cancelled), file, group);
   const std::string spec = group.empty() ? file : file + ":" + group;
   InputOptions options;
+  static_cast<Reading&>(options) = arrays.reading;
   options.query = arrays.query, options.key = arrays.key, options.value = arrays.value;
   options.digest = digest;
   for (const ParameterInfo& info : tensor_parameters()) options.parameters.emplace_back(info.key);
@@ -83,6 +84,7 @@ std::shared_ptr<const Trace> load_trace(const std::string& file, const std::stri
   trace->arrays = arrays;
   trace->sha256 = input.sha256;
   trace->model = input.model;
+  trace->remark = input.remark;
   trace->query_token = std::move(input.query_token);
   trace->key_token = std::move(input.key_token);
   input.output_grad.reset();
@@ -156,6 +158,21 @@ std::string made_head(const Call& call, const Trace& trace) try {
   return {};
 }
 
+std::shared_ptr<const Trace> with_file_tensors(const Trace& trace, const Call& call) {
+  Input files;
+  for (const auto& [key, value] : call.parameters) {
+    if (const auto path = value.file()) files.parameters[key] = read_npy_tensor(*path);
+  }
+  if (files.parameters.empty()) return {std::shared_ptr<void>(), &trace};
+  files.query.extents = {1, 1};
+  files.query.numbers = std::vector<double>{0};
+  auto read = attention_input<double>(std::move(files), Dtype::f64);
+  auto own = std::make_shared<Trace>(trace);
+  for (auto& [key, tensor] : read.tensors) own->tensors[key] = std::move(tensor);
+  for (auto& [key, tensor] : read.indices) own->indices[key] = std::move(tensor);
+  return own;
+}
+
 Call given_call_on_head(Call call, const Trace& trace, std::int64_t head) {
   if (trace.stored) return call;  // It is not computed.
   if (!trace.allowed.empty()) call = call_with_own_mask(call);
@@ -167,7 +184,8 @@ Call call_on_head(const Call& call, const Trace& trace, std::int64_t head) {
 }
 
 std::vector<std::string> groups_to_open(const std::string& file, const std::string& query,
-                                        const Cancelled& cancelled, bool or_stored) {
+                                        const Cancelled& cancelled, bool or_stored,
+                                        bool allow_external) {
   const FileFormat format = detect_format(file);
   if (format == FileFormat::npy) return {""};
   if (format != FileFormat::hdf5) {
@@ -175,7 +193,8 @@ std::vector<std::string> groups_to_open(const std::string& file, const std::stri
     for (const NamedArray& array : arrays_of(file, format, cancelled)) names.push_back(array.name);
     return groups_of_archive(names, query);
   }
-  const Inspection inspection = inspect_without_digest(file, {.cancelled = cancelled});
+  const Inspection inspection =
+      inspect_without_digest(file, {.cancelled = cancelled}, allow_external);
   std::vector<std::string> groups = groups_to_open(inspection, query, or_stored);
   if (groups.empty() && !inspection.sound()) fail("{}", inspection.problems.front());
   return groups;

@@ -23,6 +23,7 @@ struct Trace {
   ArrayNames arrays;   ///< Names of the file's arrays that were read as q, k and v.
   std::string sha256;  ///< Digest of the file.
   std::string model;   ///< The attribute `model` of the file or group; empty if there is none.
+  std::string remark;  ///< What the user should know of how it was read, one line; may be empty.
   Tensor4<double> query, key, value;
   std::vector<std::string> query_token, key_token;     ///< [n_q], [n_k], or empty.
   std::vector<std::uint8_t> allowed;                   ///< [n_q × n_k] or empty.
@@ -78,6 +79,10 @@ struct HeadInput {
 /// of 4". Empty for others, or if the call is wrong.
 [[nodiscard]] std::string made_head(const Call& call, const Trace& trace);
 
+/// Returns the trace with the tensors that the call takes from files (`W=@W.npy`) in the place of
+/// its own; the trace itself, which must outlive the result, if there are none.
+[[nodiscard]] std::shared_ptr<const Trace> with_file_tensors(const Trace& trace, const Call& call);
+
 /// `call_of_head` under the file's own mask, where it has one.
 [[nodiscard]] Call given_call_on_head(Call call, const Trace& trace, std::int64_t head);
 /// Does the same, and draws the tensors that the call needs and the file lacks.
@@ -91,7 +96,8 @@ struct HeadInput {
 [[nodiscard]] std::vector<std::string> groups_to_open(const std::string& file,
                                                       const std::string& query = "q",
                                                       const Cancelled& cancelled = {},
-                                                      bool or_stored = true);
+                                                      bool or_stored = true,
+                                                      bool allow_external = false);
 /// Returns the same for a file that has been inspected, as far as it could be read.
 [[nodiscard]] std::vector<std::string> groups_to_open(const Inspection& inspection,
                                                       const std::string& query = "q",

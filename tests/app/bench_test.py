@@ -152,6 +152,22 @@ class Bench(ProgramTest):
         self.fails(2, "bench", "-o", out, "--resume", "--rounds", "5",
                    says=["is finished, and another sweep", "rounds (expected 2, found 5)"])
 
+    def test_a_run_killed_before_its_first_sample_is_started(self):
+        out = self.folder / "b.h5"
+        for earlier in (False, True):
+            process = start("bench", "-o", out, *SMALL, "--seed", "3")
+            parts = out.with_name("b.h5.parts")
+            self.wait_until((parts / "run.txt").exists, process)
+            process.kill()
+            process.communicate(timeout=PATIENCE)
+            for sample in sealed_samples(out):
+                sample.unlink()
+            self.assertEqual(out.exists(), earlier)
+            self.ok("bench", "--resume", out)
+            with h5py.File(out) as file:
+                self.assertIn("seed=3", list(file["bench/runtime"].attrs["sweep"]))
+            self.assertFalse(parts.exists())
+
     def test_a_finished_run_without_controls_resumes_as_it_is(self):
         out = self.folder / "b.h5"
         self.ok("bench", "-o", out, *QUICK, "--controls", "0")

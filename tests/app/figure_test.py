@@ -9,7 +9,7 @@ from hashlib import sha256
 import h5py
 import numpy as np
 
-from program import TRACE, ProgramTest, run
+from program import PROGRAM, TRACE, ProgramTest, run
 
 GERMAN = f"{TRACE}:/german/layer3"
 
@@ -428,6 +428,22 @@ class Scaling(ProgramTest):
         self.fails(2, "figure", "scaling", "-o", out, says="--input")
         self.fails(1, "figure", "scaling", "-o", out, "-i", TRACE, says="bench")
         self.assertFalse(out.exists())
+
+    def test_standard_output_takes_a_figure(self):
+        path = self.folder / "c.svg"
+        self.ok("figure", "cones", "-o", path)
+        for name in ("-", "/dev/stdout"):
+            result = self.ok("figure", "cones", "-o", name)
+            self.assertEqual((result.out, result.err), (path.read_text(), ""))
+            self.fails(2, "figure", "cones", "-o", name, "--json", says="standard output")
+        with open(self.folder / "file", "w") as file:  # Not replaced, but written to.
+            file.write("before\n")
+            file.flush()
+            subprocess.run([PROGRAM, "figure", "cones", "-o", "/dev/stdout"], stdout=file, check=True)
+        self.assertEqual((self.folder / "file").read_text(), "before\n" + path.read_text())
+        (self.folder / "file").unlink()
+        self.fails(2, "attend", TRACE, "-o", "-", "-s", "dot", says="standard output")
+        self.assert_clean("c.svg")
 
     def test_growth_joins_several_benches(self):
         self.fails(2, "figure", "growth", "-o", self.folder / "none.svg",

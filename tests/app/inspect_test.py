@@ -1,6 +1,7 @@
 """`inspect`: what files hold, and that damage is found."""
 import os
 import unittest
+import zipfile
 
 import h5py
 import numpy as np
@@ -42,7 +43,7 @@ class Inspect(ProgramTest):
             file["list"] = [1.0]
         text = self.ok("inspect", path).out
         for line in ('word: text [] = "two\\x0alines"', "tenth: f32 [] = 0.1,", "half: f16 [] = -1.5,",
-                     "few: int8 [] = -3,", "big: uint64 [] = 1.84467440737095", "list: f64 [1], 8 bytes"):
+                     "few: int8 [] = -3,", "big: uint64 [] = 18446744073709551615,", "list: f64 [1], 8 bytes"):
             self.assertIn(line, text)
         self.assertIn("ü" * 30 + "…", text)
         self.assertNotIn("ü" * 31, text)
@@ -50,6 +51,87 @@ class Inspect(ProgramTest):
         self.assertEqual((found["/word"], found["/few"], found["/list"]), ("two\nlines", -3, None))
         np.savez(self.folder / "in.npz", scale=np.float64(0.25))
         self.assertIn("scale: f64 [] = 0.25,", self.ok("inspect", self.folder / "in.npz").out)
+
+    def test_blames_no_file_for_types_that_are_not_read(self):
+        path = self.folder / "mixed.npz"
+        np.savez(path, q=np.zeros((2, 3), "f4"), when=np.array(["2026-01-01"], "M8[D]"),
+                 objects=np.array([{}], object), eight=np.zeros(3, "u1").view("V1"))
+        with zipfile.ZipFile(path, "a") as archive:
+            archive.writestr("README.txt", "what these are")
+        found = self.ok("inspect", path)
+        self.assertNotIn("damaged", found.out + found.err)
+        self.assertEqual(found.out.count("cannot read: "), 4, found)
+        self.assertIn("README.txt: is not an array", found.out)
+        self.assertIn("4 of the arrays cannot be read, and the rest reads and every checksum holds", found.out)
+        listed = self.ok("inspect", path, "--json").json()
+        self.assertEqual((listed["sound"], listed["unread"], listed["unguarded"]), (False, 4, 0))
+        # The checksum of each is verified: none of these bytes may change unnoticed.
+        data = path.read_bytes()
+        for name in ("q", "when", "eight", "README.txt"):
+            with zipfile.ZipFile(path) as archive:
+                member = archive.getinfo(name if "." in name else name + ".npy")
+            extra = int.from_bytes(data[member.header_offset + 28:member.header_offset + 30], "little")
+            at = member.header_offset + 30 + len(member.filename) + extra + member.compress_size - 1
+            spoilt = bytearray(data)
+            spoilt[at] ^= 1
+            (self.folder / "spoilt.npz").write_bytes(spoilt)
+            self.fails(1, "inspect", self.folder / "spoilt.npz", says=["damaged", "wrong checksum", name])
+
+    def test_blames_no_hdf5_for_filters_types_and_storage_that_are_not_read(self):
+        path = self.folder / "mixed.h5"
+        with h5py.File(path, "w") as file:
+            file["q"] = np.zeros((2, 3), "f4")
+            file.create_dataset("lists", (2,), h5py.vlen_dtype(np.int32))[0] = [1, 2]
+            file.create_dataset("packed", (4, 4), "f4", chunks=(2, 2), scaleoffset=2)[:] = 1
+            file.create_dataset("away", (4,), "f4", external=[(str(self.folder / "away.raw"), 0, 16)])[:] = 1
+            file["two"] = np.zeros(3, [("a", "i4"), ("b", "f8")])
+        found = self.ok("inspect", path)
+        self.assertNotIn("damaged", found.out + found.err)
+        for text in ("/lists: lists of variable length", "/packed: filter 6 (scaleoffset)",
+                     "/away: keeps its numbers in another file (--allow-external reads it)"):
+            self.assertIn("cannot read: " + text, found.out)
+        self.assertIn("3 of the arrays cannot be read", found.out)
+        self.assertIn("2 of the arrays cannot be read", self.ok("inspect", path, "--allow-external").out)
+        (self.folder / "away.raw").write_bytes(bytes(15))
+        self.fails(1, "inspect", path, "--allow-external", says=["/away", "truncated: expected 16 bytes", "have 15"])
+
+    def test_reads_contiguous_numbers_of_any_type(self):
+        path = self.folder / "in.h5"
+        with h5py.File(path, "w") as file:
+            file["whole"] = np.arange(2000)
+        data = path.read_bytes()
+        self.assertIn("every array reads", self.ok("inspect", path).out)
+        begin = data.index(np.arange(2000).tobytes())
+        address = begin.to_bytes(8, "little")
+        at = data.index(address)
+        path.write_bytes(data[:at] + (begin + len(data)).to_bytes(8, "little") + data[at + 8:])
+        self.fails(1, "inspect", path, says="/whole")
+
+    def test_whole_numbers_are_exact(self):
+        path = self.folder / "in.h5"
+        large, small = 2 ** 64 - 1, 2 ** 53 + 1
+        with h5py.File(path, "w") as file:
+            file["q"] = np.zeros((2, 3), "f4")
+            file["q"].attrs["one"] = np.uint64(large)
+            file["q"].attrs["list"] = np.array([large, 1], np.uint64)
+            file["q"].attrs["small"] = np.array([small, -small])
+            file["scalar"] = np.uint64(large)
+        items = {i["path"]: i for i in self.ok("inspect", path, "--json").json()["items"]}
+        self.assertEqual(items["/q"]["attributes"], {"list": [large, 1], "one": large, "small": [small, -small]})
+        self.assertEqual(items["/scalar"]["value"], large)
+        np.savez(self.folder / "in.npz", a=np.uint64(large), b=np.int64(-small))
+        items = {i["path"]: i for i in self.ok("inspect", self.folder / "in.npz", "--json").json()["items"]}
+        self.assertEqual((items["a"]["value"], items["b"]["value"]), (large, -small))
+
+    def test_says_that_another_program_holds_a_file(self):
+        path = self.folder / "held.h5"
+        with h5py.File(path, "w") as file:
+            file["q"] = np.zeros((2, 3), "f4")
+            file.flush()
+            says = ["is open in another program", "HDF5_USE_FILE_LOCKING=FALSE"]
+            held = self.fails(1, "inspect", path, says=says + ["cannot read"])
+            self.assertNotIn("damaged", held.err)
+            self.fails(1, "attend", path, "-o", self.folder / "o.h5", "-s", "dot", says=says)
 
     def test_takes_no_group(self):
         spec = f"{TRACE}:/german/layer3"

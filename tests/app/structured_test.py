@@ -1,5 +1,6 @@
 """`attend` with structured operators, against plain numpy."""
 import json
+import re
 import unittest
 
 import h5py
@@ -203,6 +204,35 @@ class Structured(AttendTest):
             plain, "--operator", "star", out="plain-star.h5")["output/output"][()])
         self.fails(2, "attend", own, "--operator", "star", "--mask", "explicit", "-o",
                    self.folder / "no.h5", says="star does not combine with mask explicit (it takes: full)")
+
+    def test_random_logits_are_the_same_in_figures_and_benchmarks(self):
+        q, k, v = random_tensors()
+        logits = np.random.default_rng(2).normal(size=(q.shape[1], k.shape[1]))
+        np.save(self.folder / "R.npy", logits)
+        plain, source = self.write(q=q, k=k, v=v), self.folder / "with_R.h5"
+        with h5py.File(source, "w") as file:
+            file["q"], file["k"], file["v"], file["R"] = q, k, v, logits
+        result = self.folder / "weights.h5"
+        self.ok("attend", source, "-o", result, "--operator", "random", "--keep", "weights")
+        of_file = f"random:R=@{self.folder}/R.npy"
+
+        def picture(path, *words):
+            svg = self.folder / "map.svg"
+            self.ok("figure", "heatmap", "-o", svg, "-i", path, *words)
+            return re.findall(r'base64,([^"]+)"', re.sub("@font-face.*", "", svg.read_text()))
+        expected = picture(result, "-p", "head=1")
+        self.assertEqual(picture(source, "-p", "head=1", "-p", "similarities=random"), expected)
+        self.assertEqual(picture(plain, "-p", "head=1", "-p", f"similarities={of_file}"), expected)
+        self.assertNotEqual(picture(plain, "-p", "similarities=random:R=random"), expected)
+        for words in (["-p", f"similarities={of_file}", "-p", "join=mean"],):
+            self.assertEqual(picture(plain, *words), expected)
+        self.ok("figure", "heads", "-o", self.folder / "heads.svg", "-i", plain, "-p", f"similarities={of_file}")
+        found = self.ok("bench", "-o", self.folder / "b.h5", "--operators", f"random:R=random,{of_file}",
+                        "--lengths", str(q.shape[1]), "--dims", "8", "--heads", "2", "--rounds", "2",
+                        "--warm-only", "--json").json()
+        for case in found["cases"]:
+            self.assertEqual(case["status"], "ok", case)
+            self.assertLess(case["error"], 1e-4)
 
     def test_random_logits_come_from_tensors_that_are_drawn(self):
         q, k, v = random_tensors()

@@ -98,7 +98,7 @@ const figure::PlaneSimilarityInfo* other_similarity(const ConeChoice& choice) {
 
 std::string similarity_name(const ConeScene& scene, const char* pair) {
   const bool distance = scene.infinite && scene.measure == geometry::DepthMeasure::distance;
-  return fmt::format("K({}){}", pair, distance ? " by distance" : "");
+  return fmt::format("log K({}){}", pair, distance ? " by distance" : "");
 }
 
 NamedNumbers cone_readout(const ConeChoice& choice, const ConeScene& scene) {
@@ -205,7 +205,7 @@ std::string token_texts(const TokenNames& tokens) {
   for (std::size_t i = 0; i < tokens.places.size(); ++i) {
     const PlanePoint& p = tokens.places[i];
     if (!std::isfinite(p.x) || !std::isfinite(p.y)) continue;
-    std::string name = figure::clean_text(tokens.names[i]);
+    std::string name = figure::token_text(tokens.names[i]);
     std::replace(name.begin(), name.end(), ';', ',');  // A semicolon separates tokens.
     text += fmt::format("{}{},{}={}", text.empty() ? "" : ";", p.x, p.y, name);
   }

@@ -43,7 +43,7 @@ struct ConeScene {
 [[nodiscard]] bool finite_family(const ConeChoice& choice);
 /// Returns the similarity that the choice shows in place of its family's; null if it is that.
 [[nodiscard]] const figure::PlaneSimilarityInfo* other_similarity(const ConeChoice& choice);
-/// Returns what K of a scene is, for readouts: "K(u, v)", or "K(u, v) by distance".
+/// Returns what the logit of a scene is, for readouts: "log K(u, v)", or "log K(u, v) by distance".
 [[nodiscard]] std::string similarity_name(const ConeScene& scene, const char* pair = "u, v");
 
 /// Pairs of name and value.

@@ -218,9 +218,9 @@ void ExplorerViewport::draw_toggles(Overlay& overlay) {
     }
     overlay.tooltip(about);
   };
-  toggle("heat of K(u, ·)", &ConeChoice::heat,
+  toggle("heat of log K(u, ·)", &ConeChoice::heat,
          "the similarity of every point with u; paler where only a smaller light would do");
-  toggle("level lines", &ConeChoice::level_lines, "where K(u, ·) is constant");
+  toggle("level lines", &ConeChoice::level_lines, "where log K(u, ·) is constant");
   toggle("common ancestors", &ConeChoice::ancestors, "all points whose cones hold u and v");
   toggle("horospheres", &ConeChoice::horospheres,
          "the levels of u and v and, dashed, the depth that attention reads");

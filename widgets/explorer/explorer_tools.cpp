@@ -143,8 +143,9 @@ QComboBox* ExplorerView::build_heat() {
   for (const char* name : heat_similarities) {
     const figure::PlaneSimilarityInfo* other = figure::plane_similarity(name);
     choice->addItem(other == nullptr ? tr("heat: cones") : tr("heat: %1").arg(name), QString(name));
-    const QString formula = other == nullptr ? tr("K(u, ·) of the cone family, as attention has it")
-                                             : QString::fromUtf8(other->formula);
+    const QString formula = other == nullptr
+                                ? tr("log K(u, ·) of the cone family, as attention has it")
+                                : QString::fromUtf8(other->formula);
     choice->setItemData(choice->count() - 1, formula, Qt::ToolTipRole);
   }
   choice->setSizeAdjustPolicy(QComboBox::AdjustToContents);

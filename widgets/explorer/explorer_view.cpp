@@ -32,7 +32,7 @@ QString token_name(const char* what, std::int64_t i, const std::string& text) {
   return QStringLiteral("%1 %2 “%3”")
       .arg(QLatin1String(what))
       .arg(i)
-      .arg(QString::fromStdString(figure::clean_text(text)));
+      .arg(QString::fromStdString(figure::token_text(text)));
 }
 
 }  // namespace
@@ -118,7 +118,7 @@ const HeadTokens* ExplorerView::tokens_of_head() {
       tokens_ = head_tokens(*head, call);
       key_names_.clear();
       for (std::int64_t i = 0; i < head->exact.key.shape.token; ++i) {
-        key_names_.push_back(figure::clean_text(trace->key_label(i)));
+        key_names_.push_back(figure::token_text(trace->key_label(i)));
       }
       const TokenTexts texts = {[&](std::int64_t i) { return trace->query_label(i); },
                                 [&](std::int64_t i) { return trace->key_label(i); }};
@@ -178,7 +178,7 @@ TokenMarks ExplorerView::marks_of(const TokenPlane& plane) const {
   const auto focus = workspace_.document().focused();
   marks.places = plane.keys;
   marks.names = key_names_;
-  marks.query = figure::clean_text(trace->query_label(pair_->query));
+  marks.query = figure::token_text(trace->query_label(pair_->query));
   marks.key = static_cast<std::size_t>(pair_->key);
   marks.focused = static_cast<std::size_t>((focus ? *focus : *pair_).key);
   return marks;
@@ -239,7 +239,7 @@ void ExplorerView::show_choices(const ConeChoice& choice) {
   show_follow(choice);
   heat_->setEnabled(choice.model != "space");
   heat_->setToolTip(heat_->isEnabled()
-                        ? tr("What heat and level lines show: K(u, ·) of the cones, or another "
+                        ? tr("What heat and level lines show: log K(u, ·) of the cones, or another "
                              "similarity of the half-plane's points with u")
                         : tr("No heat is drawn in H³: choose another model to see one"));
   numbers_->setChecked(choice.numbers);
@@ -275,12 +275,13 @@ void ExplorerView::show_follow(const ConeChoice& choice) {
   follow_->setEnabled(possible);
   follow_->setChecked(possible && choice.follow_tokens);
   follow_->setToolTip(
-      possible ? tr("u and v are the pair of tokens in focus, in their own plane, with all keys of "
-                    "the head as points. Their heights and their distance to u are exact, so u's "
-                    "cone and K(u, ·) are too; distances between two keys are not. A point that is "
-                    "typed or dragged switches it off")
-      : trace  ? tr("A result of attend holds no places of tokens: open a trace to follow them")
-               : tr("No file is open: open a trace to follow its tokens"));
+      possible
+          ? tr("u and v are the pair of tokens in focus, in their own plane, with all keys of "
+               "the head as points. Their heights and their distance to u are exact, so u's "
+               "cone and log K(u, ·) are too; distances between two keys are not. A point that is "
+               "typed or dragged switches it off")
+      : trace ? tr("A result of attend holds no places of tokens: open a trace to follow them")
+              : tr("No file is open: open a trace to follow its tokens"));
 }
 
 QString ExplorerView::query_name(std::int64_t i) const {

@@ -512,7 +512,7 @@ std::vector<std::string> ExplorerViewport::title_lines(std::size_t pane) const {
     return fontMetrics().horizontalAdvance(QString::fromStdString(text)) + title_margins <= room;
   };
   std::vector<std::string> lines;
-  const std::string k = fmt::format("K = {:.6g}", p.scene.similarity);
+  const std::string k = fmt::format("log K = {:.6g}", p.scene.similarity);
   const bool wrong = !p.scene.error.empty();
   if (panes_.size() > 1) {
     const bool one = head_lines(p.box.width) == 1;

@@ -45,7 +45,7 @@ TextTable token_table(const ConeChoice& choice, const TokenNames& tokens) {
     const PlanePoint& p = tokens.places[i];
     other.v = {p.x, p.y};
     const ConeScene scene = cone_scene(other);
-    std::vector<std::string> row = {std::to_string(i), figure::clean_text(tokens.names[i]),
+    std::vector<std::string> row = {std::to_string(i), figure::token_text(tokens.names[i]),
                                     exact_text(p.x), exact_text(p.y)};
     if (scene.error.empty()) {
       row.insert(row.end(),

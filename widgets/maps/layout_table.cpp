@@ -16,7 +16,7 @@ constexpr std::size_t most_named = 8;
 std::string number_text(double value) { return fmt::format("{:.10g}", value); }
 
 std::string token(const std::vector<std::string>& tokens, std::size_t i) {
-  return i < tokens.size() ? figure::clean_text(tokens[i]) : "";
+  return i < tokens.size() ? figure::token_text(tokens[i]) : "";
 }
 
 /// Returns why an operator has no rows.

@@ -67,7 +67,7 @@ QVariant MapTableModel::headerData(int section, Qt::Orientation orientation, int
   const MapAxis& axis = orientation == Qt::Vertical ? tokens.query : tokens.key;
   if (role != Qt::DisplayRole || section >= axis.size()) return {};
   const std::string label = axis.label_of(section);
-  return QString::fromStdString(figure::clean_text(label));
+  return QString::fromStdString(figure::token_text(label));
 }
 
 MapTableView::MapTableView(MapsModel& maps, QWidget* parent)

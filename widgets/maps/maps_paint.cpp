@@ -22,7 +22,7 @@ QColor special_colour() { return QPalette().color(QPalette::Highlight); }
 
 /// Returns a token for display: control characters are visible, and it is at most one line long.
 QString shown(const std::string& token) {
-  const QString text = QString::fromStdString(figure::clean_text(token));
+  const QString text = QString::fromStdString(figure::token_text(token));
   return text.size() > 40 ? text.left(39) + QChar(0x2026) : text;
 }
 

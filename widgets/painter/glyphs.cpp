@@ -21,9 +21,9 @@ QRawFont open(FontFile file) {
 /// Raw fonts belong to one thread and are opened once per thread. They are never closed, because at
 /// the end of the program Qt may be destroyed before static objects.
 QRawFont raw_font(FontFile file) {
-  static thread_local const auto& fonts =
-      *new std::array<QRawFont, 4>{open(FontFile::regular), open(FontFile::bold),
-                                   open(FontFile::italic), open(FontFile::fallback)};
+  static thread_local const auto& fonts = *new std::array<QRawFont, 5>{
+      open(FontFile::regular), open(FontFile::bold), open(FontFile::italic),
+      open(FontFile::fallback), open(FontFile::signs)};
   return fonts[static_cast<std::size_t>(file)];
 }
 

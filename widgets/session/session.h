@@ -166,7 +166,8 @@ struct FigureChoice {
 
 /// A sweep as it is typed, in the form that `conelab bench` takes, and the display of its result.
 struct BenchChoice {
-  /// Every axis has its initial labels, except that this sweep is short.
+  /// Every axis has its initial labels, except that this sweep is short. It begins at a length at
+  /// which fixed costs no longer lower the exponents.
   BenchChoice();
   /// [axis] (core/bench/axes.h) The names that are chosen; on a numeric axis one text of numbers,
   /// "256..2048:x2".
@@ -198,7 +199,7 @@ inline BenchChoice::BenchChoice() {
   names("operator") = {"dot", "penumbral"};
   names("pass") = {"forward"};
   numbers("head") = std::string("1");  // A literal draws a false warning from GCC 12.
-  numbers("seq_len") = std::string("256..2048:x2");
+  numbers("seq_len") = std::string("1024..8192:x2");
 }
 
 struct Session {

@@ -509,8 +509,15 @@ void MainWindow::showEvent(QShowEvent* event) {
   benchmarks_->model().find_devices();
 }
 
-/// The window stays open if a file could not be saved. A second attempt closes it.
+/// The window stays open while a sweep runs, or if a file could not be saved. A second attempt
+/// closes it.
 void MainWindow::closeEvent(QCloseEvent* event) {
+  if (benchmarks_->model().running() && !std::exchange(asked_to_stop_, true)) {
+    banner_->show_notice(
+        tr("A sweep is running. Close again to stop it; its samples so far are "
+           "kept, and Resume goes on with them."));
+    return event->ignore();
+  }
   if (!session_file_.close()) return event->ignore();
   jobs_->cancel_all();
   event->accept();

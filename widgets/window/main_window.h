@@ -109,6 +109,7 @@ class MainWindow : public QMainWindow {
   SessionFile session_file_;
   RecentFiles recent_;
   std::unique_ptr<JobPool> jobs_;
+  bool asked_to_stop_ = false;  ///< Whether the user was told that closing stops a sweep.
   std::unique_ptr<Workspace> workspace_;
   std::unique_ptr<FileOpener> opener_;
   MapsView* maps_ = nullptr;

@@ -5,6 +5,7 @@
 #include <QFileInfo>
 #include <QLabel>
 #include <QPushButton>
+#include <QScrollArea>
 #include <QStylePainter>
 
 #include "widgets/theme/theme.h"
@@ -72,7 +73,15 @@ class ExampleButton : public QCommandLinkButton {
 
 Welcome::Welcome(const std::string& shipped_trace, QWidget* parent) : QWidget(parent) {
   setObjectName("welcome");
-  auto* outer = new QHBoxLayout(this);
+  auto* whole = new QVBoxLayout(this);  // In a small window the page is scrolled.
+  whole->setContentsMargins(0, 0, 0, 0);
+  auto* scroll = new QScrollArea;
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setWidgetResizable(true);
+  whole->addWidget(scroll);
+  auto* page = new QWidget;
+  scroll->setWidget(page);
+  auto* outer = new QHBoxLayout(page);
   auto* column = new QVBoxLayout;
   outer->addStretch(1);
   outer->addLayout(column, 4);

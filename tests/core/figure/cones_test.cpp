@@ -283,7 +283,7 @@ TEST(Cones, WithoutACommonAncestorTheCaptionTellsKAndNoDepth) {
   ConesFigure f;
   f.u = at(-2, 0.3), f.v = at(2, 0.3);
   const std::string text = draw_cones(f).metadata.description;
-  EXPECT_NE(text.find("no common ancestor, K(u, v) = −2.0"), std::string::npos) << text;
+  EXPECT_NE(text.find("no common ancestor, log K(u, v) = −2.0"), std::string::npos) << text;
   EXPECT_EQ(text.find("depth"), std::string::npos) << text;
 }
 

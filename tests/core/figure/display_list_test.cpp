@@ -87,6 +87,11 @@ TEST(Text, InvalidBytesBecomeReplacementCharacters) {
 TEST(Text, CleanTextMakesControlsVisible) {
   EXPECT_EQ(clean_text("a\nb\t\x01"), "a↵b⇥\uFFFD");
   EXPECT_EQ(clean_text("\u200Fא\uFE0F"), "א");
+  EXPECT_EQ(clean_text(std::string_view("a\0b", 3)), "a␀b");
+  EXPECT_EQ(clean_text(" "), " ");
+  EXPECT_EQ(token_text("  "), "··");
+  EXPECT_EQ(token_text("\u00A0"), "·");
+  EXPECT_EQ(token_text(" a "), " a ");
 }
 
 TEST(Text, MarkupBecomesRuns) {

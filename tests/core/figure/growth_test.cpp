@@ -65,6 +65,28 @@ TEST(Growth, OperatorsOfDifferentOrderShareAPlot) {
   }
 }
 
+TEST(Growth, BeginsAtOneToken) {
+  const std::vector<std::vector<const char*>> all = {{"1"}, {"1", "2"}, {"1", "2", "1024"}};
+  for (const char* guides : {"n,n log n,n sqrt n,n^2", "n log n", "n^2", "none"}) {
+    for (const std::vector<const char*>& lengths : all) {
+      FigureInput input = growth_input();
+      input.parameters["guides"] = guides;
+      input.cases.erase(input.cases.begin() + 1, input.cases.end());
+      for (const char* n : lengths) {
+        input.cases.push_back(input.cases.front());
+        input.cases.back().labels.set("seq_len", n);
+      }
+      input.cases.erase(input.cases.begin());
+      SCOPED_TRACE(fmt::format("{}, {} lengths", guides, lengths.size()));
+      const DisplayList list = input.info->make(input);
+      expect_good_figure(list);
+      for (const auto& line : guide_lines(list)) {
+        for (const Point& p : line) EXPECT_TRUE(std::isfinite(p.x) && std::isfinite(p.y));
+      }
+    }
+  }
+}
+
 /// Eleven operators of the same order, each a little slower than the one before.
 FigureInput crowded_input() {
   FigureInput input;

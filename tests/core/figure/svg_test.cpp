@@ -136,6 +136,12 @@ TEST(FontSubset, ChecksumMakesTheFileSumToTheMagicNumber) {
   EXPECT_EQ(sum, 0xB1B0AFBAu);
 }
 
+TEST(Fonts, SignsDrawTheNulOfAToken) {
+  EXPECT_EQ(font_for(Face::regular, U'␀'), FontFile::signs);
+  EXPECT_TRUE(has_glyph(Face::bold, U'␀'));
+  EXPECT_NEAR(advance(FontFile::signs, U'␀'), 0.89, 1e-9);
+}
+
 TEST(Fonts, FallbackDrawsWhatTheFaceLacks) {
   EXPECT_EQ(font_for(Face::bold, U'a'), FontFile::bold);
   EXPECT_EQ(font_for(Face::regular, U'ℵ'), FontFile::fallback);

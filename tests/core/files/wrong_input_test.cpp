@@ -88,8 +88,8 @@ TEST_F(WrongInput, WrongRankDtypeOrSize) {
   EXPECT_EQ(h5_error([](hid_t r) {
               add_raw(r, "q", H5T_STD_U16LE, {2, 3});
             }),
-            "t.h5: /q: wrong dtype (expected f16, f32, f64 or bf16, found uint16; bf16 is uint16 "
-            "with the attribute dtype=\"bfloat16\")");
+            "t.h5: /q: wrong dtype (expected f16, f32, f64 or bf16, found uint16; bf16 has "
+            "the attribute dtype=\"bfloat16\", or is named by --bf16)");
   EXPECT_THAT(h5_error([](hid_t r) {
                 add_raw(r, "q", H5T_NATIVE_LDOUBLE, {2, 3});
               }),
@@ -193,19 +193,19 @@ TEST_F(WrongInput, NothingIsFollowedOutOfTheFile) {
   EXPECT_EQ(h5_error([&](hid_t root) {
               H5Lcreate_external(path("secret.h5").c_str(), "/q", root, "q", 0, 0);
             }),
-            "t.h5: /q: is a link to another file (refused)");
+            "t.h5: /q: is a link to another file (--allow-external follows it)");
   EXPECT_EQ(h5_error([&](hid_t root) {
               H5Lcreate_external(path("secret.h5").c_str(), "/", root, "g", 0, 0);
               H5Lcreate_soft("/g/q", root, "q", 0, 0);
             }),
-            "t.h5: /g: is a link to another file (refused)");
+            "t.h5: /g: is a link to another file (--allow-external follows it)");
   const hdf5::Lock lock;
   const hdf5::Properties raw(H5Pcreate(H5P_DATASET_CREATE));
   H5Pset_external(raw.id(), path("secret.raw").c_str(), 0, 48);
   EXPECT_EQ(h5_error([&](hid_t root) {
               add_raw(root, "q", H5T_IEEE_F32LE, {3, 4}, raw.id(), false);
             }),
-            "t.h5: /q: keeps its numbers in another file (refused)");
+            "t.h5: /q: keeps its numbers in another file (--allow-external reads it)");
   const hdf5::Properties virtual_set(H5Pcreate(H5P_DATASET_CREATE));
   const hsize_t extents[2] = {3, 4};
   const hdf5::Space space(H5Screate_simple(2, extents, nullptr));
@@ -213,7 +213,7 @@ TEST_F(WrongInput, NothingIsFollowedOutOfTheFile) {
   EXPECT_EQ(h5_error([&](hid_t root) {
               add_raw(root, "q", H5T_IEEE_F32LE, {3, 4}, virtual_set.id(), false);
             }),
-            "t.h5: /q: is a virtual data set, made of other files (refused)");
+            "t.h5: /q: is a virtual data set, made of other files (--allow-external reads them)");
 }
 
 /// A virtual data set q [3 × 4] whose source is `set` of `file`.
@@ -243,6 +243,46 @@ TEST_F(WrongInput, VirtualDataSetsAreReadWhereAsked) {
   make_h5(path("t.h5"), [](hid_t root) { add_virtual(root, "part.h5", "/k"); });
   EXPECT_EQ(error_for("t.h5", options),
             "t.h5: /q: is a virtual data set whose source part.h5: /k is missing");
+}
+
+TEST_F(WrongInput, VirtualDataSetsOfTheSameFileAreRead) {
+  for (const std::string& name : {std::string("."), std::string("t.h5")}) {
+    make_h5(path("t.h5"), [&](hid_t root) {
+      add_tensor(root, "part", {3, 4});
+      add_virtual(root, name, "/part");
+    });
+    EXPECT_EQ(to_doubles(read_input_sandboxed(path("t.h5")).query), fixtures::ramp(12)) << name;
+  }
+  EXPECT_EQ(h5_error([](hid_t root) {
+              add_tensor(root, "part", {2, 4});
+              add_virtual(root, ".", "/part");
+            }),
+            "t.h5: /q: is a virtual data set whose source /part is smaller than what is taken from "
+            "it");
+  make_h5(path("secret.h5"), [](hid_t root) { add_tensor(root, "q", {3, 4}); });
+  EXPECT_THAT(h5_error([&](hid_t root) {
+                H5Lcreate_external(path("secret.h5").c_str(), "/q", root, "part", 0, 0);
+                add_virtual(root, ".", "/part");
+              }),
+              HasSubstr("is a link to another file"));
+}
+
+TEST_F(WrongInput, RawFilesMustHoldWhatIsDeclared) {
+  InputOptions options;
+  options.allow_external = true;
+  const auto error_with = [&](std::size_t bytes) {
+    spill(path("raw"), std::string(bytes, '\0'));
+    make_h5(path("t.h5"), [&](hid_t root) {
+      const hdf5::Properties raw(H5Pcreate(H5P_DATASET_CREATE));
+      H5Pset_external(raw.id(), path("raw").c_str(), 8, H5F_UNLIMITED);
+      add_raw(root, "q", H5T_IEEE_F32LE, {3, 4}, raw.id(), false);
+    });
+    return error_for("t.h5", options);
+  };
+  EXPECT_EQ(error_with(8 + 48), "");
+  EXPECT_THAT(error_with(8 + 47),
+              HasSubstr("missing or truncated: expected 48 bytes from 8, have 47"));
+  EXPECT_THAT(error_with(3), HasSubstr("have 0"));
 }
 
 TEST_F(WrongInput, CyclesOfLinks) {

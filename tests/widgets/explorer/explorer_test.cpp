@@ -52,7 +52,7 @@ TEST(ConeScene, ReadsOutWhatTheLcaCommandComputes) {
     EXPECT_EQ(scene.lca.has_value(), expected.has_common_ancestor);
     const auto rows = cone_readout(choice, scene);
     const auto k = std::find_if(rows.begin(), rows.end(),
-                                [](const auto& row) { return row.first == "K(u, v)"; });
+                                [](const auto& row) { return row.first == "log K(u, v)"; });
     ASSERT_NE(k, rows.end());
     EXPECT_EQ(k->second, fmt::format("{:.12g}", expected.depth));
   }
@@ -421,7 +421,7 @@ TEST(SceneTable, HasEveryNumberOfEveryFamilyShown) {
     EXPECT_EQ(cell("u", i), "-0.35, 0.35");
     EXPECT_EQ(cell("distance", i), exact_text(s.distance));
     EXPECT_EQ(cell("potential v", i), exact_text(s.potential_v));
-    EXPECT_EQ(cell("K(u, v)", i), exact_text(s.law.depth));
+    EXPECT_EQ(cell("log K(u, v)", i), exact_text(s.law.depth));
     EXPECT_EQ(cell("source", i), s.infinite ? "" : "0, 1");
     EXPECT_EQ(cell("depth u", i), exact_text(s.infinite ? -s.u.radial : s.u.radial));
     EXPECT_EQ(cell("LCA", i) == "none exists", !s.lca);
@@ -443,7 +443,7 @@ TEST(Explorer, ItsNumbersTakeThePlaceOfThePictureAndFollowIt) {
   EXPECT_EQ(table->model()->columnCount(), 3);
   const auto k = [&](int column) {
     for (int row = 0; row < table->model()->rowCount(); ++row) {
-      if (table->model()->index(row, 0).data() == "K(u, v)") {
+      if (table->model()->index(row, 0).data() == "log K(u, v)") {
         return table->model()->index(row, column).data().toString().toStdString();
       }
     }
@@ -452,7 +452,7 @@ TEST(Explorer, ItsNumbersTakeThePlaceOfThePictureAndFollowIt) {
   shown.document.edit("move", [](Session& s) { s.cones.u = {0.1, 0.25}; });
   EXPECT_TRUE(wait_for([&] { return k(1) == exact_text(viewport.scene(0).law.depth); }));
   EXPECT_EQ(k(2), exact_text(viewport.scene(1).law.depth));
-  EXPECT_TRUE(viewport.accessibleDescription().contains("K(u, v)"));
+  EXPECT_TRUE(viewport.accessibleDescription().contains("log K(u, v)"));
   shown.document.undo();
   shown.document.undo();
   EXPECT_TRUE(wait_for([&] { return viewport.isVisible(); }));

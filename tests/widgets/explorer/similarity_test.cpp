@@ -176,13 +176,13 @@ TEST(Explorer, TheDepthIsChosenReadAndUndone) {
   press_key(*box, Qt::Key_Down);
   ASSERT_TRUE(wait_for([&] { return shown.document.session().cones.depth == "distance"; }));
   pump(100);
-  EXPECT_NEAR(row_of(shown.view, "K(u, v) by distance").toDouble(), -std::log(height), 1e-11);
+  EXPECT_NEAR(row_of(shown.view, "log K(u, v) by distance").toDouble(), -std::log(height), 1e-11);
   EXPECT_NE(cone_command(shown.view.viewport().choice()).at(5).find("depth=distance"),
             std::string::npos);
   EXPECT_EQ(cone_figure(shown.view.viewport().choice()).parameters.at("depth"), "distance");
   shown.document.undo();
   pump(100);
-  EXPECT_NEAR(row_of(shown.view, "K(u, v)").toDouble(), -height, 1e-11);
+  EXPECT_NEAR(row_of(shown.view, "log K(u, v)").toDouble(), -height, 1e-11);
   // Finite families have a distance already.
   shown.view.findChild<QComboBox*>("explorer-family")->setCurrentText("ganea");
   EXPECT_FALSE(box->isEnabled());

@@ -210,7 +210,7 @@ TEST(Explorer, ALowWindowNamesTheTokenUnderThePointerAndWhatIsNotExact) {
   move_to(viewport, viewport.token_place(*other));
   const QString named = QString("Under the pointer: key %1 ").arg(*other);
   EXPECT_TRUE(wait_for([&] { return text().contains(named); })) << text().toStdString();
-  EXPECT_TRUE(text().contains(", K(u, ·) = ")) << text().toStdString();
+  EXPECT_TRUE(text().contains(", log K(u, ·) = ")) << text().toStdString();
 }
 
 TEST(Explorer, FamiliesSideBySideAreFittedEach) {

@@ -1,0 +1,20 @@
+// What the fuzzers run on any bytes: the readers of files and of calls, which must answer with a
+// result or an Error, and never crash, hang or take memory that the bytes do not explain.
+//
+// `./dev fuzz` runs each target with libFuzzer; the ordinary tests run each over the bytes in
+// corpus/<name>, to which every crash that was found has been added.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace conelab::fuzz {
+
+struct Target {
+  const char* name;
+  void (*run)(std::string_view bytes);
+};
+
+[[nodiscard]] std::span<const Target> targets();
+
+}  // namespace conelab::fuzz
