@@ -27,6 +27,7 @@ DisplayList make_ratio(const FigureInput& input);               // bench_figures
 DisplayList make_roofline(const FigureInput& input);            // bench_figures.cpp
 DisplayList make_tree(const FigureInput& input);                // geometry_figures.cpp
 DisplayList make_hasse(const FigureInput& input);               // geometry_figures.cpp
+DisplayList make_points(const FigureInput& input);              // points.cpp
 DisplayList make_cones(const FigureInput& input);               // geometry_figures.cpp
 DisplayList make_models(const FigureInput& input);              // geometry_figures.cpp
 DisplayList make_finite_to_infinite(const FigureInput& input);  // geometry_figures.cpp
@@ -394,6 +395,21 @@ std::vector<FigureInfo> tree_figures() {
        make_tree},
       {"hasse", "ancestor order of a head's tokens (cone families)", FigureSource::tree, "double",
        tree_keys(), make_hasse},
+      {"points", "tokens of a head, or embedded nodes, in the plane of their model, with cones",
+       FigureSource::tree, "double",
+       with(with(with(tree_keys(), 3,
+                      {"lines",
+                       "merges",
+                       "merges: common ancestors by the dendrogram, or the edges of a hierarchy; "
+                       "order: of the cones; none",
+                       {.choices = "merges|order|none"}}),
+                 3, {"cones", "yes", "yes or no: the cone of each token", {.choices = "yes|no"}}),
+            3,
+            {"model",
+             "",
+             "default: the half-plane, or the ball for finite sources",
+             {.choices = model_choices()}}),
+       make_points},
   };
 }
 

@@ -8,6 +8,7 @@
 // in core/study/figure_request.cpp.
 #pragma once
 
+#include <array>
 #include <map>
 #include <string>
 #include <string_view>
@@ -52,7 +53,8 @@ enum class FigureSource {
   maps,   ///< Attention of one head: a trace or results of `attend`.
   heads,  ///< Attention of all heads: a trace.
   bench,  ///< A result of `bench`.
-  tree    ///< The tree of one head: a result of `tree` or a trace.
+  /// The tree of one head: a result of `tree`, a trace, or an embedding of `embed`.
+  tree
 };
 /// Returns what --input contains as text, such as "a result of `bench`"; empty for none.
 [[nodiscard]] const char* source_text(FigureSource source);
@@ -103,6 +105,8 @@ struct FigureInput {
   std::shared_ptr<const tree::HeadTree> tree;
   std::vector<std::string> tokens;
   std::string cone;  ///< The family that orders the tokens; empty: unknown.
+  /// (child, parent) of the hierarchy whose nodes the tokens are; empty: they are no nodes.
+  std::vector<std::array<std::int64_t, 2>> edges;
 
   /// Returns the value given for a key, or its default.
   [[nodiscard]] std::string value(const std::string& key) const;

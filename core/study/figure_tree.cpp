@@ -1,9 +1,14 @@
-// Reads the tree of one head, from a result of `tree` or from a trace.
+// Reads the tree of one head, from a result of `tree` or from a trace, and the nodes of an
+// embedding.
+#include <filesystem>
+
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/call/call_text.h"
+#include "core/dataset/hierarchy.h"
 #include "core/files/sandbox.h"
 #include "core/files/text.h"
+#include "core/geometry/cone_family.h"
 #include "core/study/figure_request.h"
 #include "core/study/figure_result.h"
 #include "core/study/figure_trace.h"
@@ -72,11 +77,85 @@ void from_trace(const FigureRequest& request, figure::FigureInput& input) {
                   ", " + call_title(with_numbers_of_head(call_from_text(similarity), head));
 }
 
+/// Returns the cone family of a call of one word, with the parameters that it has.
+geometry::ConeSystem system_of(const std::string& text) {
+  const Call call = call_from_text(text);
+  std::map<std::string, double> values;
+  for (const ParameterInfo& info : geometry::cone_family(call.similarity).parameters) {
+    const auto given = call.parameters.find(info.key);
+    if (given == call.parameters.end()) continue;
+    if (const auto number = given->second.number()) values[info.key] = *number;
+  }
+  return geometry::cone_system(call.similarity, values);
+}
+
+/// Returns the family under which an embedding is shown: the one that was asked for, or that of the
+/// embedding, or else one in whose domain every point lies.
+std::string cone_of_embedding(const FigureRequest& request, const Attributes& attributes) {
+  if (request.parameters.contains("similarity")) return request.value("similarity");
+  const std::string own = text_attribute(attributes, "similarity");
+  for (const geometry::ConeFamily* family : geometry::cone_families()) {
+    if (call_from_text(own.empty() ? "dot" : own).similarity == family->name) return own;
+  }
+  return "umbral";
+}
+
+/// The placed nodes of an embedding, with the edges of its hierarchy.
+void from_embedding(const FigureRequest& request, const std::string& path, const LabelledFile& file,
+                    figure::FigureInput& input) {
+  const LabelledArray& group = *file.group("embedding");
+  const LabelledVariable* placed = group.variable("placed");
+  if (placed == nullptr || placed->axes.size() != 2) {
+    fail("{}: /embedding: no array placed [n × d]", path);
+  }
+  const LabelledArray* nodes = file.group("hierarchy");
+  if (nodes == nullptr) fail("{}: has no group /hierarchy", path);
+  const Hierarchy hierarchy = hierarchy_of_group(*nodes, path + ": /hierarchy");
+  const std::vector<double> numbers = numbers_of(group, "placed", path);
+  const auto n = static_cast<std::size_t>(hierarchy.size());
+  if (n == 0 || numbers.size() % n != 0) {
+    fail("{}: /embedding/placed has {} numbers (expected [{} × d])", path, numbers.size(), n);
+  }
+  input.cone = cone_of_embedding(request, file.attributes);
+  const std::string model = text_attribute(placed->attributes, "model");
+  tree::HeadTree tree;
+  tree.size = n;
+  tree.placed = tree::HeadElements{system_of(input.cone), {}};
+  const auto d = static_cast<Eigen::Index>(numbers.size() / n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::string label = fmt::format("{}: node {}", path, i);
+    const geometry::Vector x =
+        Eigen::Map<const geometry::Vector>(numbers.data() + static_cast<Eigen::Index>(i) * d, d);
+    tree.placed->elements.push_back(geometry::element(
+        tree.placed->system, geometry::point(geometry::model_from_name(model), x, label), label));
+  }
+  tree.order = tree::ancestor_order(tree.placed->system.family->base, tree.placed->elements);
+  input.tree = std::make_shared<tree::HeadTree>(std::move(tree));
+  input.tokens = hierarchy.names;
+  input.edges = hierarchy.edges;
+  input.caption = fmt::format("{}, {} nodes", std::filesystem::path(path).stem().string(), n);
+}
+
+/// Returns the file if it holds an embedding. For any other it returns nothing.
+std::optional<LabelledFile> embedding_of(const FigureRequest& request, const std::string& path) {
+  try {
+    if (request.name != "points") return std::nullopt;
+    LabelledFile file = read_result(path, request.context);
+    if (file.group("embedding") == nullptr) return std::nullopt;
+    return file;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) throw;
+    return std::nullopt;  // Reading it as a trace reports what is wrong.
+  }
+}
+
 }  // namespace
 
 void read_tree(const FigureRequest& request, figure::FigureInput& input) {
   const std::string& path = request.single_input();
-  if (is_tree_result(path, request.context.cancelled))
+  if (const auto embedding = embedding_of(request, path))
+    from_embedding(request, path, *embedding, input);
+  else if (is_tree_result(path, request.context.cancelled))
     from_result(request, path, input);
   else
     from_trace(request, input);

@@ -248,12 +248,14 @@ std::vector<HeadTree> head_trees(const Plan& plan, const AttentionInput<double>&
       HeadTree tree;
       tree.size = static_cast<std::size_t>(tensor_of(input, tokens).shape.token);
       tree.padding = static_cast<std::size_t>(padding);
-      if (const auto elements = head_elements(plan, input, tokens, b, h)) {
-        fill_cone_tree(*elements, tree, brief);
+      tree.placed = head_elements(plan, input, tokens, b, h);
+      if (tree.placed) {
+        fill_cone_tree(*tree.placed, tree, brief);
       } else {
         tree.depth = pair_logits(plan, input, tokens, b, h, brief);
       }
       tree.dendrogram = merge_by_depth(tree.depth, tree.size);
+      if (tree.placed) tree.ancestors = merge_ancestors(*tree.placed, tree.dendrogram);
       if (square) tree.segmentation = segment_head(plan, input, saved, b, h, padding, brief);
       trees.push_back(std::move(tree));
       if (rest.progress) {

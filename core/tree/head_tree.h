@@ -19,6 +19,7 @@
 #include "core/operators/operator.h"
 #include "core/tree/merge.h"
 #include "core/tree/order.h"
+#include "core/tree/placed.h"
 #include "core/tree/segmentation.h"
 
 namespace conelab::tree {
@@ -42,6 +43,10 @@ struct HeadTree {
   /// The ancestor relation of the tokens. Absent if the similarity is no cone family.
   std::optional<AncestorOrder> order;
   Dendrogram dendrogram;
+  /// The tokens as points of the family's model. Absent if the similarity is no cone family.
+  std::optional<HeadElements> placed;
+  /// [n − 1] A common ancestor of the tokens of each merge (placed.h). Empty if there is no family.
+  std::vector<std::optional<geometry::Element>> ancestors;
   /// The segmentation by the attention weights. Absent if there are not as many queries as keys.
   std::optional<Segmentation> segmentation;
 
@@ -60,12 +65,7 @@ struct HeadTree {
                                                Tokens tokens = Tokens::key,
                                                const Execution& execution = {});
 
-/// The tokens of one head as elements of the cone family, with the family. Absent if the similarity
-/// is no cone family. All numbers of an undefined token are NaN.
-struct HeadElements {
-  geometry::ConeSystem system;
-  std::vector<geometry::Element> elements;
-};
+/// Returns the tokens of one head; nothing if the similarity is no cone family.
 [[nodiscard]] std::optional<HeadElements> head_elements(const Plan& plan,
                                                         const AttentionInput<double>& input,
                                                         Tokens tokens, std::int64_t batch,

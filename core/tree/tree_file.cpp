@@ -1,5 +1,7 @@
 #include "core/tree/tree_file.h"
 
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "core/base/error.h"
@@ -117,6 +119,61 @@ LabelledArray dendrogram_group(const std::vector<HeadTree>& trees, const TreeLab
   return group.take();
 }
 
+void append_point(std::vector<double>& data, const HeadElements& placed,
+                  const geometry::Element* element, std::size_t coordinates) {
+  if (element == nullptr || std::isnan(element->shadow)) {
+    data.insert(data.end(), coordinates, std::numeric_limits<double>::quiet_NaN());
+  } else {
+    append(data, geometry::place(placed.system, *element, model_of(placed.system)).x);
+  }
+}
+
+LabelledArray placed_group(const std::vector<HeadTree>& trees, const TreeLabels& labels) {
+  const HeadElements& any = *trees.front().placed;
+  const std::size_t n = trees.front().size, merges = n - 1;
+  const auto axis_size = static_cast<std::size_t>(any.elements.front().axis.size());
+  const std::size_t coordinates = axis_size + (any.system.infinite() ? 1 : 0);
+  Group group(labels, {{"token", n}, {"merge", merges}, {"coordinate", coordinates}});
+  const auto ancestor = [](const HeadTree& t, std::size_t k) {
+    return t.ancestors[k] ? &*t.ancestors[k] : nullptr;
+  };
+  const auto potential_of = [](const HeadTree& t, const geometry::Element* e) {
+    return e == nullptr ? std::nan("") : geometry::potential(t.placed->system, e->shadow);
+  };
+  group.add<double>("token_point", {"token", "coordinate"}, trees, "placed tokens",
+                    [&](const HeadTree& t, auto& data) {
+                      for (const auto& e : t.placed->elements) {
+                        append_point(data, *t.placed, &e, coordinates);
+                      }
+                    });
+  group.add<double>("token_potential", {"token"}, trees, "s of the papers",
+                    [&](const HeadTree& t, auto& data) {
+                      for (const auto& e : t.placed->elements) data.push_back(potential_of(t, &e));
+                    });
+  group.add<double>("merge_point", {"merge", "coordinate"}, trees,
+                    "a common ancestor of the tokens of each merge; NaN: there is none",
+                    [&](const HeadTree& t, auto& data) {
+                      for (std::size_t k = 0; k < merges; ++k) {
+                        append_point(data, *t.placed, ancestor(t, k), coordinates);
+                      }
+                    });
+  group.add<double>("merge_potential", {"merge"}, trees, "s of the papers",
+                    [&](const HeadTree& t, auto& data) {
+                      for (std::size_t k = 0; k < merges; ++k) {
+                        data.push_back(potential_of(t, ancestor(t, k)));
+                      }
+                    });
+  std::vector<std::string> names;
+  for (const ParameterInfo& info : any.system.family->parameters) names.emplace_back(info.key);
+  group.add<double>("parameter", {"parameter_key"}, trees, "of the cone family",
+                    [](const HeadTree& t, auto& data) { append(data, t.placed->system.values); });
+  LabelledArray out = group.take();
+  out.axes.push_back({"parameter_key", names, ""});
+  out.attributes = {{"cone", std::string(any.system.family->name)},
+                    {"model", std::string(geometry::model_name(model_of(any.system)))}};
+  return out;
+}
+
 LabelledArray segmentation_group(const std::vector<HeadTree>& trees, const TreeLabels& labels) {
   const std::size_t n = trees.front().size;
   Group group(labels, {{"boundary", n - 1}});
@@ -221,6 +278,54 @@ void read_order(const LabelledArray& group, StoredTrees& out) {
   }
 }
 
+/// Returns the element of stored coordinates; absent if they are NaN.
+std::optional<geometry::Element> read_element(const geometry::ConeSystem& system,
+                                              const std::vector<double>& points, std::size_t number,
+                                              std::size_t coordinates) {
+  const geometry::Vector x = Eigen::Map<const geometry::Vector>(
+      points.data() + number * coordinates, static_cast<Eigen::Index>(coordinates));
+  if (!x.allFinite()) return std::nullopt;
+  return geometry::element(system, geometry::point(model_of(system), x, "tree/placed"),
+                           "tree/placed");
+}
+
+std::string placed_cone(const LabelledArray& group) {
+  for (const auto& [name, value] : group.attributes) {
+    const auto* text = std::get_if<std::string>(&value);
+    if (name == "cone" && text != nullptr) return *text;
+  }
+  fail("tree/placed: attribute 'cone' is missing");
+}
+
+void read_placed(const LabelledArray& group, StoredTrees& out) {
+  const std::size_t heads = out.trees.size(), n = out.trees.front().size;
+  const std::string cone = placed_cone(group);
+  const auto& infos = geometry::cone_family(cone).parameters;
+  const LabelledAxis* axis = group.axis("coordinate");
+  if (axis == nullptr) fail("tree/placed: axis 'coordinate' is missing");
+  const std::size_t coordinates = axis->size();
+  const Blocks<double> values(group, "tree/placed", "parameter", heads, infos.size());
+  const Blocks<double> tokens(group, "tree/placed", "token_point", heads, n * coordinates);
+  const Blocks<double> merges(group, "tree/placed", "merge_point", heads, (n - 1) * coordinates);
+  for (std::size_t h = 0; h < heads; ++h) {
+    std::map<std::string, double> parameters;
+    for (std::size_t i = 0; i < infos.size(); ++i) parameters[infos[i].key] = values.of(h)[i];
+    HeadElements placed{geometry::cone_system(cone, parameters), {}};
+    const std::vector<double> token_points = tokens.of(h), merge_points = merges.of(h);
+    const double nan = std::nan("");
+    const auto axis_size = static_cast<Eigen::Index>(coordinates - placed.system.infinite());
+    for (std::size_t i = 0; i < n; ++i) {
+      placed.elements.push_back(
+          read_element(placed.system, token_points, i, coordinates)
+              .value_or(geometry::Element{geometry::Vector::Constant(axis_size, nan), nan, nan}));
+    }
+    for (std::size_t k = 0; k + 1 < n; ++k) {
+      out.trees[h].ancestors.push_back(read_element(placed.system, merge_points, k, coordinates));
+    }
+    out.trees[h].placed = std::move(placed);
+  }
+}
+
 void read_dendrogram(const LabelledArray& group, StoredTrees& out) {
   const std::size_t heads = out.trees.size(), n = out.trees.front().size;
   const Blocks<double> depth(group, "tree/dendrogram", "depth", heads, n - 1);
@@ -262,6 +367,7 @@ LabelledFile tree_file(const std::vector<HeadTree>& trees, const TreeLabels& lab
   if (trees.front().order) file.groups.emplace_back("tree/order", order_group(trees, labels));
   if (trees.front().size == 1) return file;
   file.groups.emplace_back("tree/dendrogram", dendrogram_group(trees, labels));
+  if (trees.front().placed) file.groups.emplace_back("tree/placed", placed_group(trees, labels));
   if (trees.front().segmentation) {
     file.groups.emplace_back("tree/segmentation", segmentation_group(trees, labels));
   }
@@ -304,6 +410,7 @@ StoredTrees read_trees(const LabelledFile& file) {
   if (heads == 0 || n == 0) return out;
   if (const auto* order = file.group("tree/order")) read_order(*order, out);
   if (const auto* merges = file.group("tree/dendrogram")) read_dendrogram(*merges, out);
+  if (const auto* placed = file.group("tree/placed")) read_placed(*placed, out);
   if (const auto* cuts = file.group("tree/segmentation")) read_segmentation(*cuts, out);
   return out;
 }

@@ -16,6 +16,7 @@ KEY_WORDS = {
     "desktop": ["session", "Ctrl+Shift+P"],
     "figures": ["heatmap", "--width", "limits=own"],
     "files": ["/sha256", "130", "environment/KEY"],
+    "hierarchies": ["gamma2_alpha", "certified", "--time-limit"],
     "operators": ["logit_ij", "gamma", "Coneheads", "--operator"],
     "reports": ["--check", "numbers.tex", "claim:"],
     "studies": ["[[attend]]", "--shard", "quick = {"],

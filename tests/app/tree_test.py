@@ -21,6 +21,14 @@ class Tree(ProgramTest):
         with h5py.File(out) as file:
             ancestor = file["tree/order/is_ancestor"][0, 0]
             depth = file["tree/depth/lca_depth"][0, 0]
+            placed = {name: file["tree/placed"][name][0, 0] for name in
+                      ("token_point", "token_potential", "merge_point", "merge_potential")}
+            self.assertEqual(file["tree/placed"].attrs["model"], "halfspace")
+        # left and right meet 3/4 left of left; the root is above that.
+        expected = {"token_point": [[0, 3], [1, 1], [-1, 0.5]], "token_potential": [-3, -1, -0.5],
+                    "merge_point": [[0.25, 1.75], [0, 3]], "merge_potential": [-1.75, -3]}
+        for name, numbers in expected.items():
+            np.testing.assert_allclose(placed[name], numbers, atol=1e-12, err_msg=name)
         np.testing.assert_array_equal(ancestor, [[0, 1, 1], [0, 0, 0], [0, 0, 0]])
         # left and right: height = 2/2 + (1 + 0.5)/2
         self.assertAlmostEqual(depth[1, 2], -1.75, delta=1e-12)
@@ -60,6 +68,32 @@ class Tree(ProgramTest):
         text = self.ok("figure", "arcs", "-i", path, "-p", "similarities=umbral",
                        "-o", self.folder / "f.svg").out
         self.assertIn("36 of 36 weights of umbral are not finite numbers", text)
+
+    def test_points_of_a_trace_of_its_tree_and_of_an_embedding(self):
+        source, out = f"{TRACE}:/german/layer3", self.folder / "tree.h5"
+        self.ok("tree", source, "-o", out, "-s", "umbral")
+        drawn = [self.folder / "a.svg", self.folder / "b.svg"]
+        texts = [self.ok("figure", "points", "-i", source, "-p", "similarity=umbral", "-o",
+                         drawn[0]).out, self.ok("figure", "points", "-i", out, "-o", drawn[1]).out]
+        for text in texts:
+            self.assertIn("umbral cones, radius = 0.1; half-plane; places by the first principal "
+                          "axis", text)
+            self.assertIn("(29 of 29 merges have one)", text)
+        circles = [path.read_text().count("<circle") for path in drawn]
+        self.assertEqual(circles[0], circles[1])
+        path = self.folder / "embedding.h5"
+        with h5py.File(path, "w") as file:
+            file["hierarchy/edge"] = np.array([[1, 0], [2, 0]])
+            file["hierarchy/name"] = ["animal", "cat", "dog"]
+            file["embedding/placed"] = np.array([[0, 0.5], [0.4, 0.2], [-0.4, 0.2]])
+            file["embedding/placed"].attrs["model"] = "halfspace"
+        text = self.ok("figure", "points", "-i", path, "-o", drawn[0]).out
+        self.assertIn("embedding, 3 nodes. umbral cones", text)
+        self.assertIn("lines: edges of the hierarchy", text)
+        for name in ("animal", "cat", "dog"):
+            self.assertIn(name, drawn[0].read_text())
+        self.fails(2, "figure", "points", "-i", source, "-p", "similarity=dot", "-o", drawn[0],
+                   says="figure points shows tokens of a cone family, which dot is not")
 
     def test_padding_is_no_part_of_the_tree(self):
         source, out = f"{TRACE}:/german/layer3", self.folder / "tree.h5"

@@ -45,6 +45,15 @@ TEST(TreeFile, SurvivesTheDisk) {
     EXPECT_EQ(back.trees[h].dendrogram.leaf_order, trees[h].dendrogram.leaf_order);
     EXPECT_EQ(back.trees[h].dendrogram.merges[3].depth, trees[h].dendrogram.merges[3].depth);
     EXPECT_EQ(back.trees[h].segmentation->crossing, trees[h].segmentation->crossing);
+    ASSERT_EQ(back.trees[h].ancestors.size(), 4u);
+    EXPECT_EQ(back.trees[h].placed->system.values, trees[h].placed->system.values);
+    for (std::size_t i = 0; i < 5; ++i) {
+      EXPECT_EQ(back.trees[h].placed->elements[i].axis, trees[h].placed->elements[i].axis);
+      EXPECT_EQ(back.trees[h].placed->elements[i].radial, trees[h].placed->elements[i].radial);
+    }
+    for (std::size_t k = 0; k < 4; ++k) {
+      EXPECT_EQ(back.trees[h].ancestors[k]->radial, trees[h].ancestors[k]->radial);
+    }
     EXPECT_EQ(back.trees[h].segmentation->strongest, trees[h].segmentation->strongest);
   }
 }
