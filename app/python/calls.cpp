@@ -1,4 +1,5 @@
 // Calls of operators, through the C interface.
+#include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>

@@ -1,4 +1,5 @@
 // Figures, the lowest common ancestor of two points, and the table of operators.
+#include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>

@@ -1,5 +1,7 @@
 #include "app/python/module.h"
 
+#include <nanobind/nanobind.h>
+
 #include <atomic>
 #include <chrono>
 #include <thread>

@@ -1,8 +1,6 @@
 // The parts of the extension module `conelab._conelab`, over which the package in conelab/ lies.
 #pragma once
 
-#include <nanobind/nanobind.h>
-
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -10,6 +8,10 @@
 #include <vector>
 
 #include "core/base/tensor_view.h"
+
+namespace nanobind {
+class module_;
+}
 
 namespace conelab::python {
 

@@ -17,6 +17,7 @@ KEY_WORDS = {
     "figures": ["heatmap", "--width", "limits=own"],
     "files": ["/sha256", "130", "environment/KEY"],
     "operators": ["logit_ij", "gamma", "Coneheads", "--operator"],
+    "python": ["conelab.attention", "fullgraph", "find_package"],
     "reference": ["-gamma |q - k|", "Coneheads eq. 8", "default 0.1", "default 1/sqrt(d)"],
 }
 MANUAL = ROOT / "resources/manual"
