@@ -30,6 +30,12 @@ def main(build):
         symbols = run("nm", "-D", "--defined-only", *prefix.glob("lib*/**/libconelab.so"))
         foreign = [line for line in symbols.splitlines() if " T " in line and "conelab_" not in line]
         assert not foreign, foreign
+        page = (prefix / "share/man/man1/conelab.1").read_text()
+        assert ".SH NAME" in page and "\n  attend " in page, page[:400]
+        script = prefix / "share/bash-completion/completions/conelab"
+        typed = 'COMP_WORDS=(conelab att) COMP_CWORD=1; _conelab; echo "${COMPREPLY[*]}"'
+        words = run("bash", "-c", f'PATH="{prefix}/bin:$PATH"; . {script}; {typed}')
+        assert words.strip() == "attend", words
     print("an installed engine serves C++ and C")
 
 
