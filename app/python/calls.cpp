@@ -78,7 +78,8 @@ class Plan {
   /// `tile` is (batch, head, query_begin, query_end, key_begin, key_end).
   void tile(const Tensors& inputs, bool weights, const std::vector<std::int64_t>& tile,
             const Tensor& out, int threads) const {
-    const std::vector<conelab_tensor> in = c_tensors(inputs), to = c_tensors({out});
+    const Tensors outs{out};
+    const std::vector<conelab_tensor> in = c_tensors(inputs), to = c_tensors(outs);
     const conelab_tile part{tile.at(0), tile.at(1), tile.at(2), tile.at(3), tile.at(4), tile.at(5)};
     run_pass(threads, [&](const conelab_run* run) {
       return conelab_map_tile(plan_, in.data(), in.size(),

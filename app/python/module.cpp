@@ -63,7 +63,7 @@ void run_unlocked(const std::function<void(const std::function<bool()>&)>& work)
 }  // namespace conelab::python
 
 NB_MODULE(_conelab, module) {
-  module.attr("version") = conelab::version();
+  module.attr("version") = conelab::version().c_str();
   conelab::python::add_calls(module);
   conelab::python::add_files(module);
   conelab::python::add_figures(module);

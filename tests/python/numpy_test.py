@@ -103,7 +103,8 @@ class Attention(unittest.TestCase):
         q, k, v, w = tokens(5, 4), tokens(5, 4), tokens(5, 4), tokens(4, 4)
         out = conelab.attention(q, k, v, similarity="multiplicative", W=w)
         np.testing.assert_allclose(out, plain_dot(2 * (q @ w), k, v)[0], atol=1e-12)
-        drawn = conelab.attention(q, operator="agglomerative", classes=4, P="random", seed=1)
+        drawn = conelab.attention(q, operator="agglomerative", classes=4, P="random", Q="random",
+                                  W_reference="random", W_query="random", seed=1)
         self.assertEqual(drawn.shape, q.shape)
 
 
