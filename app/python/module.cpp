@@ -63,6 +63,8 @@ void run_unlocked(const std::function<void(const std::function<bool()>&)>& work)
 }  // namespace conelab::python
 
 NB_MODULE(_conelab, module) {
+  // The package keeps plans of recent calls until the interpreter ends, which is no leak.
+  nanobind::set_leak_warnings(false);
   module.attr("version") = conelab::version().c_str();
   conelab::python::add_calls(module);
   conelab::python::add_files(module);

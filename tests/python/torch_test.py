@@ -76,7 +76,7 @@ class Gradients(unittest.TestCase):
                 keywords.get("similarity"), keywords.get("operator"), mask, words)
             with self.subTest(name):
                 torch.library.opcheck(torch.ops.conelab.attention.default,
-                                      (*qkv, list(own.values()), text, 1))
+                                      (*qkv, list(own.values()), text, 1, True))
 
     def test_equals_numpys_interface(self):
         q, k, v = (tokens(2, 6, D) for _ in range(3))
@@ -145,27 +145,31 @@ class Types(unittest.TestCase):
             attention(q, q.float(), q)
         with self.assertRaisesRegex(ValueError, "penumbral"):
             attention(q, similarity="penumbrel")
-        with self.assertRaisesRegex(ValueError, "int64"):
+        with self.assertRaisesRegex(ValueError, "wrong type"):
             attention(torch.ones(4, 4, dtype=torch.int64))
 
 
 class Cost(unittest.TestCase):
     def test_a_small_call_costs_little(self):
-        """Prints the microseconds of a call at n = 16; fails only where it costs ten times more."""
+        """Prints the microseconds of processor time of a call at n = 16, with the kernel's own."""
         x = torch.randn(1, 1, 16, 16)
+        plan = conelab.torch._Call(x, x, x, (), "|penumbral")
+        memory = torch.empty_like(x)
+        out = conelab.torch._tensor("output", memory)
         best = {}
-        for name, run in (("numpy", lambda: conelab.attention(x.numpy(), threads=1)),
+        for name, run in (("engine", lambda: plan.plan.forward(plan.inputs, [out], 1)),
+                          ("numpy", lambda: conelab.attention(x.numpy(), threads=1)),
                           ("torch", lambda: attention(x, threads=1))):
             run()
             times = []
             for _ in range(30):
-                start = time.perf_counter()
+                start = time.thread_time()
                 for _ in range(100):
                     run()
-                times.append((time.perf_counter() - start) / 100)
+                times.append((time.thread_time() - start) / 100)
             best[name] = min(times) * 1e6
         print("µs of a call at n = 16:", {name: round(t, 1) for name, t in best.items()})
-        self.assertLess(best["torch"], 1000)
+        self.assertLess(best["torch"] - best["engine"], 400)
 
 
 if __name__ == "__main__":

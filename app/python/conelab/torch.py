@@ -6,6 +6,7 @@ Tensors are [.., head, n, d] with contiguous features. Every parameter may be a 
 tensor that requires a gradient gets one. The operators compose with autograd and torch.compile
 (fullgraph=True). They have no second derivatives, and no rule for vmap: give leading axes instead.
 """
+import functools
 from typing import List, Sequence, Tuple
 
 import torch
@@ -31,6 +32,24 @@ def _check(name, x):
                          "or bfloat16)")
 
 
+@functools.lru_cache(maxsize=256)
+def _prepared(text, signature):
+    """The plan of a call, and (name, element, shape, strides) of the results of each pass; those of
+    q, k and v have their shapes."""
+    plan = plan_of(text, signature)
+    shapes = {name: shape for name, _, shape in signature}
+
+    def declared(backward):
+        for name, element, sizes in plan.results(backward):
+            if not backward:
+                shape = result_shape(shapes["q"], sizes)
+            else:
+                shape = shapes[name] if name in ("q", "k", "v") else tuple(sizes)
+            yield name, element, shape, dense_strides(shape)
+
+    return plan, tuple(declared(False)), tuple(declared(True))
+
+
 class _Call:
     """A call with its tensors. `text` is "NAMES|CALL", the names of `extra` before the call.
     Parameters that are no tensors for the engine (gamma) become numbers of the call; where only
@@ -38,50 +57,49 @@ class _Call:
 
     def __init__(self, q, k, v, extra, text, fake=False):
         names, call = text.split("|", 1)
-        self.names = names.split(",") if names else []
-        self.given = {"q": q, "k": k, "v": v}
+        self.names = names.split(",") if names else ()
+        given = [("q", q), ("k", k), ("v", v)]
         for name, x in zip(self.names, extra):
             if name in TENSOR_NAMES or name in ("mask", "lengths"):
-                self.given[name] = x
+                given.append((name, x))
             else:
                 numbers = [1.0] * max(x.numel(), 1) if fake else x.detach().reshape(-1).tolist()
                 call += f":{name}=" + ",".join(map(repr, numbers))
-        self.plan = plan_of(call, tuple((name, _ELEMENTS[x.dtype], tuple(int(n) for n in x.shape))
-                                        for name, x in self.given.items()))
-        self.like = q
-
-    def results(self, backward):
-        """The results of a pass, by name, with new memory; those of q, k and v in their shapes."""
-        results = {}
-        for name, element, sizes in self.plan.results(backward):
-            if not backward:
-                shape = result_shape(self.like.shape, sizes)
-            else:
-                shape = tuple(self.given[name].shape) if name in ("q", "k", "v") else tuple(sizes)
-            results[name] = torch.empty(shape, dtype=_DTYPES[element])
-        return results
-
-    def inputs(self):
-        return [_tensor(name, x) for name, x in self.given.items()]
+        sized = tuple((name, _ELEMENTS[x.dtype], tuple(map(int, x.shape))) for name, x in given)
+        self.plan, self.of_forward, self.of_backward = _prepared(call, sized)
+        self.inputs = [] if fake else [(name, x.data_ptr(), element, shape, x.stride())
+                                       for (name, element, shape), (_, x) in zip(sized, given)]
 
 
-def _as_outputs(results):
-    output, lse, *rest = list(results.values()) + ([torch.empty(0)] if len(results) == 1 else [])
-    return output, lse, rest
+def _results(declared):
+    """New memory for results, and the engine's tensors over it."""
+    memory = [torch.empty(shape, dtype=_DTYPES[element]) for _, element, shape, _ in declared]
+    return memory, [(name, x.data_ptr(), element, shape, strides)
+                    for x, (name, element, shape, strides) in zip(memory, declared)]
+
+
+def _as_outputs(memory):
+    if len(memory) == 1:
+        return memory[0], torch.empty(0), []
+    return memory[0], memory[1], memory[2:]
 
 
 @torch.library.custom_op("conelab::attention", mutates_args=())
-def _forward(q: Tensor, k: Tensor, v: Tensor, extra: Sequence[Tensor], text: str,
-             threads: int) -> Tuple[Tensor, Tensor, List[Tensor]]:
+def _forward(q: Tensor, k: Tensor, v: Tensor, extra: Sequence[Tensor], text: str, threads: int,
+             saves: bool) -> Tuple[Tensor, Tensor, List[Tensor]]:
+    """Output, lse, and if `saves` what the backward pass reads in addition."""
     call = _Call(q, k, v, extra, text)
-    results = call.results(False)
-    call.plan.forward(call.inputs(), [_tensor(n, x) for n, x in results.items()], threads)
-    return _as_outputs(results)
+    memory, results = _results(call.of_forward if saves else call.of_forward[:2])
+    call.plan.forward(call.inputs, results, threads)
+    return _as_outputs(memory)
 
 
 @_forward.register_fake
-def _(q, k, v, extra, text, threads):
-    return _as_outputs(_Call(q, k, v, extra, text, fake=True).results(False))
+def _(q, k, v, extra, text, threads, saves):
+    call = _Call(q, k, v, extra, text, fake=True)
+    declared = call.of_forward if saves else call.of_forward[:2]
+    return _as_outputs([torch.empty(shape, dtype=_DTYPES[element])
+                        for _, element, shape, _ in declared])
 
 
 @torch.library.custom_op("conelab::attention_backward", mutates_args=())
@@ -89,13 +107,14 @@ def _backward(grad: Tensor, q: Tensor, k: Tensor, v: Tensor, extra: Sequence[Ten
               output: Tensor, lse: Tensor, saved: Sequence[Tensor], text: str,
               threads: int) -> List[Tensor]:
     call = _Call(q, k, v, extra, text)
-    names = [name for name, _, _ in call.plan.results(False)]
     grad = grad if grad.stride(-1) == 1 or grad.shape[-1] == 1 else grad.contiguous()
-    inputs = call.inputs() + [_tensor("output_grad", grad)]
-    inputs += [_tensor(name, x) for name, x in zip(names, (output, lse, *saved))]
-    results = call.results(True)
-    call.plan.backward(inputs, [_tensor(n, x) for n, x in results.items()], threads)
-    return [_gradient(results.get(name), x)
+    inputs = call.inputs + [_tensor("output_grad", grad)]
+    inputs += [_tensor(declared[0], x)
+               for declared, x in zip(call.of_forward, (output, lse, *saved))]
+    memory, results = _results(call.of_backward)
+    call.plan.backward(inputs, results, threads)
+    found = {declared[0]: x for declared, x in zip(call.of_backward, memory)}
+    return [_gradient(found.get(name), x)
             for name, x in zip(("q", "k", "v", *call.names), (q, k, v, *extra))]
 
 
@@ -115,7 +134,7 @@ def _(grad, q, k, v, extra, output, lse, saved, text, threads):
 
 
 def _keep(ctx, inputs, output):
-    q, k, v, extra, ctx.text, ctx.threads = inputs
+    q, k, v, extra, ctx.text, ctx.threads, _ = inputs
     out, lse, saved = output
     ctx.mark_non_differentiable(lse, *saved)
     ctx.counts = len(extra)
@@ -127,7 +146,7 @@ def _differentiate(ctx, grad, grad_lse, grad_saved):
     extra, (out, lse, *saved) = rest[:ctx.counts], rest[ctx.counts:]
     slopes = _backward(grad, q, k, v, extra, out, lse, saved, ctx.text, ctx.threads)
     of_extra = [g if x.is_floating_point() else None for g, x in zip(slopes[3:], extra)]
-    return slopes[0], slopes[1], slopes[2], of_extra, None, None
+    return slopes[0], slopes[1], slopes[2], of_extra, None, None, None
 
 
 def _refuse_second(ctx, *grads):
@@ -165,5 +184,7 @@ def attention(q, k=None, v=None, *, similarity=None, operator=None, mask=None, l
     for name, x in (("q", q), ("k", k), ("v", v), *extra.items()):
         _check(name, x)
     text = ",".join(extra) + "|" + call_text(similarity, operator, names, words)
-    output, lse, _ = _forward(q, k, v, list(extra.values()), text, threads)
+    tensors = list(extra.values())
+    saves = torch.is_grad_enabled() and any(x.requires_grad for x in (q, k, v, *tensors))
+    output, lse, _ = _forward(q, k, v, tensors, text, threads, saves)
     return (output, lse) if return_lse else output
