@@ -138,7 +138,7 @@ AttentionInput<double> tokens_for(const Call& call) {
 TEST(PreparedCall, ComputesWhatTheTypedInterfaceDoes) {
   std::vector<std::string> names = operator_names();
   for (const char* more :
-       {"dot:axis=query", "penumbral:aggregate=einstein:value_map=klein", "laplacian:masks=causal",
+       {"dot:axis=query", "penumbral:aggregate=einstein:value_map=polar", "laplacian:masks=causal",
         "hyperbolic:weights=sigmoid", "umbral:gamma=1,2:bias=alibi", "dot:position=rope"}) {
     names.emplace_back(more);
   }
