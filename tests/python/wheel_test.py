@@ -65,7 +65,7 @@ def main(build, python):
         folder = pathlib.Path(temporary)
         fresh = environment(folder / "fresh", "numpy", "ml_dtypes")
         try:
-            run(fresh, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, "-C", f"build-dir={made}",
+            run(fresh, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, f"--config-settings=build-dir={made}",
                 SOURCE)
         finally:
             shutil.rmtree(made, ignore_errors=True)
