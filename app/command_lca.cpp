@@ -8,6 +8,7 @@
 #include "app/command.h"
 #include "app/command_job.h"
 #include "app/command_line.h"
+#include "app/lca_json.h"
 #include "app/output.h"
 #include "core/base/environment.h"
 #include "core/figure/cones.h"
@@ -18,29 +19,8 @@
 namespace conelab {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using geometry::LcaResult;
 using geometry::Vector;
-
-Json coordinates(const Vector& x) { return std::vector<double>(x.data(), x.data() + x.size()); }
-
-Json lca_json(const LcaResult& result) {
-  Json json{{"cone", result.cone}, {"parameters", Json::object()}};
-  for (const auto& [key, value] : result.parameters) json["parameters"][key] = value;
-  json["model"] = result.model;
-  json["u"] = coordinates(result.u);
-  json["v"] = coordinates(result.v);
-  json["base"] = result.base;
-  json["potential"] = {{"u", result.potential.u},
-                       {"v", result.potential.v},
-                       {"lca", result.potential.lca ? Json(*result.potential.lca) : Json()}};
-  json["relation"] = result.relation;
-  json["has_common_ancestor"] = result.has_common_ancestor;
-  json["lca"] = result.lca ? coordinates(*result.lca) : Json();
-  json["depth"] = result.depth;
-  json["logit"] = result.logit;
-  return json;
-}
 
 std::string point_text(const Vector& x) {
   std::string text;

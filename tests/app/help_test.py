@@ -18,6 +18,7 @@ KEY_WORDS = {
     "files": ["/sha256", "130", "environment/KEY"],
     "hierarchies": ["gamma2_alpha", "certified", "--time-limit"],
     "operators": ["logit_ij", "gamma", "Coneheads", "--operator"],
+    "python": ["conelab.attention", "fullgraph", "find_package"],
     "reports": ["--check", "numbers.tex", "claim:"],
     "studies": ["[[attend]]", "--shard", "quick = {"],
     "reference": ["-gamma |q - k|", "Coneheads eq. 8", "default 0.1", "default 1/sqrt(d)"],

@@ -1,0 +1,121 @@
+// Calls of operators, through the C interface.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+
+#include "app/python/module.h"
+#include "core/base/error.h"
+#include "core/capi/conelab.h"
+#include "core/operators/operator.h"
+
+namespace conelab::python {
+namespace {
+
+namespace nb = nanobind;
+using Tensors = std::vector<Tensor>;
+
+std::vector<conelab_tensor> c_tensors(const Tensors& tensors) {
+  std::vector<conelab_tensor> list;
+  list.reserve(tensors.size());
+  for (const auto& [name, address, type, sizes, strides] : tensors) {
+    list.push_back({name.c_str(), reinterpret_cast<void*>(address),
+                    static_cast<conelab_dtype>(type), sizes.size(), sizes.data(), strides.data()});
+  }
+  return list;
+}
+
+/// Throws what a status says, as run_unlocked expects it.
+void check(conelab_status status) {
+  if (status != CONELAB_OK) throw Error(static_cast<ErrorKind>(status), conelab_error());
+}
+
+/// Calls work(run) without the interpreter's lock.
+template <class Work>
+void run_pass(int threads, const Work& work) {
+  run_unlocked([&](const std::function<bool()>& cancelled) {
+    const auto poll = [](void* context) {
+      return (*static_cast<const std::function<bool()>*>(context))() ? 1 : 0;
+    };
+    const conelab_run run{threads, poll, const_cast<std::function<bool()>*>(&cancelled)};
+    check(work(&run));
+  });
+}
+
+/// A call that has been checked for tensors of certain sizes.
+class Plan {
+ public:
+  Plan(const std::string& call, const Tensors& tensors) {
+    const std::vector<conelab_tensor> inputs = c_tensors(tensors);
+    run_unlocked([&](const auto&) {
+      check(conelab_prepare(call.c_str(), inputs.data(), inputs.size(), &plan_));
+    });
+  }
+  ~Plan() { conelab_release(plan_); }
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  /// Returns (name, type, sizes) of each result of a pass.
+  [[nodiscard]] nb::list results(bool backward) const {
+    std::size_t count = 0;
+    const conelab_tensor* all =
+        conelab_results(plan_, backward ? CONELAB_BACKWARD : CONELAB_FORWARD, &count);
+    nb::list list;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::vector<std::int64_t> sizes(all[i].sizes, all[i].sizes + all[i].rank);
+      list.append(nb::make_tuple(all[i].name, static_cast<int>(all[i].dtype), nb::cast(sizes)));
+    }
+    return list;
+  }
+  void forward(const Tensors& inputs, const Tensors& results, int threads) const {
+    run_pass_of(conelab_forward, inputs, results, threads);
+  }
+  void backward(const Tensors& inputs, const Tensors& results, int threads) const {
+    run_pass_of(conelab_backward, inputs, results, threads);
+  }
+  /// `tile` is (batch, head, query_begin, query_end, key_begin, key_end).
+  void tile(const Tensors& inputs, bool weights, const std::vector<std::int64_t>& tile,
+            const Tensor& out, int threads) const {
+    const Tensors outs{out};
+    const std::vector<conelab_tensor> in = c_tensors(inputs), to = c_tensors(outs);
+    const conelab_tile part{tile.at(0), tile.at(1), tile.at(2), tile.at(3), tile.at(4), tile.at(5)};
+    run_pass(threads, [&](const conelab_run* run) {
+      return conelab_map_tile(plan_, in.data(), in.size(),
+                              weights ? CONELAB_WEIGHTS : CONELAB_LOGITS, &part, to.data(), run);
+    });
+  }
+
+ private:
+  conelab_plan* plan_ = nullptr;
+
+  void run_pass_of(decltype(&conelab_forward) pass, const Tensors& inputs, const Tensors& results,
+                   int threads) const {
+    const std::vector<conelab_tensor> in = c_tensors(inputs), out = c_tensors(results);
+    run_pass(threads, [&](const conelab_run* run) {
+      return pass(plan_, in.data(), in.size(), out.data(), out.size(), run);
+    });
+  }
+};
+
+/// Returns the names of all parameters that are tensors.
+std::vector<std::string> tensor_names() {
+  std::vector<std::string> names;
+  for (const ParameterInfo& info : tensor_parameters()) names.emplace_back(info.key);
+  return names;
+}
+
+}  // namespace
+
+void add_calls(nb::module_& module) {
+  nb::class_<Plan>(module, "Plan")
+      .def(nb::init<const std::string&, const Tensors&>())
+      .def("results", &Plan::results)
+      .def("forward", &Plan::forward)
+      .def("backward", &Plan::backward)
+      .def("tile", &Plan::tile);
+  module.def("tensor_names", &tensor_names);
+}
+
+}  // namespace conelab::python

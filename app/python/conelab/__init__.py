@@ -1,0 +1,175 @@
+"""Cone attention and the operators beside it, exact and in O(n) memory, with gradients.
+
+    out = conelab.attention(q, k, v, similarity="penumbral", gamma=2.0, mask="causal")
+
+Arrays are [.., head, n, d] of float64, float32, float16 or bfloat16 (ml_dtypes), in memory of any
+strides with contiguous features. Keywords are those of `conelab attend`, with `p`'s keys as they
+are. Misuse raises ValueError, failed work RuntimeError, each with the command's own text.
+
+`conelab.torch`, `conelab.transformers` and `conelab.trace` need PyTorch, and are imported only if
+they are asked for.
+"""
+import dataclasses
+import importlib
+import json
+import os
+import tempfile
+import warnings
+
+import numpy as np
+
+from . import _conelab
+from ._call import Prepared, tensor, value_text
+
+__version__ = _conelab.version
+__all__ = ["attend", "attention", "figure", "lca", "operators", "read", "trace", "weights", "write"]
+_PARTS = ("output", "lse", "weights", "logits", "gradients")
+
+
+def attention(q, k=None, v=None, *, similarity=None, operator=None, mask=None, lengths=None,
+              threads=0, **parameters):
+    """The output of an operator, [.., head, n_q, d_v].
+
+    `similarity` is a name of `conelab list similarities` (penumbral if none is given), `operator` one
+    of the structured operators. `mask` is a name, an array [n_q, n_k] of bool, or a list of both;
+    `lengths` [batch] are the numbers of keys that are not padding, for the mask "padding". Without
+    `k`, q takes its place, and without `v`, k does. Other keywords are parts (bias="alibi") and
+    parameters: a number, one for each head, or an array where the parameter is a tensor (W=...).
+    """
+    call = Prepared(q, k, v, similarity, operator, mask, lengths, parameters, threads)
+    return call.forward(("output",))["output"]
+
+
+@dataclasses.dataclass
+class Attended:
+    """What `attend` kept; the other members are None."""
+    output: np.ndarray
+    lse: np.ndarray = None
+    weights: np.ndarray = None
+    logits: np.ndarray = None
+    gradients: dict = None
+
+
+def attend(q, k=None, v=None, *, similarity=None, operator=None, mask=None, lengths=None,
+           keep=("output", "lse"), output_grad=None, threads=0, **parameters):
+    """Computes an operator and what `keep` names: output, lse [.., head, n_q], weights and logits
+    [.., head, n_q, n_k], gradients {"q": .., "k": .., "v": .., "gamma": ..} of sum(output *
+    output_grad), or of the sum of all outputs."""
+    keep = (keep,) if isinstance(keep, str) else tuple(keep)
+    for part in keep:
+        if part not in _PARTS:
+            raise ValueError(f"unknown part to keep '{part}' (known: {', '.join(_PARTS)})")
+    call = Prepared(q, k, v, similarity, operator, mask, lengths, parameters, threads)
+    saved = call.forward()
+    result = Attended(saved["output"], saved.get("lse") if "lse" in keep else None)
+    if "weights" in keep:
+        result.weights = call.tiles(True, saved)
+    if "logits" in keep:
+        result.logits = call.tiles(False, saved)
+    if "gradients" in keep:
+        result.gradients = call.backward(saved, output_grad)
+    return result
+
+
+def weights(q, k=None, *, similarity=None, operator=None, mask=None, lengths=None, lse=None,
+            rows=None, cols=None, logits=False, threads=0, **parameters):
+    """The weights of queries `rows` and keys `cols` (slices; None: all), [.., head, rows, cols], or
+    with `logits` the logits. The whole map is never stored. With the `lse` that `attend` returned,
+    the weights of a softmax over keys cost no more than the tile; otherwise a forward pass is
+    computed first."""
+    call = Prepared(q, k, None, similarity, operator, mask, lengths, parameters, threads)
+    saved = {} if lse is None else {"lse": np.asarray(lse)}
+    return call.tiles(not logits, saved, rows, cols)
+
+
+def _words(parameters):
+    return {key: value_text(key, value) for key, value in parameters.items()}
+
+
+def lca(cone, u, v, *, model="", **parameters):
+    """The lowest common ancestor of two points under a family of cones, as `conelab lca --json`."""
+    points = [[float(x) for x in point] for point in (u, v)]
+    return json.loads(_conelab.lca(cone, *points, _words(parameters), model))
+
+
+def operators():
+    """All operators as a list of dictionaries: name, about, paper, cost, parameters, ..."""
+    return json.loads(_conelab.rows("operators"))
+
+
+class Figure:
+    """A figure, which notebooks show as it is."""
+
+    def __init__(self, drawn):
+        self._drawn = drawn
+        for remark in drawn.remarks:
+            warnings.warn(remark, stacklevel=3)
+
+    def _repr_svg_(self):
+        return self._drawn.svg()
+
+    def save(self, path):
+        """Writes FILE.svg or FILE.pdf, whole or not at all."""
+        self._drawn.save(os.fspath(path))
+
+    def __repr__(self):
+        return f"<conelab.Figure: {self._drawn.description}>"
+
+
+def figure(name, inputs=(), *, width="", **parameters):
+    """Draws a figure of `conelab list figures`. Each input is "FILE.h5:/group", or a dictionary of
+    arrays as `write` takes it for a layer."""
+    inputs = [inputs] if isinstance(inputs, (str, os.PathLike, dict)) else list(inputs)
+    with tempfile.TemporaryDirectory() as folder:
+        for i, each in enumerate(inputs):
+            if isinstance(each, dict):
+                path = os.path.join(folder, f"input{i}.h5")
+                write(path, {"": each})
+                inputs[i] = path
+        drawn = _conelab.Figure(name, [os.fspath(i) for i in inputs], _words(parameters), width)
+    return Figure(drawn)
+
+
+def _dtype(element):
+    if element == 3:
+        import ml_dtypes
+        return np.dtype(ml_dtypes.bfloat16)
+    return np.dtype(["f8", "f4", "f2", None, "i8", "u1"][element])
+
+
+def read(spec):
+    """Reads a layer, "FILE.h5:/group", .npz or .safetensors: q, k, v and the other arrays that lie
+    beside them in their own types, and tokens, model, text and layer as far as they are there."""
+    return {name: np.frombuffer(value[2], _dtype(value[0])).reshape(value[1])
+            if isinstance(value, tuple) else value
+            for name, value in _conelab.read(os.fspath(spec)).items()}
+
+
+def write(path, layers, *, tokens=(), model="", text=""):
+    """Writes a trace, which the command and the desktop open: {"layer0": {"q": .., "k": .., "v": ..},
+    ...} with arrays [.., head, n, d]. A layer may have its own "tokens", and further arrays such as
+    "mask" [n_q, n_k]."""
+    rows, kept = [], []
+    for number, (group, arrays) in enumerate(layers.items()):
+        arrays = dict(arrays)
+        words = [str(t) for t in arrays.pop("tokens", tokens)]
+        index = arrays.pop("layer", number if group else -1)
+        texts = {key: arrays.pop(key, "") for key in ("model", "text")}
+        model, text = model or texts["model"], text or texts["text"]
+        kept.append({name: np.asarray(a) for name, a in arrays.items()})
+        rows.append((group.strip("/"), [tensor(name, a) for name, a in kept[-1].items()], words,
+                     int(index)))
+    attributes = [(name, value) for name, value in (("model", model), ("text", text)) if value]
+    _conelab.write(os.fspath(path), rows, attributes)
+
+
+def trace(*args, **keywords):
+    """Records the queries, keys and values of a Hugging Face model; see conelab.tracing.trace."""
+    from . import tracing
+    return tracing.trace(*args, **keywords)
+
+
+def __getattr__(name):
+    if name in ("torch", "transformers", "tracing"):
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module 'conelab' has no attribute '{name}'")

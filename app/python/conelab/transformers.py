@@ -1,0 +1,103 @@
+"""Conelab's operators as attention of Hugging Face models.
+
+    conelab.transformers.register(gamma=0.5)
+    model.set_attn_implementation("conelab:penumbral")   # or AutoModel.from_pretrained(..., attn_implementation=...)
+
+"conelab" is scaled dot product with the model's own scaling, "conelab:NAME" the similarity NAME. The
+model's masks apply: causal, bool, and additive ones whose numbers are 0 or as low as -inf. Grouped
+key heads are shared by their query heads. Dropout in training, soft caps, sinks and learned position
+biases are refused, because the operators would silently leave them out.
+"""
+import functools
+import json
+
+import torch
+from transformers import AttentionInterface
+from transformers.masking_utils import AttentionMaskInterface, sdpa_mask
+
+from . import _conelab
+from .torch import attention
+
+_REFUSED = ("softcap", "s_aux", "position_bias")
+
+
+def register(threads=0, **parameters):
+    """Registers "conelab" and a name for each similarity. `parameters` are given to those similarities
+    that have them: register(gamma=0.5)."""
+    rows = json.loads(_conelab.rows("similarities"))
+    taken = {row["name"]: {p["key"] for p in row["parameters"]} for row in rows}
+    for key in parameters:
+        if not any(key in keys for keys in taken.values()):
+            raise ValueError(f"no similarity has the parameter '{key}'")
+    for name, keys in taken.items():
+        own = {key: value for key, value in parameters.items() if key in keys}
+        compute = functools.partial(_attend, similarity=name, threads=threads, parameters=own)
+        for implementation in (f"conelab:{name}",) + (("conelab",) if name == "dot" else ()):
+            AttentionInterface.register(implementation, compute)
+            AttentionMaskInterface.register(implementation, sdpa_mask)
+
+
+def is_causal_call(module, query, attention_mask, is_causal):
+    """Whether a model's attention without a mask is causal, as transformers understands it."""
+    if attention_mask is not None or query.shape[2] == 1:
+        return False
+    return bool(getattr(module, "is_causal", True) if is_causal is None else is_causal)
+
+
+def seen_keys(attention_mask, n_k):
+    """A model's mask [batch, 1 or head, n_q, n_k] as bool: True where the query sees the key."""
+    mask = attention_mask[..., :n_k]
+    if mask.dtype == torch.bool:
+        return mask
+    seen, hidden = mask == 0, mask <= torch.finfo(mask.dtype).min / 2
+    if not bool((seen | hidden).all()):
+        raise ValueError("conelab takes masks, and additive masks of 0 and -inf, but no biases of "
+                         "other numbers")
+    return seen
+
+
+def repeated(x, heads):
+    """Key heads [batch, heads / groups, n, d] as those of all query heads, in the same memory where
+    there is one."""
+    groups = heads // x.shape[1]
+    if groups == 1:
+        return x
+    return x[:, :, None].expand(-1, -1, groups, -1, -1).flatten(1, 2)
+
+
+def _attend(module, query, key, value, attention_mask, scaling=None, dropout=0.0, is_causal=None,
+            similarity="dot", threads=0, parameters=None, **keywords):
+    for name in _REFUSED:
+        if keywords.get(name) is not None:
+            raise ValueError(f"conelab has no {name}, which this model uses")
+    if dropout and module.training:
+        raise ValueError(f"conelab has no dropout of weights (found {dropout}): set the model's "
+                         "attention dropout to 0, or use eval()")
+    parameters = dict(parameters or {})
+    if similarity == "dot" and scaling is not None:
+        parameters["scale"] = float(scaling)
+    heads = query.shape[1]
+    key, value = repeated(key, heads), repeated(value, heads)
+    compute = functools.partial(attention, similarity=similarity, threads=threads, **parameters)
+    if attention_mask is None:
+        causal = is_causal_call(module, query, attention_mask, is_causal)
+        out = compute(query, key, value, mask="causal" if causal else None)
+    else:
+        out = _masked(compute, query, key, value, seen_keys(attention_mask, key.shape[2]))
+    return out.transpose(1, 2).contiguous(), None
+
+
+def _masked(compute, query, key, value, seen):
+    """Attention under masks [batch or 1, head or 1, n_q, n_k]: elements that share a mask are one
+    call."""
+    batch, heads = query.shape[:2]
+    seen = seen.expand(batch if seen.shape[0] > 1 else 1, -1, -1, -1)
+    if seen.shape[0] > 1 and bool((seen == seen[:1]).all()):
+        seen = seen[:1]
+    if seen.shape[1] > 1:
+        return torch.cat([_masked(compute, query[:, h:h + 1], key[:, h:h + 1], value[:, h:h + 1],
+                                  seen[:, h:h + 1]) for h in range(heads)], dim=1)
+    if seen.shape[0] == 1:
+        return compute(query, key, value, mask=seen[0, 0])
+    return torch.cat([compute(query[b:b + 1], key[b:b + 1], value[b:b + 1], mask=seen[b, 0])
+                      for b in range(batch)])

@@ -1,0 +1,89 @@
+// Traces, read and written.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "app/python/module.h"
+#include "core/files/read_tensors.h"
+#include "core/files/sandbox.h"
+#include "core/files/trace_write.h"
+#include "core/operators/operator.h"
+
+namespace conelab::python {
+namespace {
+
+namespace nb = nanobind;
+
+nb::list texts(const std::vector<std::string>& all) {
+  nb::list list;
+  for (const std::string& text : all) {
+    list.append(nb::steal(
+        PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace")));
+  }
+  return list;
+}
+
+/// Returns (number type, sizes, bytes).
+nb::tuple array_of(const InputTensor& tensor) {
+  const nb::bytes bytes = std::visit(
+      [](const auto& numbers) {
+        return nb::bytes(numbers.data(), numbers.size() * sizeof(numbers.front()));
+      },
+      tensor.numbers);
+  return nb::make_tuple(static_cast<int>(tensor.dtype), nb::cast(tensor.extents), bytes);
+}
+
+/// Reads a layer: a dictionary of arrays as `array_of` returns them, texts and attributes.
+nb::dict read(const std::string& spec) {
+  Input input;
+  run_unlocked([&](const std::function<bool()>& cancelled) {
+    InputOptions options;
+    options.digest = false;
+    for (const ParameterInfo& info : tensor_parameters()) options.parameters.emplace_back(info.key);
+    input = read_input_sandboxed(spec, options, {.cancelled = cancelled});
+  });
+  nb::dict layer;
+  layer["q"] = array_of(input.query);
+  if (input.key) layer["k"] = array_of(*input.key);
+  if (input.value) layer["v"] = array_of(*input.value);
+  if (input.output_grad) layer["output_grad"] = array_of(*input.output_grad);
+  for (const auto& [name, tensor] : input.parameters) layer[name.c_str()] = array_of(tensor);
+  if (!input.mask.empty()) {
+    const std::vector<std::int64_t> sizes = {input.query.shape().token,
+                                             input.key_or_query().shape().token};
+    layer["mask"] = nb::make_tuple(static_cast<int>(NumberType::u8), nb::cast(sizes),
+                                   nb::bytes(input.mask.data(), input.mask.size()));
+  }
+  if (!input.query_token.empty()) layer["tokens"] = texts(input.query_token);
+  if (input.key_token != input.query_token) layer["key_tokens"] = texts(input.key_token);
+  if (!input.model.empty()) layer["model"] = texts({input.model})[0];
+  if (!input.text.empty()) layer["text"] = texts({input.text})[0];
+  if (input.layer) layer["layer"] = *input.layer;
+  return layer;
+}
+
+/// (group, arrays, texts of tokens, number of the layer or -1)
+using Layer = std::tuple<std::string, std::vector<Tensor>, std::vector<std::string>, std::int64_t>;
+
+void write(const std::string& path, const std::vector<Layer>& layers,
+           const std::vector<std::tuple<std::string, std::string>>& attributes) {
+  std::vector<TraceLayer> all;
+  for (const auto& [group, arrays, tokens, number] : layers) {
+    TraceLayer& layer = all.emplace_back(TraceLayer{group, {}, tokens, {}});
+    for (const Tensor& array : arrays) layer.arrays.push_back(view_of(array));
+    if (number >= 0) layer.attributes.emplace_back("layer", number);
+  }
+  Attributes of_file;
+  for (const auto& [name, value] : attributes) of_file.emplace_back(name, value);
+  run_unlocked([&](const auto&) { write_trace(path, all, of_file); });
+}
+
+}  // namespace
+
+void add_files(nb::module_& module) {
+  module.def("read", &read);
+  module.def("write", &write);
+}
+
+}  // namespace conelab::python

@@ -1,0 +1,99 @@
+// The C interface: statuses, error texts, results in memory of the caller.
+#include "core/capi/conelab.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace conelab::tests {
+namespace {
+
+using testing::HasSubstr;
+
+/// Two heads of eight tokens of four features, and what they give.
+struct Small {
+  std::vector<float> q = std::vector<float>(64), output = std::vector<float>(64);
+  std::int64_t sizes[3] = {2, 8, 4}, strides[3] = {32, 4, 1};
+  conelab_tensor input{"q", q.data(), CONELAB_F32, 3, sizes, strides};
+  conelab_tensor result{"output", output.data(), CONELAB_F32, 3, sizes, strides};
+
+  Small() {
+    for (std::size_t i = 0; i < q.size(); ++i) q[i] = 0.1f * static_cast<float>(i % 7);
+  }
+};
+
+TEST(CInterface, ComputesOutputsGradientsAndTiles) {
+  Small s;
+  conelab_plan* plan = nullptr;
+  ASSERT_EQ(conelab_prepare("penumbral:gamma=2", &s.input, 1, &plan), CONELAB_OK);
+  std::size_t count = 0;
+  const conelab_tensor* results = conelab_results(plan, CONELAB_BACKWARD, &count);
+  ASSERT_EQ(count, 5U);  // q, k, v, gamma, height
+  EXPECT_STREQ(results[3].name, "gamma");
+  EXPECT_EQ(results[3].dtype, CONELAB_F64);
+  ASSERT_EQ(conelab_forward(plan, &s.input, 1, &s.result, 1, nullptr), CONELAB_OK);
+  EXPECT_NE(s.output.front(), 0);
+
+  double gamma = 0;
+  const std::int64_t one = 1;
+  const conelab_tensor slope{"gamma", &gamma, CONELAB_F64, 1, &one, &one};
+  ASSERT_EQ(conelab_backward(plan, &s.input, 1, &slope, 1, nullptr), CONELAB_OK);
+  EXPECT_NE(gamma, 0);
+
+  float weights[8] = {};
+  const std::int64_t sizes[] = {1, 8}, strides[] = {8, 1};
+  const conelab_tensor tile{"tile", weights, CONELAB_F32, 2, sizes, strides};
+  const conelab_tile row{0, 1, 3, 4, 0, 8};
+  ASSERT_EQ(conelab_map_tile(plan, &s.input, 1, CONELAB_WEIGHTS, &row, &tile, nullptr), CONELAB_OK);
+  float sum = 0;
+  for (const float w : weights) sum += w;
+  EXPECT_NEAR(sum, 1, 1e-6);
+  conelab_release(plan);
+  conelab_release(nullptr);
+}
+
+TEST(CInterface, StatesErrorsByThread) {
+  Small s;
+  conelab_plan* plan = nullptr;
+  EXPECT_EQ(conelab_prepare("penumbrel", &s.input, 1, &plan), CONELAB_MISUSE);
+  EXPECT_EQ(plan, nullptr);
+  EXPECT_THAT(conelab_error(), HasSubstr("did you mean 'penumbral'"));
+  std::thread([] { EXPECT_STREQ(conelab_error(), ""); }).join();
+  EXPECT_EQ(conelab_prepare("dot:gamma=1", &s.input, 1, &plan), CONELAB_MISUSE);
+  EXPECT_THAT(conelab_error(), HasSubstr("gamma"));
+}
+
+TEST(CInterface, StopsWhereTheCallerWantsIt) {
+  Small s;
+  conelab_plan* plan = nullptr;
+  ASSERT_EQ(conelab_prepare("dot", &s.input, 1, &plan), CONELAB_OK);
+  const conelab_run run{1, [](void*) { return 1; }, nullptr};
+  EXPECT_EQ(conelab_forward(plan, &s.input, 1, &s.result, 1, &run), CONELAB_INTERRUPTED);
+  conelab_release(plan);
+}
+
+TEST(CInterface, ServesTwoThreadsAtOnce) {
+  Small s;
+  conelab_plan* plan = nullptr;
+  ASSERT_EQ(conelab_prepare("umbral", &s.input, 1, &plan), CONELAB_OK);
+  ASSERT_EQ(conelab_forward(plan, &s.input, 1, &s.result, 1, nullptr), CONELAB_OK);
+  const auto compute = [&] {
+    std::vector<float> own(64);
+    conelab_tensor result = s.result;
+    result.data = own.data();
+    for (int i = 0; i < 50; ++i) {
+      EXPECT_EQ(conelab_forward(plan, &s.input, 1, &result, 1, nullptr), CONELAB_OK);
+      EXPECT_EQ(own, s.output);
+    }
+  };
+  std::thread one(compute), two(compute);
+  one.join();
+  two.join();
+  conelab_release(plan);
+}
+
+}  // namespace
+}  // namespace conelab::tests

@@ -1,0 +1,176 @@
+"""conelab.torch: gradients, compile, types, refusals. Needs the installed package and PyTorch."""
+import time
+import unittest
+
+try:
+    import torch
+except ImportError:
+    raise unittest.SkipTest("no PyTorch")
+
+import conelab
+import conelab.torch
+from conelab.torch import attention
+
+torch.manual_seed(5)
+D = 4
+
+
+def tokens(*shape, dtype=torch.float64):
+    return torch.randn(*shape, dtype=dtype, requires_grad=True)
+
+
+def parameter(*shape):
+    return torch.randn(*shape, dtype=torch.float64, requires_grad=True)
+
+
+# Ten operators: keywords, and the parameters that require gradients.
+CASES = {
+    "penumbral": ({"similarity": "penumbral"}, {"gamma": lambda: torch.tensor(
+        1.5, dtype=torch.float64, requires_grad=True)}),
+    "umbral": ({"similarity": "umbral"}, {"gamma": lambda: torch.tensor(
+        [1.0, 2.0], dtype=torch.float64, requires_grad=True), "radius": lambda: torch.tensor(
+            0.5, dtype=torch.float64, requires_grad=True)}),
+    "penumbral-finite": ({"similarity": "penumbral-finite"}, {}),
+    "umbral-finite": ({"similarity": "umbral-finite"}, {}),
+    "dot": ({"similarity": "dot", "mask": "causal", "bias": "alibi"}, {}),
+    "laplacian": ({"similarity": "laplacian"}, {"gamma": lambda: torch.tensor(
+        0.7, dtype=torch.float64, requires_grad=True)}),
+    "hyperbolic": ({"similarity": "hyperbolic"}, {}),
+    "multiplicative": ({"similarity": "multiplicative"}, {"W": lambda: parameter(D, D)}),
+    "additive": ({"similarity": "additive"}, {"W": lambda: parameter(3, D),
+                                              "U": lambda: parameter(3, D),
+                                              "v_a": lambda: parameter(3)}),
+    "agglomerative": ({"operator": "agglomerative"},
+                      {"P": lambda: parameter(D, D), "Q": lambda: parameter(D, D),
+                       "W_reference": lambda: parameter(D, 2), "W_query": lambda: parameter(D, 2)}),
+    "multi-head": ({"operator": "multi-head", "similarity": "penumbral", "heads": 2},
+                   {"P_query": lambda: parameter(2, D, D), "P_key": lambda: parameter(2, D, D),
+                    "P_value": lambda: parameter(2, D, D)}),
+}
+
+
+def case(name):
+    keywords, made = CASES[name]
+    heads = 1 if name == "multi-head" else 2
+    own = {key: make() for key, make in made.items()}
+    return keywords, [tokens(1, heads, 5, D) for _ in range(3)], own
+
+
+class Gradients(unittest.TestCase):
+    def test_gradcheck_of_ten_operators(self):
+        for name in CASES:
+            keywords, qkv, own = case(name)
+
+            def compute(q, k, v, *extra):
+                return attention(q, k, v, **keywords, **dict(zip(own, extra)))
+
+            with self.subTest(name):
+                self.assertTrue(torch.autograd.gradcheck(compute, (*qkv, *own.values()), atol=1e-5))
+
+    def test_opcheck_of_ten_operators(self):
+        for name in CASES:
+            keywords, qkv, own = case(name)
+            mask = keywords.get("mask")
+            words = {k: v for k, v in keywords.items() if k not in ("mask", "similarity", "operator")}
+            text = ",".join(own) + "|" + conelab.torch.call_text(
+                keywords.get("similarity"), keywords.get("operator"), mask, words)
+            with self.subTest(name):
+                torch.library.opcheck(torch.ops.conelab.attention.default,
+                                      (*qkv, list(own.values()), text, 1, True))
+
+    def test_equals_numpys_interface(self):
+        q, k, v = (tokens(2, 6, D) for _ in range(3))
+        g = torch.randn(2, 6, D, dtype=torch.float64)
+        out, lse = attention(q, k, v, gamma=2.0, return_lse=True)
+        (out * g).sum().backward()
+        r = conelab.attend(*(x.detach().numpy() for x in (q, k, v)), gamma=2.0,
+                           keep=("output", "lse", "gradients"), output_grad=g.numpy())
+        self.assertTrue(torch.equal(out, torch.from_numpy(r.output)))
+        self.assertTrue(torch.equal(lse, torch.from_numpy(r.lse)))
+        self.assertFalse(lse.requires_grad)
+        for name, x in (("q", q), ("k", k), ("v", v)):
+            self.assertTrue(torch.equal(x.grad, torch.from_numpy(r.gradients[name])))
+
+    def test_a_tensor_may_have_gradients_of_part(self):
+        q, k, v = (tokens(2, 5, D).detach() for _ in range(3))
+        gamma = torch.tensor([1.0, 2.0], requires_grad=True)  # float32 beside float64
+        attention(q, k, v, gamma=gamma).square().sum().backward()
+        self.assertEqual(gamma.grad.shape, (2,))
+        self.assertNotEqual(gamma.grad[0], 0)
+
+    def test_second_derivatives_and_vmap_say_that_they_are_not_there(self):
+        q = tokens(2, 5, D)
+        (slope,) = torch.autograd.grad(attention(q).square().sum(), q, create_graph=True)
+        with self.assertRaisesRegex(NotImplementedError, "second derivatives"):
+            slope.sum().backward()
+        with self.assertRaisesRegex(NotImplementedError, "vmap"):
+            torch.vmap(attention)(torch.randn(3, 2, 5, D))
+
+
+class Compiled(unittest.TestCase):
+    def test_compiles_without_graph_breaks(self):
+        w = parameter(D, D)
+
+        def layer(x, gamma):
+            return attention(x @ w, x, x, similarity="umbral", gamma=gamma, mask="causal").tanh()
+
+        x, gamma = tokens(2, 5, D), torch.tensor(1.5, dtype=torch.float64, requires_grad=True)
+        compiled = torch.compile(layer, fullgraph=True, backend="aot_eager")
+        expected = torch.autograd.grad(layer(x, gamma).sum(), (x, gamma, w))
+        found = torch.autograd.grad(compiled(x, gamma).sum(), (x, gamma, w))
+        for a, b in zip(found, expected):
+            torch.testing.assert_close(a, b)
+
+
+class Types(unittest.TestCase):
+    def test_half_types_and_autocast(self):
+        wide = tokens(2, 6, 8)
+        expected = attention(wide)
+        for dtype, error in ((torch.float16, 5e-3), (torch.bfloat16, 5e-2)):
+            x = wide.detach().to(dtype).requires_grad_()
+            out = attention(x)
+            self.assertEqual(out.dtype, dtype)
+            out.sum().backward()
+            self.assertEqual(x.grad.dtype, dtype)
+            torch.testing.assert_close(out.double(), expected, atol=error, rtol=0)
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            self.assertEqual(attention(wide.float()).dtype, torch.bfloat16)
+            self.assertEqual(attention(wide).dtype, torch.float64)
+
+    def test_what_is_refused(self):
+        q = tokens(2, 5, D)
+        with self.assertRaisesRegex(ValueError, "contiguous"):
+            attention(q.mT)
+        with self.assertRaisesRegex(ValueError, "another type"):
+            attention(q, q.float(), q)
+        with self.assertRaisesRegex(ValueError, "penumbral"):
+            attention(q, similarity="penumbrel")
+        with self.assertRaisesRegex(ValueError, "wrong type"):
+            attention(torch.ones(4, 4, dtype=torch.int64))
+
+
+class Cost(unittest.TestCase):
+    def test_a_small_call_costs_little(self):
+        """Prints the microseconds of processor time of a call at n = 16, with the kernel's own."""
+        x = torch.randn(1, 1, 16, 16)
+        plan = conelab.torch._Call(x, x, x, (), "|penumbral")
+        memory = torch.empty_like(x)
+        out = conelab.torch._tensor("output", memory)
+        best = {}
+        for name, run in (("engine", lambda: plan.plan.forward(plan.inputs, [out], 1)),
+                          ("numpy", lambda: conelab.attention(x.numpy(), threads=1)),
+                          ("torch", lambda: attention(x, threads=1))):
+            run()
+            times = []
+            for _ in range(30):
+                start = time.thread_time()
+                for _ in range(100):
+                    run()
+                times.append((time.thread_time() - start) / 100)
+            best[name] = min(times) * 1e6
+        print("µs of a call at n = 16:", {name: round(t, 1) for name, t in best.items()})
+        self.assertLess(best["torch"] - best["engine"], 400)
+
+
+if __name__ == "__main__":
+    unittest.main()

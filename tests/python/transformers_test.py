@@ -1,0 +1,125 @@
+"""conelab.transformers and conelab.trace on models with random weights; nothing is downloaded. Needs
+the installed package, PyTorch and transformers."""
+import pathlib
+import tempfile
+import unittest
+
+try:
+    import torch
+    import transformers
+except ImportError:
+    raise unittest.SkipTest("no PyTorch or transformers")
+
+import numpy as np
+
+import conelab
+import conelab.transformers
+
+conelab.transformers.register(threads=1)
+SMALL = {"vocab_size": 50, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
+         "intermediate_size": 64, "max_position_embeddings": 32}
+
+
+def models():
+    bert = transformers.BertConfig(**SMALL, attention_probs_dropout_prob=0.0)
+    gpt = transformers.GPT2Config(vocab_size=50, n_embd=32, n_layer=2, n_head=4, n_positions=32,
+                                  attn_pdrop=0.0, resid_pdrop=0.0, embd_pdrop=0.0)
+    llama = transformers.LlamaConfig(**SMALL, num_key_value_heads=2)
+    return {"bert": transformers.BertForMaskedLM(bert), "gpt2": transformers.GPT2LMHeadModel(gpt),
+            "llama": transformers.LlamaForCausalLM(llama)}
+
+
+def batch(padded):
+    ids = torch.randint(0, 50, (2, 9))
+    seen = torch.ones(2, 9, dtype=torch.int64)
+    if padded:
+        seen[1, 6:] = 0
+    return {"input_ids": ids, "attention_mask": seen}
+
+
+class Models(unittest.TestCase):
+    def setUp(self):
+        torch.manual_seed(3)
+
+    def test_dot_has_the_logits_of_sdpa(self):
+        for name, model in models().items():
+            for padded in (False, True):
+                with self.subTest(name, padded=padded), torch.no_grad():
+                    inputs = batch(padded)
+                    model.eval().set_attn_implementation("sdpa")
+                    expected = model(**inputs).logits
+                    model.set_attn_implementation("conelab")
+                    seen = inputs["attention_mask"].bool()
+                    difference = (model(**inputs).logits - expected)[seen].abs().max()
+                    self.assertLess(difference, 1e-5)
+
+    def test_penumbral_trains(self):
+        for name, model in models().items():
+            with self.subTest(name):
+                model.train().set_attn_implementation("conelab:penumbral")
+                inputs = batch(False)
+                optimizer = torch.optim.Adam(model.parameters(), 1e-2)
+                losses = []
+                for _ in range(8):
+                    loss = model(**inputs, labels=inputs["input_ids"]).loss
+                    optimizer.zero_grad()
+                    loss.backward()
+                    optimizer.step()
+                    losses.append(loss.item())
+                self.assertLess(losses[-1], 0.8 * losses[0])
+
+    def test_generates_with_a_cache(self):
+        model = models()["llama"].eval()
+        ids = batch(False)["input_ids"][:1]
+        model.set_attn_implementation("sdpa")
+        expected = model.generate(ids, max_new_tokens=5, do_sample=False)
+        model.set_attn_implementation("conelab")
+        self.assertTrue(torch.equal(model.generate(ids, max_new_tokens=5, do_sample=False), expected))
+
+    def test_dropout_is_refused_in_training(self):
+        model = transformers.BertForMaskedLM(transformers.BertConfig(**SMALL))
+        model.train().set_attn_implementation("conelab")
+        with self.assertRaisesRegex(ValueError, "dropout"):
+            model(**batch(False))
+        model.eval()(**batch(False))
+
+
+class Tokenizer:
+    def convert_ids_to_tokens(self, ids):
+        return [f"t{i}" for i in ids]
+
+
+class Traces(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = str(pathlib.Path(folder.name) / "trace.h5")
+
+    def test_a_trace_holds_what_attention_saw(self):
+        for name, model in models().items():
+            with self.subTest(name):
+                model.eval().set_attn_implementation("sdpa")
+                inputs = {"input_ids": torch.arange(9)[None]}
+                expected = model(**inputs).logits
+                found = conelab.trace(model, inputs, self.path, Tokenizer()).logits
+                self.assertTrue(torch.allclose(found, expected, atol=1e-6))
+                self.assertEqual(model.config._attn_implementation, "sdpa")
+                layer = conelab.read(f"{self.path}:/layer1")
+                self.assertEqual(layer["q"].shape, (4, 9, 8))
+                self.assertEqual(layer["k"].shape, (2 if name == "llama" else 4, 9, 8))
+                self.assertEqual(layer["tokens"][8], "t8")
+                self.assertEqual("mask" in layer, name != "bert")
+                if name != "bert":
+                    np.testing.assert_array_equal(layer["mask"], np.tril(np.ones((9, 9))))
+
+    def test_padding_is_left_out(self):
+        model = models()["bert"].eval()
+        conelab.trace(model, batch(True), self.path, layers=[1])
+        self.assertEqual(conelab.read(f"{self.path}:/text0/layer1")["q"].shape, (4, 9, 8))
+        self.assertEqual(conelab.read(f"{self.path}:/text1/layer1")["q"].shape, (4, 6, 8))
+        with self.assertRaises(RuntimeError):
+            conelab.read(f"{self.path}:/text1/layer0")
+
+
+if __name__ == "__main__":
+    unittest.main()
