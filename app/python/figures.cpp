@@ -8,11 +8,11 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
-#include "app/figure_sink.h"
 #include "app/lca_json.h"
 #include "app/list_rows.h"
 #include "app/python/module.h"
 #include "core/figure/svg.h"
+#include "core/study/figure_output.h"
 #include "core/study/figure_request.h"
 
 namespace conelab::python {
@@ -27,7 +27,7 @@ class Figure {
          const std::map<std::string, std::string>& parameters, const std::string& width) {
     std::mutex mutex;
     run_unlocked([&](const std::function<bool()>& cancelled) {
-      FigureRequest request{name, inputs, parameters, width};
+      FigureRequest request{name, inputs, parameters, width, {}, {}};
       request.context.cancelled = cancelled;
       request.context.remark = [&](const std::string& text) {
         const std::lock_guard lock(mutex);
@@ -41,8 +41,8 @@ class Figure {
   [[nodiscard]] std::vector<std::string> remarks() const { return remarks_; }
   void save(const std::string& path) const {
     run_unlocked([&](const auto&) {
-      (void)claim_figure(path);
-      write_figure_file(list_, path);
+      (void)claim_figure(path, JobContext());
+      write_figure_file(list_, path, JobContext());
     });
   }
 
