@@ -526,12 +526,10 @@ JobKind attend_job() {
                  {"dtype", "--dtype",
                   "f64, f32, bf16 or f16 (also float32, f4, ...); default: f64 for f64 input, "
                   "else f32"},
-                 threads_field(),
-                 {"allow_external", "--allow-external",
-                  "follow links and storage out of the input file", FieldKind::flag}},
+                 threads_field()},
       .run = run_attend,
       .check = check_attend,
-      .check_input = check_queries,
+      .check_input = [](const JobSpec& spec) { (void)declared_queries(spec); },
       .keys = call_keys};
   add_reading_fields(kind);
   return kind;

@@ -110,10 +110,20 @@ InputOptions options_of(const AttendJob& job) {
 
 }  // namespace
 
-void check_queries(const JobSpec& spec) {
-  InputOptions options = options_of(attend_of(spec));
+std::vector<std::int64_t> declared_queries(const JobSpec& spec) {
+  const AttendJob job = attend_of(spec);
+  std::vector<std::int64_t> extents;
+  if (job.input.empty()) return extents;
+  InputOptions options = options_of(job);
   options.numbers = options.digest = false;
-  (void)read_input_sandboxed(spec.text("input"), options);
+  run_sandboxed(
+      parse_input_spec(job.input).path, {},
+      [&](ArchiveWriter& writer) {
+        extents = read_input(job.input, options).query.extents;
+        visit(writer, extents);
+      },
+      [&](ArchiveReader& reader) { visit(reader, extents); });
+  return extents;
 }
 
 Input read_attend_input(const AttendJob& job, const std::function<bool()>& cancelled) {

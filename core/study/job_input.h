@@ -20,8 +20,9 @@ void check_key_lengths(const Call& call, const std::vector<std::int64_t>& length
 /// Returns the keys of `-p` under the spec's call. Throws misuse for an unknown operator or part.
 [[nodiscard]] std::vector<std::string> call_keys(const JobSpec& spec);
 
-/// Throws a failure if the spec's input has no q, without reading numbers.
-void check_queries(const JobSpec& spec);
+/// Returns the sizes of q in the spec's input, without reading numbers; none if it has no input.
+/// Throws a failure if it has no q, or if its arrays do not fit.
+[[nodiscard]] std::vector<std::int64_t> declared_queries(const JobSpec& spec);
 
 /// Checks that the job's output may be replaced, and that it can be written. Throws misuse if it is
 /// one of the inputs, or if a file lies there that is not a result of the kind `kind`, which
