@@ -27,8 +27,8 @@ using Json = nlohmann::ordered_json;
 using rank::Fit;
 using rank::NormInterval;
 
-/// The most nodes of a hierarchy: one decomposition of its sign matrix then takes a minute, and
-/// none can be stopped before its end.
+/// The most nodes of a hierarchy. A decomposition of its sign matrix takes O(n³), and none can be
+/// stopped before its end.
 constexpr Node most_nodes = 2048;
 
 struct RankResult {
