@@ -203,7 +203,7 @@ class Files(unittest.TestCase):
     def test_figures_show_themselves(self):
         q = tokens(2, 5, 4, dtype=np.float32)
         drawn = conelab.figure("heatmap", [{"q": q, "k": q, "v": q, "tokens": list("abcde")}], head=1,
-                               operators="dot")
+                               similarities=["dot", "umbral:gamma=2"])
         self.assertIn("<svg", drawn._repr_svg_())
         drawn.save(self.path.with_suffix(".pdf"))
         self.assertEqual(self.path.with_suffix(".pdf").read_bytes()[:4], b"%PDF")

@@ -65,8 +65,10 @@ def main(build, python):
         folder = pathlib.Path(temporary)
         fresh = environment(folder / "fresh", "numpy", "ml_dtypes")
         try:
-            run(fresh, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, f"--config-settings=build-dir={made}",
-                SOURCE)
+            # The compiler by the name that the other builds use, or the cache knows nothing.
+            run(fresh, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder,
+                f"--config-settings=build-dir={made}", SOURCE,
+                env={**os.environ, "CC": "cc", "CXX": "c++"})
         finally:
             shutil.rmtree(made, ignore_errors=True)
         (wheel,) = folder.glob("*.whl")

@@ -83,7 +83,7 @@ def weights(q, k=None, *, similarity=None, operator=None, mask=None, lengths=Non
 
 
 def _words(parameters):
-    return {key: value_text(key, value) for key, value in parameters.items()}
+    return {key: value_text(value) for key, value in parameters.items()}
 
 
 def lca(cone, u, v, *, model="", **parameters):

@@ -11,11 +11,9 @@ ELEMENTS = {"float64": 0, "float32": 1, "float16": 2, "bfloat16": 3, "int64": 4,
 TENSOR_NAMES = frozenset(_conelab.tensor_names())
 
 
-def value_text(key, value):
+def value_text(value):
     """A parameter as the command line takes it: 2.5, "paper", [1, 2] for the heads."""
     if isinstance(value, str):
-        if ":" in value:
-            raise ValueError(f"{key}: a value holds no ':' (found '{value}')")
         return value
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -25,7 +23,7 @@ def value_text(key, value):
         return repr(float(value))
     rows = list(value)
     nested = any(np.ndim(row) > 0 for row in rows)
-    return (";" if nested else ",").join(value_text(key, row) for row in rows)
+    return (";" if nested else ",").join(value_text(row) for row in rows)
 
 
 def call_text(similarity, operator, mask, keywords):
@@ -35,8 +33,10 @@ def call_text(similarity, operator, mask, keywords):
         parts.append(f"similarity={similarity}")
     if mask:
         parts.append("mask=" + "+".join([mask] if isinstance(mask, str) else mask))
-    parts += [f"{key}={value_text(key, value)}" for key, value in keywords.items()
+    parts += [f"{key}={value_text(value)}" for key, value in keywords.items()
               if value is not None]
+    if any(":" in part for part in parts[1:]):
+        raise ValueError(f"a value holds no ':' (found {', '.join(parts)})")
     return ":".join(parts)
 
 
