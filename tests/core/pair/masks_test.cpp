@@ -38,7 +38,7 @@ TEST(Window, OfAnyWidthIsTheReferences) {
     std::int64_t expected = 0;
     for (std::int64_t i = 0; i < extents.query; ++i) {
       for (std::int64_t j = 0; j < extents.key; ++j) {
-        expected += extents.head * (reference::sees(problem, 0, i, j) ? 1 : 0);
+        expected += extents.head * (reference::sees(problem, 0, 0, i, j) ? 1 : 0);
       }
     }
     EXPECT_EQ(seen_pairs(call), expected) << width;
