@@ -53,7 +53,7 @@ void write_part(const std::string& file, const PartRecord& r) {
     array.variables.push_back(one_number(name, value));
   });
   array.attributes.emplace_back("reason", r.reason);
-  write_labelled(file, {program_version(), {{"sample", array}}, {}});
+  write_labelled(file, {program_version(), {{"sample", array}}, {}, {}});
 }
 
 PartRecord read_part(const std::string& file) {

@@ -255,7 +255,7 @@ LabelledArray fit_group(const RankResult& result) {
 }
 
 void write_result(const JobSpec& spec, const RankResult& result, const Hierarchy& hierarchy) {
-  LabelledFile file{.creator = program_version(), .groups = {}, .attributes = {}};
+  LabelledFile file{.creator = program_version(), .groups = {}, .attributes = {}, .tensors = {}};
   file.groups = {{"hierarchy", hierarchy_group(hierarchy)}, {"rank/norm", norm_group(result)}};
   if (!result.fits.empty()) file.groups.emplace_back("rank/fit", fit_group(result));
   file.attributes = {{"result", std::string("rank")}, {"spec", json_line(spec_to_json(spec))}};

@@ -292,7 +292,7 @@ QString ExplorerView::query_name(std::int64_t i) const {
 }
 
 QString ExplorerView::key_name(std::int64_t i) const {
-  return token_name("key", i, workspace_.trace()->key_label(i));
+  return token_name("key", i, workspace_.trace()->key_label(batch(), i));
 }
 
 QString ExplorerView::about_tokens(bool brief) const {
