@@ -12,7 +12,9 @@ void expect_no_weight_above_one() {
   int above = 0;
   for (int i = 0; i < 10000; ++i) {
     const T logit = static_cast<T>(0.001 * i);
-    const T sum = std::exp(logit);  // Of a row with this logit alone, whose reference is 0.
+    // Of a row with this logit alone, whose reference is 0, and whose exponential the kernels round
+    // down.
+    const T sum = std::nextafter(std::exp(logit), T(0));
     const RowWeights<T> law{WeightLaw::softmax, 0, T(1) / sum};
     above += std::exp(logit) * (T(1) / sum) > 1 ? 1 : 0;
     EXPECT_LE(law.of(logit), 1) << logit;
