@@ -103,6 +103,7 @@ void receive_input(ArchiveReader& reader, Input& input) {
   }
   visit(reader, input);
   for (InputTensor* tensor : tensors_of(input)) {
+    if (tensor->name.empty()) continue;  // Only its sizes were wanted (InputOptions::numbers).
     const auto found = numbers.find(tensor->name);
     if (found == numbers.end()) fail("{}: damaged: its reader lost a tensor", input.path);
     tensor->numbers = std::move(found->second);

