@@ -55,7 +55,7 @@ JobSpec attend_spec(const desktop::TraceChoice& trace, const Call& call) {
   spec.values["input"] = trace.group.empty() ? trace.file : trace.file + ":" + trace.group;
   spec.values["output"] = operator_name(call) + ".h5";
   spec.values["call"] = call;
-  const auto& [query, key, value, reading] = trace.arrays;
+  const auto& [query, key, value, reading, weights] = trace.arrays;
   add_reading(reading, spec);
   for (const auto& [field, array] : {std::pair("q", query), {"k", key}, {"v", value}}) {
     if (!array.empty()) spec.values[field] = array;

@@ -27,8 +27,8 @@ struct RootTensor {
 struct LabelledFile {
   std::string creator;  ///< Program and version; attribute `creator` of the root.
   std::vector<std::pair<std::string, LabelledArray>> groups;
-  Attributes attributes;            ///< Further attributes of the root.
-  std::vector<RootTensor> tensors;  ///< Written only; read_labelled_file leaves them out.
+  Attributes attributes;                 ///< Further attributes of the root.
+  std::vector<RootTensor> tensors = {};  ///< Written only; read_labelled_file leaves them out.
   /// For a file that was read: whether its bytes have changed since they were written (seal.h).
   bool changed = false;
 

@@ -8,12 +8,14 @@
 namespace conelab {
 namespace {
 
-constexpr double none = std::numeric_limits<double>::quiet_NaN();
+constexpr double absent = std::numeric_limits<double>::quiet_NaN();
 
 std::string shown(double value, double half) {
   return plain_number(number_text({value, value - half, value + half, usual_level}));
 }
-std::string shown(double value) { return plain_number(number_text({value, none, none, none})); }
+std::string shown(double value) {
+  return plain_number(number_text({value, absent, absent, absent}));
+}
 
 TEST(NumberText, EndsWhereItsIntervalDoes) {
   EXPECT_EQ(shown(0.93123, 0.0042), "0.931 ± 0.004");
@@ -45,7 +47,7 @@ TEST(NumberText, WithoutAnIntervalHasFourDigitsOrIsWhole) {
   EXPECT_EQ(shown(-0.0), "0");
   EXPECT_EQ(shown(2.34567e-9), "2.346 · 10⁻⁹");
   EXPECT_EQ(shown(123456.78), "123457");
-  EXPECT_EQ(shown(none), "–");
+  EXPECT_EQ(shown(absent), "–");
   EXPECT_EQ(shown(INFINITY), "–");
 }
 
