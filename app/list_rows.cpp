@@ -207,15 +207,14 @@ Json figures_json() {
 
 Json key_json(const KeyInfo& key) {
   Json json{{"key", key.key}, {"about", key.about}};
-  const std::optional<double> number = key.is_text() ? std::nullopt : parse_number(key.initial);
+  std::optional<double> number;
+  if (!key.is_text()) number = parse_number(key.initial);
   json["domain"] = key.is_text() && key.domain == Domain::any ? "text" : domain_text(key.domain);
   if (key.domain == Domain::choice) json["choices"] = key.choices;
   const bool whole = key.domain == Domain::whole || key.domain == Domain::count;
-  if (number && whole) {
-    json["default"] = std::llround(*number);
-  } else {
-    json["default"] = number ? Json(*number) : Json(key.initial);
-  }
+  json["default"] = key.initial;
+  if (number) json["default"] = *number;
+  if (number && whole) json["default"] = std::llround(*number);
   return json;
 }
 

@@ -34,7 +34,9 @@ void check_names(const Axis& axis, const Labels& labels, const Labels& known) {
 void check_numbers(const Axis& axis, const std::vector<std::int64_t>& values) {
   if (values.empty()) misuse("the sweep has no {}", axis.option);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (values[i] < 1) misuse("{} must be at least 1 (found {})", axis.option, values[i]);
+    const bool implied = is_implied(axis, std::to_string(values[i]));
+    if (values[i] < 1 && !implied)
+      misuse("{} must be at least 1 (found {})", axis.option, values[i]);
     if (i > 0 && values[i] <= values[i - 1]) {
       misuse("{} must ascend (found {})", axis.option, values[i]);
     }

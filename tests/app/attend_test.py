@@ -319,7 +319,7 @@ class File(AttendTest):
         found = result.json()
         self.assertEqual(result.err, "")
         self.assertEqual(found["extents"], {"batch": 1, "head": 12, "query": 30, "key": 30,
-                                            "feature": 32, "value": 32})
+                                            "feature": 32, "value": 32, "key_head": 12})
         again = found["command"].split()
         self.assertEqual(again[:2], ["conelab", "attend"])
         self.ok(*again[1:])

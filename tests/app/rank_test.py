@@ -76,7 +76,7 @@ class Rank(ProgramTest):
         path = self.hierarchy("pair.h5", [(1, 0)], 2)
         self.fails(2, "rank", path, "--alphas", "0.5",
                    says="--alphas: expected numbers from 1 (found '0.5')")
-        self.fails(2, "rank", path, "--similarities", "dott", says="unknown similarity 'dott'")
+        self.fails(2, "rank", path, "--similarities", "dott", says="dott is no similarity")
         self.fails(2, "rank", path, "--dims", "0..3", says="--dims")
         self.fails(2, "rank", path, "--time-limit", "0", says="the time limit must be positive")
         self.fails(2, "rank", path, "-o", path, says="is the input too")

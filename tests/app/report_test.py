@@ -21,6 +21,7 @@ name = "cost"
 operators = "dot,umbral"
 lengths = "16,32"
 rounds = 6
+passes = "forward"
 [[figure]]
 name = "fig1"
 kind = "heatmap"

@@ -33,7 +33,7 @@ TEST(ArrayChoice, TellsWhatDoesNotFit) {
   EXPECT_EQ(array_problem(arrays, {"a", "", ""}), "");
   EXPECT_EQ(array_problem(arrays, {"a", "b", "e"}), "");
   EXPECT_EQ(array_problem(arrays, {"a", "c", ""}), "The features of q and k differ: 8 against 7.");
-  EXPECT_EQ(array_problem(arrays, {"a", "d", ""}), "The numbers of heads differ: 4 against 2.");
+  EXPECT_EQ(array_problem(arrays, {"a", "d", ""}), "The heads of k and v differ: 2 against 4.");
   EXPECT_EQ(array_problem(arrays, {"a", "b", ""}), "The tokens of k and v differ: 9 against 6.");
   EXPECT_NE(array_problem(arrays, {"", "b", ""}), "");
 }
