@@ -36,7 +36,8 @@ std::string shipped_trace() {
 
 FigureRequest request_of(const desktop::FigureChoice& choice,
                          const std::function<bool()>& cancelled = {}) {
-  return {choice.name, choice.inputs, choice.parameters, choice.width, {}, {.cancelled = cancelled}};
+  return {choice.name, choice.inputs,           choice.parameters, choice.width,
+          {},          {.cancelled = cancelled}};
 }
 
 figure::DisplayList draw(const desktop::FigureChoice& choice,

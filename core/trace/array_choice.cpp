@@ -136,8 +136,11 @@ ArrayNames guess_arrays(const std::vector<NamedArray>& arrays) {
   const auto or_else = [](const std::string& twin, const std::string& other) {
     return twin.empty() ? other : twin;
   };
-  return {found->name, or_else(twin_of(arrays, found->name, 1), key),
-          or_else(twin_of(arrays, found->name, 2), value), {}, ""};
+  return {found->name,
+          or_else(twin_of(arrays, found->name, 1), key),
+          or_else(twin_of(arrays, found->name, 2), value),
+          {},
+          ""};
 }
 
 std::string array_problem(const std::vector<NamedArray>& arrays, const ArrayNames& names) {

@@ -9,8 +9,8 @@ using fixtures::error_of;
 using ::testing::HasSubstr;
 
 const std::vector<KeyInfo> keys = {{"n", "500", "nodes", Domain::whole, "", 1000},
-                               {"dtype", "f32", "type", Domain::choice, "f32|f64"},
-                               {"path", "", "folder", Domain::any, "text"}};
+                                   {"dtype", "f32", "type", Domain::choice, "f32|f64"},
+                                   {"path", "", "folder", Domain::any, "text"}};
 
 TEST(Keys, GiveValuesAndDefaults) {
   const KeyValues values("data set tree", keys, {{"n", "7"}, {"path", "/a b"}});
