@@ -104,8 +104,8 @@ TEST_F(Inspect, OneDamagedArrayDoesNotHideTheOthers) {
     add_tensor(root, "q", {3, 4});
   });
   const Inspection found = inspect(path("t.h5"));
-  ASSERT_EQ(found.problems.size(), 1u);
-  EXPECT_THAT(found.problems[0], HasSubstr("/a: filter 32015 (zstd) is not read"));
+  EXPECT_TRUE(found.sound());
+  EXPECT_THAT(item(found, "/a").unread, HasSubstr("filter 32015 (zstd)"));
   EXPECT_EQ(item(found, "/q").problem, "");
 }
 
@@ -174,8 +174,8 @@ TEST_F(Inspect, ReadsTheOtherFormats) {
   spill(path("a.npz"), archive);
   const Inspection found = inspect(path("a.npz"));
   ASSERT_EQ(found.items.size(), 3u);
-  EXPECT_EQ(found.problems.size(), 1u);
-  EXPECT_THAT(found.items[1].problem, HasSubstr("x.txt: truncated"));
+  EXPECT_TRUE(found.sound());
+  EXPECT_NE(found.items[1].unread, "");
   EXPECT_EQ(found.items[2].type, "f32");
   spill(path("a.npz"), patched(archive, archive.find("PK\x01\x02") - 1, "?"));
   EXPECT_THAT(inspect(path("a.npz")).problems.back(), HasSubstr("wrong checksum"));
@@ -184,13 +184,17 @@ TEST_F(Inspect, ReadsTheOtherFormats) {
 
 TEST_F(Inspect, StringsCannotAskForMoreThanTheFileHolds) {
   spill(path("a.npy"), npy("|S0", "(4611686018427387904,)", ""));
-  EXPECT_THAT(inspect(path("a.npy")).problems.at(0), HasSubstr("wrong dtype"));
+  const auto said = [&](const char* name) {
+    const Inspection found = inspect(path(name));
+    return found.items.at(0).problem + found.items.at(0).unread;
+  };
+  EXPECT_THAT(said("a.npy"), HasSubstr("dtype"));
   spill(path("a.npz"), zip({{"token.npy", npy("<U0", "(4611686018427387904,)", ""), true}}));
-  EXPECT_THAT(inspect(path("a.npz")).problems.at(0), HasSubstr("wrong dtype"));
+  EXPECT_THAT(said("a.npz"), HasSubstr("dtype"));
   // 16 M strings of one byte deflate to 16 KB and would take 512 MB.
   const std::string many(most_npy_strings + 1, '\0');
   spill(path("a.npz"), zip({{"token.npy", npy("|S1", "(16777217,)", many), true}}));
-  EXPECT_THAT(inspect(path("a.npz")).problems.at(0),
+  EXPECT_THAT(said("a.npz"),
               HasSubstr("token: holds 16777217 strings (expected at most 16777216)"));
   spill(path("a.npy"), npy("|S2", "(2,)", std::string("abc\0", 4)));
   EXPECT_TRUE(inspect(path("a.npy")).sound());

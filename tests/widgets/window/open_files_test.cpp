@@ -277,7 +277,7 @@ TEST(OpenFiles, ResultsWithADamagedArrayOpenAndItIsTold) {
     opened.drop({damaged_copy(file, opened.state)});
     EXPECT_TRUE(opened.in_front(dock));
     EXPECT_TRUE(wait_for([&] {
-      return opened.window.error_shown().contains("/bad: filter 32015");
+      return opened.window.error_shown().contains("its bytes are not those");
     })) << opened.window.error_shown().toStdString();
   }
 }
