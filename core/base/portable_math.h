@@ -9,7 +9,7 @@ namespace conelab::portable {
 [[nodiscard]] double log(double x);
 /// Returns 0 below −745 and infinity above 709.79.
 [[nodiscard]] double exp(double x);
-/// |x| < 1e5; the error is absolute, below 2^-52.
+/// |x| < 1e5; the error is absolute, at most 2^-52.
 [[nodiscard]] double sin(double x);
 [[nodiscard]] double cos(double x);
 /// x >= 1.

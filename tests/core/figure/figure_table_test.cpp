@@ -66,6 +66,12 @@ std::shared_ptr<const tree::HeadTree> small_tree() {
       tree::AncestorOrder{3, {0, 0, 0, 0, 0, 0, 1, 1, 0}, {0, 0, 0, 0, 0, 0, 1, 1, 0}, {0, 1, 2}};
   head->dendrogram = tree::merge_by_depth(head->depth, 3);
   head->segmentation = tree::segmentation(std::vector<double>(9, 1.0 / 3), 3);
+  head->placed = tree::HeadElements{geometry::cone_system("penumbral"), {}};
+  for (const auto& [axis, height] : {std::pair(0.3, 0.2), {-0.4, 0.25}, {0.0, 0.7}}) {
+    head->placed->elements.push_back(
+        geometry::element_at(head->placed->system, geometry::Vector::Constant(1, axis), height));
+  }
+  head->ancestors = tree::merge_ancestors(*head->placed, head->dendrogram);
   return head;
 }
 
