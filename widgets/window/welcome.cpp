@@ -78,6 +78,7 @@ Welcome::Welcome(const std::string& shipped_trace, QWidget* parent) : QWidget(pa
   auto* scroll = new QScrollArea;
   scroll->setFrameShape(QFrame::NoFrame);
   scroll->setWidgetResizable(true);
+  scroll->setAccessibleName(tr("Welcome page"));
   whole->addWidget(scroll);
   auto* page = new QWidget;
   scroll->setWidget(page);
