@@ -273,7 +273,8 @@ TEST(StoredMaps, TheirCommandDrawsThem) {
   ASSERT_TRUE(opened.shows("/attention/weights"));
   opened.copy_as_command();
   const QString command = QGuiApplication::clipboard()->text();
-  EXPECT_TRUE(command.startsWith("conelab figure heatmap -o heatmap.pdf --input")) << command.toStdString();
+  EXPECT_TRUE(command.startsWith("conelab figure heatmap -o heatmap.pdf --input"))
+      << command.toStdString();
   EXPECT_TRUE(command.contains("all.h5")) << command.toStdString();
   EXPECT_FALSE(command.contains("similarities")) << command.toStdString();
 }
