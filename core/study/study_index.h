@@ -3,15 +3,15 @@
 //
 //   DIR/study.toml            a copy of the study
 //   DIR/index.json            format 1: title, seed, quick, program, machine, report, jobs
-//   DIR/jobs/KEY.h5           the result of a job; KEY is job_key (job_table.h). Figures are
-//   KEY.svg,
-//                             KEY.pdf and KEY.png
+//   DIR/jobs/KEY.h5           the result of a job; KEY is job_key (job_table.h). A figure has
+//                             KEY.svg, KEY.pdf and KEY.png
 //   DIR/jobs/KEY.json         the job's entry of the index, written after its result
 //   DIR/log.txt               a line for each event
 //
 // Every file is written whole or not at all, so that a kill at any moment loses no finished job.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
