@@ -91,6 +91,8 @@ double sample_value(const ParameterInfo& info, std::int64_t head) {
   if (key == "memory") return 4;  // Longer than a segment.
   if (key == "seed") return 0;    // What tests draw by themselves.
   if (key == "height") return 1.25 + 0.25 * static_cast<double>(head);
+  // A large source leaves no space for the random tokens.
+  if (key == "K") return 0.75 + 0.0625 * static_cast<double>(head);
   const double step = 0.125 * static_cast<double>(head);
   if (info.domain == Domain::whole) return 3;
   if (info.domain == Domain::count) return 2;
