@@ -142,8 +142,8 @@ int run_whole(const Study& study, const TypedRun& typed) {
   set_shard(typed, options);
   Progress bar("run");
   StudyContext context{.job = command_context(), .worker = {"/proc/self/exe", "job-worker"}};
-  context.progress = [&](double fraction, double left, const std::string& current) {
-    bar.update(fraction, current, left);
+  context.progress = [&](const StudyProgress& now) {
+    bar.update(now.fraction, now.text, now.seconds);
   };
   context.ended = [&](const std::string& line) {
     bar.clear();

@@ -1,8 +1,10 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <QDesktopServices>
 #include <QDir>
 #include <QStandardPaths>
+#include <QUrl>
 #include <filesystem>
 
 #include "app/command_job.h"
@@ -122,7 +124,9 @@ desktop::Backends desktop_backends() {
           [](const std::string& name) -> Backend* {
             return name == "cuda" ? &cuda_backend() : nullptr;
           },
-          cell_line};
+          cell_line,
+          {command_context(), {"/proc/self/exe", "job-worker"}},
+          [](const QString& file) { return QDesktopServices::openUrl(QUrl::fromLocalFile(file)); }};
 }
 
 }  // namespace conelab

@@ -333,8 +333,9 @@ class StudyRun {
 
   void report_progress(const std::string& stage) {
     if (!context_.progress) return;
+    StudyProgress now;
+    std::vector<std::string>& names = now.running;
     double left = 0, done = spent_;
-    std::vector<std::string> names;
     for (std::size_t i = 0; i < index_.jobs.size(); ++i) {
       if (own_[i] && !started_[i]) left += weight(i);
     }
@@ -345,11 +346,11 @@ class StudyRun {
     }
     const double elapsed = std::chrono::duration<double>(SteadyClock::now() - start_).count();
     const std::size_t ended = index_.count("done") + index_.count("failed");
-    std::string current =
-        fmt::format("{}/{} {}", ended, index_.jobs.size(), fmt::join(names, ", "));
-    if (!stage.empty() && names.size() == 1) current += " " + stage;
-    context_.progress(done / (done + left), done > 0 ? elapsed * left / done : unknown_time,
-                      current);
+    now.text = fmt::format("{}/{} {}", ended, index_.jobs.size(), fmt::join(names, ", "));
+    if (!stage.empty() && names.size() == 1) now.text += " " + stage;
+    now.fraction = done / (done + left);
+    if (done > 0) now.seconds = elapsed * left / done;
+    context_.progress(now);
   }
 
   /// Marks the jobs that could not run because an input is missing; jobs of other shards that read

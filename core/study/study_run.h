@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -17,13 +18,20 @@ struct StudyOptions {
   int shards = 1;      ///< is run, and what can be made of these alone.
 };
 
+/// How far a running study is.
+struct StudyProgress {
+  double fraction = 0;  ///< Of the whole study, in [0, 1].
+  double seconds =
+      std::numeric_limits<double>::quiet_NaN();  ///< Expected until the end; NaN: unknown.
+  std::vector<std::string> running = {};         ///< The names of the jobs that run.
+  std::string text = {};  ///< One line: how many jobs have ended, which run, and their stage.
+};
+
 /// What a study is given by whoever runs it. Its functions are called from one thread at a time.
 struct StudyContext {
   JobContext job;                   ///< Of the jobs. Its `progress` is not used.
   std::vector<std::string> worker;  ///< The command that starts a worker of jobs (job_worker.h).
-  /// Receives the done fraction of the whole study, the expected seconds left (NaN: unknown) and
-  /// the names of the running jobs. Empty: nobody listens.
-  std::function<void(double fraction, double seconds, const std::string& current)> progress = {};
+  std::function<void(const StudyProgress&)> progress = {};  ///< Empty: nobody listens.
   /// Receives a line for each job that ended. Empty: nobody listens.
   std::function<void(const std::string& line)> ended = {};
 };

@@ -202,6 +202,13 @@ inline BenchChoice::BenchChoice() {
   numbers("seq_len") = std::string("1024..8192:x2");
 }
 
+/// A study and the size in which it is run.
+struct StudyChoice {
+  std::string file;    ///< The study, or the index.json of its results; empty: none is open.
+  bool quick = false;  ///< Whether the smaller values that the study names are used.
+  bool operator==(const StudyChoice&) const = default;
+};
+
 struct Session {
   TraceChoice trace;
   MapChoice maps;
@@ -210,6 +217,7 @@ struct Session {
   FigureChoice figure;
   std::string figure_output;  ///< The file of an exported figure; empty: the program chooses.
   BenchChoice bench;
+  StudyChoice study;
   std::string theme = themes[0];
   bool operator==(const Session&) const = default;
 };

@@ -95,10 +95,14 @@ void members(A& a, BenchChoice& c) {
   a("compared", c.compared), a("page", c.page), a("place", c.place), a("hidden", c.hidden);
 }
 template <class A>
+void members(A& a, StudyChoice& c) {
+  a("file", c.file), a("quick", c.quick);
+}
+template <class A>
 void members(A& a, Session& s) {
   a("trace", s.trace), a("maps", s.maps), a("locked", s.locked), a("cones", s.cones);
-  a("figure", s.figure), a("figure_output", s.figure_output), a("bench", s.bench),
-      a("theme", s.theme);
+  a("figure", s.figure), a("figure_output", s.figure_output), a("bench", s.bench);
+  a("study", s.study), a("theme", s.theme);
 }
 
 template <class Part>

@@ -1,5 +1,5 @@
-// Functions that the program supplies to the window: figures by name, commands, benchmarks. They
-// are plain functions, so that tests can supply their own.
+// Functions that the program supplies to the window: figures by name, commands, benchmarks,
+// studies. They are plain functions, so that tests can supply their own.
 #pragma once
 
 #include <functional>
@@ -8,6 +8,7 @@
 #include "core/figure/display_list.h"
 #include "widgets/benchmarks/bench_run.h"
 #include "widgets/session/session.h"
+#include "widgets/studies/study_model.h"
 
 namespace conelab::desktop {
 
@@ -25,6 +26,10 @@ struct Backends {
   std::function<Backend*(const std::string&)> device;
   /// Returns the command line that computes "weights" or "logits" as exactly as views show them.
   std::function<std::string(const TraceChoice&, const Call&, const std::string&)> cell_command;
+  StudyBackend studies = {};
+  /// Shows a figure or a page of HTML in the program that the user prefers for it. Returns whether
+  /// there is one.
+  std::function<bool(const QString& file)> show_elsewhere = {};
 };
 
 }  // namespace conelab::desktop

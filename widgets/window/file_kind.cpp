@@ -9,9 +9,16 @@
 
 #include "core/base/error.h"
 #include "core/files/inspect.h"
+#include "widgets/studies/study_model.h"
 
 namespace conelab::desktop {
 namespace {
+
+/// Returns whether a file is a study, or the index of a study's results.
+bool is_study_file(const QString& file) {
+  return file.endsWith(QLatin1String(".toml"), Qt::CaseInsensitive) ||
+         is_study_index(file.toStdString());
+}
 
 /// Returns whether the first bytes are those of a session, whatever the file is called.
 bool is_session_file(const QString& file) {
@@ -107,6 +114,7 @@ FoundFile identify_file(const QString& named, const Cancelled& cancelled) {
     found.session = std::make_shared<SavedSession>(load_session(path));
     return found;
   }
+  if (QFileInfo(path).isFile() && is_study_file(path)) return {FileKind::study, path};
   const FileFormat format = detect_format(path.toStdString());
   if (format != FileFormat::hdf5) return in_archive(path, format, cancelled);
   const auto content =

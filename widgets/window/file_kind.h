@@ -17,6 +17,7 @@ enum class FileKind {
   result,   ///< A result of attend.
   tree,     ///< A result of tree.
   session,  ///< A session of this program.
+  study,    ///< A study, or the index.json of its results.
   arrays,   ///< Arrays, none of which is called q. The user has to choose q, k and v.
   other,    ///< Valid, but without a view of its kind.
 };

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "widgets/benchmarks/bench_model.h"
 #include "widgets/data/data_view.h"
+#include "widgets/studies/study_model.h"
 #include "widgets/trace/workspace.h"
 
 namespace conelab::desktop {
@@ -69,6 +70,7 @@ QString places_text(const Files& shown) {
   };
   add(FileKind::trace, QObject::tr("Attention maps"));
   add(FileKind::benchmark, QObject::tr("Benchmarks"));
+  add(FileKind::study, QObject::tr("Studies"));
   add(FileKind::other, QObject::tr("Data"));
   return places.isEmpty() ? QString() : QObject::tr("Open: %1.").arg(places.join(", "));
 }
@@ -110,12 +112,14 @@ QString trace_of(const Files& shown) {
 
 }  // namespace
 
-FileOpener::FileOpener(Workspace& workspace, BenchModel& benchmarks, DataView& data)
-    : workspace_(workspace), benchmarks_(benchmarks), data_(data) {}
+FileOpener::FileOpener(Workspace& workspace, BenchModel& benchmarks, StudyModel& studies,
+                       DataView& data)
+    : workspace_(workspace), benchmarks_(benchmarks), studies_(studies), data_(data) {}
 
 const char* FileOpener::dock_of(const FoundFile& file) const {
   if (file.kind == FileKind::trace || file.path == stored_map_) return "dock-maps";
   if (file.kind == FileKind::benchmark) return "dock-benchmarks";
+  if (file.kind == FileKind::study) return "dock-studies";
   return file.has_figure() ? "dock-figures" : "dock-data";
 }
 
@@ -174,6 +178,7 @@ void FileOpener::take(const Found& found) {
   show_trace(of_kind(files, FileKind::trace));
   show_stored(files);
   show_benchmarks(of_kind(files, FileKind::benchmark));
+  show_study(of_kind(files, FileKind::study));
   show_figure(files);
   show_content(files);
   for (auto file = files.rbegin(); file != files.rend(); ++file) {
@@ -247,6 +252,12 @@ void FileOpener::show_benchmarks(const Files& benchmarks) {
   if (count > 0) benchmarks_.open(benchmarks[count - 1].path.toStdString());
 }
 
+void FileOpener::show_study(const Files& studies) {
+  if (studies.empty()) return;
+  shown_.push_back(studies.front());
+  studies_.open(studies.front().path.toStdString());
+}
+
 /// Shows files as `conelab figure` draws them: maps of one quantity, or one file of trees.
 void FileOpener::show_figure(const Files& files) {
   const auto first = std::find_if(files.begin(), files.end(),
@@ -267,12 +278,12 @@ void FileOpener::show_figure(const Files& files) {
   });
 }
 
-/// Shows the content of the first file that is neither trace nor benchmark; traces are shown
-/// anyway.
+/// Shows the content of the first file that no other view shows; traces are shown anyway.
 void FileOpener::show_content(const Files& files) {
   if (!of_kind(files, FileKind::trace).empty()) return;
   const auto first = std::find_if(files.begin(), files.end(), [](const FoundFile& file) {
-    return file.kind != FileKind::session && file.kind != FileKind::benchmark;
+    return file.kind != FileKind::session && file.kind != FileKind::benchmark &&
+           file.kind != FileKind::study;
   });
   if (first == files.end()) return;
   data_.know(first->path, first->content);

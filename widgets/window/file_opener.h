@@ -1,10 +1,11 @@
 // Opens files of every kind, any number at once, in the views that show them.
 //
 // Traces are opened in the maps, and so is a result of attend, as it is stored; results of tree are
-// opened in the figures, benchmarks in their view; a session replaces the session; of other files
-// the content is shown. Of arrays without a q, the user says which of them is q, k and v. Several
-// results of attend are shown in one figure, and of two benchmarks the second is compared with the
-// first. If a view can show only one file, it shows the first, and a notice names the others.
+// opened in the figures, benchmarks and studies in their views; a session replaces the session; of
+// other files the content is shown. Of arrays without a q, the user says which of them is q, k and
+// v. Several results of attend are shown in one figure, and of two benchmarks the second is
+// compared with the first. If a view can show only one file, it shows the first, and a notice names
+// the others.
 #pragma once
 
 #include <QObject>
@@ -18,13 +19,14 @@ namespace conelab::desktop {
 
 class BenchModel;
 class DataView;
+class StudyModel;
 class Workspace;
 
 class FileOpener : public QObject {
   Q_OBJECT
 
  public:
-  FileOpener(Workspace& workspace, BenchModel& benchmarks, DataView& data);
+  FileOpener(Workspace& workspace, BenchModel& benchmarks, StudyModel& studies, DataView& data);
 
   /// Opens files. Files of earlier calls that are not open yet are opened as well, after these.
   void open(const QStringList& files);
@@ -65,12 +67,14 @@ class FileOpener : public QObject {
   void show_stored(const Files& files);
   void ask_for_arrays(const Files& files);
   void show_benchmarks(const Files& benchmarks);
+  void show_study(const Files& studies);
   void show_figure(const Files& files);
   void show_content(const Files& files);
   void report(const Found& found);
 
   Workspace& workspace_;
   BenchModel& benchmarks_;
+  StudyModel& studies_;
   DataView& data_;
   QStringList pending_;
   JobHandle job_, arrays_job_;

@@ -23,6 +23,7 @@
 #include "widgets/figures/figures_view.h"
 #include "widgets/maps/maps_view.h"
 #include "widgets/operators/operators_panel.h"
+#include "widgets/studies/studies_view.h"
 #include "widgets/theme/theme.h"
 #include "widgets/window/arrays_dialog.h"
 #include "widgets/window/banner.h"
@@ -147,7 +148,9 @@ void MainWindow::build_views() {
   figures_ = new FiguresView(document_, *jobs_, backends_.draw_figure);
   benchmarks_ = new BenchmarksView(document_, *jobs_, backends_.bench);
   workspace_->use_devices(backends_.device);
-  opener_ = std::make_unique<FileOpener>(*workspace_, benchmarks_->model(), *data_);
+  studies_ = new StudiesView(document_, *jobs_, backends_.studies);
+  opener_ =
+      std::make_unique<FileOpener>(*workspace_, benchmarks_->model(), studies_->model(), *data_);
   place_views();
   connect_views();
   connect_opener();
@@ -167,8 +170,9 @@ void MainWindow::place_views() {
   tabifyDockWidget(maps, layout_.add("dock-figures", tr("Figures"), figures_, right));
   tabifyDockWidget(maps,
                    layout_.add("dock-benchmarks", tr("Benchmarks"), scrolled(benchmarks_), right));
+  tabifyDockWidget(maps, layout_.add("dock-studies", tr("Studies"), studies_, right));
   tabifyDockWidget(maps, welcome);
-  layout_.make_wide({"dock-figures", "dock-benchmarks"});
+  layout_.make_wide({"dock-figures", "dock-benchmarks", "dock-studies"});
   setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
   resize(first_size(*this));
   resizeDocks({data, operators}, {300, 460}, Qt::Vertical);
@@ -210,6 +214,13 @@ void MainWindow::connect_views() {
   connect(benchmarks_, &BenchmarksView::command_wanted, this, copy);
   connect(benchmarks_, &BenchmarksView::figure_wanted, this,
           [this](const FigureChoice& figure) { show_figure(tr("export a benchmark"), figure); });
+  connect(studies_, &StudiesView::file_wanted, this, &MainWindow::open_one);
+  connect(studies_, &StudiesView::command_wanted, this, copy);
+  connect(studies_, &StudiesView::page_wanted, this, [this](const QString& file) {
+    if (!backends_.show_elsewhere || !backends_.show_elsewhere(file)) {
+      banner_->show_notice(tr("No other program here shows %1.").arg(file));
+    }
+  });
 }
 
 void MainWindow::connect_opener() {
@@ -512,10 +523,13 @@ void MainWindow::showEvent(QShowEvent* event) {
 /// The window stays open while a sweep runs, or if a file could not be saved. A second attempt
 /// closes it.
 void MainWindow::closeEvent(QCloseEvent* event) {
-  if (benchmarks_->model().running() && !std::exchange(asked_to_stop_, true)) {
+  const bool measures = benchmarks_->model().running(), computes = studies_->model().running();
+  if ((measures || computes) && !std::exchange(asked_to_stop_, true)) {
     banner_->show_notice(
-        tr("A sweep is running. Close again to stop it; its samples so far are "
-           "kept, and Resume goes on with them."));
+        measures ? tr("A sweep is running. Close again to stop it; its samples so far are "
+                      "kept, and Resume goes on with them.")
+                 : tr("A study is running. Close again to stop it; its finished jobs are kept, "
+                      "and Run goes on with the others."));
     return event->ignore();
   }
   if (!session_file_.close()) return event->ignore();
@@ -532,8 +546,8 @@ void MainWindow::open(const QStringList& files) {
 
 void MainWindow::open_dialog() {
   open(ask_for_files(this, tr("Open"),
-                     tr("Traces, results, sessions (*.h5 *.hdf5 *.npz *.npy "
-                        "*.safetensors *.json);;All files (*)")));
+                     tr("Traces, results, sessions, studies (*.h5 *.hdf5 *.npz *.npy "
+                        "*.safetensors *.json *.toml);;All files (*)")));
 }
 
 void MainWindow::save_dialog() {

@@ -25,6 +25,7 @@ class FiguresView;
 class Guide;
 class MapsView;
 class OperatorsPanel;
+class StudiesView;
 class Welcome;
 
 class MainWindow : public QMainWindow {
@@ -41,6 +42,7 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] MapsView& maps() { return *maps_; }
   [[nodiscard]] ExplorerView& explorer() { return *explorer_; }
   [[nodiscard]] BenchmarksView& benchmarks() { return *benchmarks_; }
+  [[nodiscard]] StudiesView& studies() { return *studies_; }
 
   /// Opens traces, results and sessions of any kind (see file_opener.h). Files that cannot be read
   /// are reported in the window and do not change the session.
@@ -109,11 +111,12 @@ class MainWindow : public QMainWindow {
   SessionFile session_file_;
   RecentFiles recent_;
   std::unique_ptr<JobPool> jobs_;
-  bool asked_to_stop_ = false;  ///< Whether the user was told that closing stops a sweep.
+  bool asked_to_stop_ = false;  ///< Whether the user was told that closing stops a run.
   std::unique_ptr<Workspace> workspace_;
   std::unique_ptr<FileOpener> opener_;
   MapsView* maps_ = nullptr;
   BenchmarksView* benchmarks_ = nullptr;
+  StudiesView* studies_ = nullptr;
   DataView* data_ = nullptr;
   ExplorerView* explorer_ = nullptr;
   FiguresView* figures_ = nullptr;

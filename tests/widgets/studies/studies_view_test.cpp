@@ -1,0 +1,171 @@
+#include "widgets/studies/studies_view.h"
+
+#include <QDir>
+#include <QDockWidget>
+#include <QFileInfo>
+#include <QLabel>
+#include <QTableView>
+#include <QTemporaryDir>
+#include <QToolButton>
+#include <fstream>
+
+#include "app/desktop_backends.h"
+#include "tests/widgets/driving.h"
+#include "widgets/window/main_window.h"
+
+namespace conelab::desktop {
+namespace {
+
+const std::string trace = CONELAB_SOURCE_DIR "/datasets/minilm_trace.h5:/german/layer3";
+
+const std::string two_maps = R"([[attend]]
+name = "maps"
+input = ")" + trace + R"("
+similarity = ["dot", "penumbral"]
+keep = ["weights"]
+)";
+
+/// A window whose studies are run by the built program.
+class StudiesTest : public testing::Test {
+ protected:
+  QTemporaryDir folder, state;
+  QStringList shown;  ///< What other programs would show.
+  MainWindow window{backends(), state.path()};
+
+  StudiesTest() {
+    window.resize(1300, 850);
+    show_active(window);
+  }
+
+  Backends backends() {
+    Backends made = desktop_backends();
+    const std::string program = CONELAB_BINARY_DIR "/bin/conelab";
+    made.studies.context.worker = {program, "bench-worker"};
+    made.studies.worker = {program, "job-worker"};
+    made.show_elsewhere = [this](const QString& file) {
+      shown << file;
+      return true;
+    };
+    return made;
+  }
+  StudyModel& model() { return window.studies().model(); }
+  /// Writes a study and opens it as a file of any kind.
+  void open_study(const std::string& text) {
+    const QString file = folder.filePath("s.toml");
+    std::ofstream(file.toStdString()) << "title = \"Two maps\"\n" << text;
+    window.open({file});
+    ASSERT_TRUE(wait_for([&] { return !model().table().rows.empty(); })) << model().message();
+  }
+  void press(const char* name) {
+    auto* button = window.findChild<QToolButton*>(name);
+    ASSERT_NE(button, nullptr) << name;
+    ASSERT_TRUE(button->isEnabled()) << name;
+    click(*button, QRectF(button->rect()).center());
+  }
+  bool finish() {
+    return wait_for([&] { return !model().running(); });
+  }
+  /// Returns a column of the table that is shown.
+  std::vector<std::string> column(std::size_t index) {
+    std::vector<std::string> texts;
+    for (const auto& row : model().table().rows) texts.push_back(row[index]);
+    return texts;
+  }
+  void activate(int row) {
+    auto* table = window.findChild<QTableView*>("study-jobs");
+    emit table->activated(table->model()->index(row, 0));
+  }
+};
+
+using Texts = std::vector<std::string>;
+
+TEST_F(StudiesTest, AStudyIsOpenedRunAndItsResultShown) {
+  open_study(two_maps);
+  EXPECT_FALSE(window.findChild<QDockWidget*>("dock-studies")->visibleRegion().isEmpty());
+  EXPECT_EQ(column(0), (Texts{"maps-dot", "maps-penumbral"}));
+  EXPECT_EQ(column(2), (Texts{"to do", "to do"}));
+  EXPECT_TRUE(model().files_of(0).empty());
+  press("study-run");
+  ASSERT_TRUE(finish());
+  EXPECT_EQ(column(2), (Texts{"done", "done"})) << model().message();
+  EXPECT_FALSE(model().can_run());
+  activate(1);
+  EXPECT_TRUE(wait_for([&] {
+    const auto& shown = window.workspace().trace();
+    return shown && shown->stored && shown->file == model().files_of(1).front();
+  })) << window.error_shown().toStdString();
+}
+
+TEST_F(StudiesTest, AJobThatFailsDoesNotStopTheOthers) {
+  const std::string damaged = folder.filePath("damaged.h5").toStdString();
+  QFile::copy(CONELAB_SOURCE_DIR "/datasets/minilm_trace.h5", QString::fromStdString(damaged));
+  std::fstream bytes(damaged, std::ios::in | std::ios::out | std::ios::binary);
+  for (int i = 0; i < 200; ++i) bytes.seekp(20000 + 997 * i).write("damage", 6);
+  bytes.close();
+  open_study(two_maps + "[[attend]]\nname = \"bad\"\nsimilarity = \"dot\"\ninput = \"" + damaged +
+             ":/german/layer3\"\n");
+  press("study-run");
+  ASSERT_TRUE(finish());
+  EXPECT_EQ(column(2), (Texts{"done", "done", "failed"}));
+  EXPECT_NE(column(4)[2], "");
+  EXPECT_TRUE(model().failed());
+  EXPECT_TRUE(model().can_run()) << "a failed job can be tried again";
+}
+
+TEST_F(StudiesTest, ARunIsStoppedAndGoesOn) {
+  std::string many = two_maps;
+  many.replace(many.find("[\"dot\", \"penumbral\"]"), 20,
+               "[\"dot\", \"laplacian\", \"penumbral\", \"umbral\"]");
+  open_study(many + "batch = [0]\nhead = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]\n");
+  press("study-run");
+  ASSERT_TRUE(wait_for([&] { return model().index().count("done") > 0; }));
+  EXPECT_FALSE(window.close()) << "a study runs";
+  EXPECT_NE(window.notice_shown(), "");
+  press("study-stop");
+  ASSERT_TRUE(finish());
+  const std::size_t kept = model().index().count("done");
+  EXPECT_GT(kept, 0u);
+  ASSERT_LT(kept, 48u);
+  press("study-run");
+  ASSERT_TRUE(finish());
+  EXPECT_EQ(model().index().count("done"), 48u) << model().message();
+}
+
+TEST_F(StudiesTest, ErrorsAreShownWithTheirLines) {
+  open_study("[[attend]]\nname = \"a\"\ninput = \"missing.h5\"\nsimilarity = \"dott\"\n");
+  EXPECT_TRUE(model().failed());
+  EXPECT_FALSE(model().can_run());
+  EXPECT_EQ(model().table().header.front(), "line");
+  EXPECT_EQ(column(0), (Texts{"4", "5"}));
+}
+
+TEST_F(StudiesTest, ResultsOfAnotherPlaceAreShownByTheirIndex) {
+  open_study(two_maps);
+  press("study-run");
+  ASSERT_TRUE(finish());
+  const QString moved = folder.filePath("moved");
+  ASSERT_TRUE(QDir().rename(folder.filePath("s"), moved));
+  window.open({moved + "/index.json"});
+  const std::string first = (moved + "/jobs").toStdString();
+  ASSERT_TRUE(wait_for(
+      [&] { return !model().files_of(0).empty() && model().files_of(0)[0].starts_with(first); }));
+  EXPECT_EQ(column(2), (Texts{"done", "done"}));
+  EXPECT_FALSE(model().can_run());
+  EXPECT_EQ(model().command(), "");
+}
+
+TEST_F(StudiesTest, TheReportIsWrittenAndShown) {
+  open_study(two_maps + "[[figure]]\nname = \"map\"\nkind = \"heatmap\"\ninput = \"maps\"\n");
+  press("study-run");
+  ASSERT_TRUE(finish());
+  press("study-report");
+  ASSERT_TRUE(wait_for([&] { return !shown.isEmpty(); })) << model().message();
+  EXPECT_EQ(shown[0], folder.filePath("s/report/index.html"));
+  EXPECT_GT(QFileInfo(shown[0]).size(), 10000);
+  activate(2);
+  ASSERT_TRUE(wait_for([&] { return shown.size() == 2; }));
+  EXPECT_TRUE(shown[1].endsWith(".svg"));
+}
+
+}  // namespace
+}  // namespace conelab::desktop

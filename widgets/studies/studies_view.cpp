@@ -1,0 +1,142 @@
+#include "widgets/studies/studies_view.h"
+
+#include <QBoxLayout>
+#include <QCheckBox>
+#include <QLabel>
+#include <QProgressBar>
+#include <QSignalBlocker>
+#include <QToolButton>
+#include <cmath>
+
+#include "core/base/duration.h"
+#include "widgets/dialogs/file_dialogs.h"
+#include "widgets/tables/text_table_model.h"
+#include "widgets/theme/theme.h"
+
+namespace conelab::desktop {
+namespace {
+
+/// A label whose text breaks into lines and does not determine the width of the view.
+QLabel* message_label(const char* name, const QString& accessible) {
+  auto* label = new QLabel;
+  label->setObjectName(name);
+  label->setAccessibleName(accessible);
+  label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  label->setWordWrap(true);
+  label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  return label;
+}
+
+}  // namespace
+
+StudiesView::StudiesView(Document& document, JobPool& jobs, StudyBackend backend, QWidget* parent)
+    : QWidget(parent), model_(document, jobs, std::move(backend)) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(10, 6, 10, 8);
+  title_ = message_label("study-title", tr("The study"));
+  column->addWidget(title_);
+  auto* tools = new QHBoxLayout;
+  build_tools(tools);
+  column->addLayout(tools);
+  bar_ = new QProgressBar;
+  bar_->setObjectName("study-progress");
+  bar_->setAccessibleName(tr("Progress of the study"));
+  bar_->setRange(0, 1000);
+  bar_->hide();
+  column->addWidget(bar_);
+  table_ = new TextTableView;
+  table_->setObjectName("study-jobs");
+  table_->setAccessibleName(tr("The jobs of the study"));
+  table_->setToolTip(tr("Double click, or Enter: show the result of a job"));
+  column->addWidget(table_, 1);
+  message_ = message_label("study-message", tr("What the view has to say"));
+  column->addWidget(message_);
+  connect(table_, &QTableView::activated, this,
+          [this](const QModelIndex& cell) { open_result(cell.row()); });
+  connect(&model_, &StudyModel::changed, this, &StudiesView::show_model);
+  connect(&model_, &StudyModel::progressed, this, &StudiesView::show_progress);
+  connect(&model_, &StudyModel::report_written, this, &StudiesView::page_wanted);
+  follow_palette(this, [this] { show_model(); });
+}
+
+void StudiesView::build_tools(QHBoxLayout* line) {
+  const auto button = [&](const QString& text, const char* name, const QString& help, auto act) {
+    auto* made = new QToolButton;
+    made->setText(text);
+    made->setObjectName(name);
+    made->setToolTip(help);
+    line->addWidget(made);
+    connect(made, &QToolButton::clicked, this, act);
+    return made;
+  };
+  button(tr("Open …"), "study-open", tr("A study (.toml), or the index.json of its results"),
+         [this] { open_dialog(); });
+  run_ = button(tr("Run"), "study-run", tr("Run every job that is not done"),
+                [this] { model_.run(); });
+  cancel_ = button(tr("Stop"), "study-stop",
+                   tr("Finished jobs are kept, and Run goes on with the others"),
+                   [this] { model_.cancel(); });
+  quick_ = new QCheckBox(tr("quick"));
+  quick_->setObjectName("study-quick");
+  quick_->setToolTip(tr("With the smaller values that the study names for a first look"));
+  line->addWidget(quick_);
+  connect(quick_, &QCheckBox::toggled, this, [this](bool on) { model_.set_quick(on); });
+  line->addStretch(1);
+  report_ = button(tr("Report"), "study-report",
+                   tr("Write the report of what is done, and show it in the browser"),
+                   [this] { model_.make_report(); });
+  copy_ = button(tr("Copy as command"), "study-copy", tr("The command line that runs this study"),
+                 [this] { emit command_wanted(QString::fromStdString(model_.command())); });
+}
+
+void StudiesView::show_model() {
+  const QString file = QString::fromStdString(model_.choice().file);
+  const QString title = QString::fromStdString(model_.index().title);
+  title_->setText(
+      file.isEmpty()
+          ? tr("A study is a file of TOML that names data, jobs and figures. Open one, or run the "
+               "first study of the manual (conelab help studies).")
+          : QStringLiteral("<b>%1</b> %2").arg(title.toHtmlEscaped(), file.toHtmlEscaped()));
+  run_->setEnabled(model_.can_run());
+  cancel_->setEnabled(model_.running());
+  report_->setEnabled(model_.can_report());
+  copy_->setEnabled(!model_.command().empty());
+  quick_->setEnabled(!model_.running() && !model_.command().empty());
+  {
+    const QSignalBlocker blocked(quick_);
+    quick_->setChecked(model_.choice().quick);
+  }
+  message_->setText(QString::fromStdString(model_.message()));
+  QPalette colours = palette();
+  if (model_.failed()) colours.setColor(QPalette::WindowText, error_ink(palette()));
+  message_->setPalette(colours);
+  show_progress();
+}
+
+void StudiesView::show_progress() {
+  const StudyProgress& now = model_.progress();
+  bar_->setVisible(model_.running());
+  bar_->setValue(static_cast<int>(now.fraction * 1000));
+  QString text = QString::fromStdString(now.text).replace('%', "%%");
+  if (std::isfinite(now.seconds)) {
+    text += tr(", about %1 left").arg(QString::fromStdString(duration_text(now.seconds)));
+  }
+  bar_->setFormat(text);
+  table_->show_table(model_.table());
+}
+
+void StudiesView::open_dialog() {
+  const QString file =
+      ask_for_file(this, tr("Open a study"), tr("Studies (*.toml index.json);;All files (*)"));
+  if (!file.isEmpty()) model_.open(file.toStdString());
+}
+
+/// HDF5 is shown in this program; of a figure, the first of its files by another one.
+void StudiesView::open_result(int row) {
+  const std::vector<std::string> files = model_.files_of(static_cast<std::size_t>(row));
+  if (files.empty()) return;
+  const QString file = QString::fromStdString(files.front());
+  file.endsWith(QLatin1String(".h5")) ? emit file_wanted(file) : emit page_wanted(file);
+}
+
+}  // namespace conelab::desktop

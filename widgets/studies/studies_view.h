@@ -1,0 +1,49 @@
+// The studies view: the jobs of a study with their states and times, its run, its results and its
+// report.
+#pragma once
+
+#include <QWidget>
+
+#include "widgets/studies/study_model.h"
+
+class QCheckBox;
+class QHBoxLayout;
+class QLabel;
+class QProgressBar;
+class QToolButton;
+
+namespace conelab::desktop {
+
+class TextTableView;
+
+class StudiesView : public QWidget {
+  Q_OBJECT
+
+ public:
+  StudiesView(Document& document, JobPool& jobs, StudyBackend backend, QWidget* parent = nullptr);
+
+  [[nodiscard]] StudyModel& model() { return model_; }
+
+ signals:
+  /// The user wants to see a result in HDF5.
+  void file_wanted(const QString& file);
+  /// The user wants to see a figure or a report, which other programs show.
+  void page_wanted(const QString& file);
+  void command_wanted(const QString& command);
+
+ private:
+  void build_tools(QHBoxLayout* line);
+  void show_model();
+  void show_progress();
+  void open_dialog();
+  void open_result(int row);
+
+  StudyModel model_;
+  QToolButton *run_ = nullptr, *cancel_ = nullptr, *report_ = nullptr, *copy_ = nullptr;
+  QCheckBox* quick_ = nullptr;
+  QProgressBar* bar_ = nullptr;
+  QLabel *title_ = nullptr, *message_ = nullptr;
+  TextTableView* table_ = nullptr;
+};
+
+}  // namespace conelab::desktop

@@ -1,0 +1,262 @@
+#include "widgets/studies/study_model.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <mutex>
+#include <utility>
+
+#include "core/base/duration.h"
+#include "core/base/error.h"
+#include "core/report/report.h"
+#include "core/study/call_json.h"
+
+namespace conelab::desktop {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int poll_pause = 200;  ///< Milliseconds.
+
+std::string count_text(const StudyIndex& index) {
+  std::string text = fmt::format("{} of {} jobs done", index.count("done"), index.jobs.size());
+  if (const std::size_t failed = index.count("failed"); failed > 0) {
+    text += fmt::format(", {} failed", failed);
+  }
+  return text;
+}
+
+}  // namespace
+
+bool is_study_index(const std::string& file) { return fs::path(file).filename() == "index.json"; }
+
+std::string folder_of_study(const std::string& file) {
+  const fs::path path(file);
+  return (is_study_index(file) ? path.parent_path() : fs::path(path).replace_extension()).string();
+}
+
+/// What the thread of a run tells the window's.
+struct StudyModel::Shared {
+  std::mutex mutex;
+  StudyProgress progress;
+  bool job_ended = false;  ///< The folder's index has changed.
+  bool ended = false;
+  std::string error;  ///< Why the run did not reach its end; empty if it did.
+};
+
+struct StudyModel::Loaded {
+  std::shared_ptr<const Study> study;
+  StudyIndex index;
+};
+
+StudyModel::StudyModel(Document& document, JobPool& jobs, StudyBackend backend, QObject* parent)
+    : QObject(parent), document_(document), jobs_(jobs), backend_(std::move(backend)) {
+  polling_.setInterval(poll_pause);
+  connect(&polling_, &QTimer::timeout, this, &StudyModel::poll);
+  connect(&document_, &Document::changed, this, &StudyModel::follow);
+  follow();
+}
+
+StudyModel::~StudyModel() = default;
+
+// ---- the study on display -----------------------------------------------------------------------
+
+void StudyModel::open(const std::string& file) {
+  document_.edit("open a study", [&](Session& s) { s.study = {.file = file}; });
+  if (!running()) load();  // The file may have changed.
+}
+
+void StudyModel::set_quick(bool quick) {
+  document_.edit("choose the size of a study", [&](Session& s) { s.study.quick = quick; });
+}
+
+/// The running study stays on display until it has ended.
+void StudyModel::follow() {
+  if (!running() && choice() != shown_) load();
+}
+
+void StudyModel::load() {
+  shown_ = choice();
+  study_.reset();
+  index_ = {};
+  if (shown_.file.empty()) return say("");
+  say("Reading " + shown_.file + " …");
+  loading_ = jobs_.start<Loaded>(
+      "reading " + fs::path(shown_.file).filename().string(),
+      [choice = shown_](const JobContext& context) {
+        const std::string folder = folder_of_study(choice.file);
+        if (is_study_index(choice.file)) return Loaded{nullptr, read_index(folder)};
+        auto study = std::make_shared<const Study>(read_study(choice.file, choice.quick));
+        if (!study->errors.empty()) return Loaded{study, {}};
+        return Loaded{study, plan_study(*study, folder, context.cancel_check())};
+      },
+      [this](Loaded loaded) {
+        loading_.finished();
+        study_ = std::move(loaded.study);
+        index_ = std::move(loaded.index);
+        say_state();
+      },
+      [this](const std::string& message) {
+        loading_.finished();
+        say(message, true);
+      });
+}
+
+/// Says how far the study is, or that it is wrong.
+void StudyModel::say_state() {
+  if (study_ && !study_->errors.empty()) {
+    return say(fmt::format("{}: nothing can be run before these errors are corrected", shown_.file),
+               true);
+  }
+  say(folder_of_study(shown_.file) + ": " + count_text(index_), index_.count("failed") > 0);
+}
+
+TextTable StudyModel::table() const {
+  if (study_ && !study_->errors.empty()) {
+    TextTable errors{{"line", "error"}, {}};
+    for (const StudyError& error : study_->errors) {
+      errors.rows.push_back({std::to_string(error.line), error.text});
+    }
+    return errors;
+  }
+  TextTable jobs{{"job", "kind", "state", "time", "remark"}, {}};
+  const auto& now = progress_.running;
+  for (const JobRecord& job : index_.jobs) {
+    const bool runs = running() && std::find(now.begin(), now.end(), job.name) != now.end();
+    const std::string remark = job.remarks.empty() ? std::string() : job.remarks.front();
+    jobs.rows.push_back({job.name, job.kind,
+                         runs                      ? "running"
+                         : job.status == "pending" ? "to do"
+                                                   : job.status,
+                         job.done() ? duration_text(job.seconds) : "-",
+                         job.error.empty() ? remark : job.error});
+  }
+  return jobs;
+}
+
+std::vector<std::string> StudyModel::files_of(std::size_t job) const {
+  std::vector<std::string> files;
+  if (job >= index_.jobs.size() || !index_.jobs[job].done()) return files;
+  for (const std::string& file : index_.jobs[job].files) {
+    files.push_back((fs::path(folder_of_study(shown_.file)) / file).string());
+  }
+  return files;
+}
+
+// ---- running ------------------------------------------------------------------------------------
+
+bool StudyModel::can_run() const {
+  return study_ && study_->errors.empty() && !running() && !reporting_.active() &&
+         index_.count("done") < index_.jobs.size();
+}
+
+void StudyModel::run() {
+  if (!can_run()) return;
+  run_ = std::make_shared<Shared>();
+  progress_ = {};
+  // A job that is cancelled before it starts never runs; the destruction of its work is the only
+  // event that always happens.
+  const auto ended = std::shared_ptr<void>(nullptr, [shared = run_](void*) {
+    const std::lock_guard lock(shared->mutex);
+    shared->ended = true;
+  });
+  const auto work = [shared = run_, ended, study = study_, backend = backend_,
+                     folder = folder_of_study(shown_.file)](const JobContext& context) {
+    StudyContext all{.job = backend.context, .worker = backend.worker};
+    all.job.cancelled = context.cancel_check();
+    all.progress = [&](const StudyProgress& now) {
+      context.progress(now.fraction);
+      const std::lock_guard lock(shared->mutex);
+      shared->progress = now;
+    };
+    all.ended = [&](const std::string&) {
+      const std::lock_guard lock(shared->mutex);
+      shared->job_ended = true;
+    };
+    try {
+      (void)run_study(*study, {.folder = folder}, all);
+    } catch (const Error& error) {
+      const std::lock_guard lock(shared->mutex);
+      shared->error = error.kind() == ErrorKind::interrupted
+                          ? "Stopped; finished jobs are kept, and Run goes on with the others."
+                          : error.what();
+    }
+    return true;
+  };
+  running_ = jobs_.start<bool>(
+      "study " + fs::path(shown_.file).stem().string(), work, [](bool) {}, nullptr);
+  polling_.start();
+  say("Running; results go into " + folder_of_study(shown_.file));
+}
+
+void StudyModel::cancel() {
+  if (!running()) return;
+  running_.cancel();
+  say("Stopping …");
+}
+
+void StudyModel::poll() {
+  bool job_ended, ended;
+  std::string error;
+  {
+    const std::lock_guard lock(run_->mutex);
+    progress_ = run_->progress;
+    job_ended = std::exchange(run_->job_ended, false);
+    ended = run_->ended;
+    error = run_->error;
+  }
+  try {
+    if (job_ended || ended) index_ = read_index(folder_of_study(shown_.file));
+  } catch (const Error& missing) {
+    if (error.empty()) error = missing.what();
+  }
+  if (!ended) return emit progressed();
+  polling_.stop();
+  progress_ = {};
+  error.empty() ? say_state() : say(error, !error.starts_with("Stopped"));
+  follow();
+}
+
+std::string StudyModel::command() const {
+  if (shown_.file.empty() || is_study_index(shown_.file)) return "";
+  std::vector<std::string> words = {"conelab", "run", shown_.file, "-o",
+                                    folder_of_study(shown_.file)};
+  if (shown_.quick) words.emplace_back("--quick");
+  return shell_line(words);
+}
+
+// ---- the report ---------------------------------------------------------------------------------
+
+bool StudyModel::can_report() const {
+  return !running() && !reporting_.active() && index_.count("done") > 0;
+}
+
+void StudyModel::make_report() {
+  if (!can_report()) return;
+  const std::string folder = folder_of_study(shown_.file);
+  reporting_ = jobs_.start<std::string>(
+      "report of " + fs::path(folder).filename().string(),
+      [folder, all = backend_.context](const JobContext& context) mutable {
+        all.cancelled = context.cancel_check();
+        const std::string output = folder + "/report";
+        write_report(conelab::make_report({folder}, output, all), output);
+        return output + "/index.html";
+      },
+      [this](const std::string& page) {
+        reporting_.finished();
+        say("The report is " + page);
+        emit report_written(QString::fromStdString(page));
+      },
+      [this](const std::string& message) {
+        reporting_.finished();
+        say(message, true);
+      });
+  say("Writing the report …");
+}
+
+void StudyModel::say(const std::string& message, bool failed) {
+  message_ = message;
+  failed_ = failed;
+  emit changed();
+}
+
+}  // namespace conelab::desktop

@@ -1,0 +1,99 @@
+// The model of the studies view: a study with the state of its jobs, its run and its report.
+//
+// A study is opened by its file, and its results lie in the folder beside it that has its name
+// without the ending. The folder of a study that was computed elsewhere is opened by its
+// index.json; its results are shown then, and nothing can be run.
+#pragma once
+
+#include <QObject>
+#include <QTimer>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/bench/summary.h"
+#include "core/study/study_run.h"
+#include "widgets/jobs/job_pool.h"
+#include "widgets/session/document.h"
+
+namespace conelab::desktop {
+
+/// What the program supplies to run studies: the context of its jobs, and the command that starts a
+/// worker (core/study/job_worker.h).
+struct StudyBackend {
+  conelab::JobContext context = {};
+  std::vector<std::string> worker = {};
+};
+
+/// Returns the folder of the results of a study's file, or the folder in which an index.json lies.
+[[nodiscard]] std::string folder_of_study(const std::string& file);
+/// Returns whether a path is the index.json of a folder of results.
+[[nodiscard]] bool is_study_index(const std::string& file);
+
+class StudyModel : public QObject {
+  Q_OBJECT
+
+ public:
+  StudyModel(Document& document, JobPool& jobs, StudyBackend backend, QObject* parent = nullptr);
+  ~StudyModel() override;
+
+  [[nodiscard]] const StudyChoice& choice() const { return document_.session().study; }
+  /// Shows a study, given by its file or its index.json.
+  void open(const std::string& file);
+  void set_quick(bool quick);
+
+  /// Returns the jobs with their states; without jobs before the study is read.
+  [[nodiscard]] const StudyIndex& index() const { return index_; }
+  /// Returns the table of jobs, or of errors if the study is wrong.
+  [[nodiscard]] TextTable table() const;
+  /// Returns the files of a job's result, with their paths; none before it is done.
+  [[nodiscard]] std::vector<std::string> files_of(std::size_t job) const;
+
+  [[nodiscard]] bool running() const { return polling_.isActive(); }
+  [[nodiscard]] bool can_run() const;
+  [[nodiscard]] bool can_report() const;
+  /// Runs every job that is not done.
+  void run();
+  /// Stops the run; what is finished is kept.
+  void cancel();
+  /// Writes the report into the folder `report` of the results.
+  void make_report();
+  [[nodiscard]] const StudyProgress& progress() const { return progress_; }
+  /// Returns the command line that does what `run` does.
+  [[nodiscard]] std::string command() const;
+  /// Returns what the view has to say, which is an error if `failed`.
+  [[nodiscard]] const std::string& message() const { return message_; }
+  [[nodiscard]] bool failed() const { return failed_; }
+
+ signals:
+  void changed();
+  /// The running study has advanced.
+  void progressed();
+  /// A report was written; `page` is its index.html.
+  void report_written(const QString& page);
+
+ private:
+  struct Shared;
+  struct Loaded;
+
+  void follow();
+  void load();
+  void poll();
+  void say(const std::string& message, bool failed = false);
+  void say_state();
+
+  Document& document_;
+  JobPool& jobs_;
+  StudyBackend backend_;
+  std::shared_ptr<const Study> study_;  ///< Null for the folder of a study computed elsewhere.
+  StudyIndex index_;
+  StudyChoice shown_;  ///< What `study_` and `index_` were read from.
+  std::shared_ptr<Shared> run_;
+  StudyProgress progress_;
+  QTimer polling_;
+  std::string message_;
+  bool failed_ = false;
+  JobHandle loading_, running_, reporting_;
+};
+
+}  // namespace conelab::desktop
