@@ -55,6 +55,16 @@ class RingThread {
   __device__ void wait(Gate gate, int stage, int parity) const {
     barrier_wait(barriers().at(gate, stage), parity);
   }
+  /// Arrives for this warp. Its last ordinary read of the stage comes before the producer's next
+  /// copy into it, in each kernel: `end_reads` in the reading thread orders its reads before later
+  /// copies, __syncwarp orders all lanes before lane 0, whose arrival releases and whose phase the
+  /// producer's `wait` acquires before it copies. Products read the stage until `finish`, which
+  /// precedes the release.
+  ///
+  /// The racecheck tool of compute-sanitizer reports the gradient kernels nevertheless. Its reports
+  /// include the own tiles, which are copied once in a block and read only after the wait for that
+  /// copy; there is no second write that could race. It does not see the order that a wait gives
+  /// here, and its reports on stages are of the same kind.
   __device__ void release(Gate gate, int stage) const {
     __syncwarp();
     if (threadIdx.x % 32 == 0) barrier_arrive(barriers().at(gate, stage));

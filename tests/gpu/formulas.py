@@ -35,9 +35,9 @@ def logits(name, q, k, u, v, parameters, size):
     if name == "dot":
         return q @ k.transpose(-1, -2) * parameters.get("scale", 1 / math.sqrt(size))
     if name == "additive":
-        terms = size // 2
+        terms = size // 2  # Of an odd size, the last column is not read.
         t = torch.tanh(q[..., :, None, :terms] + k[..., None, :, :terms])
-        return (t * k[..., None, :, terms:]).sum(-1)
+        return (t * k[..., None, :, terms:2 * terms]).sum(-1)
     d = distance(q, k)
     if name == "laplacian":
         return -parameters["gamma"] * d
