@@ -1,5 +1,6 @@
-// What the fuzzers run on any bytes: the readers of files and of calls, which must answer with a
-// result or an Error, and never crash, hang or take memory that the bytes do not explain.
+// What the fuzzers run on any bytes: the readers of files, of calls and of studies, which must
+// answer with a result or an Error, and never crash, hang or take memory that the bytes do not
+// explain.
 //
 // `./dev fuzz` runs each target with libFuzzer; the ordinary tests run each over the bytes in
 // corpus/<name>, to which every crash that was found has been added.
@@ -15,6 +16,8 @@ struct Target {
   void (*run)(std::string_view bytes);
 };
 
-[[nodiscard]] std::span<const Target> targets();
+/// Return the targets that read files, and those that read texts: calls and studies.
+[[nodiscard]] std::span<const Target> file_targets();
+[[nodiscard]] std::span<const Target> text_targets();
 
 }  // namespace conelab::fuzz

@@ -1,5 +1,3 @@
-#include "tests/fuzz/targets.h"
-
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -12,6 +10,7 @@
 #include "core/files/inspect.h"
 #include "core/files/read_tensors.h"
 #include "core/files/sandbox.h"
+#include "tests/fuzz/targets.h"
 
 namespace conelab::fuzz {
 namespace {
@@ -88,6 +87,6 @@ constexpr Target table[] = {
 
 }  // namespace
 
-std::span<const Target> targets() { return table; }
+std::span<const Target> file_targets() { return table; }
 
 }  // namespace conelab::fuzz

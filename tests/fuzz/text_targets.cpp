@@ -1,0 +1,39 @@
+#include <fstream>
+#include <string>
+
+#include "core/base/error.h"
+#include "core/call/call_text.h"
+#include "core/operators/resolve.h"
+#include "core/study/study_file.h"
+#include "tests/fuzz/targets.h"
+
+namespace conelab::fuzz {
+namespace {
+
+/// Reads the bytes as a call, and resolves it for a small input.
+void read_call(std::string_view bytes) {
+  try {
+    const Call call = call_from_text(std::string(bytes));
+    (void)call_title(call);
+    (void)resolve(call, Extents{1, 2, 6, 6, 4, 4});
+  } catch (const Error&) {  // An Error is an answer; anything else ends the fuzzer.
+  }
+}
+
+/// Reads the bytes as a study, none of whose jobs is run.
+void check_study(std::string_view bytes) {
+  static const std::string path = "/dev/shm/conelab-fuzz-study.toml";
+  std::ofstream(path, std::ios::binary) << bytes;
+  try {
+    for (const bool quick : {false, true}) (void)read_study(path, quick);
+  } catch (const Error&) {
+  }
+}
+
+constexpr Target table[] = {{"call", read_call}, {"study", check_study}};
+
+}  // namespace
+
+std::span<const Target> text_targets() { return table; }
+
+}  // namespace conelab::fuzz
