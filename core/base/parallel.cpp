@@ -40,7 +40,8 @@ class Tasks {
     }
   }
 
-  void rethrow() const {
+  void rethrow() {
+    const std::lock_guard lock(mutex_);
     if (error_) std::rethrow_exception(error_);
     if (cancelled_) throw Error(ErrorKind::interrupted, "interrupted");
   }
