@@ -107,13 +107,17 @@ void DockLayout::follow_front() {
   if (unfolded_.isEmpty()) fold_beside(*front);
 }
 
+/// In a wide window the panels at the left stay, so that the tabs of the views keep their place.
 void DockLayout::fold_beside(QDockWidget* front) {
+  constexpr int wide_window = 1280;
+  const bool folds_panels = window_.width() < wide_window;
   if (measuring_.isActive()) measure();
   unfolded_ = window_.saveState();
   unfolded_widths_ = given_;
   const QList<QDockWidget*> behind = window_.tabifiedDockWidgets(front);
   for (QDockWidget* dock : docks_) {
     if (dock == front || dock->isHidden() || dock->isFloating() || behind.contains(dock)) continue;
+    if (is_panel(dock) && !folds_panels) continue;
     folded_ << dock;
     if (is_seen(dock)) seen_ << dock;
   }

@@ -16,8 +16,19 @@ namespace conelab::desktop {
 namespace {
 
 struct FoldingWindow : TraceWindow {
-  FoldingWindow() : TraceWindow({1440, 900}) { pump(150); }
+  explicit FoldingWindow(QSize size = {1440, 900}) : TraceWindow(size) { pump(150); }
   [[nodiscard]] QDockWidget* dock(const char* name) { return window.findChild<QDockWidget*>(name); }
+  /// Returns where the tab of a view is, in the window.
+  [[nodiscard]] QPoint tab_place(const QString& title) {
+    for (QTabBar* bar : window.findChildren<QTabBar*>()) {
+      for (int i = 0; i < bar->count(); ++i) {
+        if (bar->tabText(i) == title && bar->isVisible()) {
+          return bar->mapTo(&window, bar->tabRect(i).topLeft());
+        }
+      }
+    }
+    return {};
+  }
   /// Clicks the tab of a view.
   void choose_tab(const QString& title) {
     for (QTabBar* bar : window.findChildren<QTabBar*>()) {
@@ -34,7 +45,7 @@ struct FoldingWindow : TraceWindow {
 
 TEST(Folding, BenchmarksAndFiguresGetTheWidthAndGiveItBack) {
   REQUIRE_DISPLAY();
-  FoldingWindow opened;
+  FoldingWindow opened({1200, 800});
   const int maps = opened.dock("dock-maps")->width();
   const int explorer = opened.dock("dock-explorer")->width();
   const int data = opened.dock("dock-data")->height();
@@ -43,7 +54,7 @@ TEST(Folding, BenchmarksAndFiguresGetTheWidthAndGiveItBack) {
     EXPECT_TRUE(opened.dock("dock-explorer")->isHidden()) << title;
     EXPECT_TRUE(opened.dock("dock-operators")->isHidden()) << title;
     const char* name = title == std::string("Figures") ? "dock-figures" : "dock-benchmarks";
-    EXPECT_GT(opened.dock(name)->width(), 1400) << title;
+    EXPECT_GT(opened.dock(name)->width(), 1160) << title;
   }
   opened.choose_tab("Attention maps");
   EXPECT_TRUE(opened.dock("dock-operators")->isVisible());
@@ -52,9 +63,20 @@ TEST(Folding, BenchmarksAndFiguresGetTheWidthAndGiveItBack) {
   EXPECT_NEAR(opened.dock("dock-data")->height(), data, 2);
 }
 
-TEST(Folding, WhatIsAskedForBesideAViewIsShown) {
+TEST(Folding, TabsKeepTheirPlaceInAWideWindow) {
   REQUIRE_DISPLAY();
   FoldingWindow opened;
+  const QPoint before = opened.tab_place("Benchmarks");
+  for (const char* title : {"Benchmarks", "Studies", "Figures", "Attention maps"}) {
+    opened.choose_tab(title);
+    EXPECT_EQ(opened.tab_place("Benchmarks"), before) << title;
+    EXPECT_EQ(opened.dock("dock-explorer")->isHidden(), title != std::string("Attention maps"));
+  }
+}
+
+TEST(Folding, WhatIsAskedForBesideAViewIsShown) {
+  REQUIRE_DISPLAY();
+  FoldingWindow opened({1200, 800});
   opened.choose_tab("Figures");
   for (QAction* action : opened.window.actions()) {
     if (action->text() == "Show Data") action->trigger();
