@@ -42,6 +42,7 @@ StudiesView::StudiesView(Document& document, JobPool& jobs, StudyBackend backend
   bar_->setObjectName("study-progress");
   bar_->setAccessibleName(tr("Progress of the study"));
   bar_->setRange(0, 1000);
+  bar_->setTextVisible(false);
   bar_->hide();
   column->addWidget(bar_);
   table_ = new TextTableView;
@@ -106,7 +107,6 @@ void StudiesView::show_model() {
     const QSignalBlocker blocked(quick_);
     quick_->setChecked(model_.choice().quick);
   }
-  message_->setText(QString::fromStdString(model_.message()));
   QPalette colours = palette();
   if (model_.failed()) colours.setColor(QPalette::WindowText, error_ink(palette()));
   message_->setPalette(colours);
@@ -117,11 +117,14 @@ void StudiesView::show_progress() {
   const StudyProgress& now = model_.progress();
   bar_->setVisible(model_.running());
   bar_->setValue(static_cast<int>(now.fraction * 1000));
-  QString text = QString::fromStdString(now.text).replace('%', "%%");
-  if (std::isfinite(now.seconds)) {
-    text += tr(", about %1 left").arg(QString::fromStdString(duration_text(now.seconds)));
+  QString text = QString::fromStdString(model_.message());
+  if (model_.running() && !now.text.empty()) {
+    text += QStringLiteral(" · ") + QString::fromStdString(now.text);
+    if (std::isfinite(now.seconds)) {
+      text += tr(", about %1 left").arg(QString::fromStdString(duration_text(now.seconds)));
+    }
   }
-  bar_->setFormat(text);
+  message_->setText(text);
   table_->show_table(model_.table());
 }
 

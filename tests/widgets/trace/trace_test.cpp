@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "widgets/session/session.h"
 
 namespace conelab::desktop {
 namespace {
