@@ -92,10 +92,11 @@ int print_plan(const Study& study, const StudyIndex& index, const TypedRun& type
     return 0;
   }
   for (const std::string& line : table_lines(table)) say("{}", line);
-  say("{}: {} jobs, {} done, about {} for the others{}", study.path, index.jobs.size(),
-      index.count("done"), duration_text(sum),
-      unknown > 0 ? fmt::format(" and what {} of them take that cannot be predicted", unknown)
-                  : "");
+  const auto left = static_cast<int>(index.jobs.size() - index.count("done"));
+  std::string time;
+  if (left > unknown) time = ", about " + duration_text(sum) + " for the others";
+  if (unknown > 0) time += fmt::format(", {} of unknown time", unknown);
+  say("{}: {} jobs, {} done{}", study.path, index.jobs.size(), index.count("done"), time);
   return 0;
 }
 

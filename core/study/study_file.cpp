@@ -1,5 +1,6 @@
 #include "core/study/study_file.h"
 
+#include <fmt/ranges.h>
 #include <toml++/toml.h>
 
 #include <algorithm>
@@ -380,6 +381,24 @@ class StudyReader {
     }
   }
 
+  /// Returns a swept value as a part of a job's name. Of a path, that is the group, or the name of
+  /// the file.
+  static std::string label_of(const Json& value) {
+    if (value.is_array()) {
+      std::vector<std::string> parts;
+      for (const Json& part : value) parts.push_back(label_of(part));
+      return fmt::format("{}", fmt::join(parts, "+"));
+    }
+    if (!value.is_string()) return json_line(value);
+    const std::string text = value.get<std::string>();
+    if (text.find('/') == std::string::npos) return text;
+    const InputSpec parsed = parse_input_spec(text);
+    std::string group = parsed.group.substr(std::min<std::size_t>(1, parsed.group.size()));
+    if (group.empty()) return fs::path(parsed.path).stem().string();
+    std::replace(group.begin(), group.end(), '/', '.');
+    return group;
+  }
+
   void add_job(Block& block, const std::vector<Choice>& choices,
                const std::vector<const Alternative*>& taken) {
     StudyJob job;
@@ -407,9 +426,7 @@ class StudyReader {
     const bool made =
         at_choice(block, choices, [&] { job.spec = spec_of_typed(*block.kind, typed); });
     if (made) check_job(block, choices, parameters.contains("seed"), job);
-    for (const auto& [key, value] : job.sweep.items()) {
-      job.name += "-" + (value.is_string() ? value.get<std::string>() : json_line(value));
-    }
+    for (const auto& [key, value] : job.sweep.items()) job.name += "-" + label_of(value);
     block.jobs.push_back(study_.jobs.size());
     study_.jobs.push_back(std::move(job));
   }

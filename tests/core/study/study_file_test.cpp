@@ -51,6 +51,16 @@ TEST_F(StudyFile, ListsSweepAndTheirProductIsRun) {
   EXPECT_EQ(study.jobs[2].spec.text("input"), shipped + ":/german/layer3");
 }
 
+TEST_F(StudyFile, NamesOfJobsHaveGroupsInThePlaceOfPaths) {
+  const std::string layers = "['" + shipped + ":/german/layer3'], ['" + shipped +
+                             ":/german/layer3', '" + shipped + ":/english/layer0']";
+  const Study study = read("[[figure]]\nname = 'map'\nkind = 'heatmap'\ninput = [" + layers +
+                           "]\n" + "[[tree]]\nname = 'tree'\nsimilarity = 'umbral'\ninput = ['" +
+                           shipped + ":/german/layer3', '" + shipped + "']\n");
+  EXPECT_THAT(names(study), ElementsAre("map-german.layer3", "map-german.layer3+english.layer0",
+                                        "tree-german.layer3", "tree-minilm_trace"));
+}
+
 TEST_F(StudyFile, AKeyThatIsAListTakesAListACommaStringOrListsOfLists) {
   const auto kept = [&](const std::string& value) {
     std::vector<std::string> all;
