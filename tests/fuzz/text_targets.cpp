@@ -3,7 +3,7 @@
 
 #include "core/base/error.h"
 #include "core/call/call_text.h"
-#include "core/operators/resolve.h"
+#include "core/operators/operator.h"
 #include "core/study/study_file.h"
 #include "tests/fuzz/targets.h"
 
