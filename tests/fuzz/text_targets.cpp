@@ -30,10 +30,10 @@ void check_study(std::string_view bytes) {
   }
 }
 
-constexpr Target table[] = {{"call", read_call}, {"study", check_study}};
+constexpr Target texts[] = {{"call", read_call}, {"study", check_study}};
 
 }  // namespace
 
-std::span<const Target> text_targets() { return table; }
+std::span<const Target> text_targets() { return texts; }
 
 }  // namespace conelab::fuzz
