@@ -40,8 +40,7 @@ class Tasks {
     }
   }
 
-  void rethrow() {
-    const std::lock_guard lock(mutex_);
+  void rethrow() const {
     if (error_) std::rethrow_exception(error_);
     if (cancelled_) throw Error(ErrorKind::interrupted, "interrupted");
   }
