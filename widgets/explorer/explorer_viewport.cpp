@@ -212,10 +212,10 @@ void ExplorerViewport::fit() {
   wake();
 }
 
-/// Tokens that are far from the others or from the pair may lie outside of the view, whose title
-/// counts them. The models other than the half-plane show the whole plane. With tokens, their
-/// middle is in the middle of the model. An LCA far above the tokens is left out: they would be too
-/// small to see.
+/// A few tokens that are far from the others may lie outside of the view, whose title counts
+/// them. The models other than the half-plane show the whole plane. With tokens, their middle is in
+/// the middle of the model. An LCA far above the tokens is left out: they would be too small to
+/// see.
 PlaneCamera ExplorerViewport::fitted(const Pane& pane, bool with_tokens) const {
   const ConeScene& scene = pane.scene;
   const double lca = scene.lca_place ? scene.lca_place->y : 0;
@@ -230,7 +230,6 @@ PlaneCamera ExplorerViewport::fitted(const Pane& pane, bool with_tokens) const {
     heights += std::log(p.y);
   }
   const auto count = static_cast<double>(along.size());
-  const double pair_middle = (low + high) / 2, pair_width = high - low;
   include(std::move(along), low, high);
   PlaneCamera camera;
   if (shown_.model != "halfspace") {
@@ -239,12 +238,8 @@ PlaneCamera ExplorerViewport::fitted(const Pane& pane, bool with_tokens) const {
   }
   camera.x0 = (low + high) / 2;
   const double margins = count == 0 ? 1.4 : 1.1;
-  const double shape = margins * pane.box.height / std::max(1.0, pane.box.width);
-  double tall = std::max(1.25 * top, shape * (high - low));
-  // All tokens of a wide scene would be small and low below an empty plane: the pair with those
-  // around it is shown then.
-  const double enough = std::max(2 * top, shape * pair_width);
-  if (count > 0 && tall > enough) tall = enough, camera.x0 = pair_middle;
+  const double wide = margins * (high - low) * pane.box.height / std::max(1.0, pane.box.width);
+  const double tall = std::max(1.25 * top, wide);
   constexpr double far_above = 2;
   const bool include = count == 0 || 1.25 * lca < far_above * tall;
   camera.log_scale = std::log((include ? std::max(tall, 1.25 * lca) : tall) / 1.5);
