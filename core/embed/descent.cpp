@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/adam.h"
 #include "core/base/error.h"
 #include "core/base/random.h"
 
@@ -11,31 +12,6 @@ namespace {
 
 constexpr double first_spread = 0.1;
 constexpr double order_margin = 0.05;
-
-/// Adam's moments of one list of numbers.
-class Adam {
- public:
-  void step(std::vector<double>& x, const std::vector<double>& gradient, double rate) {
-    mean_.resize(x.size());
-    square_.resize(x.size());
-    ++steps_;
-    const double first = 1 - std::pow(0.9, steps_), second = 1 - std::pow(0.999, steps_);
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      mean_[i] += 0.1 * (gradient[i] - mean_[i]);
-      square_[i] += 0.001 * (gradient[i] * gradient[i] - square_[i]);
-      x[i] -= rate * (mean_[i] / first) / (std::sqrt(square_[i] / second) + 1e-8);
-    }
-  }
-
- private:
-  std::vector<double> mean_, square_;
-  int steps_ = 0;
-};
-
-double rate_at(const DescentOptions& options, std::int64_t epoch) {
-  return options.rate *
-         (1 - 0.9 * static_cast<double>(epoch) / static_cast<double>(options.epochs));
-}
 
 void report(const DescentOptions& options, std::int64_t epoch, double loss) {
   if (!std::isfinite(loss)) fail("training: the loss is not finite in epoch {}", epoch + 1);
@@ -135,7 +111,7 @@ double train_attention(PairModel& model, PlacedTokens& queries, PlacedTokens& ke
     double by_factor = 0;
     loss = epochs.run(queries, dq, keys, dk, by_factor);
     report(options, epoch, loss);
-    const double rate = rate_at(options, epoch);
+    const double rate = falling_rate(options.rate, epoch, options.epochs);
     model.finish(queries, dq);
     query_steps.step(queries.point, dq.point, rate);
     if (!shared) {
@@ -143,7 +119,8 @@ double train_attention(PairModel& model, PlacedTokens& queries, PlacedTokens& ke
       key_steps.step(keys.point, dk.point, rate);
     }
     std::vector<double> log_factor = {std::log(model.factor())};
-    factor_steps.step(log_factor, {by_factor * model.factor()}, rate);
+    const double by_log = by_factor * model.factor();
+    factor_steps.step(log_factor, {&by_log, 1}, rate);
     model.set_factor(std::exp(log_factor.front()));
   }
   model.place(queries);
@@ -181,7 +158,7 @@ double train_order(PairModel& model, PlacedTokens& tokens, const ConeOrder& orde
     }
     report(options, epoch, loss);
     model.finish(tokens, sums);
-    steps.step(tokens.point, sums.point, rate_at(options, epoch));
+    steps.step(tokens.point, sums.point, falling_rate(options.rate, epoch, options.epochs));
   }
   model.place(tokens);
   return loss;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/adam.h"
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "core/call/call_text.h"
@@ -19,21 +20,8 @@ using Eigen::ArrayXd;
 /// elements, keep that unit matrix small.
 constexpr std::int64_t block = 32;
 
-/// Adam (Kingma and Ba 2015) on one array.
-class Adam {
- public:
-  void step(ArrayXd& x, const ArrayXd& gradient, double rate) {
-    if (mean_.size() == 0) mean_ = square_ = ArrayXd::Zero(x.size());
-    mean_ = 0.9 * mean_ + 0.1 * gradient;
-    square_ = 0.99 * square_ + 0.01 * gradient.square();
-    const double unbias = (1 - std::pow(0.9, ++count_)), unbias2 = (1 - std::pow(0.99, count_));
-    x -= rate * (mean_ / unbias) / ((square_ / unbias2).sqrt() + 1e-12);
-  }
-
- private:
-  ArrayXd mean_, square_;
-  int count_ = 0;
-};
+Adam fit_adam() { return Adam(0.99, 1e-12); }
+std::span<double> numbers(ArrayXd& x) { return {x.data(), static_cast<std::size_t>(x.size())}; }
 
 /// The signs of all pairs in the order of the engine's output [blocks × n × block], with 0 for keys
 /// that only fill the last block.
@@ -103,7 +91,7 @@ class Trial {
   std::shared_ptr<const Plan> plan_;
   Execution execution_;
   ArrayXd line_ = ArrayXd::Zero(2);  ///< log a, b
-  Adam query_steps_, key_steps_, line_steps_;
+  Adam query_steps_ = fit_adam(), key_steps_ = fit_adam(), line_steps_ = fit_adam();
 
   /// Sets a and b such that P has mean 0 and deviation 1.
   void set_scale(const ArrayXd& logits) {
@@ -130,11 +118,11 @@ class Trial {
     for (std::int64_t b = 0; b < blocks_; ++b) {
       by_query += Eigen::Map<const ArrayXd>(slopes.query.row(b, 0, 0), query_.size());
     }
-    query_steps_.step(query_, by_query, rate);
-    key_steps_.step(key_, Eigen::Map<const ArrayXd>(slopes.key.data.data(), key_.size()), rate);
+    query_steps_.step(numbers(query_), numbers(by_query), rate);
+    key_steps_.step(numbers(key_), slopes.key.data, rate);
     ArrayXd by_line(2);
     by_line << a * (by_p * logits).sum(), by_p.sum();
-    line_steps_.step(line_, by_line, rate);
+    line_steps_.step(numbers(line_), numbers(by_line), rate);
   }
 };
 
