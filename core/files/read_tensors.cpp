@@ -343,17 +343,19 @@ void read_parameters(TensorSource& source, Input& input, const InputOptions& opt
   }
 }
 
-void read_attributes(TensorSource& source, Input& input) {
-  const auto text = [&](const char* name) -> std::string {
-    const std::optional<AttributeValue> value = source.attribute(name);
-    const auto* found = value ? std::get_if<std::string>(&*value) : nullptr;
-    return found ? *found : "";
-  };
-  input.model = text("model");
-  input.text = text("text");
-  const std::optional<AttributeValue> layer = source.attribute("layer");
-  if (!layer) return;
-  if (const auto* number = std::get_if<std::int64_t>(&*layer)) input.layer = *number;
+template <class T, class To>
+void read_attribute(TensorSource& source, const char* name, To& to) {
+  const std::optional<AttributeValue> value = source.attribute(name);
+  if (const T* found = value ? std::get_if<T>(&*value) : nullptr) to = *found;
+}
+
+void read_attributes(TensorSource& source, const InputOptions& options, Input& input) {
+  for (const std::string& name : options.attributes) {
+    if (const auto value = source.attribute(name)) input.attributes.emplace(name, *value);
+  }
+  read_attribute<std::string>(source, "model", input.model);
+  read_attribute<std::string>(source, "text", input.text);
+  read_attribute<std::int64_t>(source, "layer", input.layer);
 }
 
 /// The arrays of an archive whose names begin with a path: "q" is the array "layer3/q".
@@ -450,7 +452,7 @@ bool read_weights_instead(TensorSource& source, std::int64_t layer, const InputO
   if (array->extents.size() == 5) input.group = weights_layer(input.group, array->name, layer);
   if (input.format == FileFormat::npy) return true;
   read_all_tokens(source, input, options);
-  read_attributes(source, input);
+  read_attributes(source, options, input);
   return true;
 }
 
@@ -465,7 +467,7 @@ void read_everything(TensorSource& source, const Declared& declared, const Input
   if (options.with_mask) read_mask(source, input);
   input.mask_left_out = !options.with_mask && source.find("mask").has_value();
   read_parameters(source, input, options);
-  read_attributes(source, input);
+  read_attributes(source, options, input);
 }
 
 bool exists(const std::string& path) {
@@ -574,6 +576,7 @@ Input read_input(const std::string& spec, const InputOptions& given) {
   if (!read_weights_instead(*source, layer, options, input)) {
     const Declared declared = find_tensors(*source, options, where, npy);
     input.query.extents = declared.query.extents;
+    if (!options.numbers && !npy) read_attributes(*source, options, input);
     if (!options.numbers) return input;
     input.remark = axes_remark(options, declared.query, source->place(declared.query.name));
     read_everything(*source, declared, options, input);

@@ -63,9 +63,11 @@ struct InputOptions : Reading {
   bool with_mask = true;    ///< Whether the array `mask` is read.
   /// Names of tensor parameters, which are read if they exist.
   std::vector<std::string> parameters;
+  /// Names of attributes of the group, which are read if they exist.
+  std::vector<std::string> attributes;
   bool digest = true;  ///< Whether to compute the SHA-256.
   /// If false, only what the file declares of q, k and v is checked, and of the result only the
-  /// sizes of the query are set.
+  /// sizes of the query and the attributes are set.
   bool numbers = true;
   std::function<void(std::uint64_t)> before_allocation;  ///< See SourceRules.
   /// See SourceRules. It is also polled while the SHA-256 is computed.
@@ -94,9 +96,10 @@ struct Input {
   Shape4 mask_sizes = {};
   bool mask_left_out = false;  ///< Whether an array `mask` is there that was not read.
   std::map<std::string, InputTensor> parameters;
-  std::string model;                  ///< The attribute, or empty.
-  std::optional<std::int64_t> layer;  ///< The attribute.
-  std::string text;                   ///< The attribute, or empty.
+  std::map<std::string, AttributeValue> attributes;  ///< Those that were asked for.
+  std::string model;                                 ///< The attribute, or empty.
+  std::optional<std::int64_t> layer;                 ///< The attribute.
+  std::string text;                                  ///< The attribute, or empty.
   /// What the user should know of how the file was read, one line; may be empty.
   std::string remark;
   /// The SHA-256 of the file, or of the file of q for .npy files. It is empty unless

@@ -120,15 +120,18 @@ std::string caption_of(const FigureRequest& request, const Trace& trace,
 
 void read_heads(const FigureRequest& request, figure::FigureInput& input) {
   const InputSpec spec = parse_input_spec(request.single_input());
-  const std::vector<HeadRow> rows = rows_of(request, spec);
+  std::vector<HeadRow> rows = rows_of(request, spec);
   std::shared_ptr<const Trace> trace;
-  for (const HeadRow& row : rows) {
+  for (HeadRow& row : rows) {
     if (!trace || trace->group != row.group) {
       trace =
           read_trace_layer(request, row.group.empty() ? spec.path : spec.path + ":" + row.group);
     }
     if (trace->stored) {
       refuse_trace_keys(request, spec.path, "attention weights", {"similarities", "difference"});
+    }
+    if (request.value("rows") != "operators") {
+      row.similarity = operators_of(request, "similarities", *trace);
     }
     const Extents e = trace->extents();
     const std::int64_t batch = index_below(request, "batch", "batch", e.batch);

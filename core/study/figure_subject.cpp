@@ -89,10 +89,15 @@ Subject read_subject(const FigureRequest& request, const std::string& spec,
   return subject;
 }
 
+/// Returns the operators of the panels.
+std::vector<std::string> names_of(const FigureRequest& request, const Trace& trace) {
+  return split_list(operators_of(request, "similarities", trace), "-p similarities");
+}
+
 std::vector<HeatmapPanel> maps_of(const FigureRequest& request, const Subject& subject,
                                   Map2d quantity) {
   std::vector<HeatmapPanel> maps;
-  for (const std::string& name : split_list(request.value("similarities"), "-p similarities")) {
+  for (const std::string& name : names_of(request, *subject.trace)) {
     maps.push_back(map_of(subject, name, quantity));
     exclude_special_tokens(request, maps.back());
     if (subject.trace->stored) break;  // Operators do not act on it.
@@ -165,7 +170,7 @@ std::string excluded_note(const FigureRequest& request) {
 void read_trace_maps(const FigureRequest& request, Map2d quantity, figure::FigureInput& input) {
   const Subject open = read_subject(request, request.single_input(), "");
   input.panels = maps_of(request, open, quantity);
-  input.names = split_list(request.value("similarities"), "-p similarities");
+  input.names = names_of(request, *open.trace);
   input.caption = caption_of(request, open) + excluded_note(request);
   const std::string beside = request.value("beside");
   const bool compares = !beside.empty();

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "core/base/error.h"
+#include "core/call/call_text.h"
 #include "core/study/call_json.h"
 
 namespace conelab {
@@ -30,6 +31,11 @@ ArrayNames array_names(const FigureRequest& request, const std::string& prefix) 
 }
 
 }  // namespace
+
+std::string operators_of(const FigureRequest& request, const std::string& key, const Trace& trace) {
+  const bool own = trace.own_call && !request.parameters.contains(key);
+  return own ? call_text(*trace.own_call) : request.value(key);
+}
 
 std::string source_caption(const std::string& model, const std::string& group) {
   std::string caption = model.substr(0, model.find(" ("));

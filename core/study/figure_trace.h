@@ -21,6 +21,11 @@ namespace conelab {
                                                     const std::string& file,
                                                     const std::string& prefix = "");
 
+/// Returns the operators that the key `key` of the request gives; if it is not given, the trace's
+/// own, or else the key's default.
+[[nodiscard]] std::string operators_of(const FigureRequest& request, const std::string& key,
+                                       const Trace& trace);
+
 /// Returns "MiniLM, german/layer3" for a model's name, which is cut at its first bracket, and a
 /// group. Either may be empty.
 [[nodiscard]] std::string source_caption(const std::string& model, const std::string& group);

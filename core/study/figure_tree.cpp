@@ -59,7 +59,7 @@ void from_trace(const FigureRequest& request, figure::FigureInput& input) {
   const std::int64_t batch = index_below(request, "batch", "batch", e.batch);
   const std::int64_t head = index_below(request, "head", "head", e.head);
   const tree::Tokens tokens = tree::tokens_from_name(request.value("tokens"));
-  const std::string similarity = request.value("similarity");
+  const std::string similarity = operators_of(request, "similarity", *trace);
   const Call call = given_call_on_head(call_from_text(similarity), *trace, head);
   if (!is_attention(call)) {
     misuse("figure {} takes a similarity, not the operator {}", request.name, call.operation);

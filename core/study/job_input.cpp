@@ -14,6 +14,7 @@
 #include "core/operators/combines.h"
 #include "core/operators/operator.h"
 #include "core/pair/mask.h"
+#include "core/trace/own_call.h"
 
 namespace conelab {
 namespace {
@@ -124,6 +125,37 @@ std::vector<std::int64_t> declared_queries(const JobSpec& spec) {
       },
       [&](ArchiveReader& reader) { visit(reader, extents); });
   return extents;
+}
+
+void add_own_call(const JobKind& kind, FieldValues& typed) {
+  const auto input = typed.find("input");
+  if (find_field(kind, FieldKind::call) == nullptr || input == typed.end()) return;
+  if (typed.contains("similarity") || typed.contains("operator")) return;
+  std::map<std::string, AttributeValue> attributes;
+  InputOptions options;
+  options.numbers = options.digest = false;
+  options.attributes = own_call_attributes();
+  const auto& spec = std::get<std::string>(input->second);
+  try {
+    run_sandboxed(
+        parse_input_spec(spec).path, {},
+        [&](ArchiveWriter& writer) {
+          attributes = read_input(spec, options).attributes;
+          visit(writer, attributes);
+        },
+        [&](ArchiveReader& reader) { visit(reader, attributes); });
+  } catch (const Error&) {
+    return;  // That the operator is missing is said instead.
+  }
+  const std::optional<Call> own = own_call(attributes);
+  if (!own) return;
+  typed["similarity"] = own->similarity;
+  auto parameters = std::map<std::string, std::string>();
+  if (typed.contains("parameters")) {
+    parameters = std::get<std::map<std::string, std::string>>(typed["parameters"]);
+  }
+  for (const auto& [key, value] : own->parameters) parameters.emplace(key, value.text());
+  typed["parameters"] = parameters;
 }
 
 Input read_attend_input(const AttendJob& job, const std::function<bool()>& cancelled) {

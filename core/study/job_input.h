@@ -24,6 +24,10 @@ void check_key_lengths(const Call& call, const std::vector<std::int64_t>& length
 /// Throws a failure if it has no q, or if its arrays do not fit.
 [[nodiscard]] std::vector<std::int64_t> declared_queries(const JobSpec& spec);
 
+/// If neither a similarity nor an operator is typed for a job that takes a call, adds those that
+/// the input names as its own (own_call.h), if it does. Parameters that are typed remain.
+void add_own_call(const JobKind& kind, FieldValues& typed);
+
 /// Checks that the job's output may be replaced, and that it can be written. Throws misuse if it is
 /// one of the inputs, or if a file lies there that is not a result of the kind `kind`, which
 /// `command` writes. Throws a failure if it cannot be written, and interrupted once `cancelled`

@@ -115,6 +115,7 @@ std::shared_ptr<const Trace> load_trace(const std::string& file, const std::stri
   options.weights = arrays.weights;
   options.or_weights = arrays.query.empty();
   options.digest = digest;
+  options.attributes = own_call_attributes();
   for (const ParameterInfo& info : tensor_parameters()) options.parameters.emplace_back(info.key);
   Input input = read_input_sandboxed(spec, options, {.cancelled = cancelled});
   const auto trace =
@@ -126,6 +127,7 @@ std::shared_ptr<const Trace> load_trace(const std::string& file, const std::stri
   trace->sha256 = input.sha256;
   trace->model = input.model;
   trace->remark = input.remark;
+  trace->own_call = own_call(input.attributes);
   trace->query_token = std::move(input.query_token);
   trace->key_token = std::move(input.key_token);
   if (input.weights) return trace;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "core/tiles/backend.h"
 #include "core/trace/array_choice.h"
 #include "core/trace/layers.h"
+#include "core/trace/own_call.h"
 #include "core/trace/stored_map.h"
 
 namespace conelab {
@@ -24,6 +26,7 @@ struct Trace {
   std::string sha256;  ///< Digest of the file.
   std::string model;   ///< The attribute `model` of the file or group; empty if there is none.
   std::string remark;  ///< What the user should know of how it was read, one line; may be empty.
+  std::optional<Call> own_call;  ///< The operator that it was made for, if the file says it.
   Tensor4<double> query, key, value;
   /// [n_q] and [n_k], with a row for each batch element if these have their own; or empty.
   std::vector<std::string> query_token, key_token;

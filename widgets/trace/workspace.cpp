@@ -160,6 +160,7 @@ void Workspace::take(Loaded loaded, bool into_session) {
                    }
                    s.trace.file = trace_->file, s.trace.group = trace_->group;
                    s.trace.arrays = trace_->arrays;
+                   if (trace_->own_call) s.maps.calls = {*trace_->own_call};
                    s.trace.batch = std::min(s.trace.batch, trace_->query.shape.batch - 1);
                    s.trace.head = std::min(s.trace.head, trace_->query.shape.head - 1);
                    if (other_file) s.trace.batch = 0;
