@@ -202,6 +202,11 @@ std::vector<std::int64_t> parse_integers(const std::string& field, const std::st
   return values;
 }
 
+std::vector<std::int64_t> parse_each(const std::string& field, std::string text) {
+  if (text.find("..") != std::string::npos && text.find(':') == std::string::npos) text += ":+1";
+  return parse_integers(field, text);
+}
+
 Case::Case(std::initializer_list<std::pair<std::string_view, std::string>> labels) {
   static const Labels initial = [] {
     Labels first;

@@ -71,6 +71,8 @@ struct Axis {
 /// 1 and for more than 10,000 of them; the message begins with `field`.
 [[nodiscard]] std::vector<std::int64_t> parse_integers(const std::string& field,
                                                        const std::string& text);
+/// Does the same for small numbers, where "1..8" is allowed and means each of them.
+[[nodiscard]] std::vector<std::int64_t> parse_each(const std::string& field, std::string text);
 
 /// One point of the result's hyper-rectangle: a label on each axis, in the order of the table.
 class Case {

@@ -118,12 +118,11 @@ Nouns read_nouns(const std::string& folder) {
   return nouns;
 }
 
-Node root_named(const Nouns& nouns, const std::string& typed) {
-  const std::string name = lower_case(typed);
+Node root_named(const Nouns& nouns, const std::string& name) {
   const auto found = std::find(nouns.names.begin(), nouns.names.end(), name);
   if (found != nouns.names.end()) return found - nouns.names.begin();
   const std::string near = nearest_name(name, nouns.names);
-  misuse("data set wordnet: no noun '{}'{} (expected WORD.n.NUMBER, as dog.n.01)", typed,
+  misuse("data set wordnet: no noun '{}'{} (expected WORD.n.NUMBER, as dog.n.01)", name,
          near.empty() ? "" : "; did you mean '" + near + "'?");
 }
 
@@ -154,9 +153,18 @@ Hierarchy below(const Nouns& nouns, Node root) {
 }  // namespace
 
 MadeData wordnet(const KeyValues& values) {
-  const std::string& root = values.text("root");
+  const std::string root = lower_case(values.text("root"));
   const std::string& path = values.text("path");
-  if (path.empty() && lower_case(root) == "mammal.n.01") return {mammals(), {}, {}};
+  if (path.empty()) {
+    const Hierarchy shipped = mammals();
+    const auto found = std::find(shipped.names.begin(), shipped.names.end(), root);
+    if (found != shipped.names.end()) {
+      return {below({shipped.names, parents_of(shipped), children_of(shipped)},
+                    found - shipped.names.begin()),
+              {},
+              {}};
+    }
+  }
   const Nouns nouns = read_nouns(path.empty() ? package_folder : path);
   return {below(nouns, root_named(nouns, root)), {}, {}};
 }

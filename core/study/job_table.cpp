@@ -18,6 +18,7 @@ JobKind dataset_job();
 JobKind embed_job();
 JobKind figure_job();
 JobKind rank_job();
+JobKind train_job();
 JobKind tree_job();
 
 namespace {
@@ -70,8 +71,9 @@ Json without_files(const JobSpec& spec, const Replace& replace) {
 }  // namespace
 
 const std::vector<JobKind>& job_table() {
-  static const std::vector<JobKind> table = {attend_job(), bench_job(), dataset_job(), embed_job(),
-                                             rank_job(),   tree_job(),  figure_job()};
+  static const std::vector<JobKind> table = {attend_job(), bench_job(), dataset_job(),
+                                             embed_job(),  train_job(), rank_job(),
+                                             tree_job(),   figure_job()};
   return table;
 }
 

@@ -55,11 +55,9 @@ std::vector<double> alphas_of(const JobSpec& spec) {
   return alphas;
 }
 
-/// Returns the dimensions of "2,4", of "1..8" and of what `parse_integers` takes else.
 std::vector<std::int64_t> dims_of(const JobSpec& spec) {
-  std::string text = fmt::format("{}", fmt::join(spec.list("dims"), ","));
-  if (text.find("..") != std::string::npos && text.find(':') == std::string::npos) text += ":+1";
-  std::vector<std::int64_t> dims = parse_integers("--dims", text);
+  const std::string text = fmt::format("{}", fmt::join(spec.list("dims"), ","));
+  std::vector<std::int64_t> dims = parse_each("--dims", text);
   if (dims.back() > 1024) misuse("--dims: expected at most 1024 (found {})", dims.back());
   return dims;
 }
@@ -292,6 +290,15 @@ JobReport run_rank(const JobSpec& spec, const JobContext& context) {
   if (!output.empty()) write_result(spec, result, hierarchy);
   JobReport report{.summary = result_json(result), .lines = result_lines(result, input)};
   report.measures = {{"gamma2", result.gamma2.value}};
+  for (std::size_t i = 0; i < result.alphas.size(); ++i) {
+    const std::string alpha = fmt::format("{}", result.alphas[i]);
+    report.measures["bound_" + alpha] = rank_bound(result.norms[i], result.alphas[i]);
+    for (const auto& fits : result.fits) {
+      if (!fits[i].dim) continue;  // None was found.
+      report.measures[fmt::format("dim_{}_{}", fits[i].similarity, alpha)] =
+          static_cast<double>(*fits[i].dim);
+    }
+  }
   if (!output.empty()) report.files = {output};
   return report;
 }

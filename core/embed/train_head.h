@@ -1,0 +1,49 @@
+// Trains one attention head, with a query and a key for each node of a hierarchy, so that each
+// token attends to its ancestors and itself.
+//
+// The target of a row is uniform over the set P of these; the loss is the cross entropy
+//   L = mean over i of ( log Σ_j e^{l_ij} − 1/|P| Σ_{p in P} l_ip ).
+// The sums over all keys and their gradients are attention with the weights e^{l_ij} and values of
+// one, which the engine computes; the logits of ancestors are single pairs (pair_model.h). Adam
+// (core/base/adam.h) changes queries, keys and the factor of the logit (gamma), by its logarithm;
+// it is rounded to four digits at the end. Starts from different random points differ, so that
+// several should be made. A start ends where e^{l_ij} overflows, as products may after many steps,
+// and keeps what it has reached.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "core/embed/pair_model.h"
+
+namespace conelab {
+
+/// What a head is trained for, and how.
+struct HeadGoal {
+  std::string similarity;
+  int dim = 2;
+  std::uint64_t seed = 1;
+  std::map<std::string, double> parameters = {};  ///< Of the similarity; others have defaults.
+  std::int64_t epochs = 1000;
+  double rate = 0.05;  ///< The first; it falls linearly to a tenth.
+};
+
+/// A head after one start.
+struct TrainedHead {
+  PairModel model;
+  PlacedTokens query, key;
+  double loss = 0;  ///< Of the last step that could be made; NaN if none could.
+};
+
+/// Trains a head from the start with this number. `closure` [n] are the ancestors of each node.
+/// Results depend on the goal, the start and the instruction set alone. `stepped` is called after
+/// each step; what it throws is thrown.
+[[nodiscard]] TrainedHead train_head(const HeadGoal& goal, std::uint64_t start,
+                                     const NodeLists& closure,
+                                     const std::function<void()>& stepped = {});
+
+/// Returns the mean over queries of the attention on their ancestors and themselves.
+[[nodiscard]] double mass_on_ancestors(const TrainedHead& head, const NodeLists& closure);
+
+}  // namespace conelab

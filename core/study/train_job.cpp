@@ -1,0 +1,329 @@
+// The job `train`: attention heads with a query and a key for each node of a hierarchy, trained so
+// that each token attends to its ancestors and itself, and how well they do.
+//
+// The file holds a trace: a group /SIMILARITY/seedN for each head, in the first dimension, and
+// /SIMILARITY_dD/seedN in further ones. Its attributes similarity, gamma and so on are those of the
+// operator that it was trained for, which commands and the desktop then take.
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
+
+#include "core/base/environment.h"
+#include "core/base/error.h"
+#include "core/base/keys.h"
+#include "core/base/names.h"
+#include "core/base/parallel.h"
+#include "core/base/parse_number.h"
+#include "core/bench/axes.h"
+#include "core/embed/train_head.h"
+#include "core/files/atomic_file.h"
+#include "core/files/bench_file.h"
+#include "core/files/read_tensors.h"
+#include "core/files/replaceable.h"
+#include "core/study/attend_job.h"
+#include "core/study/call_json.h"
+#include "core/study/job_spec.h"
+#include "core/tree/clusters.h"
+
+namespace conelab {
+namespace {
+
+using TrainJson = nlohmann::ordered_json;
+using tree::Cluster;
+
+constexpr Node most_trained = 5000;  // A step looks at all pairs.
+constexpr std::int64_t most_dim = 1024;
+
+const std::vector<KeyInfo>& train_keys() {
+  static const std::vector<KeyInfo> keys = {
+      {"epochs", "1000", "steps of descent", Domain::whole, "", 1e6},
+      {"rate", ".05", "first rate of Adam", Domain::positive, "", 10},
+      {"starts", "4", "random starts, of which the one with the least loss is kept", Domain::whole,
+       "", 1000}};
+  return keys;
+}
+
+/// Returns the keys of -p: those of the job, and the parameters of the similarities.
+std::vector<std::string> keys_of_training(const JobSpec& spec) {
+  std::vector<std::string> keys;
+  for (const KeyInfo& key : train_keys()) keys.emplace_back(key.key);
+  for (const std::string& name : split_list(spec.text("similarity"), "--similarity")) {
+    const SimilarityRow* row = find_similarity(name);
+    if (row == nullptr) continue;
+    for (const ParameterInfo& info : row->parameters) keys.emplace_back(info.key);
+  }
+  return keys;
+}
+
+/// What is trained: the heads in the order of the file, and how.
+struct Training {
+  std::vector<HeadGoal> goals;
+  std::vector<std::string> groups;  ///< [goal]
+  KeyTexts texts;                   ///< Of the job's own keys, with their defaults.
+  std::int64_t starts = 0;
+};
+
+/// Returns the parameters of -p that a similarity has, as numbers.
+std::map<std::string, double> parameters_of(const JobSpec& spec, const std::string& similarity) {
+  std::map<std::string, double> own;
+  const SimilarityRow* row = find_similarity(similarity);
+  if (row == nullptr) return own;
+  const auto given = spec.parameters();
+  for (const ParameterInfo& info : row->parameters) {
+    const auto found = given.find(info.key);
+    if (found == given.end()) continue;
+    const auto number = parse_number(found->second);
+    if (!number) misuse("parameter {}={} is not a number", info.key, found->second);
+    own[info.key] = *number;
+  }
+  return own;
+}
+
+/// Throws misuse for a wrong similarity, dimension, seed or key.
+Training training_of(const JobSpec& spec) {
+  KeyTexts own;
+  const std::vector<std::string> known = keys_of_training(spec);
+  for (const auto& [key, value] : spec.parameters()) {
+    if (index_of_name("key of train", key, known) < train_keys().size()) own[key] = value;
+  }
+  const KeyValues values("train", train_keys(), own);
+  Training training{{}, {}, values.texts(), values.whole("starts")};
+  const std::vector<std::int64_t> dims = parse_each("--dim", spec.text("dim"));
+  const std::vector<std::int64_t> seeds = parse_each("--seeds", spec.text("seeds"));
+  if (dims.back() > most_dim)
+    misuse("--dim: expected at most {} (found {})", most_dim, dims.back());
+  for (const std::string& name : split_list(spec.text("similarity"), "--similarity")) {
+    for (const std::int64_t dim : dims) {
+      for (const std::int64_t seed : seeds) {
+        training.goals.push_back({name, static_cast<int>(dim), static_cast<std::uint64_t>(seed),
+                                  parameters_of(spec, name), values.whole("epochs"),
+                                  values.number("rate")});
+        const std::string further = dim == dims.front() ? "" : fmt::format("_d{}", dim);
+        training.groups.push_back(fmt::format("{}{}/seed{}", name, further, seed));
+      }
+      (void)PairModel(name, static_cast<int>(dim), training.goals.back().parameters);
+    }
+  }
+  return training;
+}
+
+/// The clusters of tokens that the hierarchy knows.
+struct KnownClusters {
+  std::set<Cluster> nodes;   ///< Of each node: itself and its descendants, of all tokens.
+  std::set<Cluster> leaves;  ///< Of each node: its leaves, numbered as in `leaf`.
+  std::vector<Node> leaf;
+};
+
+KnownClusters known_clusters(const Hierarchy& hierarchy, const NodeLists& closure) {
+  KnownClusters known;
+  const NodeLists children = children_of(hierarchy);
+  std::vector<Cluster> below(closure.size()), leaves(closure.size());
+  for (Node i = 0; i < hierarchy.size(); ++i) {
+    const auto n = static_cast<std::size_t>(i);
+    std::vector<Node> above = closure[n];
+    above.push_back(i);
+    for (const Node a : above) below[static_cast<std::size_t>(a)].push_back(i);
+    if (!children[n].empty()) continue;
+    const auto number = static_cast<std::int64_t>(known.leaf.size());
+    for (const Node a : above) leaves[static_cast<std::size_t>(a)].push_back(number);
+    known.leaf.push_back(i);
+  }
+  known.nodes.insert(below.begin(), below.end());
+  known.leaves.insert(leaves.begin(), leaves.end());
+  return known;
+}
+
+/// Returns the dendrogram of some of a head's queries, as `conelab tree --tokens query` makes it.
+tree::Dendrogram dendrogram_of(const TrainedHead& head, const std::vector<Node>& nodes) {
+  std::vector<double> depth;
+  for (const Node i : nodes) {
+    for (const Node j : nodes) depth.push_back(head.model.score(head.query, i, head.query, j));
+  }
+  return tree::merge_by_depth(depth, nodes.size());
+}
+
+/// A head with its measures, in the order in which they are printed.
+struct MeasuredHead {
+  TrainedHead head;
+  std::vector<double> losses;  ///< [start] NaN where a start could make no step.
+  std::vector<std::pair<const char*, double>> measures;
+};
+
+MeasuredHead measured_head(std::vector<TrainedHead>& starts, const NodeLists& closure,
+                           const KnownClusters& known, const std::string& name) {
+  std::vector<double> losses;
+  std::size_t best = 0;
+  for (const TrainedHead& start : starts) {
+    losses.push_back(start.loss);
+    if (start.loss < losses[best] || std::isnan(losses[best])) best = losses.size() - 1;
+  }
+  if (std::isnan(losses[best])) fail("{}: the logits of every start overflow at once", name);
+  MeasuredHead made{std::move(starts[best]), losses, {}};
+  std::vector<Node> all(closure.size());
+  std::iota(all.begin(), all.end(), 0);
+  const auto nodes = tree::match_clusters(known.nodes, dendrogram_of(made.head, all));
+  const auto leaves = tree::match_clusters(known.leaves, dendrogram_of(made.head, known.leaf));
+  made.measures = {
+      {"loss", made.head.loss},          {"mass", mass_on_ancestors(made.head, closure)},
+      {"robinson_foulds", 1 - nodes.f1}, {"robinson_foulds_least", 1 - nodes.most_f1},
+      {"constituent_f1", leaves.f1},     {"constituent_f1_most", leaves.most_f1}};
+  return made;
+}
+
+/// Trains all starts of all heads, each as a task of its own.
+std::vector<MeasuredHead> train_all(const Training& training, const Hierarchy& hierarchy,
+                                    int threads, const JobContext& context) {
+  const NodeLists closure = ancestors_of(hierarchy);
+  const auto starts = static_cast<std::size_t>(training.starts);
+  const std::size_t tasks = training.goals.size() * starts;
+  std::vector<std::optional<TrainedHead>> trained(tasks);
+  Execution run;
+  run.threads = threads;
+  run.cancelled = context.cancelled;
+  std::atomic<std::int64_t> steps = 0;
+  const double all_steps =
+      static_cast<double>(tasks) * static_cast<double>(training.goals.front().epochs);
+  run_tasks(static_cast<std::int64_t>(tasks), run, [&](std::int64_t task, const auto& stopped) {
+    const auto t = static_cast<std::size_t>(task);
+    trained[t] = train_head(training.goals[t / starts], t % starts, closure, [&] {
+      if (stopped()) throw Error(ErrorKind::interrupted, "interrupted");
+      const auto done = static_cast<double>(++steps);
+      if (context.progress) context.progress("training", done / all_steps);
+    });
+  });
+  const KnownClusters known = known_clusters(hierarchy, closure);
+  std::vector<MeasuredHead> heads;
+  for (std::size_t g = 0; g < training.goals.size(); ++g) {
+    std::vector<TrainedHead> own;
+    for (std::size_t s = 0; s < starts; ++s) own.push_back(std::move(*trained[g * starts + s]));
+    heads.push_back(measured_head(own, closure, known, training.groups[g]));
+  }
+  return heads;
+}
+
+LabelledArray head_group(const MeasuredHead& made, const HeadGoal& goal,
+                         const std::vector<std::string>& names) {
+  LabelledArray group;
+  group.axes = {counted_axis("node", names.size()),
+                counted_axis("coordinate", static_cast<std::size_t>(goal.dim))};
+  const auto add = [&](const char* name, const PlacedTokens& tokens) {
+    group.variables.push_back({name,
+                               {"node", "coordinate"},
+                               std::vector<float>(tokens.point.begin(), tokens.point.end()),
+                               "",
+                               {}});
+  };
+  add("q", made.head.query);
+  add("k", made.head.key);
+  add("v", made.head.key);
+  group.variables.push_back({"token", {"node"}, names, "", {}});
+  group.attributes = {{"similarity", goal.similarity}};
+  for (const auto& [key, value] : made.head.model.parameters()) {
+    group.attributes.emplace_back(key, value);
+  }
+  group.attributes.emplace_back("dim", std::int64_t{goal.dim});
+  group.attributes.emplace_back("seed", static_cast<std::int64_t>(goal.seed));
+  for (const auto& [key, value] : made.measures) group.attributes.emplace_back(key, value);
+  group.attributes.emplace_back("start_loss", made.losses);
+  return group;
+}
+
+JobSpec with_own_defaults(const JobSpec& spec, const Training& training) {
+  JobSpec whole = spec;
+  std::map<std::string, std::string> parameters = spec.parameters();
+  parameters.insert(training.texts.begin(), training.texts.end());
+  whole.values["parameters"] = parameters;
+  return whole;
+}
+
+TrainJson head_json(const MeasuredHead& made, const Training& training, std::size_t g) {
+  TrainJson json{{"group", "/" + training.groups[g]},
+                 {"similarity", training.goals[g].similarity},
+                 {"dim", training.goals[g].dim},
+                 {"seed", training.goals[g].seed}};
+  for (const auto& [key, value] : made.head.model.parameters()) json[key] = value;
+  for (const auto& [key, value] : made.measures) json[key] = value;
+  json["start_loss"] = made.losses;
+  return json;
+}
+
+JobReport run_train(const JobSpec& spec, const JobContext& context) {
+  const std::string output = spec.text("output"), input = parse_input_spec(spec.text("input")).path;
+  const Training training = training_of(spec);
+  check_replaceable_result(output, "train", "train", {.cancelled = context.cancelled});
+  probe_writable(output);
+  const Hierarchy hierarchy = read_hierarchy(input, context.cancelled);
+  if (hierarchy.edges.empty()) fail("{}: the hierarchy has no edges", input);
+  if (hierarchy.size() > most_trained) {
+    fail("{}: the hierarchy has {} nodes, but at most {} are trained: a step looks at all pairs",
+         input, hierarchy.size(), most_trained);
+  }
+  const std::vector<MeasuredHead> heads =
+      train_all(training, hierarchy, static_cast<int>(spec.integer("threads")), context);
+  const TrainJson json = spec_to_json(with_own_defaults(spec, training));
+  LabelledFile file{program_version(), {}, {{"result", "train"}, {"spec", json_line(json)}}, {}};
+  JobReport report{
+      .summary = {{"output", output}, {"spec", json}, {"nodes", hierarchy.size()}},
+      .lines = {fmt::format("{}: {} heads of {} tokens", output, heads.size(), hierarchy.size())},
+      .files = {output}};
+  for (std::size_t g = 0; g < heads.size(); ++g) {
+    file.groups.emplace_back(training.groups[g],
+                             head_group(heads[g], training.goals[g], hierarchy.names));
+    report.summary["heads"].push_back(head_json(heads[g], training, g));
+    std::string line = fmt::format("  {:<22}", training.groups[g]);
+    for (const auto& [key, value] : heads[g].measures)
+      line += fmt::format(" {} {:.4f}", key, value);
+    report.lines.push_back(line);
+  }
+  if (heads.size() == 1) {  // The measures of a study's tables.
+    for (const auto& [key, value] : heads[0].measures) {
+      file.attributes.emplace_back(key, value);
+      report.summary[key] = value;
+    }
+  }
+  file.groups.emplace_back("hierarchy", hierarchy_group(hierarchy));
+  write_labelled(output, file);
+  return report;
+}
+
+void check_train(const JobSpec& spec) { (void)training_of(spec); }
+
+JobField training_field(const char* name, const char* option, const char* about,
+                        const char* initial) {
+  return {.name = name, .option = option, .about = about, .initial = initial};
+}
+
+}  // namespace
+
+JobKind train_job() {
+  JobField input = input_field();
+  input.about = "a data set with a hierarchy, as of `conelab dataset`";
+  input.required = true;
+  return {
+      .name = "train",
+      .about = "train heads so that the tokens of a hierarchy attend to their ancestors",
+      .example =
+          "  conelab train mammals.h5 -o trace.h5 --similarity dot,penumbral --seeds 1..5\n"
+          "  conelab figure heatmap -o map.svg --input trace.h5:/penumbral/seed1\n",
+      .fields = {input,
+                 output_field(),
+                 training_field("similarity", "-s,--similarity",
+                                "similarities, with commas (`conelab list similarities`)",
+                                "dot,penumbral,umbral"),
+                 training_field("dim", "--dim", "dimensions of a token: 2, or 2,3 or 2..8", "2"),
+                 training_field("seeds", "--seeds", "seeds of the starts: 1, or 1..5", "1"),
+                 {.name = "parameters",
+                  .option = "-p,--parameter",
+                  .about = "epochs, rate, starts, and parameters of the similarities, which "
+                           "are where gamma begins; -p again for the next",
+                  .kind = FieldKind::parameters},
+                 threads_field()},
+      .run = run_train,
+      .check = check_train,
+      .keys = keys_of_training};
+}
+
+}  // namespace conelab

@@ -1,0 +1,99 @@
+"""`train`: layout, the operator that a file names as its own, measures, and the errors."""
+import unittest
+
+import h5py
+import numpy as np
+
+from program import ProgramTest
+
+
+def ancestors(file):
+    """[n x n] 1 where a node is the other's ancestor or itself."""
+    edge, n = file["hierarchy/edge"][:], len(file["hierarchy/depth"])
+    above = np.eye(n)
+    for _ in range(n):
+        for child, parent in edge:
+            above[child] = np.maximum(above[child], above[parent])
+    return above
+
+
+class Train(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.data, self.out = self.folder / "tree.h5", self.folder / "t.h5"
+        self.ok("dataset", "tree", "-o", self.data, "-p", "depth=3")
+
+    def train(self, *arguments):
+        if not any(str(word).startswith("epochs=") for word in arguments):
+            arguments += ("-p", "epochs=300")
+        return self.ok("train", self.data, "-o", self.out, "--json", "-p", "starts=2",
+                       *arguments).json()
+
+    def weights(self, group, *arguments):
+        result = self.folder / "a.h5"
+        self.ok("attend", f"{self.out}:/{group}", "-o", result, "--keep", "weights", *arguments)
+        with h5py.File(result) as file:
+            return file["attention/weights/weight"][0, 0], file["attention"].attrs["spec"]
+
+    def test_heads_are_groups_of_a_trace_with_their_operator(self):
+        said = self.train("-s", "dot,penumbral", "--seeds", "1,2", "--dim", "2,3")
+        groups = [f"/{name}{dim}/seed{seed}" for name in ("dot", "penumbral") for dim in ("", "_d3")
+                  for seed in (1, 2)]
+        self.assertEqual([head["group"] for head in said["heads"]], groups)
+        with h5py.File(self.out) as file:
+            above = ancestors(file)
+            self.assertEqual(file["penumbral_d3/seed2/q"].shape, (15, 3))
+            self.assertEqual(file["dot/seed1/token"].shape, (15,))
+        for head in said["heads"]:
+            weights, spec = self.weights(head["group"][1:])
+            self.assertIn(f'"similarity":"{head["similarity"]}"', spec.replace(" ", ""))
+            self.assertAlmostEqual((weights * above).sum() / 15, head["mass"], places=4)
+            self.assertEqual(head["loss"], min(head["start_loss"]))
+        self.assertGreater(min(head["mass"] for head in said["heads"]), 0.5)
+
+    def test_an_operator_that_is_typed_goes_before_that_of_the_file(self):
+        self.train("-s", "penumbral")
+        own, _ = self.weights("penumbral/seed1")
+        typed, _ = self.weights("penumbral/seed1", "-s", "penumbral", "-p", "gamma=1")
+        self.assertGreater(abs(own - typed).max(), 0.01)
+        plain = self.folder / "map.svg"
+        self.ok("figure", "heatmap", "-o", plain, "--input", f"{self.out}:/penumbral/seed1")
+        self.assertIn("gamma =", plain.read_text())
+
+    def test_equal_seeds_give_equal_bytes_with_any_threads(self):
+        files = []
+        for threads in (1, 2):
+            self.train("-s", "umbral", "--seeds", "3", "--threads", threads)
+            files.append(self.out.read_bytes())
+        self.assertEqual(*files)
+
+    def test_measures_of_a_perfect_head_are_the_best_possible(self):
+        said = self.train("-s", "laplacian", "--dim", "16", "-p", "epochs=600")
+        self.assertGreater(said["mass"], 0.99)
+        with h5py.File(self.out) as file:
+            self.assertEqual(file.attrs["mass"], said["mass"])
+        self.assertGreaterEqual(said["robinson_foulds"], said["robinson_foulds_least"])
+        # A complete binary tree of 8 leaves: its 6 inner constituents are those of a dendrogram.
+        self.assertEqual(said["constituent_f1_most"], 1)
+        # 7 nodes have descendants, the root aside 6; a dendrogram of 15 tokens has 13 clusters.
+        self.assertAlmostEqual(said["robinson_foulds_least"], 7 / 19)
+
+    def test_a_forest_is_trained_too(self):
+        self.ok("dataset", "sentences", "-o", self.data, "-p", "n=4")
+        self.assertGreater(self.train("-s", "umbral", "--dim", "4")["mass"], 0.5)
+
+    def test_errors_are_one_line(self):
+        def fails(status, says, *arguments):
+            self.fails(status, "train", self.data, "-o", self.out, *arguments, says=says)
+        fails(2, "did you mean 'umbral'", "-s", "umbra")
+        fails(2, "needs dim of at least 2", "-s", "penumbral", "--dim", "1")
+        fails(2, "did you mean 'epochs'", "-p", "epoch=3")
+        fails(2, "--seeds", "--seeds", "x")
+        fails(1, "every start overflow", "-s", "dot", "-p", "scale=1e300", "-p", "starts=1")
+        self.ok("dataset", "gaussian", "-o", self.folder / "g.h5", "-p", "n=8")
+        self.fails(1, "train", self.folder / "g.h5", "-o", self.out, says="no group /hierarchy")
+        self.assert_clean("tree.h5", "g.h5")
+
+
+if __name__ == "__main__":
+    unittest.main()
