@@ -229,6 +229,12 @@ Json datasets_json() {
                   {"about",
                    "query, key, value of all-MiniLM-L6-v2, layers 0-5, 12 heads, d = 32: groups "
                    "german, english, taxonomy, glosses; ships as datasets/minilm_trace.h5"}});
+  list.push_back(
+      {{"name", "mammals_trace"},
+       {"about",
+        "query, key, value of WordNet's carnivores, trained by `conelab train` for dot, "
+        "penumbral and umbral, d = 2 and 3: groups dot/seed1 to umbral_d3/seed5; ships as "
+        "datasets/mammals_trace.h5"}});
   return list;
 }
 

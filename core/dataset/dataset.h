@@ -54,6 +54,7 @@ struct DatasetInfo {
 [[nodiscard]] MadeData sine_cosine(const KeyValues& values);
 [[nodiscard]] MadeData gaussian_tokens(const KeyValues& values);
 [[nodiscard]] MadeData model_shapes(const KeyValues& values);
+[[nodiscard]] MadeData position_values(const KeyValues& values);
 
 /// Returns the names of the models whose shapes `model_shapes` knows: "a|b|c".
 [[nodiscard]] const char* shape_models();

@@ -84,6 +84,11 @@ const std::vector<DatasetInfo>& dataset_table() {
        "q, k, v with the heads, tokens and features of a model of the papers",
        {{"model", "fairseq-iwslt", "model", Domain::choice, shape_models()}},
        model_shapes},
+      {"positions",
+       "q = k = 0 and v from 0 to 1: what a position bias alone attends to, as a mean position",
+       {{"heads", "8", "heads", Domain::whole, "", 1024},
+        {"n", "64", "tokens", Domain::whole, "", 1e6}},
+       position_values},
   };
   return table;
 }

@@ -59,6 +59,20 @@ MadeData model_shapes(const KeyValues& values) {
                       static_cast<std::uint64_t>(values.whole("seed")), false);
 }
 
+MadeData position_values(const KeyValues& values) {
+  const std::int64_t heads = values.whole("heads"), n = values.whole("n");
+  const std::vector<double> zero(static_cast<std::size_t>(heads * n));
+  RootTensor position{"v", Dtype::f64, {heads, n, 1}, {}};
+  for (std::int64_t i = 0; i < heads * n; ++i) {
+    position.numbers.push_back(n == 1 ? 0
+                                      : static_cast<double>(i % n) / static_cast<double>(n - 1));
+  }
+  MadeData made;
+  made.tensors = {{"q", Dtype::f64, {heads, n, 1}, zero}, {"k", Dtype::f64, {heads, n, 1}, zero}};
+  made.tensors.push_back(std::move(position));
+  return made;
+}
+
 const char* shape_models() {
   static const std::string names = [] {
     std::string joined;

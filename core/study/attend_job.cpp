@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -49,6 +50,7 @@ struct AttendSummary {
   /// Numbers of the gradients, parameters included, that are not finite.
   std::int64_t bad_gradients = 0;
   HiddenPairs hidden;  ///< What the masks hide.
+  std::map<std::string, double> measures;
 };
 
 double seconds_since(Clock::time_point start) {
@@ -183,6 +185,20 @@ class Attend {
     }
     return sum;
   }
+  /// Returns the mean of the output's numbers, that of the determinants, and the error of HyPE's
+  /// columns, as far as there are any.
+  [[nodiscard]] std::map<std::string, double> measures() const {
+    std::map<std::string, double> found;
+    double sum = 0;
+    for (const T x : forward_.output.data) sum += static_cast<Compute<T>>(x);
+    if (std::isfinite(sum) && outputs() > 0)
+      found["output_mean"] = sum / static_cast<double>(outputs());
+    for (const double each : result_.determinant) {
+      found["determinant_mean"] += each / static_cast<double>(result_.determinant.size());
+    }
+    if (columns_error_) found["hype_columns_error"] = *columns_error_;
+    return found;
+  }
   [[nodiscard]] std::string device() const { return on_device_ ? device_->state().name : "cpu"; }
 
  private:
@@ -220,6 +236,7 @@ class Attend {
   TokenRoles tokens_;
   Backend* device_ = nullptr;  ///< Null: the CPU.
   bool on_device_ = false;     ///< Whether the results come from the device.
+  std::optional<double> columns_error_;
 
   void compute_on_cpu() {
     forward_ = forward(*plan_, input_, stage("forward"));
@@ -263,6 +280,7 @@ class Attend {
     if (form == words.end() || form->second != "columns") return;
     const double error = hype_columns_error(*plan_, input_);
     result_.environment.emplace_back("hype_columns_error", error);
+    columns_error_ = error;
     context_.say("hype_form=columns: the bias differs from that of hype_form=bias by up to {:.2g}",
                  error);
   }
@@ -346,6 +364,7 @@ void compute_and_write(const JobSpec& spec, const AttendJob& job, Input&& input,
   summary.bad_outputs = attend.bad_outputs();
   summary.bad_gradients = attend.bad_gradients();
   summary.hidden = attend.hidden();
+  summary.measures = attend.measures();
   const Clock::time_point computed = Clock::now();
   attend.write();
   summary.write_seconds = seconds_since(computed);
@@ -484,7 +503,8 @@ JobReport run_attend(const JobSpec& spec, const JobContext& context) {
               job.output, join(summary.kept), operator_name(job.call), e.batch, heads, e.query,
               e.key, given_text(job, summary), dtype_name(summary.dtype), summary.device,
               duration_text(summary.compute_seconds), duration_text(summary.write_seconds))},
-          .files = {job.output}};
+          .files = {job.output},
+          .measures = summary.measures};
 }
 
 void check_attend(const JobSpec& spec) {

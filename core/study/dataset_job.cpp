@@ -28,6 +28,7 @@ Json sizes_json(const MadeData& made) {
   }
   for (const auto& [name, group] : made.groups) {
     for (const LabelledVariable& variable : group.variables) {
+      if (variable.name == "edge") sizes["edges"] = group.axis(variable.axes[0])->size();
       Json& extents = sizes[name + "/" + variable.name] = Json::array();
       for (const std::string& axis : variable.axes) extents.push_back(group.axis(axis)->size());
     }

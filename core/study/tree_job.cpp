@@ -1,5 +1,7 @@
 // The job `tree`: ancestor order, dendrogram and segmentation of the tokens of every head.
 
+#include <optional>
+
 #include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/names.h"
@@ -156,6 +158,17 @@ Json trees_json(const std::vector<tree::HeadTree>& trees, const tree::TreeLabels
   return list;
 }
 
+/// Returns the mean over heads of the attention that crosses the strongest boundary, relative to
+/// uniform; nothing if a head has none.
+std::optional<double> mean_crossing(const std::vector<tree::HeadTree>& trees) {
+  double sum = 0;
+  for (const tree::HeadTree& head : trees) {
+    if (!head.segmentation || head.segmentation->strongest < 0) return std::nullopt;
+    sum += head.segmentation->relative[static_cast<std::size_t>(head.segmentation->strongest)];
+  }
+  return sum / static_cast<double>(trees.size());
+}
+
 JobReport run_tree(const JobSpec& spec, const JobContext& context) {
   const TreeResult result = make_trees(spec, context);
   JobReport report{.summary = {{"output", spec.text("output")},
@@ -163,6 +176,9 @@ JobReport run_tree(const JobSpec& spec, const JobContext& context) {
                                {"heads", trees_json(result.trees, result.labels)}},
                    .lines = tree_lines(result.trees, result.labels),
                    .files = {spec.text("output")}};
+  if (const auto crossing = mean_crossing(result.trees)) {
+    report.measures["relative_crossing"] = *crossing;
+  }
   report.lines.insert(report.lines.begin(),
                       fmt::format("{}: trees of {} under {}", spec.text("output"),
                                   tokens_text(spec), operator_name(spec.call())));

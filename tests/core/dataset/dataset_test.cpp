@@ -66,7 +66,8 @@ TEST(Dataset, EveryRowHasTheSameNumbersEverywhere) {
                                                     {"rigid-body", "56e9f321c9fd74df"},
                                                     {"sine-cosine", "3339d5a37fd678b4"},
                                                     {"gaussian", "b04528249066c82c"},
-                                                    {"shapes", "47f6c1262019bb05"}};
+                                                    {"shapes", "47f6c1262019bb05"},
+                                                    {"positions", "0bb717cef1de3f2c"}};
   for (const DatasetInfo& info : dataset_table()) {
     const auto found = known.find(info.name);
     EXPECT_EQ(digest(make_dataset(info.name, {})).substr(0, 16),
@@ -77,7 +78,7 @@ TEST(Dataset, EveryRowHasTheSameNumbersEverywhere) {
 
 TEST(Dataset, SeedsChangeWhatIsDrawn) {
   for (const DatasetInfo& info : dataset_table()) {
-    const bool drawn = info.name != std::string("tree") && info.name != std::string("wordnet");
+    const bool drawn = std::string("tree wordnet positions").find(info.name) == std::string::npos;
     EXPECT_EQ(
         digest(make_dataset(info.name, {})) != digest(make_dataset(info.name, {{"seed", "2"}})),
         drawn)
@@ -264,6 +265,8 @@ TEST(Dataset, TokensHaveTheirShapesAndTwins) {
   }
   EXPECT_EQ(make_dataset("shapes", {{"model", "deit-ti"}}).tensors[2].extents,
             (std::vector<std::int64_t>{3, 197, 64}));
+  const MadeData positions = make_dataset("positions", {{"heads", "2"}, {"n", "3"}});
+  EXPECT_EQ(positions.tensors[2].numbers, (std::vector<double>{0, .5, 1, 0, .5, 1}));
 }
 
 }  // namespace
