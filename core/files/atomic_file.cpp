@@ -100,24 +100,26 @@ std::string temporary_name(const std::string& path) {
                      ::getpid(), counter++);
 }
 
-/// Returns whether a file name is that of a temporary file whose process has ended.
+/// Returns whether a file name is that of a temporary file whose process has ended. `prefix` is
+/// that of one destination, or empty for all of them.
 bool is_left_behind(std::string_view name, const std::string& prefix) {
-  const std::string mine = prefix + machine_tag() + "-";
-  if (!name.starts_with(mine) || !name.ends_with(".tmp")) return false;
-  name.remove_prefix(mine.size());
+  const std::string mark = "." + machine_tag() + "-";
+  const std::size_t at = name.rfind(mark);
+  if (at == std::string_view::npos || !name.starts_with('.') || !name.ends_with(".tmp"))
+    return false;
+  if (!prefix.empty() && name.substr(0, at + 1) != prefix) return false;
+  name.remove_prefix(at + mark.size());
   pid_t process = 0;
   const auto [rest, error] = std::from_chars(name.data(), name.data() + name.size(), process);
   const bool ours = error == std::errc() && process > 0 && *rest == '-';
   return ours && ::kill(process, 0) != 0 && errno == ESRCH;
 }
 
-/// Removes temporary files whose processes have ended. Errors are ignored: files that remain are
-/// hidden and do no harm.
-void remove_left_behind(const std::string& path) {
-  const std::string prefix = temporary_prefix(path);
+/// Errors are ignored: files that remain are hidden and do no harm.
+void remove_left_behind(const std::string& folder, const std::string& prefix) {
   std::error_code error;
-  for (std::filesystem::directory_iterator entry(directory_of(path), error), end;
-       !error && entry != end; entry.increment(error)) {
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
     if (is_left_behind(entry->path().filename().native(), prefix)) {
       ::unlink(entry->path().c_str());
     }
@@ -209,9 +211,12 @@ void AtomicFile::commit() {
       destination_, std::strerror(errno));
 }
 
+void remove_temporary_files(const std::string& folder) { remove_left_behind(folder, ""); }
+
 void probe_writable(const std::string& path) {
   const AtomicFile probe(path);
-  remove_left_behind(resolve_links(path));
+  const std::string resolved = resolve_links(path);
+  remove_left_behind(directory_of(resolved), temporary_prefix(resolved));
 }
 
 void write_text_atomically(const std::string& path, std::string_view content) {

@@ -43,6 +43,9 @@ class AtomicFile {
 /// called before long computations. It also removes the temporary files of killed processes.
 void probe_writable(const std::string& path);
 
+/// Removes the temporary files of killed processes from a folder.
+void remove_temporary_files(const std::string& folder);
+
 /// Replaces the content of a text file (or any other) atomically. A destination that is not a
 /// regular file (/dev/stdout, a pipe) is written to directly.
 void write_text_atomically(const std::string& path, std::string_view content);

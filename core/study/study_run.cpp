@@ -132,6 +132,7 @@ class StudyRun {
         begun_(study.jobs.size()) {}
 
   StudyIndex run() {
+    for (const char* folder : {"/", "/jobs"}) remove_temporary_files(options_.folder + folder);
     write_text_atomically(options_.folder + "/study.toml", study_.text);
     take_finished();
     predicted_ = predicted_seconds(study_, index_);

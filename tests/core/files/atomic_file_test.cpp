@@ -151,6 +151,9 @@ TEST_F(AtomicFileTest, TheNextProbeRemovesWhatAKilledProcessLeft) {
   probe_writable(path("a"));
   EXPECT_EQ(entries(), 4u) << "b's, the living one, and what is not ours";
   EXPECT_TRUE(std::filesystem::exists(living.temporary()));
+  remove_temporary_files(directory_.string());
+  EXPECT_EQ(entries(), 3u) << "b's has gone, too";
+  EXPECT_TRUE(std::filesystem::exists(living.temporary()));
 }
 
 TEST_F(AtomicFileTest, NamesTheDestinationAndTheReason) {
