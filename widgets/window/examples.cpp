@@ -36,6 +36,30 @@ TraceChoice german_head(const std::string& file) {
   return trace;
 }
 
+/// Tokens of the carnivores: 226 feline, 240 siamese cat.
+Example hierarchy(const std::string& file) {
+  Example example{
+      "What a head learns of a hierarchy",
+      "Each token was trained to attend to its ancestors, with two numbers for its query and two "
+      "for its key. Which operator finds them?",
+      {},
+      {{"Every row shares its colours with all others. Choose “row” in place of “linear” above the "
+        "maps: the ancestors of each token are dark columns, which begin on the diagonal.",
+        [](const GuideView& v) { return session_of(v).maps.scale == "row"; }},
+       {"Point at the row “siamese_cat.n.01” (240), column “feline.n.01” (226): 0.340, the largest "
+        "of its row.",
+        points_at({240, 226})},
+       {"Open the same tokens as the dot product was trained for them: the group dot/seed1, in the "
+        "data at the left.",
+        [](const GuideView& v) { return session_of(v).trace.group == "/dot/seed1"; }}},
+      "Penumbral cones: 0.916 of the attention of “siamese_cat” is on its ancestors and itself, "
+      "under the dot product 0.676, and over all tokens 0.778 and 0.633. With eight numbers for "
+      "each token every operator finds nearly all."};
+  example.session.trace.file = file, example.session.trace.group = "/penumbral/seed1";
+  example.session.maps.calls = {with("penumbral", {{"gamma", "688.8"}, {"height", "1"}})};
+  return example;
+}
+
 Example agreement(const std::string& file) {
   Example example{
       "What cones see that dot products do not",
@@ -119,7 +143,9 @@ Example ancestor(const std::string& file) {
 }  // namespace
 
 std::vector<Example> examples(const std::string& shipped_trace) {
-  return {agreement(shipped_trace), sharpness(shipped_trace), ancestor(shipped_trace)};
+  const std::string folder = shipped_trace.substr(0, shipped_trace.rfind('/') + 1);
+  return {hierarchy(folder + "mammals_trace.h5"), agreement(shipped_trace),
+          sharpness(shipped_trace), ancestor(shipped_trace)};
 }
 
 }  // namespace conelab::desktop

@@ -30,7 +30,7 @@ struct Example {
   const char* answer;
 };
 
-/// Returns the examples with the shipped trace.
+/// Returns the examples with the shipped trace and the trained heads beside it.
 [[nodiscard]] std::vector<Example> examples(const std::string& shipped_trace);
 
 }  // namespace conelab::desktop

@@ -71,9 +71,29 @@ struct GuidedWindow {
 /// What a text says, with so many digits.
 std::string said(double value, int digits) { return fmt::format("{:.{}f}", value, digits); }
 
-TEST(Guide, LeadsToTheAnswerAndTellsTheTruth) {
+TEST(Guide, OfAHierarchyTellsTheTruth) {
   REQUIRE_DISPLAY();
   GuidedWindow opened(0);
+  const auto& trace = opened.window.workspace().trace();
+  EXPECT_EQ(trace->key_label(0, 226), "feline.n.01");
+  EXPECT_EQ(trace->query_label(0, 240), "siamese_cat.n.01");
+  ASSERT_TRUE(trace->own_call);
+  EXPECT_EQ(opened.window.document().session().maps.calls, std::vector<Call>{*trace->own_call});
+  EXPECT_TRUE(opened.step(2).contains(said(opened.value(0, {240, 226}), 3).c_str()));
+  EXPECT_EQ(opened.strongest_key(0, 240), 226);
+  opened.window.document().edit("scale", [](Session& s) { s.maps.scale = "row"; });
+  EXPECT_EQ(opened.guide->done(), 1U);
+  opened.window.document().hover(Focus{240, 226});
+  pump(30);
+  EXPECT_EQ(opened.guide->done(), 2U);
+  opened.window.workspace().open_group("/dot/seed1");
+  EXPECT_TRUE(wait_for([&] { return opened.guide->finished(); }));
+  EXPECT_EQ(opened.window.document().session().maps.calls.front().similarity, "dot");
+}
+
+TEST(Guide, LeadsToTheAnswerAndTellsTheTruth) {
+  REQUIRE_DISPLAY();
+  GuidedWindow opened(1);
   EXPECT_FALSE(opened.window.findChild<QDockWidget*>("dock-guide")->visibleRegion().isEmpty());
   EXPECT_GE(opened.guide->height(), 300);
   EXPECT_FALSE(opened.is_answered());
@@ -106,7 +126,7 @@ TEST(Guide, LeadsToTheAnswerAndTellsTheTruth) {
 
 TEST(Guide, StaysInFrontWhileAFigureIsLookedAt) {
   REQUIRE_DISPLAY();
-  GuidedWindow opened(0);
+  GuidedWindow opened(1);
   const auto show = [&](const char* name) {
     for (QAction* action : opened.window.actions()) {
       if (action->text() == name) action->trigger();
@@ -123,7 +143,7 @@ TEST(Guide, StaysInFrontWhileAFigureIsLookedAt) {
 // The tools that steps name stand under “more” in a small window.
 TEST(Guide, SaysWhereHiddenToolsAre) {
   REQUIRE_DISPLAY();
-  GuidedWindow opened(0);
+  GuidedWindow opened(1);
   opened.window.resize(1024, 700);
   pump(200);
   const auto* shared = opened.window.findChild<QToolButton*>("maps-shared");
@@ -133,7 +153,7 @@ TEST(Guide, SaysWhereHiddenToolsAre) {
 
 TEST(Guide, OfSharpnessFollowsTheParameter) {
   REQUIRE_DISPLAY();
-  GuidedWindow opened(1);
+  GuidedWindow opened(2);
   const Focus pair{26, 13};
   for (std::size_t panel = 0; panel < 3; ++panel) {
     EXPECT_TRUE(opened.step(1).contains(said(opened.value(panel, pair), 3).c_str())) << panel;
@@ -158,7 +178,7 @@ TEST(Guide, OfSharpnessFollowsTheParameter) {
 
 TEST(Guide, OfTheAncestorSaysItsHeight) {
   REQUIRE_DISPLAY();
-  GuidedWindow opened(2);
+  GuidedWindow opened(3);
   opened.point({2, 6}, true);
   EXPECT_EQ(opened.guide->done(), 1U);
   opened.choose("maps-quantity", "logits");

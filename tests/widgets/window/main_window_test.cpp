@@ -479,7 +479,7 @@ TEST(Window, AnExampleOpensAndItsCommandIsCopied) {
   QTemporaryDir state;
   MainWindow window(test_backends(), state.path());
   show_active(window);
-  auto* button = window.findChild<QAbstractButton*>("example-1");
+  auto* button = window.findChild<QAbstractButton*>("example-2");
   ASSERT_NE(button, nullptr);
   button->click();
   ASSERT_TRUE(wait_for([&] { return window.workspace().trace() != nullptr; }));
