@@ -53,13 +53,29 @@ StridedTensor4<T> tokens_of(const TensorView& view) {
                            {batch_stride, stride(2), stride(1)});
 }
 
+/// Returns whether the numbers lie in memory in the order of the axes, without gaps.
+bool is_dense(const TensorView& view) {
+  std::int64_t step = 1;
+  for (std::size_t axis = view.sizes.size(); axis-- > 0;) {
+    if (view.sizes[axis] > 1 && view.strides[axis] != step) return false;
+    step *= view.sizes[axis];
+  }
+  return true;
+}
+
+void require_memory(const TensorView& view) {
+  if (view.data == nullptr && view.count() > 0)
+    misuse("{} has no memory for its numbers", view.name);
+}
+
 /// Returns a dense copy of the numbers.
 template <class T>
 std::vector<T> numbers_of(const TensorView& view) {
+  require_memory(view);
+  const T* data = static_cast<const T*>(view.data);
+  if (is_dense(view)) return {data, data + view.count()};
   std::vector<T> numbers;
   numbers.reserve(static_cast<std::size_t>(view.count()));
-  const T* data = static_cast<const T*>(view.data);
-  if (data == nullptr && view.count() > 0) misuse("{} has no memory for its numbers", view.name);
   for_each_offset(view, [&](std::int64_t at) { numbers.push_back(data[at]); });
   return numbers;
 }
@@ -67,13 +83,31 @@ std::vector<T> numbers_of(const TensorView& view) {
 /// Copies a result to the caller's memory.
 template <class T>
 void copy_to(const TensorView& view, const std::vector<T>& numbers) {
-  T* data = static_cast<T*>(view.data);
-  if (data == nullptr && !numbers.empty()) misuse("{} has no memory for its numbers", view.name);
+  require_memory(view);
   if (static_cast<std::int64_t>(numbers.size()) != view.count()) {
     fail("{} was computed with {} numbers (expected {})", view.name, numbers.size(), view.count());
   }
+  T* data = static_cast<T*>(view.data);
   const T* from = numbers.data();
-  for_each_offset(view, [&](std::int64_t at) { data[at] = *from++; });
+  if (is_dense(view)) {
+    std::copy(from, from + numbers.size(), data);
+  } else {
+    for_each_offset(view, [&](std::int64_t at) { data[at] = *from++; });
+  }
+}
+
+/// Returns the sizes of a mask, whose leading axes may be absent. The axes before the heads become
+/// one.
+Shape4 mask_shape(const TensorView& mask) {
+  const std::size_t rank = mask.sizes.size();
+  if (rank < 2) {
+    misuse("mask has {} axes (expected [n_q x n_k], with axes of heads and batch elements before)",
+           rank);
+  }
+  Shape4 shape{1, 1, mask.sizes[rank - 2], mask.sizes[rank - 1]};
+  if (rank > 2) shape.head = mask.sizes[rank - 3];
+  for (std::size_t axis = 3; axis < rank; ++axis) shape.batch *= mask.sizes[rank - 1 - axis];
+  return shape;
 }
 
 std::vector<std::int64_t> sizes_of(const Shape4& s) {
@@ -290,7 +324,7 @@ class Prepared final : public PreparedCall {
     }
     if (const TensorView* mask = find_view(inputs, "mask")) {
       check_type(*mask, NumberType::u8);
-      check_sizes(*mask, {plan_->extents.query, plan_->extents.key});
+      input.allowed_sizes = mask_shape(*mask);
       input.allowed = numbers_of<std::uint8_t>(*mask);
     }
     if (const TensorView* lengths = find_view(inputs, "lengths")) {

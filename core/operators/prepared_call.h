@@ -7,9 +7,10 @@
 //   call->backward({q, k, v, output_grad}, {dq, dgamma});
 //
 // Inputs, by name: "q", "k", "v", "output_grad" [.. x head x n x d]; the tensors that are
-// parameters, as "W"; "mask" [n_q x n_k] of u8, which applies if it is given; "lengths" [batch] and
-// "edge" [m x 2] of i64. The tokens may have any strides, with contiguous features. Leading axes
-// count as one axis of batch elements. Without "k", q takes its place, and without "v", k does.
+// parameters, as "W"; "mask" [.. x head x n_q x n_k] of u8, which applies if it is given and any of
+// whose axes may have the size 1; "lengths" [batch] and "edge" [m x 2] of i64. The tokens may have
+// any strides, with contiguous features. Leading axes count as one axis of batch elements. Without
+// "k", q takes its place, and without "v", k does.
 //
 // Nothing is converted: q has the type of the call, and k, v, output_grad and the parameters must
 // have it too. Results are computed in memory of the engine and copied to the caller's views once.

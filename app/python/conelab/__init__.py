@@ -31,10 +31,12 @@ def attention(q, k=None, v=None, *, similarity=None, operator=None, mask=None, l
     """The output of an operator, [.., head, n_q, d_v].
 
     `similarity` is a name of `conelab list similarities` (penumbral if none is given), `operator` one
-    of the structured operators. `mask` is a name, an array [n_q, n_k] of bool, or a list of both;
-    `lengths` [batch] are the numbers of keys that are not padding, for the mask "padding". Without
-    `k`, q takes its place, and without `v`, k does. Other keywords are parts (bias="alibi") and
-    parameters: a number, one for each head, or an array where the parameter is a tensor (W=...).
+    of the structured operators. `mask` is a name, an array [.., head, n_q, n_k] of bool, any of whose
+    axes may have the size 1, or a list of both; `lengths` [batch] are the numbers of keys that are
+    not padding, for the mask "padding". `k` and `v` may have fewer heads than `q`, which then are a
+    multiple. Without `k`, q takes its place, and without `v`, k does. Other keywords are parts
+    (bias="alibi") and parameters: a number, one for each head, or an array where the parameter is a
+    tensor (W=...).
     """
     call = Prepared(q, k, v, similarity, operator, mask, lengths, parameters, threads)
     return call.forward(("output",))["output"]

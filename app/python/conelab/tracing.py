@@ -68,7 +68,7 @@ def _record(module, query, key, value, attention_mask, *args, calls, is_causal=N
     causal = is_causal_call(module, query, attention_mask, is_causal)
     n_q, n_k = query.shape[2], key.shape[2]
     if attention_mask is not None:
-        seen = seen_keys(attention_mask, n_k).expand(query.shape[0], -1, -1, -1)[:, 0]
+        seen = seen_keys(attention_mask, n_k)[:, :1].expand(query.shape[0], 1, n_q, -1)[:, 0]
     else:
         seen = torch.ones(query.shape[0], n_q, n_k, dtype=torch.bool)
         seen = seen.tril(n_k - n_q) if causal else seen

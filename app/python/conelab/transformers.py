@@ -56,15 +56,6 @@ def seen_keys(attention_mask, n_k):
     return seen
 
 
-def repeated(x, heads):
-    """Key heads [batch, heads / groups, n, d] as those of all query heads, in the same memory where
-    there is one."""
-    groups = heads // x.shape[1]
-    if groups == 1:
-        return x
-    return x[:, :, None].expand(-1, -1, groups, -1, -1).flatten(1, 2)
-
-
 def _attend(module, query, key, value, attention_mask, scaling=None, dropout=0.0, is_causal=None,
             similarity="dot", threads=0, parameters=None, **keywords):
     for name in _REFUSED:
@@ -76,28 +67,10 @@ def _attend(module, query, key, value, attention_mask, scaling=None, dropout=0.0
     parameters = dict(parameters or {})
     if similarity == "dot" and scaling is not None:
         parameters["scale"] = float(scaling)
-    heads = query.shape[1]
-    key, value = repeated(key, heads), repeated(value, heads)
-    compute = functools.partial(attention, similarity=similarity, threads=threads, **parameters)
-    if attention_mask is None:
-        causal = is_causal_call(module, query, attention_mask, is_causal)
-        out = compute(query, key, value, mask="causal" if causal else None)
+    if attention_mask is not None:
+        mask = seen_keys(attention_mask, key.shape[2])
     else:
-        out = _masked(compute, query, key, value, seen_keys(attention_mask, key.shape[2]))
+        mask = "causal" if is_causal_call(module, query, attention_mask, is_causal) else None
+    out = attention(query, key, value, similarity=similarity, mask=mask, threads=threads,
+                    **parameters)
     return out.transpose(1, 2).contiguous(), None
-
-
-def _masked(compute, query, key, value, seen):
-    """Attention under masks [batch or 1, head or 1, n_q, n_k]: elements that share a mask are one
-    call."""
-    batch, heads = query.shape[:2]
-    seen = seen.expand(batch if seen.shape[0] > 1 else 1, -1, -1, -1)
-    if seen.shape[0] > 1 and bool((seen == seen[:1]).all()):
-        seen = seen[:1]
-    if seen.shape[1] > 1:
-        return torch.cat([_masked(compute, query[:, h:h + 1], key[:, h:h + 1], value[:, h:h + 1],
-                                  seen[:, h:h + 1]) for h in range(heads)], dim=1)
-    if seen.shape[0] == 1:
-        return compute(query, key, value, mask=seen[0, 0])
-    return torch.cat([compute(query[b:b + 1], key[b:b + 1], value[b:b + 1], mask=seen[b, 0])
-                      for b in range(batch)])

@@ -252,7 +252,17 @@ TEST(PreparedCall, TakesAMaskAndLengths) {
   const auto with_lengths = prepare(call_of("dot:masks=padding"), padded);
   Results c(*with_lengths, Pass::forward);
   with_lengths->forward(padded, c.views, one_thread());
-  EXPECT_TRUE(std::isfinite(c.of<double>("output").front()));
+  std::vector<std::uint8_t> keys(18, 1);
+  std::fill(keys.begin() + 9 + 4, keys.end(), 0);
+  masked.back() = view_of("mask", keys, {2, 1, 1, 9});
+  const auto with_keys = prepare(plain, masked);
+  Results d(*with_keys, Pass::forward);
+  with_keys->forward(masked, d.views, one_thread());
+  for (std::size_t i = 0; i < c.of<double>("output").size(); ++i) {
+    EXPECT_NEAR(d.of<double>("output")[i], c.of<double>("output")[i], 1e-14);
+  }
+  masked.back() = view_of("mask", keys, {2, 9});
+  EXPECT_THROW(prepare(plain, masked)->forward(masked, d.views, one_thread()), Error);
 }
 
 }  // namespace
