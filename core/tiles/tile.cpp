@@ -143,6 +143,20 @@ void Tiles<S>::subtract_columns(const KeyTile<T>& keys, T* row) const {
 }
 
 template <class S>
+void Tiles<S>::hide(int query, int count, T* row) const {
+  constexpr T hidden = -std::numeric_limits<T>::infinity();
+  const std::uint8_t* sees = sees_.data() + static_cast<std::ptrdiff_t>(query) * count;
+  if (mask_->has_holes()) {
+    for (int c = 0; c < count; ++c) row[c] = sees[c] != 0 ? row[c] : hidden;
+    return;
+  }
+  const std::uint8_t* begin = std::find(sees, sees + count, 1);
+  const std::uint8_t* end = std::find(begin, sees + count, 0);
+  std::fill(row, row + (begin - sees), hidden);
+  std::fill(row + (end - sees), row + count, hidden);
+}
+
+template <class S>
 Addend<Compute<S>> Tiles<S>::addend(const QueryGroup<T>& queries, const KeyTile<T>& keys,
                                     Cover cover) {
   const HeadBias<T>& bias = head_->bias();
@@ -161,11 +175,7 @@ Addend<Compute<S>> Tiles<S>::addend(const QueryGroup<T>& queries, const KeyTile<
     }
     if (column_lse_ != nullptr) subtract_columns(keys, row);
     std::fill(row + keys.count, row + keys.columns, -std::numeric_limits<T>::infinity());
-    if (cover == Cover::all) continue;
-    const std::uint8_t* sees = sees_.data() + static_cast<std::ptrdiff_t>(r) * keys.count;
-    for (int c = 0; c < keys.count; ++c) {
-      row[c] = sees[c] != 0 ? row[c] : -std::numeric_limits<T>::infinity();
-    }
+    if (cover != Cover::all) hide(r, keys.count, row);
   }
   return {addend_.data(), keys.columns};
 }

@@ -3,7 +3,8 @@
 
     wheel_test.py BUILD [PYTHON]   # PYTHON: one with PyTorch, for the tests that need it
 
-The wheel is built in a folder beside BUILD, so that the compiler cache serves the engine's objects.
+The wheel is built in a folder beside BUILD, with tools from another beside it, so that the compiler
+cache serves the engine's objects and those of nanobind: paths from BUILD to both stay the same.
 Exit status 77: PyPI cannot be reached, or BUILD has sanitizers.
 """
 import os
@@ -56,22 +57,31 @@ def test_with_torch(python, wheel, folder):
             cwd=folder)
 
 
+def build_wheel(build, folder):
+    """Builds the wheel as pip does, but with tools whose place does not change."""
+    made, tools = (build.parent / f"{build.name}-{name}" for name in ("wheel", "tools"))
+    for each in (made, tools):
+        shutil.rmtree(each, ignore_errors=True)
+    try:
+        python = environment(tools, "scikit-build-core>=0.11", "nanobind>=2.4")
+        # The compiler by the name that the other builds use, or the cache knows nothing.
+        run(python, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", folder,
+            f"--config-settings=build-dir={made}", SOURCE,
+            env={**os.environ, "CC": "cc", "CXX": "c++"})
+    finally:
+        for each in (made, tools):
+            shutil.rmtree(each, ignore_errors=True)
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
 def main(build, python):
     if re.search(r"^CONELAB_SANITIZE:\w+=.+$", (build / "CMakeCache.txt").read_text(), re.M):
         skip("built with sanitizers")
-    made = build.parent / f"{build.name}-python"
-    shutil.rmtree(made, ignore_errors=True)
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
+        wheel = build_wheel(build, folder)
         fresh = environment(folder / "fresh", "numpy", "ml_dtypes")
-        try:
-            # The compiler by the name that the other builds use, or the cache knows nothing.
-            run(fresh, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder,
-                f"--config-settings=build-dir={made}", SOURCE,
-                env={**os.environ, "CC": "cc", "CXX": "c++"})
-        finally:
-            shutil.rmtree(made, ignore_errors=True)
-        (wheel,) = folder.glob("*.whl")
         run(fresh, "-m", "pip", "install", "-q", wheel)
         assert subprocess.run([fresh, "-c", "import torch"], capture_output=True).returncode != 0
         run(fresh, TESTS / "numpy_test.py", "-v", cwd=folder)

@@ -15,15 +15,16 @@ from ._call import TENSOR_NAMES, call_text, dense_strides, plan_of, result_shape
 
 _ELEMENTS = {torch.float64: 0, torch.float32: 1, torch.float16: 2, torch.bfloat16: 3,
              torch.int64: 4, torch.uint8: 5, torch.bool: 5}
+_ARRAYS = TENSOR_NAMES | {"q", "k", "v", "mask", "lengths"}
 _DTYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 
 
 def _tensor(name, x):
-    return (name, x.data_ptr(), _ELEMENTS[x.dtype], tuple(x.shape), x.stride())
+    return (name, x.data_ptr(), _ELEMENTS[x.dtype], x.shape, x.stride())
 
 
 def _check(name, x):
-    if x.device.type not in ("cpu", "meta"):
+    if not (x.is_cpu or x.is_meta):
         raise NotImplementedError(f"conelab.torch: {name} lies on {x.device}; the operators run on "
                                   "the CPU")
     if x.dtype not in _ELEMENTS:
@@ -32,21 +33,28 @@ def _check(name, x):
 
 
 @functools.lru_cache(maxsize=256)
-def _prepared(text, signature):
+def _prepared(text, names, types, shapes):
     """The plan of a call, and (name, element, shape, strides) of the results of each pass; those of
     q, k and v have their shapes."""
-    plan = plan_of(text, signature)
-    shapes = {name: shape for name, _, shape in signature}
+    plan = plan_of(text, tuple((name, _ELEMENTS[dtype], tuple(shape))
+                               for name, dtype, shape in zip(names, types, shapes)))
+    given = dict(zip(names, shapes))
 
     def declared(backward):
         for name, element, sizes in plan.results(backward):
             if not backward:
-                shape = result_shape(shapes["q"], sizes)
+                shape = result_shape(given["q"], sizes)
             else:
-                shape = shapes[name] if name in ("q", "k", "v") else tuple(sizes)
+                shape = tuple(given[name]) if name in ("q", "k", "v") else tuple(sizes)
             yield name, element, shape, dense_strides(shape)
 
     return plan, tuple(declared(False)), tuple(declared(True))
+
+
+@functools.lru_cache(maxsize=256)
+def _names_and_call(text):
+    names, call = text.split("|", 1)
+    return ("q", "k", "v", *(names.split(",") if names else ())), call
 
 
 def _bound(tensors, text, fake=False):
@@ -54,20 +62,20 @@ def _bound(tensors, text, fake=False):
     "NAMES|CALL", the names of the tensors after q, k and v before the call. Parameters that are no
     tensors for the engine (gamma) become numbers of the call; where only sizes are known (`fake`),
     they are 1."""
-    names, call = text.split("|", 1)
-    given = list(zip(("q", "k", "v"), tensors))
-    if names:
-        for name, x in zip(names.split(","), tensors[3:]):
-            if name in TENSOR_NAMES or name in ("mask", "lengths"):
-                given.append((name, x))
-            else:
+    names, call = _names_and_call(text)
+    if len(names) > 3:
+        for name, x in zip(names, tensors):
+            if name not in _ARRAYS:
                 numbers = [1.0] * max(x.numel(), 1) if fake else x.detach().reshape(-1).tolist()
                 call += f":{name}=" + ",".join(map(repr, numbers))
-    sizes = (lambda x: tuple(map(int, x.shape))) if fake else (lambda x: x.shape)
-    signature = tuple((name, _ELEMENTS[x.dtype], sizes(x)) for name, x in given)
-    made = _prepared(call, signature)
-    return made, [] if fake else [(name, x.data_ptr(), element, shape, x.stride())
-                                  for (name, element, shape), (_, x) in zip(signature, given)]
+        names, tensors = zip(*((name, x) for name, x in zip(names, tensors) if name in _ARRAYS))
+    if fake:
+        return _prepared(call, names, tuple(x.dtype for x in tensors),
+                         tuple(tuple(map(int, x.shape)) for x in tensors)), []
+    types, shapes = tuple([x.dtype for x in tensors]), tuple([x.shape for x in tensors])
+    return _prepared(call, names, types, shapes), [
+        (name, x.data_ptr(), _ELEMENTS[dtype], shape, x.stride())
+        for name, dtype, shape, x in zip(names, types, shapes, tensors)]
 
 
 def _results(declared):
@@ -105,12 +113,13 @@ def _backward(grad, q, k, v, extra, output, lse, saved, text, threads):
     memory, results = _results(of_backward)
     plan.backward(inputs, results, threads)
     found = {declared[0]: x for declared, x in zip(of_backward, memory)}
-    names = text.split("|", 1)[0].split(",")
-    return [_gradient(found.get(name), x) for name, x in zip(("q", "k", "v", *names), tensors)]
+    return [_gradient(found.get(name), x) for name, x in zip(_names_and_call(text)[0], tensors)]
 
 
 def _gradient(found, of):
     """A gradient in the type and shape of its tensor; zeros if the operator does not read it."""
+    if found is not None and found.shape == of.shape and found.dtype == of.dtype:
+        return found
     if found is None:
         return torch.zeros(of.shape, dtype=of.dtype if of.is_floating_point() else torch.float32)
     if found.numel() != of.numel():  # One number for all heads was given as several equal ones.
@@ -127,8 +136,7 @@ class _Differentiable(torch.autograd.Function):
     @staticmethod
     def forward(ctx, q, k, v, text, threads, *extra):
         ctx.set_materialize_grads(False)
-        with torch._C._AutoDispatchBelowAutograd():
-            output, lse, saved = _attention(q, k, v, extra, text, threads, True)
+        output, lse, saved = _forward_pass(q, k, v, extra, text, threads, True)
         ctx.text, ctx.threads, ctx.count = text, threads, len(extra)
         ctx.mark_non_differentiable(lse, *saved)
         ctx.save_for_backward(q, k, v, *extra, output, lse, *saved)
@@ -141,15 +149,14 @@ class _Differentiable(torch.autograd.Function):
             return (None,) * (5 + ctx.count)
         q, k, v, *rest = ctx.saved_tensors
         extra, (output, lse, *saved) = rest[:ctx.count], rest[ctx.count:]
-        slopes = _attention_backward(grad, q, k, v, extra, output, lse, saved, ctx.text, ctx.threads)
+        slopes = _backward_pass(grad, q, k, v, extra, output, lse, saved, ctx.text, ctx.threads)
         of_extra = (g if x.is_floating_point() else None for g, x in zip(slopes[3:], extra))
         return slopes[0], slopes[1], slopes[2], None, None, *of_extra
 
 
 def _differentiable(q, k, v, extra, text, threads, saves):
     if not saves:
-        with torch._C._AutoDispatchBelowAutograd():
-            return _attention(q, k, v, extra, text, threads, False)
+        return _forward_pass(q, k, v, extra, text, threads, False)
     return _as_outputs(_Differentiable.apply(q, k, v, text, threads, *extra))
 
 
@@ -158,8 +165,8 @@ def _refuse_vmap(*_):
                               "[.., head, n, d]")
 
 
-# Operators of torch.library, defined without custom_op and register_autograd: those take 84
-# microseconds of processor time a call that requires gradients, this way takes 19 (AMD Zen 4).
+# Operators of torch.library, defined without custom_op and register_autograd: with those a small call
+# that requires gradients takes 84 microseconds of a processor in PyTorch alone, without them 19.
 _LIBRARY = torch.library.Library("conelab", "DEF")
 
 
@@ -172,12 +179,14 @@ def _define(name, schema, compute, fake):
 
 
 # Output, lse, and if `saves` what the backward pass reads in addition.
-_attention = _define(
-    "attention", "(Tensor q, Tensor k, Tensor v, Tensor[] extra, str text, int threads, bool saves)"
-    " -> (Tensor, Tensor, Tensor[])", _forward, _fake_forward)
-_attention_backward = _define(
-    "attention_backward", "(Tensor grad, Tensor q, Tensor k, Tensor v, Tensor[] extra, Tensor output, "
+_SCHEMA = ("(Tensor q, Tensor k, Tensor v, Tensor[] extra, str text, int threads, bool saves)"
+           " -> (Tensor, Tensor, Tensor[])")
+_forward_pass = _define("forward", _SCHEMA, _forward, _fake_forward)
+_backward_pass = _define(
+    "backward", "(Tensor grad, Tensor q, Tensor k, Tensor v, Tensor[] extra, Tensor output, "
     "Tensor lse, Tensor[] saved, str text, int threads) -> Tensor[]", _backward, _fake_backward)
+# The same as `forward`, with gradients if `saves`.
+_attention = _define("attention", _SCHEMA, _forward, _fake_forward)
 _LIBRARY.impl("attention", _differentiable, "Autograd")
 
 
@@ -203,5 +212,6 @@ def attention(q, k=None, v=None, *, similarity=None, operator=None, mask=None, l
     text = ",".join(extra) + "|" + call_text(similarity, operator, names, words)
     tensors = list(extra.values())
     saves = torch.is_grad_enabled() and any(x.requires_grad for x in (q, k, v, *tensors))
-    output, lse, _ = _attention(q, k, v, tensors, text, threads, saves)
+    compute = _attention if saves else _forward_pass
+    output, lse, _ = compute(q, k, v, tensors, text, threads, saves)
     return (output, lse) if return_lse else output
