@@ -1,4 +1,9 @@
 """conelab.torch: gradients, compile, types, refusals. Needs the installed package and PyTorch."""
+import gc
+import os
+import pathlib
+import signal
+import threading
 import time
 import unittest
 
@@ -108,18 +113,23 @@ class Gradients(unittest.TestCase):
 
 
 class Compiled(unittest.TestCase):
-    def test_compiles_without_graph_breaks(self):
-        w = parameter(D, D)
+    def test_ten_operators_compile_without_graph_breaks(self):
+        for name in CASES:
+            keywords, qkv, own = case(name)
 
-        def layer(x, gamma):
-            return attention(x @ w, x, x, similarity="umbral", gamma=gamma, mask="causal").tanh()
+            def layer(q, k, v, *extra):
+                return attention(q.sin(), k, v, **keywords, **dict(zip(own, extra))).tanh()
 
-        x, gamma = tokens(2, 5, D), torch.tensor(1.5, dtype=torch.float64, requires_grad=True)
-        compiled = torch.compile(layer, fullgraph=True, backend="aot_eager")
-        expected = torch.autograd.grad(layer(x, gamma).sum(), (x, gamma, w))
-        found = torch.autograd.grad(compiled(x, gamma).sum(), (x, gamma, w))
-        for a, b in zip(found, expected):
-            torch.testing.assert_close(a, b)
+            given = (*qkv, *own.values())
+            with self.subTest(name):
+                torch.compiler.reset()
+                compiled = torch.compile(layer, fullgraph=True, backend="aot_eager")
+                expected = torch.autograd.grad(layer(*given).sum(), given, allow_unused=True,
+                                               materialize_grads=True)
+                found = torch.autograd.grad(compiled(*given).sum(), given, allow_unused=True,
+                                            materialize_grads=True)
+                for a, b in zip(found, expected):
+                    torch.testing.assert_close(a, b)
 
 
 class Types(unittest.TestCase):
@@ -149,9 +159,54 @@ class Types(unittest.TestCase):
             attention(torch.ones(4, 4, dtype=torch.int64))
 
 
+class Calls(unittest.TestCase):
+    def test_ctrl_c_ends_the_backward_pass(self):
+        q = torch.randn(4, 12000, 64, requires_grad=True)
+        out = attention(q, threads=1).sum()
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+        start = time.monotonic()
+        with self.assertRaises(KeyboardInterrupt):
+            out.backward()
+        self.assertLess(time.monotonic() - start, 15)
+
+    def test_two_threads_differentiate_at_once(self):
+        q, wrong = tokens(2, 200, 16), []
+        (expected,) = torch.autograd.grad(attention(q).sum(), q)
+
+        def compute():
+            for _ in range(20):
+                if not torch.equal(torch.autograd.grad(attention(q).sum(), q)[0], expected):
+                    wrong.append(1)
+
+        both = [threading.Thread(target=compute) for _ in range(2)]
+        for thread in both:
+            thread.start()
+        for thread in both:
+            thread.join()
+        self.assertEqual(wrong, [])
+
+    def test_many_steps_take_no_more_memory(self):
+        """CALLS in the environment sets their number, a tenth of which goes before the measuring."""
+        q, gamma = torch.randn(1, 4, 4, requires_grad=True), torch.ones(1, requires_grad=True)
+        count = int(os.environ.get("CALLS", 4_000))
+
+        def repeat(count):
+            for i in range(count):
+                attention(q, gamma=gamma + i % 1000 / 1000, threads=1).sum().backward()
+            gc.collect()
+            resident = pathlib.Path("/proc/self/statm").read_text().split()[1]
+            return int(resident) * os.sysconf("SC_PAGESIZE") // 1024
+
+        before = repeat(count // 10)
+        grown = repeat(count) - before
+        print(f"{count} steps took {grown} KiB more")
+        self.assertLess(grown, 4_000)
+
+
 class Cost(unittest.TestCase):
     def test_a_small_call_costs_little(self):
-        """Prints the microseconds of processor time of a call at n = 16, with the kernel's own."""
+        """Prints the microseconds of processor time of a call at n = 16, with the engine's own; 40
+        more are wanted, and 100 accepted of a machine that is shared."""
         x = torch.randn(1, 1, 16, 16)
         (plan, *_), inputs = conelab.torch._bound((x, x, x), "|penumbral")
         memory = torch.empty_like(x)
@@ -169,7 +224,7 @@ class Cost(unittest.TestCase):
                 times.append((time.thread_time() - start) / 100)
             best[name] = min(times) * 1e6
         print("µs of a call at n = 16:", {name: round(t, 1) for name, t in best.items()})
-        self.assertLess(best["torch"] - best["engine"], 400)
+        self.assertLess(best["torch"] - best["engine"], 100)
 
 
 if __name__ == "__main__":
