@@ -119,14 +119,8 @@ def difference(found, base):
     return mean_and_interval([a[0] - b[0] for a, b in zip(found, base)])
 
 
-def main():
-    options = arguments(__doc__.splitlines()[0], nodes=1000, steps=500, seeds=5,
-                        program=str(SOURCE / "build/bin/conelab"))
-    torch.set_num_threads(1)
-    found = {name: [] for name in SIMILARITIES}
-    for seed in range(1, options.seeds + 1):
-        for name in SIMILARITIES:
-            found[name].append(run(name, seed, options))
+def write(found, options):
+    """Writes the table of results, a list for each similarity, one for each seed."""
     rows = [("similarity", "AUC", "AUC - that of dot", "right answers", "loss of training",
              "ms of processor a step")]
     for name, results in found.items():
@@ -139,6 +133,17 @@ def main():
                 "Mean ± half the width of its 95 % interval (Student's t) over the seeds; a seed "
                 "draws the graph, the edges that are kept and the weights. AUC of .5 is chance. "
                 "`resources/studies/link_prediction.py` says what is trained.", rows)
+
+
+def main():
+    options = arguments(__doc__.splitlines()[0], nodes=1000, steps=500, seeds=5,
+                        program=str(SOURCE / "build/bin/conelab"))
+    torch.set_num_threads(1)
+    found = {name: [] for name in SIMILARITIES}
+    for seed in range(1, options.seeds + 1):
+        for name in SIMILARITIES:
+            found[name].append(run(name, seed, options))
+    write(found, options)
 
 
 if __name__ == "__main__":

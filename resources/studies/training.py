@@ -64,7 +64,8 @@ def write_table(options, title, text, rows):
     """Prints a table, rows of words of which the first is the head, below what it was made from."""
     commit = subprocess.run(["git", "-C", SOURCE, "rev-parse", "--short", "HEAD"], text=True,
                             capture_output=True).stdout.strip()
-    settings = ", ".join(f"{key} {value}" for key, value in vars(options).items() if key != "output")
+    settings = ", ".join(f"{key} {value}" for key, value in vars(options).items()
+                         if key not in ("output", "program"))
     lines = [f"# {title}", "", text, "",
              f"Conelab {conelab.__version__} ({commit}), PyTorch {torch.__version__}, one thread of "
              f"{_processor()}, {datetime.date.today()}. Settings: {settings}.", ""]
