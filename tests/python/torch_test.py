@@ -163,6 +163,7 @@ class Calls(unittest.TestCase):
     def test_ctrl_c_ends_the_backward_pass(self):
         q = torch.randn(4, 12000, 64, requires_grad=True)
         out = attention(q, threads=1).sum()
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # As in numpy_test.py.
         threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
         start = time.monotonic()
         with self.assertRaises(KeyboardInterrupt):
