@@ -35,13 +35,17 @@ class Attention(nn.Module):
     def forward(self, x):
         q, k, v = (y.unflatten(-1, (self.heads, -1)).transpose(-3, -2)
                    for y in self.project(x).chunk(3, -1))
+        return self.join(self.attend(q, k, v).transpose(-3, -2).flatten(-2))
+
+    def attend(self, q, k, v):
         own = {self.learnt: self.logarithm.exp()} if self.learnt else {}
-        out = attention(q, k, v, similarity=self.similarity, mask=self.mask, threads=1, **own)
-        return self.join(out.transpose(-3, -2).flatten(-2))
+        return attention(q, k, v, similarity=self.similarity, mask=self.mask, threads=1, **own)
 
 
 def mean_and_interval(values):
-    """The mean, and half the width of its 95 % interval, "0.912 ± 0.004"."""
+    """The mean, and half the width of its 95 % interval, "0.912 ± 0.004"; a single value as it is."""
+    if len(values) == 1:
+        return f"{values[0]:.3f}"
     half = _T[len(values) - 2] * statistics.stdev(values) / len(values) ** .5
     return f"{statistics.mean(values):.3f} ± {half:.3f}"
 
