@@ -16,7 +16,7 @@
 #include "core/bench/compare.h"
 #include "core/bench/parts.h"
 #include "core/bench/summary.h"
-#include "core/study/bench_json.h"
+#include "core/study/bench_job.h"
 #include "core/study/labelled_view.h"
 
 namespace conelab {

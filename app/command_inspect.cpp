@@ -12,7 +12,6 @@
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 #include "core/files/inspect.h"
-#include "core/files/text.h"
 #include "core/study/call_json.h"
 #include "core/study/labelled_view.h"
 

@@ -14,7 +14,7 @@
 #include "core/figure/cones.h"
 #include "core/geometry/lca_query.h"
 #include "core/study/call_json.h"
-#include "core/study/figure_output.h"
+#include "core/study/figure_job.h"
 
 namespace conelab {
 namespace {

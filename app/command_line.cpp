@@ -7,7 +7,6 @@
 #include "app/desktop.h"
 #include "app/interrupt.h"
 #include "app/output.h"
-#include "app/report_error.h"
 #include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/names.h"
@@ -76,7 +75,7 @@ std::vector<std::string> option_names(const CLI::App& command) {
 /// Reads the options of one command. Returns false if the user only asked for help.
 bool read_options(CLI::App& command, std::vector<std::string> arguments) {
   std::transform(arguments.begin(), arguments.end(), arguments.begin(), shield_number);
-  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes the last element first.
+  std::ranges::reverse(arguments);  // CLI11 takes the last element first.
   try {
     command.parse(std::move(arguments));
   } catch (const CLI::CallForHelp&) {

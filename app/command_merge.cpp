@@ -8,7 +8,7 @@
 #include "app/command.h"
 #include "app/interrupt.h"
 #include "app/output.h"
-#include "core/study/study_merge.h"
+#include "core/study/study_index.h"
 
 namespace conelab {
 namespace {

@@ -19,7 +19,6 @@
 #include "core/bench/summary.h"
 #include "core/files/atomic_file.h"
 #include "core/study/job_worker.h"
-#include "core/study/slurm_script.h"
 #include "core/study/study_run.h"
 
 namespace conelab {
@@ -102,9 +101,8 @@ int print_plan(const Study& study, const StudyIndex& index, const TypedRun& type
 
 int write_slurm(const Study& study, const TypedRun& typed) {
   const std::vector<bool> ready = jobs_of_shard(study, 1, 1);
-  const auto most =
-      static_cast<int>(std::count_if(study.jobs.begin(), study.jobs.end(),
-                                     [](const StudyJob& job) { return job.inputs.empty(); }));
+  const auto most = static_cast<int>(
+      std::ranges::count_if(study.jobs, [](const StudyJob& job) { return job.inputs.empty(); }));
   constexpr int usual_tasks = 16;
   const int wanted = typed.jobs > 0 ? typed.jobs : usual_tasks;
   const SlurmJob job{fs::read_symlink("/proc/self/exe").string(),

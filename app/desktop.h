@@ -17,7 +17,7 @@ namespace conelab {
 /// Throws a failure without a display, without OpenGL 3.3, and in a build without Qt.
 int run_desktop(const std::vector<std::string>& files);
 
-/// Returns what writes figures as PNG (core/study/job.h); it is empty in a build without Qt.
+/// Returns what writes figures as PNG (core/study/job_spec.h); it is empty in a build without Qt.
 [[nodiscard]] std::function<void(const figure::DisplayList&, const std::string&)> png_writer();
 
 }  // namespace conelab

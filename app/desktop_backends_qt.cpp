@@ -14,7 +14,7 @@
 #include "core/study/attend_job.h"
 #include "core/study/bench_job.h"
 #include "core/study/call_json.h"
-#include "core/study/figure_request.h"
+#include "core/study/figure_job.h"
 #include "core/study/job_table.h"
 #include "gpu/cuda_backend.h"
 

@@ -11,7 +11,7 @@
 
 #include "core/base/names.h"
 #include "core/base/parse_number.h"
-#include "core/base/tensor_axis.h"
+#include "core/base/tensor.h"
 #include "core/call/errata.h"
 #include "core/dataset/dataset.h"
 #include "core/figure/figure_table.h"
@@ -25,25 +25,10 @@ namespace conelab {
 namespace {
 
 const char* domain_text(Domain domain) {
-  switch (domain) {
-    case Domain::positive:
-      return "> 0";
-    case Domain::moderate:
-      return "1e-15 .. 1e15";
-    case Domain::non_negative:
-      return ">= 0";
-    case Domain::whole:
-      return "whole number >= 1";
-    case Domain::count:
-      return "whole number >= 0";
-    case Domain::choice:
-      return "choice";
-    case Domain::tensor:
-      return "tensor";
-    case Domain::any:
-      break;
-  }
-  return "any";
+  static constexpr const char* names[] = {
+      "any",    "> 0",   "1e-15 .. 1e15", ">= 0", "whole number >= 1", "whole number >= 0",
+      "choice", "tensor"};
+  return names[static_cast<std::size_t>(domain)];
 }
 
 Json parameter_json(const ParameterInfo& info) {
@@ -133,7 +118,7 @@ Json parts_json(const std::string& field, const std::vector<PartInfo>& parts) {
     Json& operators = json["combines"]["operators"] = Json::array();
     for (const OperatorListing& listing : list_operators()) {
       for (const Combination& c : combinations(listing.part.name)) {
-        const bool fits = std::find(c.parts.begin(), c.parts.end(), part.name) != c.parts.end();
+        const bool fits = std::ranges::find(c.parts, part.name) != c.parts.end();
         if (c.field == field && fits) operators.push_back(listing.part.name);
       }
     }

@@ -8,11 +8,11 @@
 #include "core/base/error.h"
 #include "core/base/parallel.h"
 #include "core/tiles/aggregate.h"
-#include "core/tiles/non_finite_values.h"
 #include "core/tiles/parameter_sums.h"
 #include "core/tiles/row_weights.h"
 #include "core/tiles/shared_rows.h"
 #include "core/tiles/upstream.h"
+#include "core/tiles/values.h"
 #include "gpu/tile/product.h"
 
 namespace conelab::gpu {

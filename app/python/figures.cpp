@@ -12,8 +12,7 @@
 #include "app/list_rows.h"
 #include "app/python/module.h"
 #include "core/figure/svg.h"
-#include "core/study/figure_output.h"
-#include "core/study/figure_request.h"
+#include "core/study/figure_job.h"
 
 namespace conelab::python {
 namespace {

@@ -7,7 +7,7 @@
 #include "app/python/module.h"
 #include "core/files/read_tensors.h"
 #include "core/files/sandbox.h"
-#include "core/files/trace_write.h"
+#include "core/files/tensor_write.h"
 #include "core/operators/operator.h"
 
 namespace conelab::python {

@@ -1,7 +1,7 @@
 #include "core/base/keys.h"
 
 #include "core/base/error.h"
-#include "core/base/find_named.h"
+#include "core/base/names.h"
 #include "core/base/parse_number.h"
 
 namespace conelab {

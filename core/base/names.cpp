@@ -74,7 +74,7 @@ std::vector<std::string> split_names(std::string_view text) {
 
 std::vector<std::string> parse_names(const std::string& field, std::string_view text) {
   std::vector<std::string> names = split_names(text);
-  if (std::find(names.begin(), names.end(), "") != names.end()) {
+  if (std::ranges::find(names, "") != names.end()) {
     misuse("{}: an entry of '{}' is empty", field, text);
   }
   return names;
@@ -82,7 +82,7 @@ std::vector<std::string> parse_names(const std::string& field, std::string_view 
 
 std::size_t index_of_name(const std::string& what, const std::string& name,
                           const std::vector<std::string>& known) {
-  const auto found = std::find(known.begin(), known.end(), name);
+  const auto found = std::ranges::find(known, name);
   if (found == known.end()) unknown_name(what, name, known);
   return static_cast<std::size_t>(found - known.begin());
 }

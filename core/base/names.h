@@ -1,7 +1,9 @@
 // Lists of names, and error messages for unknown ones with a suggestion and the known names.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +23,7 @@ namespace conelab {
 [[nodiscard]] std::string join(const std::vector<std::string>& names);
 
 /// Returns the entries of a list, separated by commas. An entry may be a call as one word
-/// (core/call/call_text.h), whose parameters may be lists of one number per head: an entry of the
+/// (core/call/call.h), whose parameters may be lists of one number per head: an entry of the
 /// form KEY=VALUE goes on after a comma if a number follows. "dot,penumbral:gamma=1,2" therefore
 /// has two entries.
 [[nodiscard]] std::vector<std::string> split_names(std::string_view text);
@@ -35,5 +37,44 @@ namespace conelab {
 /// Throws misuse with the message: unknown WHAT 'NAME'; did you mean 'NEAREST'? (known: ...)
 [[noreturn]] void unknown_name(const std::string& what, const std::string& name,
                                const std::vector<std::string>& known);
+
+// Finds a row of a table by its name or key.
+
+/// Returns the first row whose member `name` is this name, or null. The rows must outlive the
+/// result.
+template <class Rows>
+[[nodiscard]] const auto* find_named(const Rows& rows, std::string_view name) {
+  for (const auto& row : rows) {
+    if (row.name == name) return &row;
+  }
+  return static_cast<decltype(std::data(rows))>(nullptr);
+}
+
+/// Returns the names of rows, each once.
+template <class Rows>
+[[nodiscard]] std::vector<std::string> names_of(const Rows& rows) {
+  std::vector<std::string> names;
+  for (const auto& row : rows) {
+    if (std::ranges::find(names, row.name) == names.end()) {
+      names.emplace_back(row.name);
+    }
+  }
+  return names;
+}
+
+/// Returns the same row as find_named. Throws misuse as unknown_name does if there is none; the
+/// message calls it `what`.
+template <class Rows>
+[[nodiscard]] const auto& row_named(const std::string& what, const Rows& rows,
+                                    const std::string& name) {
+  if (const auto* row = find_named(rows, name)) return *row;
+  unknown_name(what, name, names_of(rows));
+}
+
+/// Returns whether a row has this member `key`.
+template <class Rows>
+[[nodiscard]] bool contains_key(const Rows& rows, std::string_view key) {
+  return std::ranges::any_of(rows, [&](const auto& row) { return row.key == key; });
+}
 
 }  // namespace conelab

@@ -1,7 +1,7 @@
 // Random numbers that are equal on every platform: equal seeds give equal bits.
 //
 // The distributions of the standard library differ between implementations, and are therefore
-// implemented here; the logarithm is that of portable_math.h. The generator is xoshiro256**
+// implemented here; the logarithm is `log` below. The generator is xoshiro256**
 // (Blackman, Vigna 2021), seeded by splitmix64. Normal numbers use the polar method (Marsaglia,
 // Bray 1964).
 #pragma once
@@ -44,3 +44,21 @@ class Random {
 };
 
 }  // namespace conelab
+
+namespace conelab::portable {
+
+// Elementary functions whose bits are the same on every machine, which those of the C library are
+// not. They use +, -, *, / and exact functions only, each rounded once as IEEE 754 says, in a fixed
+// order; the project is compiled without contraction. Errors are below 2 ulp.
+
+/// x > 0 and finite.
+[[nodiscard]] double log(double x);
+/// Returns 0 below −745 and infinity above 709.79.
+[[nodiscard]] double exp(double x);
+/// |x| < 1e5; the error is absolute, at most 2^-52.
+[[nodiscard]] double sin(double x);
+[[nodiscard]] double cos(double x);
+/// x >= 1.
+[[nodiscard]] double acosh(double x);
+
+}  // namespace conelab::portable

@@ -1,23 +1,20 @@
 #include "core/base/tensor.h"
 
+#include <algorithm>
+#include <array>
 #include <map>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/base/names.h"
 
 namespace conelab {
 
 const char* dtype_name(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::f64:
-      return "f64";
-    case Dtype::f32:
-      return "f32";
-    case Dtype::f16:
-      return "f16";
-    case Dtype::bf16:
-      return "bf16";
-  }
-  return "?";
+  static constexpr const char* names[] = {"f64", "f32", "f16", "bf16"};
+  return names[static_cast<std::size_t>(dtype)];
 }
 
 Dtype dtype_from_name(const std::string& name) {
@@ -37,6 +34,54 @@ Dtype dtype_from_name(const std::string& name) {
 
 std::size_t dtype_size(Dtype dtype) {
   return dtype == Dtype::f64 ? 8 : dtype == Dtype::f32 ? 4 : 2;
+}
+
+namespace {
+
+constexpr std::array tensor_axis_rows{
+    TensorAxis{"n_q", "queries"}, TensorAxis{"n_k", "keys"},
+    TensorAxis{"d", "columns of q and k, per head"}, TensorAxis{"d_v", "columns of v, per head"},
+    TensorAxis{"d'", "columns of q and k after P_query and P_key, per head"},
+    TensorAxis{"d_v'", "columns of v after P_value, per head"},
+    TensorAxis{"head*d_v", "columns of the outputs of all heads side by side, after P_value"},
+    TensorAxis{"d_o", "columns of the output, after P_output or W_out"},
+    TensorAxis{"a", "columns of a hidden layer"}, TensorAxis{"f", "columns of q and k after W"},
+    // The classes share the features, so that their number divides d.
+    TensorAxis{"classes", "classes of tokens",
+               [](const DefaultContext& c) { return std::gcd(usual_drawn_size, c.feature); }},
+    TensorAxis{"rank", "columns of the factors R_query and R_key"},
+    // T5 has 32 buckets.
+    TensorAxis{"buckets", "buckets of relative positions",
+               [](const DefaultContext&) -> std::int64_t { return 32; }},
+    // Relative positions are clipped at 16, as in Shaw et al.
+    TensorAxis{"clip", "relative positions with a row of their own, in each direction",
+               [](const DefaultContext&) -> std::int64_t { return 16; }},
+    // Four edges for each token give it about eight neighbours.
+    TensorAxis{"m", "edges of a graph",
+               [](const DefaultContext& c) { return 4 * std::max(c.query, c.key); }}};
+
+/// Returns the name in an axis such as "2f+1".
+std::string_view name_in(std::string_view axis) {
+  const std::string_view name = axis.substr(0, axis.find('+'));
+  return name.substr(std::min(name.find_first_not_of("0123456789"), name.size()));
+}
+
+}  // namespace
+
+std::span<const TensorAxis> tensor_axis_table() { return tensor_axis_rows; }
+
+bool has_axis(const ParameterInfo& info, const TensorAxis& axis) {
+  if (info.domain != Domain::tensor) return false;
+  const std::vector<std::string> axes = tensor_axes(info);
+  return std::ranges::any_of(axes,
+                             [&](const std::string& own) { return name_in(own) == axis.name; });
+}
+
+NamedSizes with_drawn_sizes(NamedSizes sizes, const DefaultContext& context) {
+  for (const TensorAxis& axis : tensor_axis_rows) {
+    if (axis.drawn_size != nullptr) sizes.emplace(axis.name, axis.drawn_size(context));
+  }
+  return sizes;
 }
 
 }  // namespace conelab

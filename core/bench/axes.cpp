@@ -197,7 +197,7 @@ std::vector<std::int64_t> parse_integers(const std::string& field, const std::st
       misuse("{}: '{}' has over {} values", field, text, most_values);
     }
   }
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   values.erase(std::unique(values.begin(), values.end()), values.end());
   return values;
 }

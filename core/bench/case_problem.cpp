@@ -8,7 +8,6 @@
 #include "core/base/random.h"
 #include "core/bench/machine.h"
 #include "core/pair/mask.h"
-#include "core/reference/differences.h"
 #include "core/reference/evaluate.h"
 
 namespace conelab {

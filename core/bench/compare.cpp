@@ -11,8 +11,7 @@ namespace conelab {
 namespace {
 
 const MeasuredCase* find_case(const std::vector<MeasuredCase>& cases, const Case& labels) {
-  const auto found =
-      std::find_if(cases.begin(), cases.end(), [&](const auto& c) { return c.labels == labels; });
+  const auto found = std::ranges::find_if(cases, [&](const auto& c) { return c.labels == labels; });
   return found == cases.end() ? nullptr : &*found;
 }
 
@@ -129,15 +128,15 @@ std::vector<std::string> differing_labels(const BenchComparison& comparison) {
     std::vector<std::string> all;
     for (const Case& c : cases) {
       const std::string text = label_text(axis, c[axis]);
-      if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
+      if (std::ranges::find(all, text) == all.end()) all.push_back(text);
     }
     return all;
   };
   for (const Axis& axis : axes()) {
     const auto first = texts(comparison.only_first, axis);
     const auto second = texts(comparison.only_second, axis);
-    const bool common = std::any_of(first.begin(), first.end(), [&](const std::string& text) {
-      return std::find(second.begin(), second.end(), text) != second.end();
+    const bool common = std::ranges::any_of(first, [&](const std::string& text) {
+      return std::ranges::find(second, text) != second.end();
     });
     if (common || first.empty() || second.empty()) continue;
     differences.push_back(
@@ -149,7 +148,7 @@ std::vector<std::string> differing_labels(const BenchComparison& comparison) {
 std::vector<CaseComparison> compare_operators(const std::vector<MeasuredCase>& cases,
                                               const std::string& base, double margin) {
   const Labels names = label_values(cases, "operator");
-  if (std::find(names.begin(), names.end(), base) == names.end()) {
+  if (std::ranges::find(names, base) == names.end()) {
     unknown_name("operator", base, names);
   }
   std::vector<CaseComparison> result;

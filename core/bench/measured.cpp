@@ -6,7 +6,7 @@
 #include "core/base/error.h"
 #include "core/bench/machine.h"
 #include "core/bench/sweep.h"
-#include "core/files/element.h"
+#include "core/files/tensor_source.h"
 #include "core/statistics/interval.h"
 
 namespace conelab {
@@ -43,9 +43,9 @@ class Group {
   template <class T>
   [[nodiscard]] const std::vector<T>* numbers(const char* name, std::size_t size,
                                               bool needed) const {
-    const LabelledVariable* v = array_.variable(name);
-    const auto* data = v == nullptr ? nullptr : std::get_if<std::vector<T>>(&v->data);
+    const auto* data = array_.data<T>(name);
     if (data != nullptr && data->size() == size) return data;
+    const LabelledVariable* v = array_.variable(name);
     if (v == nullptr && !needed) return nullptr;
     fail("{}/{} {} (expected {} values over its axes)", where_, name,
          v == nullptr ? "is missing" : "has the wrong type or size", size);
@@ -116,23 +116,20 @@ std::vector<std::vector<double>> local_exponents(const LabelledFile& file, const
 
 /// Returns a single number of a group, or NaN if there is none.
 double real(const LabelledArray& array, const char* name) {
-  const LabelledVariable* v = array.variable(name);
-  const auto* values = v == nullptr ? nullptr : std::get_if<std::vector<double>>(&v->data);
+  const auto* values = array.data<double>(name);
   return values == nullptr || values->size() != 1 ? unknown : values->front();
 }
 
 /// Returns how many rounds measured every copy. The samples are [copy, round].
 int rounds_of(const LabelledArray& control, std::size_t copies) {
-  const LabelledVariable* variable = control.variable("time_samples");
-  const auto* samples =
-      variable == nullptr ? nullptr : std::get_if<std::vector<double>>(&variable->data);
+  const auto* samples = control.data<double>("time_samples");
   if (samples == nullptr || samples->size() % copies != 0) return 0;
   const std::size_t rounds = samples->size() / copies;
   std::vector<bool> complete(rounds, true);
   for (std::size_t i = 0; i < samples->size(); ++i) {
     if (!std::isfinite((*samples)[i])) complete[i % rounds] = false;
   }
-  return static_cast<int>(std::count(complete.begin(), complete.end(), true));
+  return static_cast<int>(std::ranges::count(complete, true));
 }
 
 }  // namespace
@@ -148,7 +145,7 @@ Labels label_values(const std::vector<MeasuredCase>& cases, std::string_view axi
   Labels values;
   for (const MeasuredCase& c : cases) {
     const std::string& label = c.labels[wanted];
-    if (std::find(values.begin(), values.end(), label) == values.end()) values.push_back(label);
+    if (std::ranges::find(values, label) == values.end()) values.push_back(label);
   }
   return values;
 }
@@ -226,11 +223,8 @@ MeasuredControl measured_control(const LabelledFile& file) {
 
 std::vector<std::string> stored_notes(const LabelledFile& file) {
   const LabelledArray* runtime = file.group("bench/runtime");
-  for (const auto& [name, value] : runtime == nullptr ? Attributes{} : runtime->attributes) {
-    const auto* list = std::get_if<std::vector<std::string>>(&value);
-    if (name == "notes" && list != nullptr) return *list;
-  }
-  return {};
+  if (runtime == nullptr) return {};
+  return attribute_or_empty<std::vector<std::string>>(runtime->attributes, "notes");
 }
 
 }  // namespace conelab

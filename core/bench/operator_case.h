@@ -9,7 +9,7 @@
 namespace conelab {
 
 /// Returns the engine on the CPU as a workload. Operators are those of the table with their default
-/// maps, or calls as one word (call_text.h): "dot:masks=causal". Masks that read lengths or an
+/// maps, or calls as one word (call.h): "dot:masks=causal". Masks that read lengths or an
 /// array are refused. Operations of pairs that a mask hides do not count. Cases on other devices
 /// are skipped.
 [[nodiscard]] Workload operator_workload();

@@ -1,18 +1,19 @@
 #include "core/bench/parts.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "core/base/error.h"
+#include "core/base/parse_number.h"
+#include "core/base/sha256.h"
 #include "core/files/atomic_file.h"
 #include "core/files/bench_file.h"
-#include "core/files/replaceable.h"
+#include "core/files/sandbox.h"
 
 namespace conelab {
 
@@ -31,44 +32,69 @@ void each_number(Record& r, const F& f) {
   f("temperature", r.machine.temperature);
 }
 
-/// Returns an array of one number. HDF5 stores no checksum of single numbers.
-LabelledVariable one_number(const char* name, double value) {
-  return {name, {"index"}, std::vector<double>{value}, "", {}};
+/// Returns the content of a text file.
+std::string read_text(const std::string& path) {
+  std::ostringstream text;
+  const std::ifstream file(path, std::ios::binary);
+  if (file) text << file.rdbuf();
+  if (!file) fail("{}: {}", path, std::strerror(errno));
+  return text.str();
 }
 
-double number(const LabelledArray& array, const char* name, const std::string& file) {
-  const LabelledVariable* v = array.variable(name);
-  const auto* values = v == nullptr ? nullptr : std::get_if<std::vector<double>>(&v->data);
-  if (values == nullptr || values->size() != 1) fail("{}: no number '{}'", file, name);
-  return values->front();
+std::string identity_text(const RunIdentity& identity) {
+  std::string text;
+  for (const auto& [name, value] : identity) text += name + "=" + value + "\n";
+  return text;
+}
+
+RunIdentity identity_of_text(const std::string& text) {
+  RunIdentity identity;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const auto equals = line.find('=');
+    if (equals != std::string::npos) {
+      identity.emplace_back(line.substr(0, equals), line.substr(equals + 1));
+    }
+  }
+  return identity;
+}
+
+/// Returns the last line of a part, which seals the text before it.
+std::string seal_of(const std::string& text) { return "sha256=" + sha256(text) + "\n"; }
+
+const std::string nothing = "nothing";
+
+std::string value_of(const RunIdentity& identity, const std::string& name) {
+  for (const auto& [key, value] : identity) {
+    if (key == name) return value;
+  }
+  return nothing;
 }
 
 }  // namespace
 
 void write_part(const std::string& file, const PartRecord& r) {
-  LabelledArray array;
-  array.axes = {{"index", std::vector<std::int64_t>{0}, ""}};
-  array.variables = {one_number("status", static_cast<double>(r.status))};
+  std::string reason = r.reason;
+  std::ranges::replace(reason, '\n', ' ');
+  RunIdentity items = {{"status", std::to_string(static_cast<int>(r.status))}, {"reason", reason}};
   each_number(r, [&](const char* name, double value) {
-    array.variables.push_back(one_number(name, value));
+    items.emplace_back(name, fmt::format("{}", value));
   });
-  array.attributes.emplace_back("reason", r.reason);
-  write_labelled(file, {program_version(), {{"sample", array}}, {}, {}});
+  const std::string text = identity_text(items);
+  write_text_atomically(file, text + seal_of(text));
 }
 
-PartRecord read_part(const std::string& file) {
-  const LabelledArray a = read_labelled(file, "sample");
+std::optional<PartRecord> read_part(const std::string& file) {
+  std::string text = read_text(file);
+  const std::size_t seal = text.rfind("sha256=");
+  if (seal == std::string::npos || text.substr(seal) != seal_of(text.substr(0, seal))) return {};
+  const RunIdentity items = identity_of_text(text.substr(0, seal));
   PartRecord r;
-  const double status = number(a, "status", file);
-  if (!(status >= 0 && status <= static_cast<double>(CaseStatus::out_of_memory))) {
-    fail("{}: status {} (expected 0 to 5)", file, status);
-  }
-  r.status = static_cast<CaseStatus>(static_cast<int>(status));
-  for (const auto& [name, value] : a.attributes) {
-    const auto* text = std::get_if<std::string>(&value);
-    if (name == "reason" && text != nullptr) r.reason = *text;
-  }
-  each_number(r, [&](const char* name, double& value) { value = number(a, name, file); });
+  r.status = static_cast<CaseStatus>(parse_integer(value_of(items, "status")).value_or(0));
+  r.reason = value_of(items, "reason");
+  each_number(r, [&](const char* name, double& value) {
+    value = parse_number(value_of(items, name)).value_or(std::nan(""));
+  });
   return r;
 }
 
@@ -80,29 +106,10 @@ namespace fs = std::filesystem;
 
 std::string folder_of(const std::string& output) { return output + ".parts"; }
 
-RunIdentity read_identity(const std::string& path) {
-  RunIdentity identity;
-  std::ifstream file(path);
-  if (!file) fail("{}: {}", path, std::strerror(errno));
-  for (std::string line; std::getline(file, line);) {
-    const auto equals = line.find('=');
-    if (equals != std::string::npos) {
-      identity.emplace_back(line.substr(0, equals), line.substr(equals + 1));
-    }
-  }
-  return identity;
-}
-
-std::string identity_text(const RunIdentity& identity) {
-  std::string text;
-  for (const auto& [name, value] : identity) text += name + "=" + value + "\n";
-  return text;
-}
-
 /// Names of the files of samples ("sealed" files), and of those that were renamed because they are
 /// damaged.
 constexpr const char* sealed = "case-";
-constexpr const char* sealed_ending = ".h5";
+constexpr const char* sealed_ending = ".txt";
 constexpr const char* damaged_ending = ".damaged";
 /// Beginning of the names of temporary files, see AtomicFile.
 constexpr const char* temporary = ".";
@@ -143,15 +150,6 @@ bool holds_run(const std::string& folder) {
 void remove_all_of(const std::string& folder, const char* beginning) {
   std::error_code error;
   for (const fs::path& file : files_of(folder, beginning)) fs::remove(file, error);
-}
-
-const std::string nothing = "nothing";
-
-std::string value_of(const RunIdentity& identity, const std::string& name) {
-  for (const auto& [key, value] : identity) {
-    if (key == name) return value;
-  }
-  return nothing;
 }
 
 /// Returns whether the item of an identity describes the program or the machine, and not the sweep.
@@ -202,7 +200,7 @@ void Parts::check_finished(const std::string& result) {
 }
 
 RunIdentity Parts::identity(const std::string& output) {
-  return read_identity(folder_of(output) + "/run.txt");
+  return identity_of_text(read_text(folder_of(output) + "/run.txt"));
 }
 
 void Parts::clear_finished(const std::string& output) {
@@ -214,27 +212,32 @@ void Parts::clear_finished(const std::string& output) {
   }
 }
 
+namespace {
+
+/// Makes the folder of the parts and returns its name.
+std::string made_folder(const std::string& output) {
+  std::error_code error;
+  fs::create_directory(folder_of(output), error);
+  if (error) {
+    fail("{}: cannot create the folder of sealed samples: {}", folder_of(output), error.message());
+  }
+  return folder_of(output);
+}
+
+}  // namespace
+
 Parts::Parts(const std::string& output, const RunIdentity& identity, bool resume,
              const std::function<bool()>& cancelled)
-    : folder_(folder_of(output)) {
-  std::error_code error;
-  fs::create_directory(folder_, error);
-  if (error) fail("{}: cannot create the folder of sealed samples: {}", folder_, error.message());
-  take_lock();
-  try {
-    if (holds_run(folder_)) {
-      check_identity(identity, resume);
-      rename_damaged(cancelled);
-    } else {  // Samples without a run were being removed; a result contains them.
-      remove_all_of(folder_, sealed);
-    }
-    // Temporary files belong to a killed run, as the lock excludes another writer.
-    remove_all_of(folder_, temporary);
-    write_text_atomically(folder_ + "/run.txt", identity_text(identity));
-  } catch (...) {
-    close(lock_);
-    throw;
+    : folder_(made_folder(output)), lock_(folder_, "another process is running this benchmark") {
+  if (holds_run(folder_)) {
+    check_identity(identity, resume);
+    rename_damaged(cancelled);
+  } else {  // Samples without a run were being removed; a result contains them.
+    remove_all_of(folder_, sealed);
   }
+  // Temporary files belong to a killed run, as the lock excludes another writer.
+  remove_all_of(folder_, temporary);
+  write_text_atomically(folder_ + "/run.txt", identity_text(identity));
 }
 
 Parts::~Parts() {
@@ -243,16 +246,6 @@ Parts::~Parts() {
     if (!discarded_ && !holds_run(folder_)) discard();
   } catch (const Error&) {  // Files that remain do no harm.
   }
-  close(lock_);
-}
-
-void Parts::take_lock() {
-  const std::string path = folder_ + "/lock";
-  lock_ = open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644);
-  if (lock_ < 0) fail("{}: {}", path, std::strerror(errno));
-  if (flock(lock_, LOCK_EX | LOCK_NB) == 0) return;
-  close(lock_);
-  fail("{}: another process is running this benchmark", folder_);
 }
 
 void Parts::check_identity(const RunIdentity& identity, bool resume) {
@@ -260,7 +253,7 @@ void Parts::check_identity(const RunIdentity& identity, bool resume) {
     misuse("{}: an unfinished run lies here; continue it with --resume, or remove the folder",
            folder_);
   }
-  RunIdentity before = read_identity(folder_ + "/run.txt");
+  RunIdentity before = identity_of_text(read_text(folder_ + "/run.txt"));
   earlier_limit_ = sweep_of_items(before).time_limit;
   const std::string difference = identity_difference(before, identity);
   if (difference.empty()) return;
@@ -277,14 +270,12 @@ void Parts::check_identity(const RunIdentity& identity, bool resume) {
 }
 
 void Parts::rename_damaged(const std::function<bool()>& cancelled) {
-  std::map<fs::path, std::string> damaged;
-  try {
-    damaged = find_damaged(folder_, sealed_files(folder_), cancelled);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::interrupted) throw;
-    throw Error(error.kind(), folder_ + ": interrupted; continue with --resume");
-  }
-  for (const auto& [file, why] : damaged) {
+  for (const fs::path& file : sealed_files(folder_)) {
+    if (cancelled && cancelled()) {
+      throw Error(ErrorKind::interrupted, folder_ + ": interrupted; continue with --resume");
+    }
+    if (read_part(file.string())) continue;
+    const std::string why = file.string() + ": its bytes are not those that were written";
     std::error_code error;
     fs::rename(file, file.string() + damaged_ending, error);
     if (error) fail("{}; it cannot be renamed: {}", why, error.message());
@@ -293,7 +284,7 @@ void Parts::rename_damaged(const std::function<bool()>& cancelled) {
 }
 
 std::string Parts::path(int series, int round) const {
-  return fmt::format("{}/case-{:05}-round-{:03}.h5", folder_, series, round);
+  return fmt::format("{}/case-{:05}-round-{:03}.txt", folder_, series, round);
 }
 
 void Parts::seal(int series, int round, const PartRecord& record) const {
@@ -319,13 +310,8 @@ void Parts::discard() {
 
 namespace {
 
-/// Returns a list of texts among the attributes of a group. It is empty if the group has none.
 std::vector<std::string> texts_of(const LabelledArray& group, const std::string& name) {
-  for (const auto& [key, value] : group.attributes) {
-    const auto* list = std::get_if<std::vector<std::string>>(&value);
-    if (key == name && list != nullptr) return *list;
-  }
-  return {};
+  return attribute_or_empty<std::vector<std::string>>(group.attributes, name);
 }
 
 std::vector<std::string> peers_of(const RunIdentity& identity) {
@@ -373,7 +359,7 @@ RunIdentity items_of_result(const std::string& path, const SandboxLimits& limits
   }
   // Older results have no item for the number of controls.
   const auto says = [](const auto& item) { return item.first == "controls"; };
-  if (std::none_of(items.begin(), items.end(), says)) {
+  if (std::ranges::none_of(items, says)) {
     items.emplace_back("controls", std::to_string(Sweep().controls));
   }
   return items;

@@ -1,4 +1,5 @@
-// The parts of an unfinished run: one small file for each sample, in OUT.h5.parts/.
+// The parts of an unfinished run: one small text file for each sample, in
+// OUT.h5.parts/, whose last line is the digest of the others.
 //
 // Each file is written to a temporary one, which is synced, renamed and the directory synced. A
 // file is never changed after that ("sealed"), so that a kill at any moment loses at most the
@@ -6,9 +7,7 @@
 // turns out to be damaged is renamed to NAME.damaged and kept until the run is finished.
 #pragma once
 
-#include <filesystem>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,6 +16,7 @@
 #include "core/base/environment.h"
 #include "core/bench/executor.h"
 #include "core/bench/sweep.h"
+#include "core/files/atomic_file.h"
 #include "core/files/sandbox.h"
 
 namespace conelab {
@@ -32,8 +32,9 @@ struct PartRecord {
 
 /// Writes a part completely or not at all, see AtomicFile.
 void write_part(const std::string& file, const PartRecord& record);
-/// Reads a part. Throws a failure if the file cannot be read or contains no record.
-[[nodiscard]] PartRecord read_part(const std::string& file);
+/// Reads a part. Returns nothing if its bytes are not those that were written; throws a failure if
+/// the file cannot be read.
+[[nodiscard]] std::optional<PartRecord> read_part(const std::string& file);
 
 /// Names and values that identify a run. A resumed run must agree in all of them.
 using RunIdentity = std::vector<std::pair<std::string, std::string>>;
@@ -43,9 +44,8 @@ class Parts {
   /// Opens or creates the folder and locks it. Throws a failure if another process has locked it.
   /// Throws misuse if the folder contains an unfinished run and `resume` is false, or if that run
   /// differs from `identity`; the message names the differences, expected and found. Damaged parts
-  /// of that run are renamed; if it cannot be determined which are damaged, throws a failure and
-  /// renames none (see `find_damaged`). Throws interrupted if `cancelled`, which is polled, returns
-  /// true.
+  /// of that run are renamed; throws a failure if one cannot be read. Throws interrupted if
+  /// `cancelled`, which is polled, returns true.
   Parts(const std::string& output, const RunIdentity& identity, bool resume,
         const std::function<bool()>& cancelled);
   /// Removes a folder without sealed parts and releases the lock.
@@ -81,7 +81,7 @@ class Parts {
 
  private:
   std::string folder_;
-  int lock_ = -1;
+  FolderLock lock_;
   bool discarded_ = false;  ///< The folder may belong to another run since.
   double earlier_limit_ = 0;
   std::vector<std::string> damaged_;
@@ -89,24 +89,11 @@ class Parts {
   [[nodiscard]] std::string path(int series, int round) const;
   void check_identity(const RunIdentity& identity, bool resume);
   void rename_damaged(const std::function<bool()>& cancelled);
-  void take_lock();
 };
 
 /// Returns the differences between the identity of an earlier run and this one, as "rounds
 /// (expected 8, found 9)" joined by commas; empty if they agree.
 [[nodiscard]] std::string identity_difference(const RunIdentity& before, const RunIdentity& now);
-
-/// Returns those of the `files` that are damaged, with the reason: files that can be read but
-/// contain no record, and files that crash a process which reads nothing else. Damaged HDF5 can
-/// crash its library, so that child processes read the files. `folder` contains the files; messages
-/// name it.
-///
-/// Throws a failure that names the file if the answer cannot be found: if there is no process,
-/// descriptor or memory left, a file is not readable, or a disk does not answer. Throws interrupted
-/// if `cancelled`, which is polled, returns true.
-[[nodiscard]] std::map<std::filesystem::path, std::string> find_damaged(
-    const std::string& folder, const std::vector<std::filesystem::path>& files,
-    const std::function<bool()>& cancelled);
 
 /// Holds what a run stores next to its output about itself. `--resume` continues this sweep unless
 /// options change it.

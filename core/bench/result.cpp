@@ -10,10 +10,10 @@
 #include "core/base/tensor.h"
 #include "core/bench/machine.h"
 #include "core/simd/kernels.h"
-#include "core/statistics/control.h"
 #include "core/statistics/exponent.h"
 #include "core/statistics/interval.h"
-#include "core/statistics/machine_notes.h"
+#include "core/statistics/order.h"
+#include "core/statistics/ratio.h"
 
 namespace conelab {
 namespace {
@@ -86,7 +86,7 @@ Numbers complete_field_of(const CaseResult& c, double Sample::*field) {
 
 double largest_of(const CaseResult& c, double Sample::*field) {
   const Numbers values = complete_field_of(c, field);
-  return values.empty() ? unknown : *std::max_element(values.begin(), values.end());
+  return values.empty() ? unknown : *std::ranges::max_element(values);
 }
 
 /// Collects the variables of bench/runtime.
@@ -219,7 +219,7 @@ void add_machine(RuntimeGroup& g, const BenchResult& r) {
 void add_device(RuntimeGroup& g, const BenchResult& r) {
   const auto on_cpu = [](const std::string& device) { return device == "cpu"; };
   const Labels& devices = r.sweep["device"];
-  if (std::all_of(devices.begin(), devices.end(), on_cpu)) return;
+  if (std::ranges::all_of(devices, on_cpu)) return;
   g.per_round("device_clock_samples", "Hz", "clock of the device's multiprocessors",
               &Sample::device_clock);
   g.per_round("device_memory_clock_samples", "Hz", "clock of the device's memory",
@@ -343,8 +343,8 @@ LabelledArray control_group(const BenchResult& r) {
   std::vector<std::string> names;
   Numbers samples;
   for (const CaseResult& control : r.controls) {
-    const auto twin = std::find_if(r.cases.begin(), r.cases.end(),
-                                   [&](const auto& c) { return c.labels == control.labels; });
+    const auto twin =
+        std::ranges::find_if(r.cases, [&](const auto& c) { return c.labels == control.labels; });
     if (twin->status != CaseStatus::ok || control.status != CaseStatus::ok) continue;
     first.push_back(field_of(*twin, &Sample::warm));
     second.push_back(field_of(control, &Sample::warm));

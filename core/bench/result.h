@@ -38,7 +38,7 @@ struct BenchResult {
 [[nodiscard]] LabelledFile bench_file(const BenchResult& result);
 
 /// Returns notes for the reader on how reliable the machine was (see
-/// core/statistics/machine_notes.h).
+/// core/statistics/order.h).
 [[nodiscard]] std::vector<std::string> machine_notes(const BenchResult& result);
 
 }  // namespace conelab

@@ -40,7 +40,7 @@ std::vector<std::string> known_operators(const Workload& workload, const std::ve
   std::vector<std::string> known = workload.operations;
   for (const Peer& peer : peers) {
     for (const std::string& name : peer.operations) {
-      if (std::find(known.begin(), known.end(), name) != known.end()) {
+      if (std::ranges::find(known, name) != known.end()) {
         misuse("operator '{}' of {} has the name of another one", name, peer.command.back());
       }
       known.push_back(name);
@@ -56,7 +56,7 @@ void check_parameters(const Sweep& sweep, const Workload& workload) {
     const std::string& operation = c["operator"];
     const std::string name = operator_of_label(operation);
     if (name == operation) continue;
-    if (workload.check == nullptr || std::find(own.begin(), own.end(), name) == own.end()) {
+    if (workload.check == nullptr || std::ranges::find(own, name) == own.end()) {
       misuse("operator '{}': {} takes no parameters here", operation, name);
     }
     workload.check(c, sweep.batch);
@@ -218,8 +218,8 @@ BenchEnding ending_at(const Sweep& sweep, const BenchOptions& options) {
 }
 
 bool measured_something(const BenchResult& result) {
-  return std::any_of(result.cases.begin(), result.cases.end(),
-                     [](const CaseResult& c) { return c.status == CaseStatus::ok; });
+  return std::ranges::any_of(result.cases,
+                             [](const CaseResult& c) { return c.status == CaseStatus::ok; });
 }
 
 [[noreturn]] void refuse(const BenchResult& result, const std::string& output, BenchEnding ending) {

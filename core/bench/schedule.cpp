@@ -144,7 +144,7 @@ Workers::Workers(const Sweep& sweep, const Workload& workload, const BenchOption
   for (const Peer& peer : peers) workers_.push_back({peer.command, true});
   for (const Series& series : schedule) {
     const auto has = [&](const Peer& p) { return p.has(series.labels()["operator"]); };
-    const auto peer = std::find_if(peers.begin(), peers.end(), has);
+    const auto peer = std::ranges::find_if(peers, has);
     const bool own = peer == peers.end();
     worker_of_.push_back(own ? workers_.size() : static_cast<std::size_t>(peer - peers.begin()));
     if (own) workers_.push_back({options.worker});

@@ -28,8 +28,8 @@ std::string with_unit(double value, const std::pair<double, const char*> (&units
 
 /// Returns the number of characters of UTF-8 text.
 std::size_t length_of(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) >> 6) != 2; }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      text, [](char c) { return (static_cast<unsigned char>(c) >> 6) != 2; }));
 }
 
 using Axes = std::vector<const Axis*>;
@@ -182,7 +182,7 @@ std::vector<std::string> exponent_lines(const std::vector<MeasuredExponent>& exp
   std::vector<std::string> reasons;
   for (const MeasuredExponent& e : exponents) {
     if (!std::isnan(e.value)) return table_lines(exponent_table(exponents));
-    if (std::find(reasons.begin(), reasons.end(), e.why_not) == reasons.end()) {
+    if (std::ranges::find(reasons, e.why_not) == reasons.end()) {
       reasons.push_back(e.why_not);
     }
   }
@@ -216,7 +216,7 @@ std::vector<std::string> summary_notes(const LabelledFile& file) {
   const MeasuredControl control = measured_control(file);
   if (control.comparisons > 0) notes.push_back(control_note(control));
   if (const std::string note = bandwidth_note(cases); !note.empty()) notes.push_back(note);
-  if (std::any_of(cases.begin(), cases.end(), peak_disturbed)) {
+  if (std::ranges::any_of(cases, peak_disturbed)) {
     notes.emplace_back(
         "of peak in brackets: more than 100 %, so the peak was measured while something else held "
         "the machine, and is not to be trusted; more rounds help");

@@ -13,14 +13,14 @@ namespace conelab {
 namespace {
 
 bool holds(const Labels& labels, const std::string& label) {
-  return std::find(labels.begin(), labels.end(), label) != labels.end();
+  return std::ranges::find(labels, label) != labels.end();
 }
 
 /// Checks operators by their names only. The program that knows an operator checks its parameters.
 void check_names(const Axis& axis, const Labels& labels, const Labels& known) {
   if (labels.empty()) misuse("the sweep has no {}", axis.name);
   for (const std::string& label : labels) {
-    if (std::count(labels.begin(), labels.end(), label) > 1) {
+    if (std::ranges::count(labels, label) > 1) {
       misuse("{} '{}' is given twice", axis.name, label);
     }
     const std::string name = operator_of_label(label);

@@ -45,7 +45,7 @@ void read_later(std::istringstream& words, Case& c) {
 
 /// Returns a line of the protocol that says what went wrong. It contains no line breaks.
 std::string failure(std::string what) {
-  std::replace(what.begin(), what.end(), '\n', ' ');
+  std::ranges::replace(what, '\n', ' ');
   const std::string skipped = "skipped: ";
   return what.starts_with(skipped) ? "skipped " + what.substr(skipped.size()) : "failed " + what;
 }
@@ -176,7 +176,7 @@ CaseStatus WorkerProcess::ask_numbers(const std::string& request, const std::str
     all_numbers = all_numbers && number.has_value();
     numbers.push_back(number.value_or(0));
   }
-  const bool counted = std::find(counts.begin(), counts.end(), numbers.size()) != counts.end();
+  const bool counted = std::ranges::find(counts, numbers.size()) != counts.end();
   if (all_numbers && counted) return status;
   return wrong_answer(expected + " " + answer,
                       fmt::format("{} and {} numbers", expected, counts.front()));
@@ -263,7 +263,7 @@ Peer ask_peer(const std::vector<std::string>& command, const WaitLimit& limit) {
 }
 
 bool Peer::has(const std::string& operation) const {
-  return std::find(operations.begin(), operations.end(), operation) != operations.end();
+  return std::ranges::find(operations, operation) != operations.end();
 }
 
 }  // namespace conelab

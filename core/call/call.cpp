@@ -1,11 +1,16 @@
 #include "core/call/call.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <string_view>
 
-#include "core/base/find_named.h"
+#include "core/base/error.h"
+#include "core/base/names.h"
+#include "core/base/parse_number.h"
 #include "core/base/weights.h"
 #include "core/call/composed.h"
 #include "core/pair/bias.h"
@@ -114,8 +119,8 @@ std::string description(const PartInfo& part) {
 }
 
 bool draws_tensors(const Call& call) {
-  return std::any_of(call.parameters.begin(), call.parameters.end(),
-                     [](const auto& parameter) { return parameter.second.is_random(); });
+  return std::ranges::any_of(call.parameters,
+                             [](const auto& parameter) { return parameter.second.is_random(); });
 }
 
 std::span<const CallField> call_fields() { return fields; }
@@ -188,8 +193,8 @@ std::vector<ParameterInfo> part_parameters(const Call& call, std::span<const cha
   const PartInfo* similarity = find_named(similarities, call.similarity);
   if (named.map.empty() && similarity != nullptr) named.map = similarity->default_map;
   for (const CallField& field : call_fields()) {
-    const bool taken = std::any_of(fields.begin(), fields.end(),
-                                   [&](std::string_view name) { return name == field.name; });
+    const bool taken =
+        std::ranges::any_of(fields, [&](std::string_view name) { return name == field.name; });
     const bool structured_takes = field.list == &Call::masks || field.word == &Call::position;
     if (!is_attention(call) && !structured_takes && !taken) continue;
     const std::vector<PartInfo> parts = field.parts();
@@ -200,6 +205,172 @@ std::vector<ParameterInfo> part_parameters(const Call& call, std::span<const cha
     }
   }
   return all;
+}
+
+namespace {
+
+/// Returns the numbers between separators; none if an entry is no number.
+std::vector<double> numbers_at(std::string_view text, char separator) {
+  std::vector<double> numbers;
+  for (const std::string_view part : split_at(text, separator)) {
+    const std::optional<double> number = parse_number(part);
+    if (!number) return {};
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
+std::vector<std::vector<double>> lists_of(std::string_view text) {
+  std::vector<std::vector<double>> lists;
+  for (const std::string_view part : split_at(text, ';')) {
+    lists.push_back(numbers_at(part, ','));
+    if (lists.back().empty()) return {};
+  }
+  return lists;
+}
+
+}  // namespace
+
+Value::Value(double number) : text_(fmt::format("{}", number)), lists_{{number}}, sides_{number} {}
+
+Value::Value(const std::vector<double>& list)
+    : text_(fmt::format("{}", fmt::join(list, ","))), lists_{list} {
+  if (list.size() == 1) sides_ = list;
+}
+
+Value::Value(std::string text)
+    : text_(std::move(text)), lists_(lists_of(text_)), sides_(numbers_at(text_, 'x')) {}
+
+Value Value::of_sides(const std::vector<double>& sides) {
+  return fmt::format("{}", fmt::join(sides, "x"));
+}
+
+std::optional<double> Value::number() const {
+  if (lists_.size() != 1 || lists_.front().size() != 1) return std::nullopt;
+  return lists_.front().front();
+}
+
+std::optional<std::string> Value::file() const {
+  if (!text_.starts_with('@')) return std::nullopt;
+  return text_.substr(1);
+}
+
+Value Value::of_head(std::int64_t head, bool by_axis) const {
+  if (is_random() || file()) return *this;
+  std::string text = text_;
+  if (!by_axis) std::ranges::replace(text, ';', ',');
+  const std::vector<std::string_view> by_head = split_at(text, by_axis ? ';' : ',');
+  const auto at = static_cast<std::size_t>(head);
+  if (by_head.size() < 2 || at >= by_head.size()) return *this;
+  return std::string(by_head[at]);
+}
+
+namespace {
+
+/// Splits "a:b:c" into a, b, c.
+std::vector<std::string> pieces(const std::string& text) {
+  std::vector<std::string> list(1);
+  for (const char c : text) c == ':' ? list.emplace_back() : list.back() += c;
+  return list;
+}
+
+/// Returns the field with this name in JSON or on the command line, or null for a parameter's key.
+const CallField* field_named(const std::string& key) {
+  const auto found = std::ranges::find_if(call_fields(), [&](const CallField& field) {
+    return key == field.name || "--" + key == field.option;
+  });
+  return found == call_fields().end() ? nullptr : &*found;
+}
+
+bool is_similarity(const std::string& name) {
+  const std::vector<PartInfo> all = list_similarities();
+  return std::ranges::any_of(all, [&](const PartInfo& p) { return p.name == name; });
+}
+
+}  // namespace
+
+void set_operator(Call& call, const std::string& name) {
+  if (const NamedOperator* named = find_named_operator(name)) {
+    call.similarity = named->similarity;
+    call.masks = {named->mask};
+  } else if (is_similarity(name)) {
+    call.similarity = name;
+  } else {
+    call.operation = name;
+    call.similarity = operator_similarity;
+  }
+}
+
+void check_named_operator(const Call& call, const std::string& name) {
+  const NamedOperator* named = find_named_operator(name);
+  if (named == nullptr) return;
+  Call own = call;
+  set_operator(own, name);
+  if (own == call) return;
+  misuse("{} is {} with the mask {} and takes no other similarity or mask", name, named->similarity,
+         named->mask);
+}
+
+Call call_from_text(const std::string& text) {
+  const std::vector<std::string> list = pieces(text);
+  Call call;
+  set_operator(call, list.front());
+  std::set<std::string> keys;
+  for (std::size_t i = 1; i < list.size(); ++i) {
+    const std::size_t equals = list[i].find('=');
+    if (equals == std::string::npos || equals == 0) {
+      misuse("{}: '{}' is no KEY=VALUE (expected as penumbral:gamma=2)", text, list[i]);
+    }
+    const std::string key = list[i].substr(0, equals), value = list[i].substr(equals + 1);
+    const CallField* field = field_named(key);
+    if (!keys.insert(field == nullptr ? key : field->name).second) {
+      misuse("{}: the key '{}' is given twice", text, key);
+    }
+    if (field == nullptr) {
+      call.parameters[key] = value;
+    } else {
+      set_field(*field, call, value, '+');
+    }
+  }
+  check_named_operator(call, list.front());
+  return call;
+}
+
+std::string call_text(const Call& call) {
+  std::string text = operator_name(call);
+  for (const CallField& field : call_fields()) {
+    if (is_default(field, call) || (is_attention(call) && field.word == &Call::similarity))
+      continue;
+    text += fmt::format(":{}={}", field.name, field_text(field, call, '+'));
+  }
+  for (const auto& [key, value] : call.parameters) text += fmt::format(":{}={}", key, value.text());
+  return text;
+}
+
+std::string call_title(const Call& call) {
+  std::string title = operator_name(call);
+  const bool of_heads = !is_attention(call) && call.similarity != operator_similarity;
+  if (of_heads) title += ", " + call.similarity;
+  if (!call.map.empty()) title += ", " + call.map;
+  for (const auto& [key, value] : call.parameters) title += ", " + key + " = " + value.text();
+  for (const CallField& field : call_fields()) {
+    const bool named = field.word == &Call::similarity || field.word == &Call::map;
+    if (named || is_default(field, call)) continue;
+    std::string words = field_text(field, call, ',');
+    for (std::size_t at = 0; (at = words.find(',', at)) != std::string::npos; at += 2) {
+      words.insert(at + 1, " ");
+    }
+    title += ", " + words;
+  }
+  return title;
+}
+
+Call call_with_own_mask(Call call) {
+  if (!read_by_any(call.masks, MaskOperand::allowed)) {
+    std::erase(call.masks, "full");
+    call.masks.emplace_back(mask_reading(MaskOperand::allowed).name);
+  }
+  return call;
 }
 
 }  // namespace conelab

@@ -8,15 +8,60 @@
 // against the tables and makes the `Plan` that the engine runs.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/base/parameter.h"
-#include "core/call/value.h"
 
 namespace conelab {
+
+// The value that a call gives to a parameter, parsed once from the text that a user types.
+//
+//   2.5               a number
+//   1,2,4             a list: a number for each head, or for each axis of a grid
+//   0.2,0.1;0.3,0.4   a list for each head, of a number for each axis
+//   16x16             the sides of a grid
+//   reference         a word
+//   random            a tensor that is drawn
+//   @W.npy            a tensor of a file
+
+class Value {
+ public:
+  Value() = default;
+  Value(double number);                                  // NOLINT(google-explicit-constructor)
+  Value(const std::vector<double>& list);                // NOLINT(google-explicit-constructor)
+  Value(std::string text);                               // NOLINT(google-explicit-constructor)
+  Value(const char* text) : Value(std::string(text)) {}  // NOLINT(google-explicit-constructor)
+  /// Returns the value of a grid's sides, "5x6".
+  [[nodiscard]] static Value of_sides(const std::vector<double>& sides);
+
+  /// Returns the value as it was typed; a number with the fewest digits that give it.
+  [[nodiscard]] const std::string& text() const { return text_; }
+  /// Returns the lists between semicolons; none if any entry is no number.
+  [[nodiscard]] const std::vector<std::vector<double>>& lists() const { return lists_; }
+  /// Returns the number, if the value is a single one.
+  [[nodiscard]] std::optional<double> number() const;
+  /// Returns the numbers between 'x'; none if any entry is no number.
+  [[nodiscard]] const std::vector<double>& sides() const { return sides_; }
+  [[nodiscard]] bool is_random() const { return text_ == "random"; }
+  /// Returns the name behind '@', which may be empty; nothing if the value is no file.
+  [[nodiscard]] std::optional<std::string> file() const;
+
+  /// Returns the value of one head: its entry of a list for the heads. If lists are `by_axis`, it
+  /// is the head's list. A value that has no entry for the head, or is no list, is returned whole.
+  [[nodiscard]] Value of_head(std::int64_t head, bool by_axis) const;
+
+  bool operator==(const Value& other) const { return text_ == other.text_; }
+
+ private:
+  std::string text_;
+  std::vector<std::vector<double>> lists_;
+  std::vector<double> sides_;
+};
 
 /// The names of the parts, as in `conelab attend`.
 struct Call {
@@ -102,5 +147,37 @@ void set_field(const CallField& field, Call& call, const std::string& text, char
 /// fields named in `fields` count. Unknown names are ignored.
 [[nodiscard]] std::vector<ParameterInfo> part_parameters(const Call& call,
                                                          std::span<const char* const> fields = {});
+
+// A call as one word of text, for `--operator`, for the lists of operators of benchmarks and
+// figures, and as the title of a panel.
+//
+//   penumbral:gamma=2:height=0.5:masks=causal+padding
+//   agglomerative:classes=8:P=random
+//
+// It begins with the operator, a similarity or a structured operator. Each difference from the
+// default call follows as KEY=VALUE. KEY is a field of the call (by its name or its option's name;
+// lists are joined by '+') or a parameter. Lists of calls are split by `split_names`.
+
+/// Sets the operator of a call by name. The name may be a similarity; a structured operator, which
+/// then gets the default similarity of such operators; or a name for a similarity with a mask
+/// (core/call/composed.h). `resolve` refuses any other name.
+void set_operator(Call& call, const std::string& name);
+/// Throws misuse if the call's operator has been set by this name but its similarity or masks are
+/// not those that the name stands for.
+void check_named_operator(const Call& call, const std::string& name);
+
+/// Returns the call of a text. Throws misuse for an entry that is not KEY=VALUE and for a repeated
+/// key. Names are checked when the call is resolved.
+[[nodiscard]] Call call_from_text(const std::string& text);
+/// Returns the text of a call. Values must not contain ':'.
+[[nodiscard]] std::string call_text(const Call& call);
+
+/// Returns a title such as "penumbral, gamma = 2, causal": the operator and all differences from
+/// the default call, so that different calls have different titles.
+[[nodiscard]] std::string call_title(const Call& call);
+
+/// Returns the call for an input that contains a mask (`AttentionInput::allowed`), which then
+/// applies.
+[[nodiscard]] Call call_with_own_mask(Call call);
 
 }  // namespace conelab

@@ -13,7 +13,7 @@
 #include <span>
 #include <string>
 
-#include "core/base/find_named.h"
+#include "core/base/names.h"
 
 namespace conelab {
 

@@ -64,7 +64,7 @@ template PartValues Plan::values(const ParameterSet&, std::int64_t,
                                  const std::map<std::string, Array<Bfloat16>>&) const;
 
 bool Plan::differs_by_head(const ParameterSet& set) const {
-  return std::any_of(set.begin(), set.end(), [&](std::size_t i) {
+  return std::ranges::any_of(set, [&](std::size_t i) {
     const Parameter& p = parameters[i];
     if (p.info.domain == Domain::tensor) return p.extents.size() > tensor_rank(p.info);
     return p.extents.empty() ? p.per_head() : p.extents.size() > 1;
@@ -97,8 +97,8 @@ int Plan::light_index() const {
 }
 
 bool Plan::sees_all() const {
-  return std::all_of(masks.begin(), masks.end(),
-                     [](const PlannedMask& mask) { return mask.row == &mask_table().front(); });
+  return std::ranges::all_of(
+      masks, [](const PlannedMask& mask) { return mask.row == &mask_table().front(); });
 }
 
 std::shared_ptr<const Plan> Plan::without_stopped_pairs() const {

@@ -7,10 +7,9 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/find_named.h"
 #include "core/base/names.h"
 #include "core/base/parse_number.h"
-#include "core/base/tensor_axis.h"
+#include "core/base/tensor.h"
 
 namespace conelab {
 namespace {
@@ -72,9 +71,8 @@ std::string also_needed(std::span<const ParameterInfo> infos, const Call& call,
 
 std::size_t Resolver::declare(const ParameterInfo& info, bool is_known) {
   auto& all = plan_->parameters;
-  const auto same = std::find_if(all.begin(), all.end(), [&](const Parameter& p) {
-    return std::string_view(p.info.key) == info.key;
-  });
+  const auto same = std::ranges::find_if(
+      all, [&](const Parameter& p) { return std::string_view(p.info.key) == info.key; });
   const auto at = static_cast<std::size_t>(same - all.begin());
   if (same == all.end()) {
     all.push_back({info, {}, {}});
@@ -278,8 +276,7 @@ std::vector<double> Resolver::defaults(const Parameter& p, int index, DefaultOf 
     values.push_back(initial(index, context));
   }
   if (std::isnan(values.front())) return {};
-  const bool equal =
-      std::all_of(values.begin(), values.end(), [&](double v) { return v == values.front(); });
+  const bool equal = std::ranges::all_of(values, [&](double v) { return v == values.front(); });
   if (equal) values.resize(1);
   return values;
 }
@@ -309,7 +306,7 @@ void Resolver::check_keys(const std::string& name) const {
 void check_keys(const std::map<std::string, Value>& parameters,
                 const std::vector<std::string>& known, const std::string& name) {
   for (const auto& [key, text] : parameters) {
-    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    if (std::ranges::find(known, key) != known.end()) continue;
     const std::string nearest = nearest_name(key, known);
     misuse("unknown parameter '{}'{} ({} takes: {})", key,
            nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest), name,

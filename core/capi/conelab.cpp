@@ -5,7 +5,7 @@
 
 #include "core/base/environment.h"
 #include "core/base/error.h"
-#include "core/call/call_text.h"
+#include "core/call/call.h"
 #include "core/operators/prepared_call.h"
 
 using conelab::TensorView;

@@ -1,7 +1,7 @@
 // The data sets that `conelab dataset NAME` makes: hierarchies, graphs, series and tokens.
 //
 // Equal keys give equal numbers on every machine and for every number of threads: generators use
-// core/base/random.h, core/base/portable_math.h and sums in a fixed order. A new data set is a
+// core/base/random.h, core/base/random.h and sums in a fixed order. A new data set is a
 // maker, its row in dataset_table.cpp, and its test.
 #pragma once
 

@@ -1,5 +1,5 @@
 // The table of data sets.
-#include "core/base/find_named.h"
+#include "core/base/names.h"
 #include "core/dataset/dataset.h"
 
 namespace conelab {

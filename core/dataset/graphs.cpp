@@ -1,7 +1,6 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/base/portable_math.h"
 #include "core/base/random.h"
 #include "core/dataset/dataset.h"
 

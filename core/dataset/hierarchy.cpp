@@ -15,7 +15,7 @@ std::size_t at(Node node) { return static_cast<std::size_t>(node); }
 NodeLists neighbours(const Hierarchy& hierarchy, std::size_t side) {
   NodeLists lists(hierarchy.names.size());
   for (const auto& edge : hierarchy.edges) lists[at(edge[side])].push_back(edge[1 - side]);
-  for (auto& list : lists) std::sort(list.begin(), list.end());
+  for (auto& list : lists) std::ranges::sort(list);
   return lists;
 }
 
@@ -81,7 +81,7 @@ Hierarchy make_hierarchy(std::vector<std::array<Node, 2>> edges, std::vector<std
   if (order.size() == made.names.size()) return made;
   std::vector<bool> placed(made.names.size());
   for (const Node node : order) placed[at(node)] = true;
-  const auto lost = std::find(placed.begin(), placed.end(), false) - placed.begin();
+  const auto lost = std::ranges::find(placed, false) - placed.begin();
   fail("{}: node {} lies on a cycle, or below one (expected a hierarchy)", where, lost);
 }
 
@@ -97,7 +97,7 @@ NodeLists ancestors_of(const Hierarchy& hierarchy) {
     for (const Node parent : parents[at(node)]) {
       own.insert(own.end(), closure[at(parent)].begin(), closure[at(parent)].end());
     }
-    std::sort(own.begin(), own.end());
+    std::ranges::sort(own);
     own.erase(std::unique(own.begin(), own.end()), own.end());
   }
   return closure;
@@ -164,20 +164,16 @@ LabelledArray hierarchy_group(const Hierarchy& hierarchy) {
 }
 
 Hierarchy hierarchy_of_group(const LabelledArray& group, const std::string& where) {
-  const auto list = [&]<class T>(const char* name, const T* /*type*/) -> const std::vector<T>* {
-    const LabelledVariable* found = group.variable(name);
-    return found == nullptr ? nullptr : std::get_if<std::vector<T>>(&found->data);
-  };
-  const auto* ends = list("edge", static_cast<const std::int64_t*>(nullptr));
+  const auto* ends = group.data<std::int64_t>("edge");
   if (ends == nullptr || group.variable("edge")->axes.size() != 2 || ends->size() % 2 != 0) {
     fail("{}: no array edge [m × 2] of integers (child, parent)", where);
   }
   std::vector<std::array<Node, 2>> edges(ends->size() / 2);
   for (std::size_t i = 0; i < ends->size(); ++i) edges[i / 2][i % 2] = (*ends)[i];
-  if (const auto* names = list("name", static_cast<const std::string*>(nullptr))) {
+  if (const auto* names = group.data<std::string>("name")) {
     return make_hierarchy(std::move(edges), *names, where);
   }
-  const Node last = ends->empty() ? -1 : *std::max_element(ends->begin(), ends->end());
+  const Node last = ends->empty() ? -1 : *std::ranges::max_element(*ends);
   if (last >= static_cast<Node>(2 * edges.size())) {
     fail("{}: edge names node {}, but there are {} edges and no names", where, last, edges.size());
   }

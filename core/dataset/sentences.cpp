@@ -85,9 +85,8 @@ class Sentences {
     names_.push_back(symbol);
     std::vector<const Rule*> fitting;
     for (const Rule& rule : grammar()) {
-      const bool fits =
-          std::all_of(rule.parts.begin(), rule.parts.end(),
-                      [&](const std::string& part) { return height(part, depth) < depth; });
+      const bool fits = std::ranges::all_of(
+          rule.parts, [&](const std::string& part) { return height(part, depth) < depth; });
       if (rule.phrase == symbol && fits) fitting.push_back(&rule);
     }
     std::string text = "(" + symbol;

@@ -1,7 +1,6 @@
 #include <array>
 #include <cmath>
 
-#include "core/base/portable_math.h"
 #include "core/base/random.h"
 #include "core/dataset/dataset.h"
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/base/find_named.h"
+#include "core/base/names.h"
 #include "core/base/random.h"
 #include "core/dataset/dataset.h"
 

@@ -23,7 +23,7 @@ namespace {
 constexpr const char* package_folder = "/usr/share/wordnet";
 
 Hierarchy sorted_hierarchy(std::vector<std::array<Node, 2>> edges, std::vector<std::string> names) {
-  std::sort(edges.begin(), edges.end());
+  std::ranges::sort(edges);
   return make_hierarchy(std::move(edges), std::move(names), "WordNet");
 }
 
@@ -46,7 +46,7 @@ Hierarchy mammals() {
     above.push_back(node);
   }
   for (const auto& [node, parent] : further) {
-    edges.push_back({node, std::find(names.begin(), names.end(), parent) - names.begin()});
+    edges.push_back({node, std::ranges::find(names, parent) - names.begin()});
   }
   return sorted_hierarchy(std::move(edges), std::move(names));
 }
@@ -119,7 +119,7 @@ Nouns read_nouns(const std::string& folder) {
 }
 
 Node root_named(const Nouns& nouns, const std::string& name) {
-  const auto found = std::find(nouns.names.begin(), nouns.names.end(), name);
+  const auto found = std::ranges::find(nouns.names, name);
   if (found != nouns.names.end()) return found - nouns.names.begin();
   const std::string near = nearest_name(name, nouns.names);
   misuse("data set wordnet: no noun '{}'{} (expected WORD.n.NUMBER, as dog.n.01)", name,

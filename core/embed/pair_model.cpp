@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "core/base/error.h"
-#include "core/base/find_named.h"
 #include "core/base/names.h"
 
 namespace conelab {

@@ -8,11 +8,10 @@
 
 #include "core/base/error.h"
 #include "core/base/names.h"
+#include "core/figure/axes.h"
 #include "core/figure/font_metrics.h"
 #include "core/figure/style.h"
 #include "core/figure/text.h"
-#include "core/figure/ticks.h"
-#include "core/figure/token_axis.h"
 
 namespace conelab::figure {
 namespace {
@@ -235,8 +234,7 @@ void draw_panel(DisplayList& list, const Plan& plan, const ArcsPanel& panel, dou
     draw_key(list, place, largest);
   }
   std::vector<Arc> arcs = panel.arcs;
-  std::stable_sort(arcs.begin(), arcs.end(),
-                   [](const Arc& a, const Arc& b) { return a.weight < b.weight; });
+  std::ranges::stable_sort(arcs, [](const Arc& a, const Arc& b) { return a.weight < b.weight; });
   for (const Arc& arc : arcs) {
     place.arcs.push_back(placed(plan, arc, place, largest));
     const PlacedArc& drawn = place.arcs.back();
@@ -297,10 +295,7 @@ ArcArrangement arc_arrangement_from_name(const std::string& name) {
 DrawnArcs place_arcs(const ArcsFigure& f) {
   check(f);
   DrawnArcs drawn;
-  DisplayList& list = drawn.list;
-  list.width = f.width;
-  list.metadata = f.metadata;
-  if (list.metadata.title.empty()) list.metadata.title = "Attention as arcs";
+  DisplayList& list = drawn.list = begin_page(f.width, f.metadata, "Attention as arcs");
   const Plan shared = plan(f);
   double most = 0, top = margin;
   for (const ArcsPanel& panel : f.panels) most = std::max(most, strongest(panel.arcs));

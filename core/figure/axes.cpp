@@ -1,10 +1,14 @@
 #include "core/figure/axes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "core/figure/font_metrics.h"
 #include "core/figure/style.h"
+#include "core/figure/text.h"
 
 namespace conelab::figure {
 namespace {
@@ -143,6 +147,251 @@ void draw_frame(DisplayList& list, const Frame& frame, const std::string& id) {
   draw_y_ticks(list, frame);
   draw_titles(list, frame);
   list.group_end();
+}
+
+namespace {
+
+std::vector<TextRun> run(std::string text) {
+  return {{std::move(text), Face::regular, Script::normal}};
+}
+
+std::vector<TextRun> power(const std::string& base, int exponent) {
+  return {{base, Face::regular, Script::normal},
+          {with_minus(std::to_string(exponent)), Face::regular, Script::super}};
+}
+
+std::vector<TextRun> scientific_label(double value, int digits) {
+  int exponent = static_cast<int>(std::floor(std::log10(std::abs(value))));
+  std::string mantissa = fmt::format("{:.{}g}", value / std::pow(10, exponent), digits);
+  if (mantissa == "10" || mantissa == "-10") mantissa.pop_back(), ++exponent;
+  if (mantissa == "1") return power("10", exponent);
+  return power(with_minus(mantissa) + "×10", exponent);
+}
+
+/// Returns whether the value is a power of ten up to rounding.
+bool is_power_of_ten(double value) {
+  const double e = std::round(std::log10(value));
+  return std::abs(value / std::pow(10, e) - 1) < 1e-9;
+}
+
+/// Returns the smallest of 1, 2 and 5 times a power of ten that is at least `raw`.
+double nice_step(double raw) {
+  const double unit = std::pow(10, std::floor(std::log10(raw)));
+  for (const double m : {1.0, 2.0, 5.0}) {
+    if (m * unit >= raw * (1 - 1e-9)) return m * unit;
+  }
+  return 10 * unit;
+}
+
+/// Returns every `stride`-th whole exponent in [low, high], or all of them if fewer than two would
+/// remain.
+std::vector<int> exponents(double low, double high, int most) {
+  const int first = static_cast<int>(std::ceil(low - 1e-9));
+  const int last = static_cast<int>(std::floor(high + 1e-9));
+  const int count = last - first + 1;
+  const int stride = std::max(1, (count + most - 1) / std::max(1, most));
+  std::vector<int> out;
+  for (int e = first; e <= last; ++e) {
+    if (e % stride == 0) out.push_back(e);
+  }
+  if (out.size() < 2 && stride > 1) return exponents(low, high, count);
+  return out;
+}
+
+bool is_power(const std::vector<TextRun>& label) {
+  return !label.empty() && label.back().script == Script::super;
+}
+
+/// Writes all labels as powers of ten if one of them is: 0.001 becomes 10⁻³ if there is a 5×10⁻⁴.
+void write_alike(std::vector<Tick>& ticks) {
+  const auto power_label = [](const Tick& t) { return is_power(t.label); };
+  if (std::ranges::none_of(ticks, power_label)) return;
+  for (Tick& t : ticks) {
+    if (t.major() && !power_label(t)) t.label = scientific_label(t.value, 4);
+  }
+}
+
+/// Returns ticks at the digits 1–9 of each decade. Those in `labelled` have a number.
+std::vector<Tick> digit_ticks(double low, double high, const std::vector<int>& labelled) {
+  std::vector<Tick> ticks;
+  const int first = static_cast<int>(std::floor(std::log10(low) + 1e-9));
+  const int last = static_cast<int>(std::floor(std::log10(high) + 1e-9));
+  for (int e = first; e <= last; ++e) {
+    for (int digit = 1; digit <= 9; ++digit) {
+      const double value = digit * std::pow(10, e);
+      if (value < low * (1 - 1e-9) || value > high * (1 + 1e-9)) continue;
+      const bool label = std::ranges::find(labelled, digit) != labelled.end();
+      ticks.push_back({value, label ? number_label(value) : std::vector<TextRun>{}});
+    }
+  }
+  write_alike(ticks);
+  return ticks;
+}
+
+/// Returns the multiples of a step in [low, high].
+std::vector<Tick> ticks_by(double step, double low, double high) {
+  std::vector<Tick> ticks;
+  for (double k = std::ceil(low / step - 1e-9); k <= high / step + 1e-9; ++k) {
+    const double value = k * step;
+    ticks.push_back({value, number_label(k == 0 ? 0 : value, 6)});
+    // A step that is below the rounding of the values cannot advance.
+    if (ticks.size() > 64) break;
+  }
+  return ticks;
+}
+
+bool bad_range(double low, double high) {
+  return !(std::isfinite(low) && std::isfinite(high)) || high < low;
+}
+
+}  // namespace
+
+std::vector<TextRun> number_label(double value, int digits) {
+  if (std::isnan(value)) return run("NaN");
+  if (std::isinf(value)) return run(value > 0 ? "∞" : "−∞");
+  const double size = std::abs(value);
+  if (size == 0 || (size >= 0.9999e-3 && size < 0.99995e5)) {
+    return run(with_minus(fmt::format("{:.{}g}", value == 0 ? 0.0 : value,
+                                      std::max(digits, size >= 1e4 ? 5 : digits))));
+  }
+  return scientific_label(value, digits);
+}
+
+std::vector<Tick> whole_ticks(double low, double high, int most) {
+  if (bad_range(low, high) || !std::isfinite(high - low)) return {};
+  const double step = std::max(1.0, nice_step((high - low) / std::max(1, most - 1)));
+  std::vector<Tick> ticks = ticks_by(step, low, high);
+  if (ticks.size() < 2 && step > 1 && most < 6) return whole_ticks(low, high, 6);
+  return ticks;
+}
+
+std::vector<Tick> linear_ticks(double low, double high, int most) {
+  if (bad_range(low, high)) return {};
+  if (low == high) return {{low, number_label(low)}};
+  if (!std::isfinite(high - low)) return {{low, number_label(low)}, {high, number_label(high)}};
+  const double step = nice_step((high - low) / std::max(1, most - 1));
+  std::vector<Tick> ticks = ticks_by(step, low, high);
+  // A step may leave one tick or none between the ends. A fifth of the range never does.
+  if (ticks.size() < 2 && most < 6) return linear_ticks(low, high, 6);
+  return ticks;
+}
+
+std::vector<Tick> log_ticks(double low, double high, int most) {
+  if (bad_range(low, high) || low <= 0) return {};
+  if (low == high) return {{low, number_label(low)}};
+  const double decades = std::log10(high / low);
+  if (decades < 0.5) return linear_ticks(low, high, most);
+  const bool two_powers = std::floor(std::log10(high) + 1e-9) > std::ceil(std::log10(low) - 1e-9);
+  if (decades < 2 && (most >= 4 || !two_powers)) {
+    std::vector<Tick> ticks = digit_ticks(low, high, {1, 2, 5});
+    const auto labelled = std::ranges::count_if(ticks, std::mem_fn(&Tick::major));
+    return labelled < 2 ? linear_ticks(low, high, most) : ticks;
+  }
+  const std::vector<int> labelled = exponents(std::log10(low), std::log10(high), most);
+  std::vector<Tick> ticks = decades > 8 ? std::vector<Tick>{} : digit_ticks(low, high, {});
+  std::erase_if(ticks, [](const Tick& t) { return is_power_of_ten(t.value); });
+  const int first = static_cast<int>(std::ceil(std::log10(low) - 1e-9));
+  for (int e = first; e <= std::log10(high) + 1e-9; ++e) {
+    const bool label = std::ranges::find(labelled, e) != labelled.end();
+    if (label || decades <= 40) {
+      ticks.push_back({std::pow(10, e), label ? power("10", e) : std::vector<TextRun>{}});
+    }
+  }
+  std::ranges::sort(ticks, [](const Tick& a, const Tick& b) { return a.value < b.value; });
+  return ticks;
+}
+
+std::vector<Tick> binary_ticks(double low, double high, int most) {
+  if (bad_range(low, high) || low <= 0) return {};
+  std::vector<Tick> ticks;
+  for (const int e : exponents(std::log2(low), std::log2(high), most)) {
+    const double value = std::pow(2, e);
+    const bool plain_number = e >= 0 && e <= 16;
+    ticks.push_back({value, plain_number ? run(fmt::format("{:.0f}", value)) : power("2", e)});
+  }
+  if (ticks.size() >= 2) return ticks;
+  ticks = whole_ticks(low, high, most);
+  return ticks.size() < 2 ? log_ticks(low, high, most) : ticks;
+}
+
+namespace {
+
+constexpr double gap = 2.5;          ///< Distance of labels from the matrix, and of the tiers.
+constexpr double line_pitch = 0.98;  ///< Distance of two lines, divided by the text size.
+
+std::vector<std::string> label_texts(const std::vector<std::string>& tokens, std::size_t cells,
+                                     double size, double longest) {
+  std::vector<std::string> labels;
+  for (std::size_t i = 0; i < cells; ++i) {
+    labels.push_back(tokens.empty() ? std::to_string(i)
+                                    : elide(token_text(tokens[i]), size, longest));
+  }
+  return labels;
+}
+
+/// Returns a stride: round for numbers, so that readers can count; the smallest possible for
+/// tokens.
+std::size_t round_stride(std::size_t least, bool numbers) {
+  if (!numbers) return least;
+  std::size_t stride = 1;
+  for (std::size_t unit = 1; stride < least; unit *= 10) {
+    for (const std::size_t m : {1, 2, 5, 10}) {
+      stride = m * unit;
+      if (stride >= least) break;
+    }
+  }
+  return stride;
+}
+
+bool outer(const TokenAxis& axis, std::size_t i) { return axis.two_tiers && (i / axis.stride) % 2; }
+
+}  // namespace
+
+double TokenAxis::room() const {
+  if (labels.empty()) return 0;
+  return gap + inner_width + (two_tiers ? gap + outer_width : 0);
+}
+
+TokenAxis plan_tokens(Side side, const std::vector<std::string>& tokens, std::size_t cells,
+                      double pitch, double longest) {
+  TokenAxis axis;
+  axis.side = side;
+  axis.size = pitch >= text_size * line_pitch ? text_size : small_size;
+  axis.labels = label_texts(tokens, cells, axis.size, longest);
+  const bool numbers = tokens.empty();
+  // Numbers are two lines apart, because one at every cell would be hard to read.
+  const double need = axis.size * (numbers ? 3 : line_pitch);
+  // Lines from outer labels pass between two inner labels and need some space there.
+  axis.two_tiers = !numbers && pitch < need && 2 * pitch >= need + 1.5;
+  if (!axis.two_tiers && pitch < need) {
+    axis.stride = round_stride(static_cast<std::size_t>(std::ceil(need / pitch - 1e-9)), numbers);
+  }
+  for (std::size_t i = 0; i < cells; i += axis.stride) {
+    double& width = outer(axis, i) ? axis.outer_width : axis.inner_width;
+    width = std::max(width, text_width(axis.labels[i], axis.size));
+  }
+  return axis;
+}
+
+void draw_tokens(DisplayList& list, const TokenAxis& axis, const Box& matrix) {
+  const bool left = axis.side == Side::left, top = axis.side == Side::top;
+  const double pitch = (left ? matrix.height : matrix.width) /
+                       static_cast<double>(std::max<std::size_t>(1, axis.labels.size()));
+  const TextStyle style = {.size = axis.size,
+                           .anchor = top ? Anchor::start : Anchor::end,
+                           .align = Align::middle,
+                           .rotation = left ? 0.0 : -90.0,
+                           .colour = ink};
+  for (std::size_t i = 0; i < axis.labels.size(); i += axis.stride) {
+    const double along = (static_cast<double>(i) + 0.5) * pitch;
+    const double away = gap + (outer(axis, i) ? axis.inner_width + gap : 0);
+    const auto at = [&](double distance) {
+      if (left) return Point{matrix.x - distance, matrix.y + along};
+      return Point{matrix.x + along, top ? matrix.y - distance : matrix.bottom() + distance};
+    };
+    if (outer(axis, i)) list.line(at(0.8), at(away - 0.8), {Colour{190, 190, 190, 255}, thin_line});
+    list.text(at(away), axis.labels[i], style);
+  }
 }
 
 }  // namespace conelab::figure

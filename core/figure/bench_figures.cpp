@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/bench/compare.h"
-#include "core/call/call_text.h"
+#include "core/call/call.h"
 #include "core/figure/figure_table.h"
 
 namespace conelab {
@@ -68,7 +68,7 @@ std::vector<std::string> titles_of(const std::vector<std::string>& operators) {
   for (const std::string& name : operators) titles.push_back(title_of(name));
   std::vector<std::string> labels = titles;
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    if (std::count(titles.begin(), titles.end(), titles[i]) > 1) labels[i] = operators[i];
+    if (std::ranges::count(titles, titles[i]) > 1) labels[i] = operators[i];
   }
   return labels;
 }
@@ -141,7 +141,7 @@ const char* slope_caption(const std::vector<const MeasuredCase*>& cases, double 
   const auto above = [&](const MeasuredCase* c) {
     return c != nullptr && c->bytes / c->time > bandwidth;
   };
-  if (bandwidth == 0 || std::none_of(cases.begin(), cases.end(), above)) return "";
+  if (bandwidth == 0 || std::ranges::none_of(cases, above)) return "";
   return ". A kernel is above the slope: caches hold its inputs from run to run";
 }
 
@@ -180,7 +180,7 @@ figure::ScalingFigure scaling_figure(const BenchSelection& s) {
 std::vector<const MeasuredCase*> roofline_cases(const BenchSelection& s) {
   std::vector<const MeasuredCase*> longest(s.operators.size(), nullptr);
   for (const MeasuredCase& c : s.cases) {
-    const auto found = std::find(s.operators.begin(), s.operators.end(), c.labels["operator"]);
+    const auto found = std::ranges::find(s.operators, c.labels["operator"]);
     if (found == s.operators.end() || !std::isfinite(c.time)) continue;
     longest[static_cast<std::size_t>(found - s.operators.begin())] = &c;
   }
@@ -221,7 +221,7 @@ BenchSelection selected_cases(const figure::FigureInput& input) {
     std::string& value = keys[row.key] = input.value(row.key);
     if (value.empty() || input.parameters.count(row.key) != 0) continue;
     const Labels known = label_values(input.cases, row.key);
-    if (std::find(known.begin(), known.end(), value) == known.end()) value.clear();
+    if (std::ranges::find(known, value) == known.end()) value.clear();
   }
   return select_cases(input.cases, input.exponents, keys);
 }
@@ -251,4 +251,74 @@ DisplayList make_roofline(const FigureInput& input) {
 }
 
 }  // namespace figure
+
 }  // namespace conelab
+
+namespace conelab::figure {
+
+// Figure `growth`: time against length for operators of different order of cost, from one or
+// several result files of `bench`, with fitted exponents and the orders n, n log n, n sqrt n, n^2.
+//
+// It is the figure `scaling` without ratios, which would compare rounds of different runs.
+
+namespace {
+
+struct Order {
+  const char* name;  ///< The name as a user types it.
+  Guide guide;
+};
+const std::vector<Order>& orders() {
+  static const std::vector<Order> table = {{"n", power_guide(1)},
+                                           {"n log n", {"<i>n</i> log <i>n</i>", 1, 1}},
+                                           {"n sqrt n", {"<i>n</i> √<i>n</i>", 1.5}},
+                                           {"n^2", power_guide(2)}};
+  return table;
+}
+
+/// Parses "n,n^2" or "none".
+std::vector<Guide> guides_of(const std::string& typed) {
+  std::vector<Guide> guides;
+  if (typed == "none") return guides;
+  for (const std::string& name : parse_names("-p guides", typed)) {
+    guides.push_back(row_named("order of growth", orders(), name).guide);
+  }
+  return guides;
+}
+
+/// Throws misuse for an operator without a case at the labels that are drawn, and for a case that
+/// two files contain.
+void check_once(const BenchSelection& selection, std::size_t total) {
+  for (const std::string& name : selection.operators) {
+    std::vector<std::string> lengths;
+    for (const MeasuredCase& c : selection.cases) {
+      if (c.labels["operator"] == name) lengths.push_back(c.labels["seq_len"]);
+    }
+    if (lengths.empty() && total > 0) {
+      misuse(
+          "growth: {} was not measured where the others were: {} (choose other labels by -p, or "
+          "operators)",
+          name, describe(selection.fixed));
+    }
+    std::ranges::sort(lengths);
+    const auto twice = std::adjacent_find(lengths.begin(), lengths.end());
+    if (twice != lengths.end()) {
+      misuse("growth: {} at n = {} is in more than one input (expected each case once)", name,
+             *twice);
+    }
+  }
+}
+
+}  // namespace
+
+DisplayList make_growth(const FigureInput& input) {
+  const BenchSelection selection = selected_cases(input);
+  check_once(selection, input.cases.size());
+  ScalingFigure figure = times_figure(selection);
+  figure.guides = guides_of(input.value("guides"));
+  figure.width = input.width_or(single_column);
+  figure.metadata = input.titled("Growth of run time");
+  figure.caption = input.described(figure.caption);
+  return draw_scaling(figure);
+}
+
+}  // namespace conelab::figure

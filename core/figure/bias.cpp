@@ -17,7 +17,6 @@
 #include <string_view>
 
 #include "core/base/error.h"
-#include "core/base/find_named.h"
 #include "core/base/half.h"
 #include "core/base/names.h"
 #include "core/base/random.h"
@@ -236,8 +235,8 @@ ColumnsError columns_error_in(const char* name, double mu, double tau, double d,
   std::vector<Columns<T>> columns;
   for (std::int64_t i = 0; i < n; ++i) columns.emplace_back(static_cast<double>(i), mu, tau, d);
   ColumnsError error{name, {}, n};
-  const auto finite = std::find_if(columns.begin(), columns.end(),
-                                   [](const Columns<T>& c) { return !c.is_finite(); });
+  const auto finite =
+      std::ranges::find_if(columns, [](const Columns<T>& c) { return !c.is_finite(); });
   error.positions = finite - columns.begin();
   const std::int64_t m = error.positions;
   for (std::int64_t offset = 1 - n; offset < n; ++offset) {

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "core/base/find_named.h"
+#include "core/base/names.h"
 
 namespace conelab::figure {
 namespace {

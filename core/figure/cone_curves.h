@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/figure/hyperbolic_curve.h"
-#include "core/geometry/cone_depth.h"
+#include "core/geometry/cone_law.h"
 
 namespace conelab::figure {
 

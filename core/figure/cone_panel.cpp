@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/figure/colour_bar.h"
+#include "core/figure/axes.h"
+#include "core/figure/heat_values.h"
 #include "core/figure/similarity_field.h"
 #include "core/figure/style.h"
 #include "core/figure/text.h"
-#include "core/figure/ticks.h"
-#include "core/geometry/tangent.h"
+#include "core/geometry/isometry.h"
 
 namespace conelab::figure {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/figure/plane_similarity.h"
+#include "core/figure/similarity_field.h"
 #include "core/figure/text.h"
 
 namespace conelab::figure {
@@ -74,8 +74,8 @@ ConesFigure of_family(const ConesFigure& f, const std::string& family) {
   if (geometry::cone_family(family).base == geometry::Base::plane) other.source.reset();
   const auto& known = geometry::cone_family(family).parameters;
   std::erase_if(other.parameters, [&](const auto& given) {
-    return std::none_of(known.begin(), known.end(),
-                        [&](const ParameterInfo& info) { return given.first == info.key; });
+    return std::ranges::none_of(known,
+                                [&](const ParameterInfo& info) { return given.first == info.key; });
   });
   return other;
 }

@@ -27,7 +27,7 @@ struct ConesFigure {
   int levels = 0;                          ///< Number of level lines of K(u, ·).
   bool heat = false;                       ///< Whether K(u, ·) is drawn in colours.
   /// What K is: for infinite families, which depth of the LCA. `similarity` is "cone" or a name of
-  /// plane_similarity.h, whose level lines are then drawn in place of those of the family.
+  /// similarity_field.h, whose level lines are then drawn in place of those of the family.
   geometry::DepthMeasure depth = geometry::DepthMeasure::height;
   std::string similarity = "cone";
   std::vector<std::string> beside;  ///< Used by `cones` only: further families, one panel

@@ -86,7 +86,7 @@ ScalingSeries series_of(const char* name, const Call& call, const Draws& draws) 
       const std::uint64_t seed = draws.seed + static_cast<std::uint64_t>(draw);
       logs.push_back(log_magnitude(call, n, draws.dim, seed));
     }
-    std::sort(logs.begin(), logs.end());
+    std::ranges::sort(logs);
     series.x.push_back(static_cast<double>(n));
     series.y.push_back(std::exp(quantile(logs, 0.5)));
     series.low.push_back(std::exp(quantile(logs, 0.25)));

@@ -116,8 +116,8 @@ std::vector<double> spread(const std::vector<double>& wanted, const std::vector<
   const std::size_t n = wanted.size();
   std::vector<std::size_t> order(n);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return wanted[a] < wanted[b]; });
+  std::ranges::stable_sort(order,
+                           [&](std::size_t a, std::size_t b) { return wanted[a] < wanted[b]; });
   // After the height of the stack above each label is subtracted, only the order remains as a
   // constraint.
   std::vector<double> stacked(n, 0), free(n);

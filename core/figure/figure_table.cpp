@@ -7,11 +7,10 @@
 #include <optional>
 
 #include "core/base/error.h"
-#include "core/base/find_named.h"
 #include "core/base/names.h"
 #include "core/base/parse_number.h"
 #include "core/figure/bias.h"
-#include "core/figure/plane_similarity.h"
+#include "core/figure/similarity_field.h"
 #include "core/geometry/cone_family.h"
 #include "core/pair/mask.h"
 
@@ -22,7 +21,7 @@ DisplayList make_heatmap(const FigureInput& input);             // map_figures.c
 DisplayList make_heads(const FigureInput& input);               // heads.cpp
 DisplayList make_arcs(const FigureInput& input);                // map_figures.cpp
 DisplayList make_scaling(const FigureInput& input);             // bench_figures.cpp
-DisplayList make_growth(const FigureInput& input);              // growth.cpp
+DisplayList make_growth(const FigureInput& input);              // bench_figures.cpp
 DisplayList make_ratio(const FigureInput& input);               // bench_figures.cpp
 DisplayList make_roofline(const FigureInput& input);            // bench_figures.cpp
 DisplayList make_tree(const FigureInput& input);                // geometry_figures.cpp
@@ -33,9 +32,9 @@ DisplayList make_models(const FigureInput& input);              // geometry_figu
 DisplayList make_finite_to_infinite(const FigureInput& input);  // geometry_figures.cpp
 DisplayList make_convexity(const FigureInput& input);           // geometry_figures.cpp
 DisplayList make_lub(const FigureInput& input);                 // geometry_figures.cpp
-DisplayList make_families(const FigureInput& input);            // families.cpp
+DisplayList make_families(const FigureInput& input);            // geometry_figures.cpp
 DisplayList make_regions(const FigureInput& input);             // regions.cpp
-DisplayList make_construction(const FigureInput& input);        // construction.cpp
+DisplayList make_construction(const FigureInput& input);        // geometry_figures.cpp
 DisplayList make_masks(const FigureInput& input);               // masks.cpp
 DisplayList make_bias(const FigureInput& input);                // bias.cpp
 DisplayList make_determinant(const FigureInput& input);         // determinant.cpp
@@ -107,7 +106,7 @@ Keys map_keys(Keys first) {
 /// Returns the keys of a figure of a benchmark: those that choose the cases, then the further ones.
 Keys bench_keys(const char* operators, const Keys& more = {}) {
   Keys keys = {{"operators", "", operators, {.data = true}}};
-  for (const Axis& axis : fixed_axes()) {
+  for (const conelab::Axis& axis : fixed_axes()) {
     keys.push_back({axis.name, axis.drawn, axis.which, {.data = true, .choices = axis.choices}});
   }
   keys.insert(keys.end(), more.begin(), more.end());
@@ -431,19 +430,10 @@ void check_choice(const FigureKey& row, const std::string& value) {
 }  // namespace
 
 const char* source_text(FigureSource source) {
-  switch (source) {
-    case FigureSource::maps:
-      return "a trace (q, k, v) or a result of `attend`";
-    case FigureSource::heads:
-      return "a trace (q, k, v)";
-    case FigureSource::bench:
-      return "a result of `bench`";
-    case FigureSource::tree:
-      return "a result of `tree`, or a trace (q, k, v)";
-    case FigureSource::none:
-      break;
-  }
-  return "";
+  static constexpr const char* names[] = {"", "a trace (q, k, v) or a result of `attend`",
+                                          "a trace (q, k, v)", "a result of `bench`",
+                                          "a result of `tree`, or a trace (q, k, v)"};
+  return names[static_cast<std::size_t>(source)];
 }
 
 const std::vector<FigureInfo>& figure_table() {

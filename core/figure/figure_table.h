@@ -5,7 +5,7 @@
 // figure is made from a `FigureInput`: the parameters `-p KEY=VALUE`, and plain numbers that the
 // program has read from the user's files according to the figure's source. A new figure is a file
 // with its maker, a row in figure_table.cpp, and its test. A new kind of source also needs a reader
-// in core/study/figure_request.cpp.
+// in core/study/figure_job.cpp.
 #pragma once
 
 #include <array>

@@ -6,11 +6,10 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/base/find_named.h"
 #include "core/base/names.h"
-#include "core/figure/colour_bar.h"
 #include "core/figure/figure_table.h"
 #include "core/figure/font_metrics.h"
+#include "core/figure/heat_values.h"
 #include "core/figure/heatmap.h"
 #include "core/figure/text.h"
 
@@ -18,7 +17,7 @@ namespace conelab::figure {
 namespace {
 
 constexpr std::size_t most_cells = 60;  ///< A side of a small map.
-constexpr double margin = 4, gap = 3, row_gap = 5;
+constexpr double edge = 4, gap = 3, row_gap = 5;
 /// Widths of a small map: the least in one line, with the number of its head, and with its name.
 constexpr double narrowest = 11, numbered_width = 22, listed_width = 38, widest = 72;
 constexpr double tallest =
@@ -39,10 +38,8 @@ class Heads {
   }
 
   DisplayList draw() {
-    list_.width = f_.width;
-    list_.metadata = f_.metadata;
-    if (list_.metadata.title.empty()) list_.metadata.title = "Attention of all heads";
-    double y = margin + draw_columns();
+    list_ = begin_page(f_.width, f_.metadata, "Attention of all heads");
+    double y = edge + draw_columns();
     std::size_t begin = 0;
     while (begin < order_.size()) {
       std::size_t end = begin;
@@ -60,8 +57,8 @@ class Heads {
       const double score = head->scores.*score_.member;
       return std::isnan(score) ? HUGE_VAL : sign * score;
     };
-    std::stable_sort(order_.begin(), order_.end(),
-                     [&](const HeadPanel* a, const HeadPanel* b) { return key(a) < key(b); });
+    std::ranges::stable_sort(
+        order_, [&](const HeadPanel* a, const HeadPanel* b) { return key(a) < key(b); });
   }
 
   /// Chooses how many maps stand in a line, and their size.
@@ -76,7 +73,7 @@ class Heads {
     } else {
       most = std::max<std::size_t>(1, order_.size());
     }
-    const double room = f_.width - 2 * margin - title_;
+    const double room = f_.width - 2 * edge - title_;
     const auto fit = [&](double least) {
       return static_cast<std::size_t>(std::max(1.0, (room + gap) / (least + gap)));
     };
@@ -146,15 +143,15 @@ class Heads {
         .size = small_size, .anchor = Anchor::middle, .align = Align::top, .colour = quiet};
     TextStyle left = style;
     left.anchor = Anchor::start;
-    list_.text({margin, margin}, "head", left);
+    list_.text({edge, edge}, "head", left);
     for (std::size_t i = 0; i < across_; ++i) {
-      list_.text({left_of(i) + size_.width / 2, margin}, std::to_string(i), style);
+      list_.text({left_of(i) + size_.width / 2, edge}, std::to_string(i), style);
     }
     return line_height + 1;
   }
 
   [[nodiscard]] double left_of(std::size_t column) const {
-    return margin + title_ + static_cast<double>(column) * (size_.width + gap);
+    return edge + title_ + static_cast<double>(column) * (size_.width + gap);
   }
 
   /// Draws the heads of one row, or all heads if they are listed. Returns the lower end.
@@ -162,7 +159,7 @@ class Heads {
     const HeadPanel& first = *order_[begin];
     list_.group_begin(fmt::format("row{}", first.row + 1), listed_ ? "Heads" : f_.rows[first.row]);
     if (!listed_) {
-      list_.text({margin, top + size_.height / 2},
+      list_.text({edge, top + size_.height / 2},
                  elide(clean_text(f_.rows[first.row]), text_size, title_ - 4, Face::bold),
                  {.size = text_size, .face = Face::bold, .align = Align::middle, .colour = ink});
     }
@@ -216,12 +213,12 @@ class Heads {
   /// the special colours. Returns the lower end.
   double draw_bars(double top) {
     constexpr double bar_width = 170, between = 24;
-    double x = margin + title_;
-    const double room = f_.width - margin - x;
+    double x = edge + title_;
+    const double room = f_.width - edge - x;
     double bottom = top;
     for (const bool diverging : {false, true}) {
       const auto like = [&](const HeatmapPanel& map) { return map.diverging == diverging; };
-      const auto found = std::find_if(maps_.begin(), maps_.end(), like);
+      const auto found = std::ranges::find_if(maps_, like);
       if (!f_.shared_limits || found == maps_.end()) continue;
       const ColourBar bar = {diverging ? ColourMap::diverging : f_.map, scale_of(*found),
                              shared_[diverging ? 1 : 0], value_title(*found, f_.value_name)};
@@ -231,11 +228,11 @@ class Heads {
       bottom = top + colour_bar_height;
     }
     if (specials_width(specials_) == 0) return bottom;
-    if (x + specials_width(specials_) <= f_.width - margin) {
+    if (x + specials_width(specials_) <= f_.width - edge) {
       draw_specials(list_, specials_, {x, top});
       return std::max(bottom, top + 8);
     }
-    draw_specials(list_, specials_, {margin + title_, bottom + 4});
+    draw_specials(list_, specials_, {edge + title_, bottom + 4});
     return bottom + 12;
   }
 

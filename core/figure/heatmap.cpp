@@ -6,11 +6,11 @@
 #include <cmath>
 #include <utility>
 
-#include "core/figure/colour_bar.h"
+#include "core/figure/axes.h"
 #include "core/figure/font_metrics.h"
+#include "core/figure/heat_values.h"
 #include "core/figure/style.h"
 #include "core/figure/text.h"
-#include "core/figure/token_axis.h"
 
 namespace conelab::figure {
 namespace {
@@ -277,8 +277,8 @@ void draw_panel(DisplayList& list, const Drawn& d, std::size_t number) {
 std::vector<ColourBar> shared_bars(const std::vector<Drawn>& panels) {
   std::vector<ColourBar> bars;
   for (const bool diverging : {false, true}) {
-    const auto first = std::find_if(panels.begin(), panels.end(),
-                                    [&](const Drawn& d) { return d.panel.diverging == diverging; });
+    const auto first = std::ranges::find_if(
+        panels, [&](const Drawn& d) { return d.panel.diverging == diverging; });
     if (first != panels.end()) bars.push_back(first->bar);
   }
   return bars;
@@ -338,7 +338,7 @@ std::string dots_text(const std::vector<Drawn>& panels) {
     diverging = diverging || d.whole->diverging;
   }
   if (blocks.empty()) return "";
-  const auto same = std::count(blocks.begin(), blocks.end(), blocks.front());
+  const auto same = std::ranges::count(blocks, blocks.front());
   const bool alike = static_cast<std::size_t>(same) == panels.size();
   std::string text = "Each dot is the largest value of " + (alike ? blocks.front() : each);
   if (diverging) {
@@ -403,11 +403,8 @@ DisplayList draw_heatmap(const HeatmapFigure& figure) {
   if (figure.shared_limits) share_limits(panels);
   for (Drawn& d : panels) centre_limits(figure, d);
 
-  DisplayList list;
-  list.width = figure.width;
+  DisplayList list = begin_page(figure.width, figure.metadata, "Attention maps");
   const double left = left_of_rows(panels, across, width, figure.width);
-  list.metadata = figure.metadata;
-  if (list.metadata.title.empty()) list.metadata.title = "Attention maps";
   double y = margin;
   Specials used;
   for (std::size_t i = 0; i < panels.size(); i += across) {

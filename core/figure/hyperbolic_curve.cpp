@@ -6,8 +6,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "core/geometry/locus.h"
-#include "core/geometry/tangent.h"
+#include "core/geometry/distance.h"
+#include "core/geometry/isometry.h"
 
 namespace conelab::figure {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/names.h"
-#include "core/call/call_text.h"
+#include "core/call/call.h"
 #include "core/figure/figure_table.h"
 
 namespace conelab::figure {
@@ -70,8 +70,8 @@ ArcsPanel arcs_of(const HeatmapPanel& map, const ArcChoice& choice) {
   panel.title = map.title;
   panel.queries = map.rows;
   panel.keys = map.cols;
-  panel.unknown = static_cast<std::size_t>(std::count_if(
-      map.values.begin(), map.values.end(), [](double w) { return !std::isfinite(w); }));
+  panel.unknown = static_cast<std::size_t>(
+      std::ranges::count_if(map.values, [](double w) { return !std::isfinite(w); }));
   for (std::size_t i = 0; i < map.rows; ++i) {
     pick_arcs(map.values.data() + i * map.cols, map.cols, i, choice, panel.arcs);
   }

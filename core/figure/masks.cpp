@@ -11,7 +11,6 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/base/find_named.h"
 #include "core/base/names.h"
 #include "core/bench/axes.h"
 #include "core/figure/figure_table.h"
@@ -146,7 +145,7 @@ void draw_pairs(DisplayList& list, const Pattern& p, const Box& box) {
 std::vector<std::string> notes_of(const Pattern& p, double width) {
   std::vector<std::string> lines;
   if (!p.parameters.empty()) lines = wrap(p.parameters, small_size, width);
-  const auto pairs = std::count(p.sees.begin(), p.sees.end(), 1);
+  const auto pairs = std::ranges::count(p.sees, 1);
   lines.push_back(fmt::format("{} pair{}", pairs, pairs == 1 ? "" : "s"));
   return lines;
 }
@@ -179,8 +178,8 @@ std::string examples_text(const std::vector<Pattern>& patterns) {
   for (const auto& [operand, text] : {std::pair{MaskOperand::lengths, "the lengths of"},
                                       {MaskOperand::allowed, "two documents for"},
                                       {MaskOperand::edges, "a binary tree for"}}) {
-    const auto drawn = std::find_if(patterns.begin(), patterns.end(),
-                                    [&](const Pattern& p) { return p.operand == operand; });
+    const auto drawn =
+        std::ranges::find_if(patterns, [&](const Pattern& p) { return p.operand == operand; });
     if (drawn != patterns.end()) examples.push_back(fmt::format("{} {}", text, drawn->name));
   }
   if (examples.empty()) return "";

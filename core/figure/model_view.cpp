@@ -64,19 +64,9 @@ void refine(const std::function<Point(double)>& f, double a, double b, int depth
 }  // namespace
 
 const char* model_title(Model model) {
-  switch (model) {
-    case Model::halfspace:
-      return "half-plane";
-    case Model::ball:
-      return "Poincaré ball";
-    case Model::klein:
-      return "Klein ball";
-    case Model::hyperboloid:
-      return "hyperboloid";
-    case Model::band:
-      return "band";
-  }
-  return "";
+  static constexpr const char* names[] = {"half-plane", "Poincaré ball", "Klein ball",
+                                          "hyperboloid", "band"};
+  return names[static_cast<std::size_t>(model)];
 }
 
 Point projected(const HemispherePoint& p) {

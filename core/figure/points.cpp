@@ -211,8 +211,8 @@ void draw_lines(PointsPainter& painter, const FigureInput& input, const PlacedSc
 std::string lines_text(const FigureInput& input, const PlacedScene& scene) {
   switch (lines_of(input)) {
     case Lines::merges: {
-      const auto known = std::count_if(scene.merges.begin(), scene.merges.end(),
-                                       [](const auto& place) { return place.has_value(); });
+      const auto known =
+          std::ranges::count_if(scene.merges, [](const auto& place) { return place.has_value(); });
       return fmt::format("; diamonds: common ancestors of merged tokens ({} of {} merges have one)",
                          known, scene.merges.size());
     }

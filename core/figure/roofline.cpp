@@ -41,8 +41,7 @@ double largest(const std::vector<RooflineCeiling>& ceilings) {
 }
 
 bool has_bars(const RooflineFigure& f) {
-  return std::any_of(f.points.begin(), f.points.end(),
-                     [](const RooflinePoint& p) { return p.low < p.high; });
+  return std::ranges::any_of(f.points, [](const RooflinePoint& p) { return p.low < p.high; });
 }
 
 std::vector<EdgeLabel> labels_of(const RooflineFigure& f, const Frame& frame) {
@@ -159,7 +158,7 @@ std::optional<double> ridge_of(const RooflineFigure& f) {
   const auto roof = [](const std::vector<RooflineCeiling>& ceilings) {
     const double value = largest(ceilings);
     const auto none = [&](const auto& c) { return c.value == value && !c.trusted; };
-    return std::any_of(ceilings.begin(), ceilings.end(), none) ? 0 : value;
+    return std::ranges::any_of(ceilings, none) ? 0 : value;
   };
   const double peak = roof(f.peaks), bandwidth = roof(f.bandwidths);
   if (peak <= 0 || bandwidth <= 0) return std::nullopt;
@@ -242,10 +241,7 @@ std::vector<PlacedPoint> roofline_places(const RooflineFigure& figure) {
 DisplayList draw_roofline(const RooflineFigure& figure) {
   const RooflineFigure f = drawable(figure);
   const Frame frame = frame_of(f);
-  DisplayList list;
-  list.width = f.width;
-  list.metadata = f.metadata;
-  if (list.metadata.title.empty()) list.metadata.title = "Roofline";
+  DisplayList list = begin_page(f.width, f.metadata, "Roofline");
   draw_frame(list, frame);
   draw_roofs(list, f, frame);
   draw_points(list, f, frame);

@@ -51,8 +51,8 @@ SeriesCurve curve_of(std::size_t number, const std::vector<double>& x, const std
                              low.empty() || !positive(low[i]) ? y[i] : std::min(low[i], y[i]),
                              high.empty() || !positive(high[i]) ? y[i] : std::max(high[i], y[i])});
   }
-  std::stable_sort(curve.samples.begin(), curve.samples.end(),
-                   [](const Sample& a, const Sample& b) { return a.x < b.x; });
+  std::ranges::stable_sort(curve.samples,
+                           [](const Sample& a, const Sample& b) { return a.x < b.x; });
   return curve;
 }
 
@@ -100,7 +100,7 @@ Axis x_axis(const std::vector<SeriesCurve>& curves, double width) {
 
 /// Returns whether there is a curve whose slope can be compared with a guide.
 bool has_slope(const std::vector<SeriesCurve>& curves) {
-  return std::any_of(curves.begin(), curves.end(), [](const SeriesCurve& c) {
+  return std::ranges::any_of(curves, [](const SeriesCurve& c) {
     return !c.samples.empty() && c.samples.front().x < c.samples.back().x;
   });
 }
@@ -407,8 +407,8 @@ double arrange(const ScalingFigure& f, std::vector<Panel>& panels) {
 std::string caption_of(const ScalingFigure& f, const std::vector<Panel>& panels) {
   std::string text = f.caption;
   const auto add = [&](const std::string& more) { text += (text.empty() ? "" : ". ") + more; };
-  const bool intervals = std::any_of(f.series.begin(), f.series.end(),
-                                     [](const ScalingSeries& s) { return !s.low.empty(); });
+  const bool intervals =
+      std::ranges::any_of(f.series, [](const ScalingSeries& s) { return !s.low.empty(); });
   if (intervals && !panels.front().ratio) {
     add(f.coverage > 0 ? fmt::format("Medians with {:.0f} % intervals", 100 * f.coverage)
                        : "Medians; a case of one round has no interval");
@@ -416,8 +416,8 @@ std::string caption_of(const ScalingFigure& f, const std::vector<Panel>& panels)
   if (panels.back().ratio && base_is_long(f, panels.back().frame.box.height)) {
     add("Base: " + base_name(f));
   }
-  const bool by_round = std::any_of(f.series.begin(), f.series.end(),
-                                    [](const ScalingSeries& s) { return !s.ratio.empty(); });
+  const bool by_round =
+      std::ranges::any_of(f.series, [](const ScalingSeries& s) { return !s.ratio.empty(); });
   if (panels.back().ratio && by_round) {
     add(fmt::format("Ratios within each round, median and {:.0f} % sign-test interval",
                     100 * f.ratio_coverage));
@@ -455,10 +455,7 @@ std::vector<PlacedSample> scaling_samples(const ScalingFigure& figure) {
 
 DisplayList draw_scaling(const ScalingFigure& figure) {
   std::vector<Panel> panels = panels_of(figure);
-  DisplayList list;
-  list.width = figure.width;
-  list.metadata = figure.metadata;
-  if (list.metadata.title.empty()) list.metadata.title = "Run time against sequence length";
+  DisplayList list = begin_page(figure.width, figure.metadata, "Run time against sequence length");
   const double y = arrange(figure, panels);
   for (const Panel& p : panels) draw_panel(list, figure, p);
   finish_with_caption(list, caption_of(figure, panels), y);

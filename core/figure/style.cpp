@@ -69,27 +69,12 @@ Colour series_colour(std::size_t i) {
 
 void draw_marker(DisplayList& list, Point centre, std::size_t i, double size, Colour colour) {
   const double r = size / 2;
-  const auto shape = [&]() -> Path {
-    switch (i % 8) {
-      case 1:
-        return polygon(centre, 4, 1.25 * r, std::numbers::pi / 4);
-      case 2:
-        return polygon(centre, 3, 1.5 * r, 0);
-      case 3:
-        return polygon(centre, 4, 1.3 * r, 0);
-      case 4:
-        return polygon(centre, 3, 1.5 * r, std::numbers::pi);
-      case 5:
-        return polygon(centre, 5, 1.2 * r, 0);
-      case 6:
-        return plus(centre, 1.25 * r, std::numbers::pi / 4);
-      case 7:
-        return plus(centre, 1.25 * r, 0);
-      default:
-        return Path::circle(centre, r);
-    }
-  };
-  list.path(shape(), Paint{colour, {white, thin_line, {}}});
+  constexpr double pi = std::numbers::pi;
+  const Path shapes[] = {Path::circle(centre, r),         polygon(centre, 4, 1.25 * r, pi / 4),
+                         polygon(centre, 3, 1.5 * r, 0),  polygon(centre, 4, 1.3 * r, 0),
+                         polygon(centre, 3, 1.5 * r, pi), polygon(centre, 5, 1.2 * r, 0),
+                         plus(centre, 1.25 * r, pi / 4),  plus(centre, 1.25 * r, 0)};
+  list.path(shapes[i % 8], Paint{colour, {white, thin_line, {}}});
 }
 
 namespace {
@@ -151,6 +136,14 @@ std::string with_minus(const std::string& text) {
     out += minus ? "−" : std::string(1, text[i]);
   }
   return out;
+}
+
+DisplayList begin_page(double width, const Metadata& metadata, const char* title) {
+  DisplayList list;
+  list.width = width;
+  list.metadata = metadata;
+  if (list.metadata.title.empty()) list.metadata.title = title;
+  return list;
 }
 
 void finish_with_caption(DisplayList& list, const std::string& typed, double top) {

@@ -9,7 +9,6 @@
 
 #include "core/figure/font_metrics.h"
 #include "core/figure/fonts.h"
-#include "core/figure/missing_glyphs.h"
 #include "core/figure/raster.h"
 #include "core/figure/text.h"
 

@@ -97,7 +97,7 @@ std::string clean_text(std::string_view text) {
 
 std::string token_text(std::string_view token) {
   const std::u32string text = decode_utf8(clean_text(token));
-  const bool blank = std::all_of(text.begin(), text.end(), is_blank);
+  const bool blank = std::ranges::all_of(text, is_blank);
   return encode_utf8(blank ? std::u32string(text.size(), U'·') : text);
 }
 
@@ -109,24 +109,12 @@ std::string decimal(double value) {
 }
 
 std::string xml_escaped(std::string_view text) {
+  constexpr std::string_view special = "&<>\"";
+  constexpr const char* escapes[] = {"&amp;", "&lt;", "&gt;", "&quot;"};
   std::string out;
   for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
+    const std::size_t i = special.find(c);
+    out += i == special.npos ? std::string(1, c) : escapes[i];
   }
   return out;
 }

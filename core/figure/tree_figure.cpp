@@ -12,7 +12,6 @@
 #include "core/figure/font_metrics.h"
 #include "core/figure/style.h"
 #include "core/figure/text.h"
-#include "core/figure/token_axis.h"
 
 namespace conelab::figure {
 namespace {
@@ -49,7 +48,7 @@ constexpr double widest_linear = 20;
 
 /// Returns the largest value divided by the smallest, or 1 without values.
 double spread(const std::vector<double>& values) {
-  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  const auto [low, high] = std::ranges::minmax_element(values);
   return low == values.end() ? 1 : *high / *low;
 }
 
@@ -122,7 +121,7 @@ void check(const TreeFigure& f) {
 /// Begins the page with its title. `top` is set to where the rest begins.
 DisplayList start(const TreeFigure& f, const char* title, double& top) {
   check(f);
-  DisplayList list;
+  DisplayList list = begin_page(f.width, f.metadata, title);
   top = margin;
   if (!f.title.empty()) {
     list.text({margin, margin + 9},
@@ -130,9 +129,6 @@ DisplayList start(const TreeFigure& f, const char* title, double& top) {
               {.size = title_size, .face = Face::bold, .colour = ink});
     top += title_room;
   }
-  list.width = f.width;
-  list.metadata = f.metadata;
-  if (list.metadata.title.empty()) list.metadata.title = title;
   return list;
 }
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/files/sandbox.h"
+
 namespace conelab {
 
 /// A temporary file that becomes `destination` when it is committed and is removed otherwise. If
@@ -46,8 +48,41 @@ void probe_writable(const std::string& path);
 /// Removes the temporary files of killed processes from a folder.
 void remove_temporary_files(const std::string& folder);
 
+/// Holds the file `lock` in a folder, which only one process can hold. The system releases it when
+/// the process ends.
+class FolderLock {
+ public:
+  /// Throws a failure `FOLDER: BUSY` if another process holds it.
+  FolderLock(const std::string& folder, const char* busy);
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int file_ = -1;
+};
+
 /// Replaces the content of a text file (or any other) atomically. A destination that is not a
 /// regular file (/dev/stdout, a pipe) is written to directly.
 void write_text_atomically(const std::string& path, std::string_view content);
+
+// Checks what an output file would replace. It may replace nothing, an empty file, or a file of the
+// kind that is written. Any other file is kept, since nobody meant to lose it. Pipes and devices
+// are not checked.
+
+/// Returns the kind of a result of this program as its root names it, in the attribute `result` or
+/// else `default`: "attention", "bench", "tree" or "dataset". Returns an empty string for any other
+/// file. Throws a failure if the file cannot be read.
+[[nodiscard]] std::string result_kind(const std::string& path, const SandboxLimits& limits = {});
+
+/// Throws misuse if there is a regular file at `path` that is neither empty nor a result of this
+/// `kind`, which `command` writes, or if it cannot be read (with the reason). Throws misuse as well
+/// if the extension is that of another format (arrays, text, figures), and for "-", because results
+/// are HDF5.
+void check_replaceable_result(const std::string& path, const std::string& kind,
+                              const std::string& command, const SandboxLimits& limits = {});
+
+/// Does the same for a figure of this program in the format "svg", "pdf" or "png".
+void check_replaceable_figure(const std::string& path, const std::string& format);
 
 }  // namespace conelab

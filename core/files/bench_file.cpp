@@ -102,8 +102,8 @@ void read_groups(const hdf5::File& file, const Where& where, std::set<hdf5::Obje
 }  // namespace
 
 const LabelledArray* LabelledFile::group(const std::string& path) const {
-  const auto found = std::find_if(groups.begin(), groups.end(),
-                                  [&](const auto& entry) { return entry.first == path; });
+  const auto found =
+      std::ranges::find_if(groups, [&](const auto& entry) { return entry.first == path; });
   return found == groups.end() ? nullptr : &found->second;
 }
 

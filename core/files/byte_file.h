@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
+
+#include "core/base/error.h"
 
 namespace conelab {
 
@@ -43,5 +46,19 @@ void check_not_truncated(const std::string& path, std::uint64_t expected, std::u
 
 /// Returns an unsigned little-endian number of `count` <= 8 bytes.
 [[nodiscard]] std::uint64_t little_endian(const void* bytes, int count);
+
+// The failure of data that are not known to be damaged but are not read: an unknown type or filter,
+// a lock of another program, storage outside the file.
+
+class Unread : public Error {
+ public:
+  explicit Unread(const std::string& message) : Error(ErrorKind::failure, message) {}
+};
+
+/// Throws Unread with a formatted message.
+template <class... Args>
+[[noreturn]] void fail_unread(fmt::format_string<Args...> format, Args&&... args) {
+  throw Unread(fmt::format(format, std::forward<Args>(args)...));
+}
 
 }  // namespace conelab

@@ -2,9 +2,9 @@
 #include <array>
 
 #include "core/base/error.h"
+#include "core/base/utf8.h"
 #include "core/files/byte_file.h"
 #include "core/files/tensor_source.h"
-#include "core/files/text.h"
 
 namespace conelab {
 namespace {

@@ -13,8 +13,10 @@
 
 #include <hdf5.h>
 
+#include <cstddef>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace conelab::hdf5 {
@@ -103,5 +105,18 @@ using Object = Owned<H5Oclose>;
 [[nodiscard]] Type bf16_type();
 /// Returns the type of UTF-8 strings of variable length.
 [[nodiscard]] Type string_type();
+
+// LZF, the compression that h5py offers besides deflate, by liblzf. It is read, never written.
+
+/// The number of the filter in HDF5, and the largest ratio of unpacked to packed bytes.
+inline constexpr int lzf_filter = 32000;
+inline constexpr std::size_t best_lzf = 264 / 3;
+
+/// Unpacks into at most `room` bytes at `out`. Returns how many were written, or 0 if `packed` is
+/// damaged or its content does not fit. Never reads or writes beyond either end.
+[[nodiscard]] std::size_t unpack_lzf(std::string_view packed, char* out, std::size_t room);
+
+/// Registers the filter with the library. The caller must hold a Lock.
+void register_lzf();
 
 }  // namespace conelab::hdf5

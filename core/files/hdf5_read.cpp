@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <limits>
+#include <map>
 
 #include "core/base/error.h"
-#include "core/files/hdf5_elsewhere.h"
-#include "core/files/lzf.h"
-#include "core/files/text.h"
+#include "core/base/utf8.h"
+#include "core/files/hdf5.h"
 
 namespace conelab::hdf5 {
 namespace {
@@ -67,19 +68,7 @@ Element integer_element(hid_t type) {
   const std::size_t size = H5Tget_size(type);
   const bool padded = H5Tget_precision(type) != 8 * size || H5Tget_offset(type) != 0;
   const bool positive = H5Tget_sign(type) == H5T_SGN_NONE;
-  if (padded) return Element::other;
-  switch (size) {
-    case 1:
-      return positive ? Element::u8 : Element::i8;
-    case 2:
-      return positive ? Element::u16 : Element::i16;
-    case 4:
-      return positive ? Element::u32 : Element::i32;
-    case 8:
-      return positive ? Element::u64 : Element::i64;
-    default:
-      return Element::other;
-  }
+  return padded ? Element::other : integer_of(size, !positive).value_or(Element::other);
 }
 
 /// h5py stores booleans as an enumeration over one byte.
@@ -111,30 +100,19 @@ std::string type_text(hid_t type, Element element) {
   if (H5Tget_size(type) == 1 && (kind == H5T_FLOAT || kind == H5T_OPAQUE)) {
     return "1 byte (float8? it is not supported)";
   }
-  switch (kind) {
-    case H5T_FLOAT:
-      return fmt::format("a float of {} bytes", H5Tget_size(type));
-    case H5T_INTEGER:
-      return fmt::format("an integer of {} bytes", H5Tget_size(type));
-    case H5T_COMPOUND:
-      return "compound (complex numbers?)";
-    case H5T_REFERENCE:
-      return "reference";
-    case H5T_ENUM:
-      return "enumeration";
-    case H5T_VLEN:
-      return "variable-length list";
-    case H5T_ARRAY:
-      return "array";
-    case H5T_OPAQUE:
-      return "opaque";
-    case H5T_BITFIELD:
-      return "bit field";
-    case H5T_TIME:
-      return "time";
-    default:
-      return "unknown type";
-  }
+  if (kind == H5T_FLOAT) return fmt::format("a float of {} bytes", H5Tget_size(type));
+  if (kind == H5T_INTEGER) return fmt::format("an integer of {} bytes", H5Tget_size(type));
+  static const std::map<H5T_class_t, const char*> others = {
+      {H5T_COMPOUND, "compound (complex numbers?)"},
+      {H5T_REFERENCE, "reference"},
+      {H5T_ENUM, "enumeration"},
+      {H5T_VLEN, "variable-length list"},
+      {H5T_ARRAY, "array"},
+      {H5T_OPAQUE, "opaque"},
+      {H5T_BITFIELD, "bit field"},
+      {H5T_TIME, "time"}};
+  const auto found = others.find(kind);
+  return found == others.end() ? "unknown type" : found->second;
 }
 
 std::vector<std::int64_t> space_extents(hid_t space, const Where& where) {
@@ -215,7 +193,7 @@ void describe_layout(const Dataset& dataset, std::uint64_t declared_bytes, Store
 /// Returns by which factor the stored bytes may be smaller than the numbers.
 std::int64_t best_compression(const Stored& stored) {
   const auto has = [&](const char* name) {
-    return std::find(stored.filters.begin(), stored.filters.end(), name) != stored.filters.end();
+    return std::ranges::find(stored.filters, name) != stored.filters.end();
   };
   return has("deflate") ? best_deflate : has("lzf") ? static_cast<std::int64_t>(best_lzf) : 1;
 }
@@ -248,30 +226,13 @@ std::string size_refusal(const Stored& stored, std::int64_t element_bytes, const
 }
 
 hid_t native_type(Element element) {
-  switch (element) {
-    case Element::f64:
-      return H5T_NATIVE_DOUBLE;
-    case Element::f32:
-      return H5T_NATIVE_FLOAT;
-    case Element::i8:
-      return H5T_NATIVE_INT8;
-    case Element::i16:
-      return H5T_NATIVE_INT16;
-    case Element::i32:
-      return H5T_NATIVE_INT32;
-    case Element::i64:
-      return H5T_NATIVE_INT64;
-    case Element::u8:
-      return H5T_NATIVE_UINT8;
-    case Element::u16:
-      return H5T_NATIVE_UINT16;
-    case Element::u32:
-      return H5T_NATIVE_UINT32;
-    case Element::u64:
-      return H5T_NATIVE_UINT64;
-    default:
-      return -1;
-  }
+  if (element == Element::f64) return H5T_NATIVE_DOUBLE;
+  if (element == Element::f32) return H5T_NATIVE_FLOAT;
+  if (!is_integer(element)) return -1;
+  const hid_t integers[] = {H5T_NATIVE_INT8,   H5T_NATIVE_INT16, H5T_NATIVE_INT32,
+                            H5T_NATIVE_INT64,  H5T_NATIVE_UINT8, H5T_NATIVE_UINT16,
+                            H5T_NATIVE_UINT32, H5T_NATIVE_UINT64};
+  return integers[static_cast<int>(element) - static_cast<int>(Element::i8)];
 }
 
 /// Returns the type of an element in memory. bf16 may be stored as a float type or as uint16.
@@ -400,6 +361,107 @@ std::vector<std::string> read_strings(const Dataset& dataset, const Stored& stor
   return H5Tis_variable_str(type.id()) > 0
              ? read_variable_strings(dataset, type, count, where, rules)
              : read_fixed_strings(dataset, type, count, where);
+}
+
+// Reads attributes of objects of unknown origin.
+
+namespace {
+
+/// Longer lists are not labels and are skipped.
+constexpr hssize_t most_values = 4096;
+/// Fixed-length strings beyond this size are a sign of damage and are read as empty.
+constexpr std::size_t most_attribute_bytes = std::size_t{1} << 26;
+
+std::vector<std::string> attribute_strings(const Attribute& attribute, const Type& type,
+                                           std::size_t count, const Where& where) {
+  std::vector<std::string> strings;
+  if (H5Tis_variable_str(type.id()) > 0) {
+    const Space space(CONELAB_HDF5(where, "give an attribute", H5Aget_space(attribute.id())));
+    std::vector<char*> pointers(count, nullptr);
+    CONELAB_HDF5(where, "give an attribute",
+                 H5Aread(attribute.id(), type.id(), static_cast<void*>(pointers.data())));
+    for (const char* text : pointers) strings.emplace_back(text == nullptr ? "" : text);
+    H5Dvlen_reclaim(type.id(), space.id(), H5P_DEFAULT, static_cast<void*>(pointers.data()));
+    return strings;
+  }
+  const std::size_t size = H5Tget_size(type.id());
+  const H5T_str_t padding = H5Tget_strpad(type.id());
+  if (size > most_attribute_bytes / count) return std::vector<std::string>(count);
+  std::string bytes(count * size, '\0');
+  CONELAB_HDF5(where, "give an attribute", H5Aread(attribute.id(), type.id(), bytes.data()));
+  for (std::size_t i = 0; i < count; ++i) {
+    strings.push_back(fixed_string(bytes.substr(i * size, size), padding));
+  }
+  return strings;
+}
+
+template <class Number>
+std::vector<Number> attribute_numbers(const Attribute& attribute, hid_t type, std::size_t count,
+                                      const Where& where) {
+  std::vector<Number> numbers(count);
+  CONELAB_HDF5(where, "give an attribute", H5Aread(attribute.id(), type, numbers.data()));
+  return numbers;
+}
+
+AttributeValue string_value(std::vector<std::string> strings, bool scalar) {
+  if (scalar) return strings.front();
+  return strings;
+}
+
+AttributeValue number_value(const Attribute& attribute, const Type& type, std::size_t count,
+                            bool scalar, const Where& where) {
+  const auto value = [&](auto numbers) -> AttributeValue {
+    if (scalar) return numbers.front();
+    return numbers;
+  };
+  if (H5Tget_class(type.id()) != H5T_INTEGER) {
+    return value(attribute_numbers<double>(attribute, H5T_NATIVE_DOUBLE, count, where));
+  }
+  // The library would replace a number above 2^63 - 1 by this bound.
+  auto whole = attribute_numbers<std::uint64_t>(attribute, H5T_NATIVE_UINT64, count, where);
+  const bool large =
+      H5Tget_sign(type.id()) == H5T_SGN_NONE && std::ranges::any_of(whole, [](std::uint64_t x) {
+        return x > std::numeric_limits<std::int64_t>::max();
+      });
+  if (large) return value(std::move(whole));
+  return value(attribute_numbers<std::int64_t>(attribute, H5T_NATIVE_INT64, count, where));
+}
+
+herr_t collect_name(hid_t, const char* name, const H5A_info_t*, void* list) {
+  static_cast<std::vector<std::string>*>(list)->emplace_back(name);
+  return 0;
+}
+
+}  // namespace
+
+std::optional<AttributeValue> read_attribute(hid_t object, const std::string& name,
+                                             const Where& where) {
+  if (CONELAB_HDF5(where, "give an attribute", H5Aexists(object, name.c_str())) == 0) return {};
+  const Attribute attribute(
+      CONELAB_HDF5(where, "give an attribute", H5Aopen(object, name.c_str(), H5P_DEFAULT)));
+  const Type type(CONELAB_HDF5(where, "give an attribute", H5Aget_type(attribute.id())));
+  const Space space(CONELAB_HDF5(where, "give an attribute", H5Aget_space(attribute.id())));
+  const hssize_t count =
+      CONELAB_HDF5(where, "give an attribute", H5Sget_simple_extent_npoints(space.id()));
+  if (count < 1 || count > most_values) return {};
+  const bool scalar = H5Sget_simple_extent_type(space.id()) == H5S_SCALAR;
+  const auto length = static_cast<std::size_t>(count);
+  switch (H5Tget_class(type.id())) {
+    case H5T_STRING:
+      return string_value(attribute_strings(attribute, type, length, where), scalar);
+    case H5T_INTEGER:
+    case H5T_FLOAT:
+      return number_value(attribute, type, length, scalar, where);
+    default:
+      return {};
+  }
+}
+
+std::vector<std::string> attribute_names(hid_t object, const Where& where) {
+  std::vector<std::string> names;
+  CONELAB_HDF5(where, "list its attributes",
+               H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, nullptr, collect_name, &names));
+  return names;
 }
 
 }  // namespace conelab::hdf5

@@ -5,10 +5,10 @@
 
 #include "core/base/error.h"
 #include "core/base/names.h"
+#include "core/base/utf8.h"
 #include "core/files/hdf5_read.h"
 #include "core/files/json_reader.h"
 #include "core/files/tensor_source.h"
-#include "core/files/text.h"
 
 namespace conelab {
 namespace {
@@ -57,7 +57,7 @@ class Hdf5Source : public TensorSource {
     // MATLAB names the class of each array, and stores its last axis first.
     if (array.extents.size() > 1 && has_attribute(dataset, "MATLAB_class")) {
       array.order = reversed_axes(array.extents.size());
-      std::reverse(array.extents.begin(), array.extents.end());
+      std::ranges::reverse(array.extents);
     }
     return array;
   }

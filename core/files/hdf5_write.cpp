@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/files/text.h"
+#include "core/base/utf8.h"
 
 namespace conelab::hdf5 {
 namespace {

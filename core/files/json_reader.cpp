@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/files/text.h"
+#include "core/base/utf8.h"
 
 namespace conelab {
 namespace {

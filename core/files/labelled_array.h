@@ -4,11 +4,12 @@
 #include <cstdint>
 #include <numeric>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
-#include "core/base/find_named.h"
+#include "core/base/names.h"
 
 namespace conelab {
 
@@ -19,6 +20,21 @@ using AttributeValue =
                  std::uint64_t, std::vector<std::int64_t>, std::vector<std::uint64_t>>;
 /// Attributes in the order in which they are written.
 using Attributes = std::vector<std::pair<std::string, AttributeValue>>;
+
+/// Returns the value of an attribute; null if none has this name, or its value another type.
+template <class T>
+[[nodiscard]] const T* find_attribute(const Attributes& attributes, std::string_view wanted) {
+  for (const auto& [name, value] : attributes) {
+    if (name == wanted) return std::get_if<T>(&value);
+  }
+  return nullptr;
+}
+/// Returns the same, or an empty text or list instead of null.
+template <class T = std::string>
+[[nodiscard]] T attribute_or_empty(const Attributes& attributes, std::string_view wanted) {
+  const T* value = find_attribute<T>(attributes, wanted);
+  return value == nullptr ? T() : *value;
+}
 
 /// An axis. Text labels are stored as an integer scale 0, 1, ... and a string variable `NAME_name`.
 struct LabelledAxis {
@@ -65,6 +81,12 @@ struct LabelledArray {
   }
   [[nodiscard]] const LabelledVariable* variable(const std::string& name) const {
     return find_named(variables, name);
+  }
+  /// Returns the data of a variable; null if none has this name, or its data another type.
+  template <class T>
+  [[nodiscard]] const std::vector<T>* data(const std::string& name) const {
+    const LabelledVariable* found = variable(name);
+    return found == nullptr ? nullptr : std::get_if<std::vector<T>>(&found->data);
   }
 };
 

@@ -20,7 +20,7 @@ void check_name(const std::string& name, std::set<std::string>& seen, const Wher
   const auto allowed = [](unsigned char c) {
     return std::isalnum(c) || c == '_' || c == '-' || c == '.';
   };
-  if (name.empty() || !std::all_of(name.begin(), name.end(), allowed)) {
+  if (name.empty() || !std::ranges::all_of(name, allowed)) {
     fail("{}: '{}' is no name (expected letters, digits and _ - .)", where.text(), name);
   }
   if (!seen.insert(name).second) fail("{}: '{}' appears twice", where.text(), name);
@@ -241,7 +241,7 @@ void restore_text_labels(LabelledArray& array) {
       return v.name == axis.name + "_name" && v.axes == std::vector<std::string>{axis.name} &&
              std::holds_alternative<std::vector<std::string>>(v.data);
     };
-    const auto found = std::find_if(array.variables.begin(), array.variables.end(), is_labels);
+    const auto found = std::ranges::find_if(array.variables, is_labels);
     if (found == array.variables.end()) continue;
     axis.labels = std::get<std::vector<std::string>>(found->data);
     array.variables.erase(found);
@@ -300,7 +300,7 @@ LabelledArray read_labelled_group(const File& file, const Where& where) {
   // The axes of arrays that other programs wrote are unknown and not compared.
   for (const LabelledVariable& variable : array.variables) {
     const auto known = [&](const std::string& name) { return array.axis(name) != nullptr; };
-    if (std::all_of(variable.axes.begin(), variable.axes.end(), known)) {
+    if (std::ranges::all_of(variable.axes, known)) {
       check_variable(array, variable, where);
     }
   }

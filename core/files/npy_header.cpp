@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 
 #include "core/base/error.h"
 #include "core/base/utf8.h"
-#include "core/files/axis_order.h"
 #include "core/files/byte_file.h"
-#include "core/files/text.h"
-#include "core/files/unread.h"
+#include "core/files/tensor_source.h"
 
 namespace conelab {
 namespace {
@@ -121,20 +121,16 @@ void parse_dictionary(std::string_view text, const std::string& place, NpyHeader
 }
 
 std::optional<Element> element_of(char kind, std::size_t size) {
-  const auto by_size = [&](Element one, Element two, Element four, Element eight) {
-    return size == 1   ? std::optional(one)
-           : size == 2 ? std::optional(two)
-           : size == 4 ? std::optional(four)
-           : size == 8 ? std::optional(eight)
-                       : std::nullopt;
-  };
   switch (kind) {
     case 'f':
-      return by_size(Element::other, Element::f16, Element::f32, Element::f64);
+      return size == 1   ? std::optional(Element::other)
+             : size == 2 ? std::optional(Element::f16)
+             : size == 4 ? std::optional(Element::f32)
+             : size == 8 ? std::optional(Element::f64)
+                         : std::nullopt;
     case 'i':
-      return by_size(Element::i8, Element::i16, Element::i32, Element::i64);
     case 'u':
-      return by_size(Element::u8, Element::u16, Element::u32, Element::u64);
+      return integer_of(size, kind == 'i');
     case 'b':
       return size == 1 ? std::optional(Element::boolean) : std::nullopt;
     case 'S':
@@ -257,6 +253,97 @@ std::vector<std::string> npy_strings(const NpyHeader& header, const std::string&
     }
   }
   return strings;
+}
+
+// .npy files as a source of tensors: the names of arrays are paths.
+
+namespace {
+
+NpyHeader header_of(const ByteFile& file) {
+  NpyHeader header = parse_npy_header(file.peek(0, most_npy_prefix), file.size(), file.path());
+  check_not_truncated(file.path(), header.data_offset + header.data_bytes(), file.size());
+  if (header.data_offset + header.data_bytes() < file.size()) {
+    fail("{}: has bytes after its numbers (expected {} bytes, found {})", file.path(),
+         header.data_offset + header.data_bytes(), file.size());
+  }
+  return header;
+}
+
+class NpySource : public TensorSource {
+ public:
+  explicit NpySource(SourceRules rules) : rules_(std::move(rules)) {}
+
+  std::string place(const std::string& name) const override { return name; }
+  std::vector<std::string> names() override { return {}; }
+
+  std::optional<DeclaredArray> find(const std::string& name) override {
+    const NpyHeader header = header_of(ByteFile(name, rules_.cancelled));
+    return DeclaredArray{name, header.element, header.type(), header.extents};
+  }
+
+  void read(const DeclaredArray& array, void* numbers) override {
+    const ByteFile file(array.name, rules_.cancelled);
+    const NpyHeader header = header_of(file);
+    file.read(header.data_offset, numbers, array.bytes());
+    normalise_npy(header, numbers);
+  }
+
+  std::vector<std::string> read_strings(const DeclaredArray& array) override {
+    const ByteFile file(array.name, rules_.cancelled);
+    const NpyHeader header = header_of(file);
+    return npy_strings(header, file.read(header.data_offset, header.data_bytes()), file.path());
+  }
+
+  std::optional<AttributeValue> attribute(const std::string&) override { return {}; }
+
+ private:
+  SourceRules rules_;
+};
+
+class SourceWithNpyFiles : public TensorSource {
+ public:
+  SourceWithNpyFiles(std::unique_ptr<TensorSource> source, const SourceRules& rules)
+      : source_(std::move(source)), files_(rules) {}
+
+  std::string place(const std::string& name) const override {
+    return is_file(name) ? files_.place(name) : source_->place(name);
+  }
+  std::vector<std::string> names() override { return source_->names(); }
+  std::optional<DeclaredArray> find(const std::string& name) override {
+    return of(name).find(name);
+  }
+  void read(const DeclaredArray& array, void* numbers) override {
+    of(array.name).read(array, numbers);
+  }
+  std::vector<std::string> read_strings(const DeclaredArray& array) override {
+    return of(array.name).read_strings(array);
+  }
+  std::optional<AttributeValue> attribute(const std::string& name) override {
+    return source_->attribute(name);
+  }
+  std::string result_kind() override { return source_->result_kind(); }
+  std::string hint(const std::string& name) override { return source_->hint(name); }
+
+ private:
+  std::unique_ptr<TensorSource> source_;
+  NpySource files_;
+
+  static bool is_file(const std::string& name) {
+    std::error_code none;
+    return name.ends_with(".npy") && std::filesystem::is_regular_file(name, none);
+  }
+  TensorSource& of(const std::string& name) { return is_file(name) ? files_ : *source_; }
+};
+
+}  // namespace
+
+std::unique_ptr<TensorSource> open_npy_source(const SourceRules& rules) {
+  return std::make_unique<NpySource>(rules);
+}
+
+std::unique_ptr<TensorSource> with_npy_files(std::unique_ptr<TensorSource> source,
+                                             const SourceRules& rules) {
+  return std::make_unique<SourceWithNpyFiles>(std::move(source), rules);
 }
 
 }  // namespace conelab

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/files/element.h"
+#include "core/files/tensor_source.h"
 
 namespace conelab {
 

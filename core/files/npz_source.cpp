@@ -13,11 +13,10 @@
 #include <memory>
 
 #include "core/base/error.h"
+#include "core/base/utf8.h"
 #include "core/files/byte_file.h"
 #include "core/files/npy_header.h"
 #include "core/files/tensor_source.h"
-#include "core/files/text.h"
-#include "core/files/unread.h"
 
 namespace conelab {
 namespace {
@@ -179,7 +178,7 @@ class NpzSource : public TensorSource {
 
  private:
   [[nodiscard]] const Member* member(const std::string& name) const {
-    const auto found = std::find_if(members_.begin(), members_.end(), [&](const Member& m) {
+    const auto found = std::ranges::find_if(members_, [&](const Member& m) {
       return m.name == name || m.name == name + std::string(ending);
     });
     return found == members_.end() ? nullptr : &*found;

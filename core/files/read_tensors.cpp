@@ -13,7 +13,7 @@
 #include "core/base/half.h"
 #include "core/base/names.h"
 #include "core/base/sha256.h"
-#include "core/files/text.h"
+#include "core/base/utf8.h"
 #include "core/files/weights_array.h"
 
 namespace conelab {
@@ -83,31 +83,13 @@ std::vector<Number> read_as(TensorSource& source, const DeclaredArray& array) {
   return numbers;
 }
 
-template <class Integer>
 std::vector<double> read_integers(TensorSource& source, const DeclaredArray& array) {
-  const std::vector<Integer> integers = read_as<Integer>(source, array);
-  return {integers.begin(), integers.end()};
-}
-
-std::vector<double> read_any_integers(TensorSource& source, const DeclaredArray& array) {
-  switch (array.element) {
-    case Element::i8:
-      return read_integers<std::int8_t>(source, array);
-    case Element::i16:
-      return read_integers<std::int16_t>(source, array);
-    case Element::i32:
-      return read_integers<std::int32_t>(source, array);
-    case Element::i64:
-      return read_integers<std::int64_t>(source, array);
-    case Element::u16:
-      return read_integers<std::uint16_t>(source, array);
-    case Element::u32:
-      return read_integers<std::uint32_t>(source, array);
-    case Element::u64:
-      return read_integers<std::uint64_t>(source, array);
-    default:
-      return read_integers<std::uint8_t>(source, array);
-  }
+  return with_number(array.element, [&](auto type) {
+    const auto integers = read_as<decltype(type)>(source, array);
+    std::vector<double> numbers;
+    for (const auto x : integers) numbers.push_back(static_cast<double>(x));
+    return numbers;
+  });
 }
 
 Shape4 shape_of(const DeclaredArray& array) {
@@ -140,7 +122,7 @@ void read_as_bf16(TensorSource& source, const Reading& reading, const std::strin
                   DeclaredArray& array) {
   const auto& names = reading.bf16;
   const auto is_named = [&](const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
+    return std::ranges::find(names, name) != names.end();
   };
   if (!is_named(array.name) && !is_named(role)) return;
   const bool two_bytes = element_size(array.element) == 2;
@@ -154,7 +136,7 @@ void read_as_bf16(TensorSource& source, const Reading& reading, const std::strin
 /// Takes the order of the axes from `--axes`, also of an array that names another order itself.
 void read_in_order(TensorSource& source, const Reading& reading, DeclaredArray& array) {
   if (reading.axes.empty()) return;
-  if (!array.order.empty()) std::reverse(array.extents.begin(), array.extents.end());
+  if (!array.order.empty()) std::ranges::reverse(array.extents);
   array.order = named_axes(reading.axes, array.extents.size(), source.place(array.name));
   array.extents = in_order(array.extents, array.order);
 }
@@ -398,12 +380,10 @@ std::unique_ptr<TensorSource> open_archive_source(const InputSpec& spec, FileFor
   const std::string prefix = spec.group.empty() ? "" : spec.group.substr(1);
   if (prefix.empty()) return all;
   const std::vector<std::string> names = all->names();
-  const bool slashes = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-    return name.starts_with(prefix + "/");
-  });
-  const bool dots = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-    return name.starts_with(prefix + ".");
-  });
+  const bool slashes = std::ranges::any_of(
+      names, [&](const std::string& name) { return name.starts_with(prefix + "/"); });
+  const bool dots = std::ranges::any_of(
+      names, [&](const std::string& name) { return name.starts_with(prefix + "."); });
   return std::make_unique<PrefixedSource>(std::move(all), prefix + (dots && !slashes ? "." : "/"));
 }
 
@@ -538,7 +518,7 @@ InputTensor read_array(TensorSource& source, const DeclaredArray& array,
       tensor.numbers = read_as<std::uint16_t>(source, array);
       break;
     default:
-      tensor.numbers = read_any_integers(source, array);
+      tensor.numbers = read_integers(source, array);
   }
   std::visit([&](const auto& numbers) { count_special(numbers, tensor); }, tensor.numbers);
   if (options.tensor_read) options.tensor_read(tensor);

@@ -88,7 +88,7 @@ struct Input {
   std::optional<InputTensor> output_grad;
   /// [batch × head × n_q × n_k] of a file without q; the tensors above are empty then.
   std::optional<InputTensor> weights;
-  /// [n_q] or [batch × n_q] (tokens_of_batch in text.h). Bytes as in the file, or empty.
+  /// [n_q] or [batch × n_q] (tokens_of_batch in utf8.h). Bytes as in the file, or empty.
   std::vector<std::string> query_token;
   std::vector<std::string> key_token;  ///< [n_k], [batch × n_k] or empty.
   std::vector<std::uint8_t> mask;      ///< Of 0 and 1, in the sizes `mask_sizes`, or empty.

@@ -1,6 +1,7 @@
 // An opened input file of any format: named arrays whose extents are known before a number is read.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -8,11 +9,107 @@
 #include <string>
 #include <vector>
 
-#include "core/files/axis_order.h"
-#include "core/files/element.h"
+#include "core/base/half.h"
+#include "core/base/tensor.h"
 #include "core/files/labelled_array.h"
 
 namespace conelab {
+
+// The order of the axes of arrays in a file: Fortran, MATLAB and Julia write the last axis first,
+// and `--axes` names any order.
+
+/// order[i] says which axis of the file is axis i of an array. Empty: the order of the file.
+using AxisOrder = std::vector<std::size_t>;
+
+/// Returns the order of `rank` axes that are stored last axis first.
+[[nodiscard]] AxisOrder reversed_axes(std::size_t rank);
+
+/// Returns the order that brings the axes named in `axes` ("token,head,feature") to the last `rank`
+/// of [batch × head × token × feature]. Of more names than `rank`, batch and then head are left
+/// out. Throws misuse unless the names are different ones of these, token and feature among them,
+/// and a failure `PLACE: ...` if the array has other axes.
+[[nodiscard]] AxisOrder named_axes(const std::string& axes, std::size_t rank,
+                                   const std::string& place);
+
+/// Returns the extents in this order.
+[[nodiscard]] std::vector<std::int64_t> in_order(const std::vector<std::int64_t>& extents,
+                                                 const AxisOrder& order);
+
+/// Moves numbers of `item` bytes from the file's order, in which the last axis is contiguous, to
+/// that of `extents` [rank], whose axis i is axis order[i] of the file.
+void reorder(void* numbers, const std::vector<std::int64_t>& extents, const AxisOrder& order,
+             std::size_t item);
+
+// The types of numbers in files of any format.
+
+/// `boolean` is one byte, `raw16` two bytes of unknown meaning (ml_dtypes writes bf16 so), `text`
+/// has no fixed size, and `other` cannot be read.
+enum class Element {
+  f64,
+  f32,
+  f16,
+  bf16,
+  i8,
+  i16,
+  i32,
+  i64,
+  u8,
+  u16,
+  u32,
+  u64,
+  boolean,
+  raw16,
+  text,
+  other
+};
+
+/// Returns "f32", "uint8", "text", ...
+[[nodiscard]] const char* element_name(Element element);
+/// Returns the bytes of one element; 0 for text and other.
+[[nodiscard]] std::size_t element_size(Element element);
+/// Returns the number type of a tensor, or nothing if the element is none of the four.
+[[nodiscard]] std::optional<Dtype> element_dtype(Element element);
+[[nodiscard]] bool is_integer(Element element);
+/// Returns the integer type of `size` bytes, or nothing if there is none.
+[[nodiscard]] std::optional<Element> integer_of(std::size_t size, bool has_sign);
+
+/// Returns `visit` of a number of the element's type, such as `std::int16_t()`. The element is a
+/// number of one of the types up to `u64`; a boolean is visited as `std::uint8_t`.
+template <class Visit>
+auto with_number(Element element, const Visit& visit) {
+  switch (element) {
+    case Element::f64:
+      return visit(double());
+    case Element::f32:
+      return visit(float());
+    case Element::f16:
+      return visit(Float16());
+    case Element::bf16:
+      return visit(Bfloat16());
+    case Element::i8:
+      return visit(std::int8_t());
+    case Element::i16:
+      return visit(std::int16_t());
+    case Element::i32:
+      return visit(std::int32_t());
+    case Element::i64:
+      return visit(std::int64_t());
+    case Element::u16:
+      return visit(std::uint16_t());
+    case Element::u32:
+      return visit(std::uint32_t());
+    case Element::u64:
+      return visit(std::uint64_t());
+    default:
+      return visit(std::uint8_t());
+  }
+}
+
+/// Returns the product of extents, or nothing if one is negative or the product exceeds 2^62.
+[[nodiscard]] std::optional<std::int64_t> checked_product(const std::vector<std::int64_t>& extents);
+
+/// Returns "[12, 30, 32]".
+[[nodiscard]] std::string extents_text(const std::vector<std::int64_t>& extents);
 
 /// What a file declares about an array. The sizes have been compared with the stored bytes.
 struct DeclaredArray {

@@ -6,7 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/base/parse_number.h"
-#include "core/files/text.h"
+#include "core/base/utf8.h"
 
 namespace conelab {
 namespace {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/names.h"
 #include "core/geometry/distance.h"
 
 namespace conelab::geometry {
@@ -107,17 +108,8 @@ Vector walk(Base base, const Vector& a, const Vector& b, double t) {
 }
 
 const char* relation_name(Relation relation) {
-  switch (relation) {
-    case Relation::u_is_ancestor:
-      return "u_is_ancestor";
-    case Relation::v_is_ancestor:
-      return "v_is_ancestor";
-    case Relation::equal:
-      return "equal";
-    case Relation::unrelated:
-      return "unrelated";
-  }
-  return "?";
+  static constexpr const char* names[] = {"u_is_ancestor", "v_is_ancestor", "equal", "unrelated"};
+  return names[static_cast<std::size_t>(relation)];
 }
 
 bool is_ancestor(Base base, const Element& u, const Element& v) {
@@ -158,6 +150,31 @@ Lca lca(const ConeSystem& system, const Element& u, const Element& v) {
   }
   out.depth = system.infinite() ? -out.radial : out.radial;
   return out;
+}
+
+namespace {
+
+/// Returns the height whose distance counts as 0.
+double level_of_light(const ConeSystem& system) {
+  return system.family->penumbral ? system.family->extent(system.values) : 1;
+}
+
+}  // namespace
+
+DepthMeasure depth_measure(const std::string& name) {
+  return static_cast<DepthMeasure>(index_of_name("depth", name, {"height", "distance"}));
+}
+
+double depth_of(const ConeSystem& system, double radial, DepthMeasure measure) {
+  if (!system.infinite()) return radial;
+  if (measure == DepthMeasure::height) return -radial;
+  return -std::log(radial / level_of_light(system));
+}
+
+double radial_of(const ConeSystem& system, double depth, DepthMeasure measure) {
+  if (!system.infinite()) return depth;
+  if (measure == DepthMeasure::height) return -depth;
+  return level_of_light(system) * std::exp(-depth);
 }
 
 }  // namespace conelab::geometry

@@ -12,6 +12,8 @@
 //                α the angle between the directions on the hemisphere
 #pragma once
 
+#include <optional>
+
 #include "core/geometry/model.h"
 
 namespace conelab::geometry {
@@ -23,5 +25,16 @@ namespace conelab::geometry {
 /// Does the same for coordinates [d, or d + 1 on the hyperboloid] of one model, which `point`
 /// checks.
 [[nodiscard]] double distance(Model model, const Vector& u, const Vector& v);
+
+// Geodesics of the half-space: the semicircle about (a+b)/2 with the ends a, b on the boundary, or
+// the vertical line over a. For points of other models, convert the points first.
+
+/// A complete geodesic, given by its ends on the boundary [d−1]. An absent end is ∞.
+struct Geodesic {
+  std::optional<Vector> from, to;
+};
+
+/// Returns the oriented geodesic from u through v (half-space [d]). Throws misuse if u = v.
+[[nodiscard]] Geodesic geodesic_through(const Vector& u, const Vector& v);
 
 }  // namespace conelab::geometry

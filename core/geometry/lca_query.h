@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/geometry/cone_depth.h"
+#include "core/geometry/cone_law.h"
 
 namespace conelab::geometry {
 
@@ -29,13 +29,13 @@ struct LcaResult {
   bool has_common_ancestor = false;
   std::optional<Vector> lca;  ///< Absent (null in JSON) if there is no common ancestor.
   DepthMeasure measure = DepthMeasure::height;
-  double depth = 0;  ///< Of the LCA (cone_depth.h); if there is none, of its extension.
+  double depth = 0;  ///< Of the LCA (cone_law.h); if there is none, of its extension.
   double logit = 0;  ///< γ·depth, where γ is 1 unless the parameter `gamma` is given.
 };
 
 /// Computes the LCA of u and v. `family` is a name of cone_family.h. `parameters` are the KEY=VALUE
 /// of the option `-p`: keys of the family, `gamma`, and for infinite sources `depth`, a word of
-/// cone_depth.h. An empty `model` selects that of the family: the half-space for infinite sources,
+/// cone_law.h. An empty `model` selects that of the family: the half-space for infinite sources,
 /// and the Poincaré ball with the source at the origin for finite ones.
 /// Throws misuse with a message of one line: for an unknown family, key or model; for a value that
 /// is not a positive number; for points of different dimensions; for a point that is not finite, or

@@ -75,19 +75,8 @@ Vector on_hyperboloid(const Vector& x, const std::string& label) {
 }  // namespace
 
 const char* model_name(Model model) {
-  switch (model) {
-    case Model::halfspace:
-      return "halfspace";
-    case Model::ball:
-      return "ball";
-    case Model::klein:
-      return "klein";
-    case Model::hyperboloid:
-      return "hyperboloid";
-    case Model::band:
-      return "band";
-  }
-  return "?";
+  static constexpr const char* names[] = {"halfspace", "ball", "klein", "hyperboloid", "band"};
+  return names[static_cast<std::size_t>(model)];
 }
 
 Model model_from_name(const std::string& name) {

@@ -408,7 +408,7 @@ class AgglomerativeHead {
 
 bool is_causal(const Plan& plan) {
   const auto& masks = plan.call.masks;
-  return std::find(masks.begin(), masks.end(), "causal") != masks.end();
+  return std::ranges::find(masks, "causal") != masks.end();
 }
 
 /// Returns the weights of each head, which all batch elements share.

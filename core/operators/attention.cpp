@@ -234,7 +234,7 @@ Backward<T> pull_back(const Plan& plan, const AttentionInput<T>& input, const Fo
   add_output_gradient(plan, input, of_heads, result);
   // The inner call differentiates numbers that are fixed in this call.
   std::erase_if(result.parameters, [&](const auto& entry) {
-    return std::any_of(plan.parameters.begin(), plan.parameters.end(), [&](const Parameter& p) {
+    return std::ranges::any_of(plan.parameters, [&](const Parameter& p) {
       return entry.first == p.info.key && !p.info.differentiable;
     });
   });

@@ -66,7 +66,7 @@ struct Size {
 };
 Size size_of(int place, Index d) {
   constexpr Place offsets[] = {b, b1_source, b_block, b_gate, b_fusion, b_fusion_gate};
-  const bool offset = std::find(std::begin(offsets), std::end(offsets), place) != std::end(offsets);
+  const bool offset = std::ranges::find(offsets, place) != std::end(offsets);
   const bool wide = place == W_fusion || place == W_fusion_gate;
   return {offset ? 1 : d, wide ? 3 * d : d};
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/base/find_named.h"
+#include "core/base/names.h"
 #include "core/call/composed.h"
 
 namespace conelab {
@@ -11,7 +11,7 @@ namespace {
 std::vector<std::string> fitting_maps(const std::string& similarity) {
   std::vector<std::string> names;
   for (const ModelMapRow& row : model_map_table()) {
-    const bool known = std::find(names.begin(), names.end(), row.name) != names.end();
+    const bool known = std::ranges::find(names, row.name) != names.end();
     if (!known && looks_at(similarity, row.space)) names.emplace_back(row.name);
   }
   return names;
@@ -40,7 +40,7 @@ std::vector<Combination> combinations_of_row(const OperatorInfo& info) {
   std::vector<Combination> all{{"masks", {info.masks.begin(), info.masks.end()}}};
   if (info.masks.data() == every_mask) all.front().parts = names_of(list_masks());
   const auto takes_field = [&](std::string_view name) {
-    return std::find(info.fields.begin(), info.fields.end(), name) != info.fields.end();
+    return std::ranges::find(info.fields, name) != info.fields.end();
   };
   if (!takes_field("position")) all.push_back({"position", added_positions()});
   for (const CallField& field : call_fields()) {
@@ -55,7 +55,7 @@ bool looks_at(const std::string& similarity, Space space) {
   const ComposedSimilarity* composed = find_composed(similarity);
   const std::string base = composed == nullptr ? similarity : composed->similarity;
   const auto rows = similarity_table();
-  return std::any_of(rows.begin(), rows.end(), [&](const SimilarityRow& row) {
+  return std::ranges::any_of(rows, [&](const SimilarityRow& row) {
     return row.info.name == base && row.info.space == space;
   });
 }
@@ -81,7 +81,7 @@ std::vector<Combination> combinations(const std::string& operation) {
 bool combines(const std::string& operation, std::string_view field, std::string_view part) {
   for (const Combination& each : combinations(operation)) {
     if (each.field != field) continue;
-    return std::find(each.parts.begin(), each.parts.end(), part) != each.parts.end();
+    return std::ranges::find(each.parts, part) != each.parts.end();
   }
   return false;
 }

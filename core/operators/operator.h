@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "core/base/parallel.h"
-#include "core/call/call_text.h"
+#include "core/call/call.h"
 #include "core/call/plan.h"
 #include "core/call/result.h"
 #include "core/tiles/attention.h"

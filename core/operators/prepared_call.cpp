@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/names.h"
-#include "core/call/call_text.h"
+#include "core/call/call.h"
 #include "core/pair/mask.h"
 
 namespace conelab {

@@ -79,7 +79,7 @@ std::vector<Above> sums_above(const Line& x, const Line& value, const Line& thre
                               const std::vector<KeyRange>& range) {
   std::vector<std::size_t> order(x.size()), rank(x.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t c) { return x[a] > x[c]; });
+  std::ranges::sort(order, [&](std::size_t a, std::size_t c) { return x[a] > x[c]; });
   Line falling(x.size());
   for (std::size_t r = 0; r < order.size(); ++r) {
     rank[order[r]] = r;
@@ -353,8 +353,8 @@ double RelationNetwork::flops(const Plan& plan, Pass pass) {
   const auto n_q = static_cast<double>(e.query), n_k = static_cast<double>(e.key);
   const auto a =
       static_cast<double>(plan.parameters[plan.operator_parameters[p_W_out]].extents.back());
-  const bool sorted = std::all_of(plan.masks.begin(), plan.masks.end(),
-                                  [](const PlannedMask& mask) { return mask.row->whole_range; });
+  const bool sorted = std::ranges::all_of(
+      plan.masks, [](const PlannedMask& mask) { return mask.row->whole_range; });
   const double relations =
       sorted ? 2 * a * (n_q + n_k) * std::log2(std::max(2.0, n_k)) : 3 * a * n_q * n_k;
   const double products = 2 * a * (n_q + n_k) * static_cast<double>(e.feature) +

@@ -3,7 +3,6 @@
 #include <optional>
 
 #include "core/base/error.h"
-#include "core/base/find_named.h"
 #include "core/base/names.h"
 #include "core/base/parse_number.h"
 #include "core/call/composed.h"
@@ -23,8 +22,7 @@ const OperatorRow* find_row(const Call& call) {
 }
 
 bool contains(std::span<const char* const> names, std::string_view name) {
-  return std::any_of(names.begin(), names.end(),
-                     [&](std::string_view known) { return known == name; });
+  return std::ranges::any_of(names, [&](std::string_view known) { return known == name; });
 }
 
 /// Returns the field's option without its dashes: "value-map".
@@ -143,10 +141,10 @@ void take_chain_parameters(Plan& plan, const OperatorInfo& info) {
   for (std::size_t i = 0; i < chain.parameters.size(); ++i) {
     const Parameter& p = chain.parameters[i];
     const auto& own = chain.similarity_parameters;
-    if (chooses && std::find(own.begin(), own.end(), i) != own.end()) continue;
-    const bool known =
-        std::any_of(plan.parameters.begin(), plan.parameters.end(),
-                    [&](const Parameter& q) { return std::string_view(p.info.key) == q.info.key; });
+    if (chooses && std::ranges::find(own, i) != own.end()) continue;
+    const bool known = std::ranges::any_of(plan.parameters, [&](const Parameter& q) {
+      return std::string_view(p.info.key) == q.info.key;
+    });
     if (!known) plan.parameters.push_back(p);
   }
 }
@@ -285,7 +283,7 @@ Call with_random_tensors(Call call) {
   const OperatorRow* row = find_row(call);
   if (row == nullptr) return call;
   const auto& own = row->info.parameters;
-  const bool names_one = std::any_of(own.begin(), own.end(), [&](const ParameterInfo& info) {
+  const bool names_one = std::ranges::any_of(own, [&](const ParameterInfo& info) {
     return info.domain == Domain::tensor && call.parameters.contains(info.key);
   });
   for (const char* name : row->info.drawn) {

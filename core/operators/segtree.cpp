@@ -26,7 +26,7 @@ namespace {
 
 bool is_causal_tree(const Plan& plan) {
   const auto& masks = plan.call.masks;
-  return std::find(masks.begin(), masks.end(), "causal") != masks.end();
+  return std::ranges::find(masks, "causal") != masks.end();
 }
 
 /// All cells after a step, and the log-sum-exp of their logits in it. Before the first step the

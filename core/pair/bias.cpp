@@ -16,7 +16,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/base/find_named.h"
+#include "core/base/names.h"
 
 namespace conelab {
 namespace {

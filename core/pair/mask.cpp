@@ -8,32 +8,17 @@ namespace conelab {
 namespace {
 
 bool is_given(MaskOperand operand, const MaskInput& input) {
-  switch (operand) {
-    case MaskOperand::lengths:
-      return input.lengths != nullptr;
-    case MaskOperand::allowed:
-      return input.allowed != nullptr;
-    case MaskOperand::edges:
-      return input.has_edges;
-    case MaskOperand::none:
-      break;
-  }
-  return true;
+  const bool given[] = {true, input.lengths != nullptr, input.allowed != nullptr, input.has_edges};
+  return given[static_cast<std::size_t>(operand)];
 }
 
 /// Returns what an operand is and where it is given, for messages.
 const char* text_of(MaskOperand operand) {
-  switch (operand) {
-    case MaskOperand::lengths:
-      return "the number of keys of each batch element (--lengths of attend and tree)";
-    case MaskOperand::allowed:
-      return "the array 'mask' [.. x n_q x n_k] beside q";
-    case MaskOperand::edges:
-      return "the array 'edge' [m x 2] of whole numbers beside q";
-    case MaskOperand::none:
-      break;
-  }
-  return "nothing";
+  static constexpr const char* names[] = {
+      "nothing", "the number of keys of each batch element (--lengths of attend and tree)",
+      "the array 'mask' [.. x n_q x n_k] beside q",
+      "the array 'edge' [m x 2] of whole numbers beside q"};
+  return names[static_cast<std::size_t>(operand)];
 }
 
 void require_operand(const MaskRow& row, const MaskInput& input) {
@@ -158,7 +143,7 @@ double Mask::share() const {
       seen += static_cast<double>(keys(0, query).size());
     } else if (by_pairs) {
       row(0, query, 0, input_.key, sees.data());
-      seen += static_cast<double>(std::count(sees.begin(), sees.end(), 1));
+      seen += static_cast<double>(std::ranges::count(sees, 1));
     } else {
       const KeyRange own = range(0, query);
       seen += static_cast<double>(own.end - own.begin);
@@ -186,8 +171,7 @@ std::int64_t Mask::queries_without_keys(std::int64_t element) const {
 }
 
 bool Mask::has_holes() const {
-  return std::any_of(parts_.begin(), parts_.end(),
-                     [](const Part& part) { return !part.mask.row->whole_range; });
+  return std::ranges::any_of(parts_, [](const Part& part) { return !part.mask.row->whole_range; });
 }
 
 void Mask::row(std::int64_t element, std::int64_t query, std::int64_t key_begin, std::int64_t count,

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/base/find_named.h"
+#include "core/base/names.h"
 #include "core/pair/mask.h"
 
 namespace conelab {
@@ -192,12 +192,11 @@ std::span<const MaskRow> mask_table() { return masks; }
 const MaskRow* find_mask(const std::string& name) { return find_named(masks, name); }
 
 const MaskRow& mask_reading(MaskOperand operand) {
-  return *std::find_if(masks.begin(), masks.end(),
-                       [&](const MaskRow& row) { return row.operand == operand; });
+  return *std::ranges::find_if(masks, [&](const MaskRow& row) { return row.operand == operand; });
 }
 
 bool read_by_any(const std::vector<std::string>& names, MaskOperand operand) {
-  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+  return std::ranges::any_of(names, [&](const std::string& name) {
     const MaskRow* row = find_mask(name);
     return row != nullptr && row->operand == operand;
   });

@@ -7,7 +7,7 @@
 #include "core/base/adam.h"
 #include "core/base/error.h"
 #include "core/base/random.h"
-#include "core/call/call_text.h"
+#include "core/call/call.h"
 #include "core/operators/operator.h"
 
 namespace conelab::rank {

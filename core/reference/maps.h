@@ -18,7 +18,7 @@
 
 #include <string>
 
-#include "core/reference/real.h"
+#include "core/reference/problem.h"
 
 namespace conelab::reference {
 

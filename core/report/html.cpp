@@ -3,7 +3,7 @@
 
 #include "core/figure/text.h"
 #include "core/files/byte_file.h"
-#include "core/report/html_page.h"
+#include "core/report/page_texts.h"
 #include "core/report/report.h"
 
 namespace conelab {

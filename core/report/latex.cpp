@@ -1,48 +1,114 @@
-// Writes a report as LaTeX: report.tex, and numbers.tex with a macro for each number.
+#include "core/report/latex.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
+#include <string_view>
 
-#include "core/report/latex_text.h"
+#include "core/base/utf8.h"
+#include "core/report/page_texts.h"
 #include "core/report/report.h"
 
 namespace conelab {
 namespace {
 
-constexpr const char* preamble = R"(% Written by `conelab report`. Compile it with pdflatex.
-\documentclass[a4paper]{article}
-\usepackage[utf8]{inputenc}
-\usepackage{graphicx}
-\usepackage{longtable}
-\usepackage[margin=25mm]{geometry}
-\setlength{\parindent}{0pt}
-\setlength{\parskip}{6pt}
-\emergencystretch=3em
-\setlength{\tabcolsep}{4pt}
-\setlength{\LTleft}{0pt}
-\setlength{\LTcapwidth}{\linewidth}
-\newcommand{\source}[1]{{\raggedright\ttfamily\scriptsize #1\par}}
-\newcounter{studyfigure}
-\newsavebox{\studybox}
-\newcommand{\studyfigure}[2]{\par\sbox{\studybox}{\includegraphics{#1}}%
-  \ifdim\wd\studybox>\linewidth\sbox{\studybox}{\includegraphics[width=\linewidth]{#1}}\fi
-  \ifdim\ht\studybox>.8\textheight\sbox{\studybox}{\includegraphics[height=.8\textheight]{#1}}\fi
-  \begin{minipage}{\linewidth}\usebox{\studybox}\par\refstepcounter{studyfigure}%
-  \small\raggedright\textbf{Figure \thestudyfigure.} #2\end{minipage}\par\medskip}
-\input{numbers}
-\begin{document}
-)";
+/// Characters that are written in another way, and how.
+constexpr std::u32string_view signs = U"\\~^<>|\"·×±−≤≥≠≈∞→√∈≼°²³…–—‘’“”§µ\u00A0";
+constexpr const char* sign_texts[] = {"\\textbackslash{}",
+                                      "\\textasciitilde{}",
+                                      "\\textasciicircum{}",
+                                      "$<$",
+                                      "$>$",
+                                      "$|$",
+                                      "''",
+                                      "$\\cdot$",
+                                      "$\\times$",
+                                      "$\\pm$",
+                                      "$-$",
+                                      "$\\leq$",
+                                      "$\\geq$",
+                                      "$\\neq$",
+                                      "$\\approx$",
+                                      "$\\infty$",
+                                      "$\\rightarrow$",
+                                      "$\\surd$",
+                                      "$\\in$",
+                                      "$\\preceq$",
+                                      "$^\\circ$",
+                                      "$^2$",
+                                      "$^3$",
+                                      "\\dots{}",
+                                      "--",
+                                      "---",
+                                      "`",
+                                      "'",
+                                      "``",
+                                      "''",
+                                      "\\S{}",
+                                      "$\\mu$",
+                                      "~"};
+static_assert(std::size(sign_texts) == signs.size());
 
-constexpr const char* numbers_head =
-    R"(% Written by `conelab report`: \conelab{NAME} is a number of the report, rounded by its interval.
-% In another document: \input{numbers} before \begin{document}.
-\makeatletter
-\DeclareRobustCommand{\conelab}[1]{\@ifundefined{conelab@#1}%
-  {\PackageError{conelab}{There is no number '#1' in numbers.tex}{}}%
-  {\ensuremath{\csname conelab@#1\endcsname}}}
-\makeatother
-)";
+/// The Greek letters that LaTeX names; capital letters that look Latin have no name.
+constexpr std::u32string_view greek = U"αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩ";
+constexpr const char* greek_names[] = {
+    "alpha",   "beta",   "gamma", "delta", "varepsilon", "zeta",  "eta",   "theta", "iota",
+    "kappa",   "lambda", "mu",    "nu",    "xi",         "pi",    "rho",   "sigma", "tau",
+    "upsilon", "varphi", "chi",   "psi",   "omega",      "Gamma", "Delta", "Theta", "Lambda",
+    "Xi",      "Pi",     "Sigma", "Phi",   "Psi",        "Omega"};
+static_assert(std::size(greek_names) == greek.size());
+
+/// Returns whether the usual fonts of LaTeX have the letter.
+bool has_accents(char32_t code) {
+  constexpr std::u32string_view missing = U"×÷ÐðÞþ";
+  return code >= U'À' && code <= U'ÿ' && missing.find(code) == missing.npos;
+}
+
+std::string latex_character(char32_t code) {
+  if (const auto i = signs.find(code); i != signs.npos) return sign_texts[i];
+  if (const auto i = greek.find(code); i != greek.npos) {
+    return fmt::format("$\\{}$", greek_names[i]);
+  }
+  if (code == U'\n' || code == U'\t') return " ";
+  constexpr std::u32string_view special = U"#$%&_{}";
+  if (special.find(code) != special.npos) return std::string("\\") + static_cast<char>(code);
+  if ((code >= U' ' && code < 0x7F) || has_accents(code)) return encode_utf8({&code, 1});
+  return fmt::format("U+{:04X}", static_cast<std::uint32_t>(code));
+}
+
+bool is_letter(char32_t code) {
+  return (code >= U'a' && code <= U'z') || (code >= U'A' && code <= U'Z') ||
+         (code >= U'0' && code <= U'9');
+}
+
+}  // namespace
+
+std::string latex_text(const std::string& text) {
+  std::string latex;
+  for (const char32_t code : decode_utf8(text)) latex += latex_character(code);
+  return latex;
+}
+
+std::string latex_code(const std::string& text) {
+  constexpr int longest_run = 16;
+  std::string latex;
+  int run = 0;
+  for (const char32_t code : decode_utf8(text)) {
+    // Two hyphens would become a dash.
+    latex += code == U'-' ? "-{}" : latex_character(code);
+    run = is_letter(code) ? run + 1 : longest_run;
+    if (run < longest_run) continue;
+    if (code != U' ') latex += "\\allowbreak{}";
+    run = 0;
+  }
+  return latex;
+}
+
+// Writes a report as LaTeX: report.tex, and numbers.tex with a macro for each number.
+
+namespace {
 
 /// The most columns of numbers that fit on a page.
 constexpr std::size_t widest_table = 4;
@@ -52,7 +118,7 @@ class LatexWriter {
   explicit LatexWriter(const Report& report) : report_(report) {}
 
   std::string document() {
-    text_ = preamble;
+    text_ = latex_begin;
     const ReportStudy& first = report_.studies.front();
     add("\\section*{{{}}}\n", latex_text(first.title()));
     for (const ReportStudy& study : report_.studies) add_study(study);
@@ -241,7 +307,7 @@ class LatexWriter {
 std::string report_latex(const Report& report) { return LatexWriter(report).document(); }
 
 std::string numbers_latex(const Report& report) {
-  std::string text = numbers_head;
+  std::string text = latex_numbers_begin;
   for (const Number& number : report.numbers) {
     text += fmt::format("\\expandafter\\def\\csname conelab@{}\\endcsname{{{}}}\n", number.name,
                         latex_number(number.text));

@@ -1,9 +1,15 @@
 #include "core/report/records.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
 #include <limits>
 
+#include "core/base/error.h"
+#include "core/base/names.h"
 #include "core/bench/measured.h"
-#include "core/report/file_numbers.h"
+#include "core/files/hdf5_read.h"
 #include "core/study/labelled_view.h"
 
 namespace conelab {
@@ -91,6 +97,131 @@ std::vector<Record> records_of_block(const std::vector<ReportStudy>& studies, st
     }
   }
   return records;
+}
+
+template <class Archive>
+void visit(Archive& archive, FileNumbers& found) {
+  visit_all(archive, found.seal, found.digest, found.numbers);
+}
+
+namespace {
+
+using hdf5::Where;
+
+void add_numbers(const hdf5::File& file, const Where& where, FileNumbers& found) {
+  const hdf5::Object object = hdf5::open_object(file, where);
+  for (const std::string& name : hdf5::attribute_names(object.id(), where)) {
+    if (name == "conelab_format" || value_at(found.numbers, name) != nullptr) continue;
+    const auto value = hdf5::read_attribute(object.id(), name, where);
+    if (!value) continue;
+    if (const auto* real = std::get_if<double>(&*value)) found.numbers.emplace_back(name, *real);
+    if (const auto* whole = std::get_if<std::int64_t>(&*value)) {
+      found.numbers.emplace_back(name, static_cast<double>(*whole));
+    }
+  }
+}
+
+std::string stated_digest(const hdf5::File& file, const std::string& path) {
+  const Where where = Where{path, "/"}.child(hdf5::seal_name);
+  const hdf5::Dataset dataset = hdf5::open_dataset(file, where);
+  const hdf5::Stored stored = hdf5::describe(dataset, where, {});
+  std::vector<std::uint8_t> bytes(32);
+  hdf5::read_numbers(dataset, stored, bytes.data(), where, {});
+  return fmt::format("{:02x}", fmt::join(bytes, ""));
+}
+
+FileNumbers numbers_of_file(const std::string& path) {
+  const hdf5::Lock lock;
+  const hdf5::File file = hdf5::open_file(path);
+  FileNumbers found;
+  found.seal = hdf5::check_seal(file, path);
+  if (found.seal != hdf5::Seal::none) found.digest = stated_digest(file, path);
+  const Where root{path, "/"};
+  add_numbers(file, root, found);
+  for (const std::string& name : hdf5::children(file, root)) {
+    const Where child = root.child(name);
+    if (hdf5::link_kind(file, child.path) != hdf5::LinkKind::hard) continue;
+    if (hdf5::object_kind(file, child) == hdf5::ObjectKind::group) add_numbers(file, child, found);
+  }
+  return found;
+}
+
+}  // namespace
+
+FileNumbers read_file_numbers(const std::string& path, const SandboxLimits& limits) {
+  FileNumbers found;
+  run_sandboxed(
+      path, limits,
+      [&](ArchiveWriter& writer) {
+        found = numbers_of_file(path);
+        visit(writer, found);
+      },
+      [&](ArchiveReader& reader) { visit(reader, found); });
+  return found;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Throws a failure if a job is done without a file, or if a file lies outside of the folder.
+void check_files(const std::string& folder, const JobRecord& job) {
+  if (job.done() && job.files.empty()) {
+    fail("{}/index.json: the job {} is done, but names no file", folder, job.name);
+  }
+  for (const std::string& file : job.files) {
+    const fs::path path = fs::path(file).lexically_normal();
+    if (!path.is_absolute() && !path.empty() && *path.begin() != "..") continue;
+    fail("{}/index.json: the job {} names a file outside of the folder: {}", folder, job.name,
+         file);
+  }
+}
+
+std::string name_of_folder(const std::string& folder) {
+  const fs::path path = fs::absolute(folder).lexically_normal();
+  return (path.has_filename() ? path.filename() : path.parent_path().filename()).string();
+}
+
+}  // namespace
+
+TextPairs texts_of(const nlohmann::ordered_json& object) {
+  TextPairs texts;
+  for (const auto& [name, value] : object.items()) {
+    texts.emplace_back(name, value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return texts;
+}
+
+std::string ReportStudy::path(const JobRecord& job, std::size_t i) const {
+  return (fs::path(folder) / job.files.at(i)).string();
+}
+
+std::vector<ReportBlock> ReportStudy::blocks() const {
+  std::vector<ReportBlock> found;
+  for (const JobRecord& job : jobs()) {
+    if (find_named(found, job.block) == nullptr) found.push_back({job.block, job.kind});
+  }
+  return found;
+}
+
+std::vector<std::string> ReportStudy::order() const {
+  const auto found = index.report.find("order");
+  return found == index.report.end() ? std::vector<std::string>()
+                                     : found->get<std::vector<std::string>>();
+}
+
+std::vector<ReportStudy> read_report_studies(const std::vector<std::string>& folders) {
+  std::vector<ReportStudy> studies;
+  for (const std::string& folder : folders) {
+    std::string label = name_of_folder(folder);
+    const auto taken = [&](const ReportStudy& other) { return other.label == label; };
+    for (int n = 2; std::ranges::any_of(studies, taken); ++n) {
+      label = fmt::format("{}-{}", name_of_folder(folder), n);
+    }
+    studies.push_back({folder, label, read_index(folder)});
+    for (const JobRecord& job : studies.back().jobs()) check_files(folder, job);
+  }
+  return studies;
 }
 
 }  // namespace conelab

@@ -1,7 +1,7 @@
 // The numbers of a study's block, each with the keys that it belongs to.
 //
 // A job has the values of its swept keys, and its measures: the numbers that its file states as
-// attributes, and those that the study's index states of it (core/report/report_study.h); where
+// attributes, and those that the study's index states of it (core/report/records.h); where
 // both state one, that of the file counts. A benchmark has a record for each of its cases, whose
 // keys are the benchmark's axes and whose measures are time and time_cold [s], flops, throughput
 // [FLOP/s], peak_share, peak_bytes, extra_bytes and error, and one for each of its lines, which
@@ -10,14 +10,60 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "core/report/report_study.h"
+#include "core/files/sandbox.h"
+#include "core/files/seal.h"
 #include "core/statistics/interval.h"
-#include "core/study/job.h"
+#include "core/study/job_spec.h"
+#include "core/study/report_order.h"
+#include "core/study/study_index.h"
 
 namespace conelab {
+
+// A study as a report reads it: the folder that `conelab run` has written
+// (core/study/study_index.h).
+
+/// Names and values as texts.
+using TextPairs = std::vector<std::pair<std::string, std::string>>;
+
+/// Returns the first value with a name; null if there is none.
+template <class Value>
+[[nodiscard]] const Value* value_at(const std::vector<std::pair<std::string, Value>>& pairs,
+                                    std::string_view name) {
+  for (const auto& [key, value] : pairs) {
+    if (key == name) return &value;
+  }
+  return nullptr;
+}
+
+/// Returns the members of a JSON object as texts: words without quotes, anything else as JSON.
+[[nodiscard]] TextPairs texts_of(const nlohmann::ordered_json& object);
+
+struct ReportStudy {
+  std::string folder;
+  std::string label;  ///< Distinguishes it from the report's other studies.
+  StudyIndex index;
+
+  [[nodiscard]] const std::vector<JobRecord>& jobs() const { return index.jobs; }
+  /// Returns the path of a job's i-th file.
+  [[nodiscard]] std::string path(const JobRecord& job, std::size_t i = 0) const;
+  /// Returns the blocks in the order of their first jobs.
+  [[nodiscard]] std::vector<ReportBlock> blocks() const;
+  /// Returns the study's title, or its label if it has none.
+  [[nodiscard]] const std::string& title() const {
+    return index.title.empty() ? label : index.title;
+  }
+  /// Returns the entries of the report's order.
+  [[nodiscard]] std::vector<std::string> order() const;
+};
+
+/// Reads the studies in these folders. The label of each is its folder's name, with a counter if
+/// another one has that name. Throws a failure `DIR/index.json: why` if an index cannot be read, if
+/// a finished job names no file, and if a job's file lies outside of the folder.
+[[nodiscard]] std::vector<ReportStudy> read_report_studies(const std::vector<std::string>& folders);
 
 struct Record {
   std::size_t study = 0, job = 0;  ///< Indices into the report's studies and the study's jobs.
@@ -31,5 +77,20 @@ struct Record {
 [[nodiscard]] std::vector<Record> records_of_block(const std::vector<ReportStudy>& studies,
                                                    std::size_t study, const std::string& block,
                                                    const JobContext& context);
+
+// What a sealed result file states of itself: its digest, and its numbers, which are attributes.
+
+struct FileNumbers {
+  hdf5::Seal seal = hdf5::Seal::none;
+  std::string digest;  ///< As the seal states it, in hexadecimal digits; empty without a seal.
+  /// The attributes of the root and of its groups that are numbers. Of equal names the first
+  /// counts.
+  std::vector<std::pair<std::string, double>> numbers;
+};
+
+/// Reads a file of HDF5 in a child process and compares its bytes with its seal. Throws a failure
+/// `FILE: why` if it cannot be read.
+[[nodiscard]] FileNumbers read_file_numbers(const std::string& path,
+                                            const SandboxLimits& limits = {});
 
 }  // namespace conelab

@@ -3,8 +3,12 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "core/base/environment.h"
 #include "core/base/error.h"
+#include "core/base/sha256.h"
+#include "core/files/atomic_file.h"
 #include "core/files/byte_file.h"
+#include "core/report/report.h"
 
 namespace conelab {
 namespace {
@@ -40,6 +44,111 @@ ReportRecord read_report_record(const std::string& output) {
   } catch (const Json::exception& error) {
     fail("{}: is not the record of a report: {}", path, error.what());
   }
+}
+
+// The files of a report, their record report.json, and the folder that they are written to.
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+Json json_of_number(const Report& report, const Number& number) {
+  Json origins = Json::array();
+  for (const Origin& origin : number.origins) {
+    const ReportStudy& study = report.studies[origin.study];
+    const JobRecord& job = study.jobs()[origin.job];
+    origins.push_back({{"study", study.label}, {"job", job.name}, {"value", origin.value}});
+  }
+  return {{"text", plain_number(number.text)},
+          {"value", number.interval.value},
+          {"low", number.interval.low},
+          {"high", number.interval.high},
+          {"origins", std::move(origins)}};
+}
+
+/// Returns what report.json holds. `files` are the report's other files.
+Json record_of(const Report& report, const std::map<std::string, std::string>& files) {
+  Json record = {{"format", report_format}, {"program", program_version()}};
+  for (std::size_t s = 0; s < report.studies.size(); ++s) {
+    Json jobs = Json::object();
+    for (const JobRecord& job : report.studies[s].jobs()) {
+      if (job.done()) jobs[job.name] = {{"key", job.key}, {"digest", job.digest}};
+    }
+    record["studies"].push_back({{"folder", report.folders[s]}, {"jobs", std::move(jobs)}});
+  }
+  record["numbers"] = Json::object();
+  for (const Number& number : report.numbers) {
+    record["numbers"][number.name] = json_of_number(report, number);
+  }
+  for (const auto& [name, bytes] : files) record["files"][name] = sha256(bytes);
+  return record;
+}
+
+void add_figure_files(const Report& report, const ReportFigure& figure,
+                      std::map<std::string, std::string>& files) {
+  const ReportStudy& study = report.studies[figure.study];
+  const JobRecord& job = study.jobs()[figure.job];
+  for (std::size_t i = 0; i < job.files.size(); ++i) {
+    const ByteFile file(study.path(job, i));
+    const std::string ending = fs::path(job.files[i]).extension().string();
+    files["figures/" + figure.name + ending] = file.read(0, file.size());
+  }
+}
+
+/// Removes the figures that an earlier report in the folder has and this one does not.
+void remove_old_figures(const std::string& output,
+                        const std::map<std::string, std::string>& files) {
+  const fs::path record = fs::path(output) / report_record_name;
+  std::error_code error;
+  if (!fs::exists(record, error)) return;
+  for (const auto& [name, digest] : read_report_record(output).files) {
+    const fs::path path(name);
+    if (files.contains(name) || path.parent_path() != "figures") continue;
+    fs::remove(fs::path(output) / path, error);
+  }
+}
+
+/// Throws misuse if the folder holds something else than a report.
+void check_folder(const std::string& output) {
+  std::error_code error;
+  if (!fs::exists(output, error)) return;
+  if (!fs::is_directory(output, error)) misuse("{}: is not a folder", output);
+  if (fs::is_empty(output, error) || fs::exists(fs::path(output) / report_record_name, error))
+    return;
+  misuse("{}: holds something else than a report; give an empty folder or a new name", output);
+}
+
+}  // namespace
+
+std::map<std::string, std::string> report_files(const Report& report) {
+  std::map<std::string, std::string> files;
+  for (const ReportSection& section : report.sections) {
+    const auto* figures = std::get_if<FigureSection>(&section);
+    if (figures == nullptr) continue;
+    for (const ReportFigure& figure : figures->figures) add_figure_files(report, figure, files);
+  }
+  files["index.html"] = report_html(report);
+  files["report.tex"] = report_latex(report);
+  files["numbers.tex"] = numbers_latex(report);
+  files[report_record_name] =
+      record_of(report, files).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return files;
+}
+
+void write_report(const Report& report, const std::string& output) {
+  check_folder(output);
+  const std::map<std::string, std::string> files = report_files(report);
+  std::error_code error;
+  fs::create_directories(fs::path(output) / "figures", error);
+  if (error) fail("{}: cannot be made: {}", output, error.message());
+  remove_old_figures(output, files);
+  for (const auto& [name, bytes] : files) {
+    if (name != report_record_name)
+      write_text_atomically((fs::path(output) / name).string(), bytes);
+  }
+  write_text_atomically((fs::path(output) / report_record_name).string(),
+                        files.at(report_record_name));
 }
 
 }  // namespace conelab

@@ -34,7 +34,7 @@ Table complete_rounds(const Table& times) {
   for (const auto& row : times) rounds = std::min(rounds, row.size());
   Table logs(times.size());
   for (std::size_t r = 0; r < rounds; ++r) {
-    if (!std::all_of(times.begin(), times.end(), [&](const auto& row) { return row[r] > 0; })) {
+    if (!std::ranges::all_of(times, [&](const auto& row) { return row[r] > 0; })) {
       continue;
     }
     for (std::size_t i = 0; i < times.size(); ++i) logs[i].push_back(std::log(times[i][r]));

@@ -14,7 +14,7 @@ constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 /// Returns the samples in ascending order, without the missing ones.
 std::vector<double> sorted(std::vector<double> samples) {
   std::erase_if(samples, [](double x) { return std::isnan(x); });
-  std::sort(samples.begin(), samples.end());
+  std::ranges::sort(samples);
   return samples;
 }
 

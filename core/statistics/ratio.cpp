@@ -1,7 +1,9 @@
 #include "core/statistics/ratio.h"
 
 #include <algorithm>
+#include <boost/math/distributions/binomial.hpp>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 namespace conelab {
@@ -69,17 +71,8 @@ std::vector<double> mann_whitney_cdf(std::size_t a, std::size_t b) {
 }  // namespace
 
 const char* verdict_name(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::faster:
-      return "faster";
-    case Verdict::slower:
-      return "slower";
-    case Verdict::same:
-      return "same";
-    case Verdict::undecided:
-      break;
-  }
-  return "undecided";
+  static constexpr const char* names[] = {"faster", "slower", "same", "undecided"};
+  return names[static_cast<std::size_t>(verdict)];
 }
 
 Verdict judge(const Interval& ratio, double margin) {
@@ -107,7 +100,7 @@ RatioResult compare_unpaired(const std::vector<double>& first, const std::vector
   for (const double x : a) {
     for (const double y : b) shifts.push_back(y - x);
   }
-  std::sort(shifts.begin(), shifts.end());
+  std::ranges::sort(shifts);
   // [shift_d, shift_(ab+1-d)] covers with probability 1 - 2 P(U <= d - 1); the largest d that still
   // covers the level, or the whole range.
   const std::vector<double> cdf = mann_whitney_cdf(a.size(), b.size());
@@ -116,6 +109,25 @@ RatioResult compare_unpaired(const std::vector<double>& first, const std::vector
   return finish(
       {median(shifts), shifts[d - 1], shifts[shifts.size() - d], std::max(0.0, 1 - 2 * cdf[d - 1])},
       margin);
+}
+
+ControlResult control_rate(const std::vector<std::vector<double>>& first,
+                           const std::vector<std::vector<double>>& second, double margin) {
+  ControlResult result;
+  int wrong = 0;
+  for (std::size_t i = 0; i < std::min(first.size(), second.size()); ++i) {
+    result.comparisons.push_back(compare_paired(first[i], second[i], margin));
+    const Verdict verdict = result.comparisons.back().verdict;
+    wrong += verdict == Verdict::faster || verdict == Verdict::slower;
+  }
+  const int n = static_cast<int>(result.comparisons.size());
+  result.false_positive_rate =
+      n == 0 ? std::numeric_limits<double>::quiet_NaN() : static_cast<double>(wrong) / n;
+  if (n == 0) return result;
+  using boost::math::binomial;
+  result.rate_low = binomial::find_lower_bound_on_p(n, wrong, 0.025);
+  result.rate_high = binomial::find_upper_bound_on_p(n, wrong, 0.025);
+  return result;
 }
 
 }  // namespace conelab

@@ -11,7 +11,7 @@
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/base/parallel.h"
-#include "core/call/call_text.h"
+#include "core/call/call.h"
 #include "core/files/atomic_file.h"
 #include "core/operators/device_attention.h"
 #include "core/operators/jacobian.h"
@@ -20,7 +20,7 @@
 #include "core/study/attention_file.h"
 #include "core/study/call_json.h"
 #include "core/study/job_input.h"
-#include "core/trace/attention_input.h"
+#include "core/trace/trace.h"
 
 namespace conelab {
 namespace {
@@ -165,12 +165,10 @@ class Attend {
     std::int64_t sum =
         count_bad(backward_.query) + count_bad(backward_.key) + count_bad(backward_.value);
     for (const auto& [key, slopes] : backward_.parameters) {
-      sum +=
-          std::count_if(slopes.begin(), slopes.end(), [](double x) { return !std::isfinite(x); });
+      sum += std::ranges::count_if(slopes, [](double x) { return !std::isfinite(x); });
     }
     for (const auto& [name, tensor] : backward_.tensors) {
-      sum += std::count_if(tensor.data.begin(), tensor.data.end(),
-                           [](double x) { return !std::isfinite(x); });
+      sum += std::ranges::count_if(tensor.data, [](double x) { return !std::isfinite(x); });
     }
     return sum;
   }
@@ -180,8 +178,8 @@ class Attend {
     if (!tokens_.key) sum += count_bad(input_.key);
     if (!tokens_.value) sum += count_bad(input_.value);
     for (const auto& [name, tensor] : input_.tensors) {
-      sum += std::count_if(tensor.data.begin(), tensor.data.end(),
-                           [](T x) { return !std::isfinite(static_cast<double>(x)); });
+      sum += std::ranges::count_if(tensor.data,
+                                   [](T x) { return !std::isfinite(static_cast<double>(x)); });
     }
     return sum;
   }

@@ -9,7 +9,7 @@
 namespace conelab {
 
 bool AttendJob::keeps(const std::string& what) const {
-  return std::find(keep.begin(), keep.end(), what) != keep.end();
+  return std::ranges::find(keep, what) != keep.end();
 }
 
 const std::vector<std::string>& attend_parts() {

@@ -288,7 +288,7 @@ void write_values(hid_t parent, const Where& where, const std::string& name,
                   const FileValues& values, const std::vector<TensorParameter>& tensors,
                   std::int64_t heads) {
   LabelledArray array;
-  const bool per_head = std::any_of(values.begin(), values.end(), [](const auto& entry) {
+  const bool per_head = std::ranges::any_of(values, [](const auto& entry) {
     return std::holds_alternative<std::vector<double>>(entry.second);
   });
   if (per_head) array.axes.push_back(counted_axis("head", static_cast<std::size_t>(heads)));

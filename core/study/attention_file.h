@@ -65,7 +65,7 @@ struct AttentionFile {
   std::vector<std::string> query_token;      ///< [n_q], [batch × n_q] or empty.
   std::vector<std::string> key_token;        ///< [n_k], [batch × n_k] or empty.
   std::string spec;                          ///< The call as JSON, every default written out.
-  std::string call;                          ///< The call as typed (call_text.h); may be empty.
+  std::string call;                          ///< The call as typed (call.h); may be empty.
   FileValues parameters;
   std::vector<TensorParameter> tensor_parameters;
   FileValues environment;

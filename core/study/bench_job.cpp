@@ -3,8 +3,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 
@@ -16,7 +18,6 @@
 #include "core/bench/summary.h"
 #include "core/files/sandbox.h"
 #include "core/study/attend_job.h"
-#include "core/study/bench_json.h"
 
 namespace conelab {
 namespace {
@@ -45,8 +46,8 @@ std::optional<StoredRun> run_to_resume(const JobSpec& spec, const JobContext& co
   if (!spec.given("resume")) return std::nullopt;
   const std::string output = output_of(spec);
   std::optional<StoredRun> run = stored_run(output, {.cancelled = context.cancelled});
-  const bool names_sweep = std::any_of(axes().begin(), axes().end(),
-                                       [&](const Axis& axis) { return spec.given(axis.option); });
+  const bool names_sweep =
+      std::ranges::any_of(axes(), [&](const Axis& axis) { return spec.given(axis.option); });
   if (!run && (!spec.given("output") || !names_sweep)) {
     misuse("{}: there is no run to resume", output);
   }
@@ -112,8 +113,8 @@ void remark_idle_peers(const Sweep& sweep, const std::vector<Peer>& peers,
                        const JobContext& context) {
   for (const Peer& peer : peers) {
     const Labels& operators = sweep["operator"];
-    const bool used = std::any_of(operators.begin(), operators.end(),
-                                  [&](const std::string& name) { return peer.has(name); });
+    const bool used =
+        std::ranges::any_of(operators, [&](const std::string& name) { return peer.has(name); });
     if (!used) {
       context.say("--peer {}: --operators names none of its operators ({})",
                   fmt::join(peer.command, " "), join(peer.operations));
@@ -124,7 +125,7 @@ void remark_idle_peers(const Sweep& sweep, const std::vector<Peer>& peers,
 /// Returns a description of each device of the sweep except the CPU.
 std::vector<std::string> device_lines(const Sweep& sweep, const JobContext& context) {
   const Labels& devices = sweep["device"];
-  if (std::find(devices.begin(), devices.end(), "cuda") == devices.end()) return {};
+  if (std::ranges::find(devices, "cuda") == devices.end()) return {};
   const DeviceState state = context.cuda == nullptr ? DeviceState() : context.cuda->state();
   const std::string driver = state.driver.empty() ? "" : fmt::format(", driver {}", state.driver);
   return {fmt::format("{}: {}{}", state.name, state.about, driver)};
@@ -264,6 +265,89 @@ JobKind bench_job() {
           .check = check_benchmark,
           .seconds = seconds_of_sweep,
           .measures_time = true};
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json numbers_json(const std::vector<double>& values) {
+  Json list = Json::array();
+  for (const double value : values) list.push_back(number_json(value));
+  return list;
+}
+
+Json case_json(const MeasuredCase& c) {
+  Json json = labels_json(c.labels);
+  json["status"] = status_name(c.status);
+  if (c.status != CaseStatus::ok) {
+    json["reason"] = c.reason;
+    return json;
+  }
+  json["time"] = number_json(c.time);
+  json["time_low"] = number_json(c.time_low);
+  json["time_high"] = number_json(c.time_high);
+  json["time_cold"] = number_json(c.time_cold);
+  json["time_samples"] = numbers_json(c.samples);
+  json["flops"] = number_json(c.flops);
+  json["bytes"] = number_json(c.bytes);
+  json["peak_flops"] = number_json(c.peak_flops);
+  json["of_peak"] = number_json(peak_share(c));
+  json["of_peak_trusted"] = std::isfinite(peak_share(c)) && !peak_disturbed(c);
+  json["bandwidth"] = number_json(c.bandwidth);
+  json["intensity"] = number_json(intensity(c));
+  json["peak_bytes"] = number_json(c.peak_bytes);
+  json["extra_bytes"] = number_json(c.extra_bytes);
+  json["error"] = number_json(c.error);
+  return json;
+}
+
+Json exponent_json(const MeasuredExponent& e) {
+  Json json = labels_json(e.labels);
+  json.erase(axes().back().name);
+  json["resolved"] = std::isfinite(e.value);
+  if (std::isfinite(e.value)) {
+    json["exponent"] = e.value;
+    json["exponent_low"] = number_json(e.low);
+    json["exponent_high"] = number_json(e.high);
+  } else {
+    json["reason"] = e.why_not;
+  }
+  json["local"] = numbers_json(e.local);
+  return json;
+}
+
+}  // namespace
+
+Json labels_json(const Case& c) {
+  Json json;
+  for (const Axis& axis : axes()) {
+    if (axis.numeric)
+      json[axis.name] = c.number(axis.name);
+    else
+      json[axis.name] = c[axis];
+  }
+  return json;
+}
+
+Json number_json(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json control_json(const MeasuredControl& control) {
+  return {{"comparisons", control.comparisons},
+          {"false_positive_rate", number_json(control.rate)},
+          {"false_positive_rate_low", number_json(control.rate_low)},
+          {"false_positive_rate_high", number_json(control.rate_high)}};
+}
+
+Json bench_json(const LabelledFile& file, const std::string& name) {
+  Json json{{"output", name}, {"cases", Json::array()}, {"exponents", Json::array()}};
+  for (const MeasuredCase& c : measured_cases(file, name)) json["cases"].push_back(case_json(c));
+  for (const MeasuredExponent& e : measured_exponents(file, name)) {
+    json["exponents"].push_back(exponent_json(e));
+  }
+  json["control"] = control_json(measured_control(file));
+  json["notes"] = summary_notes(file);
+  return json;
 }
 
 }  // namespace conelab

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/call/call.h"
+#include "core/study/job_spec.h"
 
 namespace conelab {
 
@@ -42,5 +43,16 @@ namespace conelab {
 /// Splits "a,b,c" at its commas. A blank before the first part, by which the command line marks
 /// negative numbers, is dropped. Throws misuse, in a message that names `what`, if a part is empty.
 [[nodiscard]] std::vector<std::string> split_list(const std::string& text, const std::string& what);
+
+// The parts of a call as they are typed: options of the command line, or keys of TOML.
+
+/// Returns the fields `operator` (a call as one word), `parameters`, and one for each part. Their
+/// help and the allowed names come from the tables.
+[[nodiscard]] std::vector<JobField> call_word_fields();
+
+/// Takes the values of these fields out of `typed` and returns their call. Throws misuse if there
+/// is neither a similarity nor an operator, and if the word of the latter contradicts a part. Names
+/// and keys are checked by `resolve`.
+[[nodiscard]] Call take_call(FieldValues& typed);
 
 }  // namespace conelab

@@ -3,10 +3,9 @@
 
 #include "core/base/environment.h"
 #include "core/base/error.h"
-#include "core/base/find_named.h"
+#include "core/base/names.h"
 #include "core/dataset/dataset.h"
 #include "core/files/atomic_file.h"
-#include "core/files/replaceable.h"
 #include "core/study/attend_job.h"
 #include "core/study/call_json.h"
 #include "core/study/job_spec.h"

@@ -17,7 +17,6 @@
 #include "core/files/atomic_file.h"
 #include "core/files/bench_file.h"
 #include "core/files/read_tensors.h"
-#include "core/files/replaceable.h"
 #include "core/study/attend_job.h"
 #include "core/study/call_json.h"
 #include "core/study/job_spec.h"

@@ -3,15 +3,18 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
 
 #include "core/base/error.h"
-#include "core/call/call_text.h"
+#include "core/call/call.h"
 #include "core/call/plan.h"
+#include "core/files/read_tensors.h"
+#include "core/operators/operator.h"
 #include "core/study/call_json.h"
-#include "core/study/figure_result.h"
+#include "core/trace/joined_source.h"
 #include "core/trace/layers.h"
-#include "core/trace/whole_map.h"
-#include "core/tree/score_input.h"
+#include "core/tree/head_scores.h"
 
 namespace conelab {
 namespace {
@@ -193,6 +196,141 @@ void read_trace_maps(const FigureRequest& request, Map2d quantity, figure::Figur
   const std::string file = other_file ? file_name_of(other.trace->file) + ": " : "";
   input.caption += ", beside " + file + caption_of(request, other);
   input.beside_subject = file + subject_name(other.trace->group, other.head, other.join, whole);
+}
+
+namespace {
+
+/// A figure's map is held in memory. Larger maps can be written by `attend --keep weights`.
+constexpr std::int64_t most_cells = std::int64_t{1} << 27;
+
+/// Returns the names of q, k and v that the key `<prefix>arrays` gives, otherwise those of
+/// `arrays`; empty if neither is given, or for q,k,v, the names of which k and v may be missing.
+/// The key `weights_array` names weights of the input itself. They are read as the request says.
+ArrayNames array_names(const FigureRequest& request, const std::string& prefix) {
+  const std::string key = request.value(prefix + "arrays").empty() ? "arrays" : prefix + "arrays";
+  const std::string typed = request.value(key);
+  const std::string weights = prefix.empty() ? request.value("weights_array") : "";
+  const ArrayNames standard{"", "", "", request.reading, weights};
+  if (typed.empty() || !weights.empty()) return standard;
+  std::vector<std::string> names = split_list(typed, "-p " + key);
+  if (names.size() != 3) {
+    misuse("-p {}={}: expected the names of q, k and v, separated by commas", key, typed);
+  }
+  if (names == std::vector<std::string>{"q", "k", "v"}) return standard;
+  return {names[0], names[1], names[2], request.reading};
+}
+
+}  // namespace
+
+std::string operators_of(const FigureRequest& request, const std::string& key, const Trace& trace) {
+  const bool own = trace.own_call && !request.parameters.contains(key);
+  return own ? call_text(*trace.own_call) : request.value(key);
+}
+
+std::string source_caption(const std::string& model, const std::string& group) {
+  std::string caption = model.substr(0, model.find(" ("));
+  if (!group.empty())
+    caption += (caption.empty() ? "" : ", ") + group.substr(group.starts_with('/') ? 1 : 0);
+  return caption;
+}
+
+std::string head_caption(const std::string& source, std::int64_t batches,
+                         const FigureRequest& request) {
+  std::string caption = source;
+  if (caption.empty() && request.inputs.size() == 1) {
+    caption = std::filesystem::path(request.inputs.front()).stem().string();
+  }
+  if (!caption.empty()) caption += ", ";
+  if (batches > 1) caption += fmt::format("batch {}, ", request.index("batch"));
+  return caption + fmt::format("head {}", request.index("head"));
+}
+
+void check_index(const char* axis, std::size_t index, std::int64_t size) {
+  if (static_cast<std::int64_t>(index) >= size) {
+    misuse("-p {}={}: there is none (the input has {}, counted from 0)", axis, index, size);
+  }
+}
+
+std::int64_t index_below(const FigureRequest& request, const std::string& key, const char* axis,
+                         std::int64_t size) {
+  const std::size_t index = request.index(key);
+  check_index(axis, index, size);
+  return static_cast<std::int64_t>(index);
+}
+
+std::vector<std::string> layer_groups(const FigureRequest& request, const std::string& file,
+                                      const std::string& prefix) {
+  return groups_to_open(file, array_names(request, prefix), request.context.cancelled, false);
+}
+
+std::shared_ptr<const Trace> read_trace_layer(const FigureRequest& request, const std::string& spec,
+                                              const std::string& prefix) {
+  const InputSpec parsed = parse_input_spec(spec);
+  // draw_figure hashes each file once, however many layers are read.
+  auto trace = load_trace(parsed.path, parsed.group, request.context.cancelled,
+                          array_names(request, prefix), false);
+  if (!trace->remark.empty()) request.context.say("{}", trace->remark);
+  const Extents e = trace->extents();
+  if (e.query * e.key > most_cells) {
+    misuse("{}: {} x {} is too large for a figure of the whole map", spec, e.query, e.key);
+  }
+  return trace;
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Returns the attribute `spec`, or null if there is none.
+Json spec_of(const Attributes& attributes) {
+  const Json spec = Json::parse(attribute_or_empty(attributes, "spec"), nullptr, false);
+  return spec.is_object() ? spec : Json();
+}
+
+/// Returns the call that the attributes describe, or nothing if they cannot be read: a file may
+/// contain any text.
+std::optional<Call> call_of(const Attributes& attributes) {
+  try {
+    const std::string typed = attribute_or_empty(attributes, "call");
+    if (!typed.empty()) return call_from_text(typed);
+    const Json spec = spec_of(attributes);
+    if (!spec.contains("call")) return std::nullopt;
+    Call call = call_from_json(spec.at("call"));
+    call.parameters.clear();
+    call.map.clear();
+    return call;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::string result_title(const Attributes& attributes, std::size_t head) {
+  const std::optional<Call> call = call_of(attributes);
+  return call ? call_title(with_numbers_of_head(*call, static_cast<std::int64_t>(head))) : "";
+}
+
+std::string result_similarity(const Attributes& attributes) {
+  const std::optional<Call> call = call_of(attributes);
+  return call ? operator_name(*call) : "";
+}
+
+std::string result_source(const Attributes& attributes, const std::string& model) {
+  const Json spec = spec_of(attributes);
+  const bool named = spec.contains("input") && spec.at("input").is_string();
+  const std::string input = named ? spec.at("input").get<std::string>() : "";
+  return source_caption(model, input.empty() ? "" : parse_input_spec(input).group);
+}
+
+void refuse_trace_keys(const FigureRequest& request, const std::string& path,
+                       const std::string& holds, const std::vector<std::string>& keys) {
+  for (const std::string& key : keys) {
+    const auto given = request.parameters.find(key);
+    if (given == request.parameters.end()) continue;
+    misuse("-p {}={}: has no effect: {} holds {}, computed already (expected a trace with q, k, v)",
+           key, given->second, path, holds);
+  }
 }
 
 }  // namespace conelab

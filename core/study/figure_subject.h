@@ -2,9 +2,51 @@
 // or of the layers up to it; and of another layer or file that they are compared with.
 #pragma once
 
-#include "core/study/figure_trace.h"
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/call/call.h"
+#include "core/files/labelled_array.h"
+#include "core/study/figure_job.h"
+#include "core/trace/trace.h"
 
 namespace conelab {
+
+// Reads the layer of a trace, and the head of it, that a figure draws.
+
+/// Reads FILE or FILE:/group; the request's key `arrays` names its q, k and v, and the key
+/// `<prefix>arrays` goes before it. Throws misuse if its n_q x n_k matrix is too large to be drawn.
+[[nodiscard]] std::shared_ptr<const Trace> read_trace_layer(const FigureRequest& request,
+                                                            const std::string& spec,
+                                                            const std::string& prefix = "");
+/// Returns the groups of a file that hold a trace, as layers.h orders them; "" alone for a file
+/// without groups.
+[[nodiscard]] std::vector<std::string> layer_groups(const FigureRequest& request,
+                                                    const std::string& file,
+                                                    const std::string& prefix = "");
+
+/// Returns the operators that the key `key` of the request gives; if it is not given, the trace's
+/// own, or else the key's default.
+[[nodiscard]] std::string operators_of(const FigureRequest& request, const std::string& key,
+                                       const Trace& trace);
+
+/// Returns "MiniLM, german/layer3" for a model's name, which is cut at its first bracket, and a
+/// group. Either may be empty.
+[[nodiscard]] std::string source_caption(const std::string& model, const std::string& group);
+
+/// Returns "MiniLM, german/layer3, batch 1, head 5": the source, or the name of the only input if
+/// the source is empty, and the head that is drawn. The batch element is named if there are
+/// several.
+[[nodiscard]] std::string head_caption(const std::string& source, std::int64_t batches,
+                                       const FigureRequest& request);
+
+/// Returns the number that a key of the request gives. Throws misuse, in a message that names the
+/// key as `axis`, unless it is below `size`.
+[[nodiscard]] std::int64_t index_below(const FigureRequest& request, const std::string& key,
+                                       const char* axis, std::int64_t size);
+/// Throws misuse, in a message that names the key `axis`, unless index < size.
+void check_index(const char* axis, std::size_t index, std::int64_t size);
 
 /// Returns the map of a head under a call of one word, without what the figure adds to it.
 [[nodiscard]] figure::HeatmapPanel panel_of_head(const Trace& trace, std::int64_t batch,
@@ -20,5 +62,25 @@ void exclude_special_tokens(const FigureRequest& request, figure::HeatmapPanel& 
 /// Reads the maps of the only input under each of the request's operators, joined as its key `join`
 /// says, and those that its key `beside` names.
 void read_trace_maps(const FigureRequest& request, Map2d quantity, figure::FigureInput& input);
+
+// The origin of a result of `attend` or `tree`, read from its attributes, for the titles and
+// captions of figures.
+
+/// Returns the call as a title for this head, "penumbral, gamma = 2, causal". It is read from the
+/// attribute `call`; in files without it from `spec`, and then without parameters, because `spec`
+/// lists defaults too. Returns an empty text if the file has neither.
+[[nodiscard]] std::string result_title(const Attributes& attributes, std::size_t head);
+
+/// Returns the name of the call's similarity, or an empty text if the attributes do not hold it.
+[[nodiscard]] std::string result_similarity(const Attributes& attributes);
+
+/// Returns the origin of the tokens, "MiniLM, german/layer3": the model's name, and the group of
+/// the input that `spec` names. Either may be missing.
+[[nodiscard]] std::string result_source(const Attributes& attributes, const std::string& model);
+
+/// Throws misuse if the request sets one of `keys`, which choose what is computed from a trace,
+/// although the file at `path` is a finished result. The message says what it `holds`.
+void refuse_trace_keys(const FigureRequest& request, const std::string& path,
+                       const std::string& holds, const std::vector<std::string>& keys);
 
 }  // namespace conelab

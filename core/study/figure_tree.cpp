@@ -4,14 +4,13 @@
 
 #include "core/base/error.h"
 #include "core/base/names.h"
-#include "core/call/call_text.h"
+#include "core/base/utf8.h"
+#include "core/call/call.h"
 #include "core/dataset/hierarchy.h"
 #include "core/files/sandbox.h"
-#include "core/files/text.h"
 #include "core/geometry/cone_family.h"
-#include "core/study/figure_request.h"
-#include "core/study/figure_result.h"
-#include "core/study/figure_trace.h"
+#include "core/study/figure_job.h"
+#include "core/study/figure_subject.h"
 #include "core/study/labelled_view.h"
 #include "core/tree/tree_file.h"
 
@@ -44,7 +43,7 @@ void from_result(const FigureRequest& request, const std::string& path,
   refuse_trace_keys(request, path, title.empty() ? "trees" : "trees of " + title,
                     {"similarity", "tokens", "arrays"});
   const std::string source =
-      result_source(file.attributes, text_attribute(file.attributes, "input_model"));
+      result_source(file.attributes, attribute_or_empty(file.attributes, "input_model"));
   input.caption =
       head_caption(source, stored.labels.batch, request) + (title.empty() ? "" : ", " + title);
 }
@@ -93,7 +92,7 @@ geometry::ConeSystem system_of(const std::string& text) {
 /// embedding, or else one in whose domain every point lies.
 std::string cone_of_embedding(const FigureRequest& request, const Attributes& attributes) {
   if (request.parameters.contains("similarity")) return request.value("similarity");
-  const std::string own = text_attribute(attributes, "similarity");
+  const std::string own = attribute_or_empty(attributes, "similarity");
   for (const geometry::ConeFamily* family : geometry::cone_families()) {
     if (call_from_text(own.empty() ? "dot" : own).similarity == family->name) return own;
   }
@@ -117,7 +116,7 @@ void from_embedding(const FigureRequest& request, const std::string& path, const
     fail("{}: /embedding/placed has {} numbers (expected [{} × d])", path, numbers.size(), n);
   }
   input.cone = cone_of_embedding(request, file.attributes);
-  const std::string model = text_attribute(placed->attributes, "model");
+  const std::string model = attribute_or_empty(placed->attributes, "model");
   tree::HeadTree tree;
   tree.size = n;
   tree.placed = tree::HeadElements{system_of(input.cone), {}};

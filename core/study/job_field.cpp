@@ -36,12 +36,12 @@ using Parameters = std::map<std::string, std::string>;
 FieldValue checked(const JobField& field, FieldValue value) {
   const auto check = [&](const std::string& word) {
     const Texts& known = field.choices;
-    if (known.empty() || std::find(known.begin(), known.end(), word) != known.end()) return;
+    if (known.empty() || std::ranges::find(known, word) != known.end()) return;
     unknown_name(field.name, word, known);
   };
   if (const auto* word = std::get_if<std::string>(&value)) check(*word);
   if (const auto* words = std::get_if<Texts>(&value)) {
-    std::for_each(words->begin(), words->end(), check);
+    std::ranges::for_each(*words, check);
   }
   if (const auto* whole = std::get_if<std::int64_t>(&value)) {
     if (*whole < field.least || *whole > field.most) refuse(field, std::to_string(*whole));
@@ -153,7 +153,7 @@ Texts words_of_value(const JobField& field, const FieldValue& value) {
   if (const auto* list = std::get_if<Texts>(&value)) {
     const bool joined = field.kind == FieldKind::list;
     if (joined && !list->empty()) add(fmt::format("{}", fmt::join(*list, ",")));
-    if (!joined) std::for_each(list->begin(), list->end(), add);
+    if (!joined) std::ranges::for_each(*list, add);
   }
   if (field.kind == FieldKind::optional_text && words.back().empty()) words.pop_back();
   return words;

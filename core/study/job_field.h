@@ -29,7 +29,7 @@ enum class FieldKind {
   array,          ///< The name of an array, or of a .npy file that the job reads.
   output,         ///< The file that the job writes.
   parameters,     ///< KEY=VALUE; the option is repeated for the next.
-  call,  ///< The parts of a call and its parameters (call_words.h), which are several options.
+  call,  ///< The parts of a call and its parameters (call_json.h), which are several options.
 };
 
 /// The value of a field: text, input, array and output are a string; list, texts and inputs a list

@@ -4,13 +4,12 @@
 #include <system_error>
 
 #include "core/base/error.h"
-#include "core/base/find_named.h"
+#include "core/base/names.h"
 #include "core/base/parse_number.h"
-#include "core/call/call_text.h"
+#include "core/base/utf8.h"
+#include "core/call/call.h"
 #include "core/files/atomic_file.h"
-#include "core/files/replaceable.h"
 #include "core/files/sandbox.h"
-#include "core/files/text.h"
 #include "core/operators/combines.h"
 #include "core/operators/operator.h"
 #include "core/pair/mask.h"

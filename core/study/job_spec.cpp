@@ -5,7 +5,6 @@
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/study/call_json.h"
-#include "core/study/call_words.h"
 #include "core/study/job_table.h"
 
 namespace conelab {
@@ -51,14 +50,14 @@ std::map<std::string, std::string> JobSpec::parameters() const {
 Call JobSpec::call() const { return value_or_default<Call>(*this, "call"); }
 
 const JobField* find_field(const JobKind& kind, const std::string& name) {
-  const auto found = std::find_if(kind.fields.begin(), kind.fields.end(),
-                                  [&](const JobField& field) { return field.name == name; });
+  const auto found =
+      std::ranges::find_if(kind.fields, [&](const JobField& field) { return field.name == name; });
   return found == kind.fields.end() ? nullptr : &*found;
 }
 
 const JobField* find_field(const JobKind& kind, FieldKind wanted) {
-  const auto found = std::find_if(kind.fields.begin(), kind.fields.end(),
-                                  [&](const JobField& field) { return field.kind == wanted; });
+  const auto found = std::ranges::find_if(
+      kind.fields, [&](const JobField& field) { return field.kind == wanted; });
   return found == kind.fields.end() ? nullptr : &*found;
 }
 
@@ -92,8 +91,7 @@ void check_spec(const JobSpec& spec) {
   if (find_field(*spec.kind, "parameters") != nullptr && spec.kind->keys != nullptr) {
     const std::vector<std::string> known = spec.kind->keys(spec);
     for (const auto& [key, value] : spec.parameters()) {
-      if (std::find(known.begin(), known.end(), key) == known.end())
-        unknown_name("key", key, known);
+      if (std::ranges::find(known, key) == known.end()) unknown_name("key", key, known);
     }
   }
 }
@@ -136,6 +134,26 @@ std::vector<std::string> command_words(const JobSpec& spec) {
     words.insert(words.end(), own.begin(), own.end());
   }
   return words;
+}
+
+Backend* choose_device(const std::string& word, Dtype dtype, const JobContext& context) {
+  if (word == "cpu") return nullptr;
+  if (word != "cuda" && word != "auto") unknown_name("device", word, {"cpu", "cuda", "auto"});
+  const DeviceState state = context.cuda == nullptr ? DeviceState() : context.cuda->state();
+  const bool takes = state.available && context.cuda->takes(dtype);
+  if (takes) return context.cuda;
+  if (word == "auto") return nullptr;
+  if (!state.available) fail("device cuda: {}", state.about);
+  fail("device cuda does not compute {}; use --device cpu, or --dtype f32, bf16 or f16",
+       dtype_name(dtype));
+}
+
+void remark_unusable_device(const std::string& word, const JobContext& context) {
+  if (word != "auto" || context.cuda == nullptr) return;
+  const DeviceState state = context.cuda->state();
+  if (!state.available && !state.driver.empty()) {
+    context.say("device cuda: {}; computing on the CPU", state.about);
+  }
 }
 
 }  // namespace conelab

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "core/base/error.h"
-#include "core/base/find_named.h"
+#include "core/base/names.h"
 #include "core/base/sha256.h"
 #include "core/files/read_tensors.h"
 #include "core/study/call_json.h"
@@ -104,7 +104,7 @@ JobReport run_job(const JobSpec& spec, const JobContext& context) {
 std::vector<std::string> files_read(const JobSpec& spec) {
   std::vector<std::string> files;
   (void)without_files(spec, [&](const std::string& file) {
-    if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
+    if (std::ranges::find(files, file) == files.end()) files.push_back(file);
     return Json(file);
   });
   return files;

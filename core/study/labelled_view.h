@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/files/bench_file.h"
-#include "core/study/job.h"
+#include "core/study/job_spec.h"
 
 namespace conelab {
 

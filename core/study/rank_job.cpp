@@ -9,11 +9,10 @@
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
 #include "core/bench/axes.h"
-#include "core/call/call_text.h"
+#include "core/call/call.h"
 #include "core/files/atomic_file.h"
 #include "core/files/bench_file.h"
 #include "core/files/read_tensors.h"
-#include "core/files/replaceable.h"
 #include "core/operators/operator.h"
 #include "core/rank/fit.h"
 #include "core/rank/gamma2.h"
@@ -49,7 +48,7 @@ std::vector<double> alphas_of(const JobSpec& spec) {
     }
     alphas.push_back(*alpha);
   }
-  std::sort(alphas.begin(), alphas.end());
+  std::ranges::sort(alphas);
   alphas.erase(std::unique(alphas.begin(), alphas.end()), alphas.end());
   if (alphas.empty()) misuse("--alphas: expected numbers from 1 (found none)");
   return alphas;

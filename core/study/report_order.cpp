@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "core/base/error.h"
-#include "core/base/find_named.h"
+#include "core/base/names.h"
 #include "core/base/parse_number.h"
 
 namespace conelab {

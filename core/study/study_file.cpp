@@ -9,7 +9,7 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/base/find_named.h"
+#include "core/base/names.h"
 #include "core/files/byte_file.h"
 #include "core/files/read_tensors.h"
 #include "core/study/call_json.h"
@@ -38,8 +38,7 @@ std::vector<Key> keys_of(const toml::table& table) {
     const auto at = table.find(key.name)->first.source().begin;
     return std::pair(at.line, at.column);
   };
-  std::sort(keys.begin(), keys.end(),
-            [&](const Key& a, const Key& b) { return place(a) < place(b); });
+  std::ranges::sort(keys, [&](const Key& a, const Key& b) { return place(a) < place(b); });
   return keys;
 }
 
@@ -165,7 +164,7 @@ class StudyReader {
 
   void read_blocks(const Key& key) {
     std::vector<std::string> known = kinds();
-    if (std::find(known.begin(), known.end(), key.name) == known.end()) {
+    if (std::ranges::find(known, key.name) == known.end()) {
       known.insert(known.begin(), {"title", "seed", "quick", "report"});
       try {
         unknown_name("key or kind of job", key.name, known);
@@ -335,8 +334,8 @@ class StudyReader {
                                     const std::string& text) {
     const std::size_t colon = text.find(':');
     const std::string name = text.substr(0, colon);
-    const auto other = std::find_if(blocks_.begin(), blocks_.end(),
-                                    [&](const Block& b) { return b.name == name; });
+    const auto other =
+        std::ranges::find_if(blocks_, [&](const Block& b) { return b.name == name; });
     const bool reads = kind == FieldKind::input || kind == FieldKind::inputs;
     if (reads && other != blocks_.end() && &*other != &block) {
       expand(*other);
@@ -439,7 +438,7 @@ class StudyReader {
       if (kind.keys == nullptr) return;
       const std::vector<std::string> known = kind.keys(job.spec);
       const auto is_known = [&](const std::string& key) {
-        return std::find(known.begin(), known.end(), key) != known.end();
+        return std::ranges::find(known, key) != known.end();
       };
       for (const Choice& choice : choices) {
         if (choice.field == nullptr && !is_known(choice.name)) {
@@ -496,7 +495,7 @@ class StudyReader {
     };
     for (const Choice& choice : choices) {
       const auto& all = choice.alternatives;
-      if (std::any_of(all.begin(), all.end(), quotes)) return choice.line;
+      if (std::ranges::any_of(all, quotes)) return choice.line;
     }
     for (const Choice& choice : choices) {
       if (text.find(choice.name) != std::string::npos) return choice.line;
@@ -527,8 +526,8 @@ Study read_study(const std::string& path, bool quick) {
   const ByteFile file(path);
   study.text = file.read(0, file.size());
   StudyReader(study, quick).read();
-  std::stable_sort(study.errors.begin(), study.errors.end(),
-                   [](const StudyError& a, const StudyError& b) { return a.line < b.line; });
+  std::ranges::stable_sort(
+      study.errors, [](const StudyError& a, const StudyError& b) { return a.line < b.line; });
   return study;
 }
 

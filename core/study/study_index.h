@@ -12,11 +12,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "core/files/atomic_file.h"
 
 namespace conelab {
 
@@ -67,17 +70,25 @@ void write_index(const std::string& folder, const StudyIndex& index);
 /// Writes jobs/KEY.json, after which the job counts as done.
 void write_record(const std::string& folder, const JobRecord& record);
 
-/// Locks the folder, which is created, against other processes that write it. Throws a failure if
+/// Creates the folder and locks it against other processes that write it. Throws a failure if
 /// another process has it.
-class StudyLock {
- public:
-  explicit StudyLock(const std::string& folder);
-  ~StudyLock();
-  StudyLock(const StudyLock&) = delete;
-  StudyLock& operator=(const StudyLock&) = delete;
+[[nodiscard]] FolderLock lock_study(const std::string& folder);
 
- private:
-  int file_ = -1;
+// Joins the folders of a sharded study (study_index.h).
+
+struct MergeResult {
+  StudyIndex index;
+  /// One line each: results that several folders hold alike, and results of one job that differ, of
+  /// which the first was kept.
+  std::vector<std::string> duplicates, conflicts;
 };
+
+/// Copies the results of all folders to `output` and writes its index. An index that is there
+/// already counts as the first of the folders, so that a second merge changes nothing. Throws
+/// misuse if the folders hold different studies, a failure if one cannot be read or written, and
+/// interrupted once `cancelled` returns true.
+[[nodiscard]] MergeResult merge_studies(const std::vector<std::string>& folders,
+                                        const std::string& output,
+                                        const std::function<bool()>& cancelled);
 
 }  // namespace conelab

@@ -1,6 +1,7 @@
 #include "core/study/study_run.h"
 
 #include <fmt/chrono.h>
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -89,8 +90,8 @@ JobSpec with_inputs(const StudyJob& job, const StudyIndex& index) {
 }
 
 bool inputs_done(const StudyJob& job, const StudyIndex& index) {
-  return std::all_of(job.inputs.begin(), job.inputs.end(),
-                     [&](const JobInput& input) { return index.jobs[input.job].done(); });
+  return std::ranges::all_of(job.inputs,
+                             [&](const JobInput& input) { return index.jobs[input.job].done(); });
 }
 
 /// Sets what is known of a job before it runs. Its inputs must be done.
@@ -124,7 +125,7 @@ class StudyRun {
       : study_(study),
         options_(options),
         context_(context),
-        lock_(options.folder),
+        lock_(lock_study(options.folder)),
         digests_(options.folder, context.job.cancelled),
         index_(empty_index(study)),
         own_(jobs_of_shard(study, options.shard, options.shards)),
@@ -152,7 +153,7 @@ class StudyRun {
   const Study& study_;
   const StudyOptions& options_;
   const StudyContext& context_;
-  StudyLock lock_;
+  FolderLock lock_;
   std::mutex mutex_;  ///< Guards everything below.
   std::condition_variable changed_;
   Digests digests_;
@@ -197,9 +198,8 @@ class StudyRun {
   }
 
   [[nodiscard]] bool one_measures() const {
-    return std::any_of(running_.begin(), running_.end(), [&](const auto& job) {
-      return study_.jobs[job.first].spec.kind->measures_time;
-    });
+    return std::ranges::any_of(
+        running_, [&](const auto& job) { return study_.jobs[job.first].spec.kind->measures_time; });
   }
 
   void work() {
@@ -405,13 +405,46 @@ std::vector<bool> jobs_of_shard(const Study& study, int shard, int shards) {
     const auto is_own = [&](const JobInput& input) { return own[input.job]; };
     own.push_back(job.inputs.empty()
                       ? static_cast<int>(ready++ % static_cast<std::size_t>(shards)) == shard - 1
-                      : std::all_of(job.inputs.begin(), job.inputs.end(), is_own));
+                      : std::ranges::all_of(job.inputs, is_own));
   }
   return own;
 }
 
 StudyIndex run_study(const Study& study, const StudyOptions& options, const StudyContext& context) {
   return StudyRun(study, options, context).run();
+}
+
+std::string slurm_script(const SlurmJob& job) {
+  const std::string name = std::filesystem::path(job.study).stem().string();
+  const auto quoted = [](const std::string& text) { return shell_line({text}); };
+  return fmt::format(
+      R"(#!/bin/bash
+# Written by `conelab run --slurm`. Submit it with sbatch; options of a cluster (partition, time,
+# memory, GPU) can be given to sbatch or be added here.
+#SBATCH --job-name=conelab-{name}
+#SBATCH --array=1-{tasks}
+#SBATCH --requeue
+#SBATCH --open-mode=append
+#SBATCH --output={plain_folder}/slurm-%A_%a.log
+set -u
+program={program} study={study} folder={folder}
+[ -n "${{SLURM_ARRAY_TASK_ID:-}}" ] || exec sbatch "$0"
+mkdir -p "$folder"
+# Joins the shards after the last task. A task that starts again does not submit it again.
+if [ "$SLURM_ARRAY_TASK_ID" = 1 ] && (set -C; : > "$folder/joined-by-$SLURM_ARRAY_JOB_ID") 2>/dev/null; then
+  sbatch --job-name=conelab-{name}-join --output="$folder/slurm-%j.log" \
+    --dependency="afterany:$SLURM_ARRAY_JOB_ID" --wrap "
+      '$program' merge '$folder'/shard-* -o '$folder'
+      '$program' run '$study' -o '$folder'{quick} --shard 1/1
+      '$program' report '$folder' -o '$folder/report'"
+fi
+exec "$program" run "$study" -o "$folder/shard-$SLURM_ARRAY_TASK_ID"{quick} \
+  --shard "$SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT"
+)",
+      fmt::arg("name", quoted(name)), fmt::arg("tasks", job.tasks),
+      fmt::arg("plain_folder", job.folder), fmt::arg("program", quoted(job.program)),
+      fmt::arg("study", quoted(job.study)), fmt::arg("folder", quoted(job.folder)),
+      fmt::arg("quick", job.quick ? " --quick" : ""));
 }
 
 }  // namespace conelab

@@ -5,13 +5,13 @@
 #include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/names.h"
-#include "core/call/call_text.h"
+#include "core/base/utf8.h"
+#include "core/call/call.h"
 #include "core/figure/text.h"
-#include "core/files/text.h"
 #include "core/study/attend_job.h"
 #include "core/study/call_json.h"
 #include "core/study/job_input.h"
-#include "core/trace/attention_input.h"
+#include "core/trace/trace.h"
 #include "core/tree/tree_file.h"
 
 namespace conelab {

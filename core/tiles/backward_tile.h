@@ -8,7 +8,7 @@
 
 #include "core/base/buffer.h"
 #include "core/tiles/head.h"
-#include "core/tiles/key_operands.h"
+#include "core/tiles/keys.h"
 #include "core/tiles/parameter_sums.h"
 #include "core/tiles/tile.h"
 

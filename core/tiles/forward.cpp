@@ -1,5 +1,5 @@
 // The forward pass: blocks of queries sweep over the tiles of keys with an online softmax
-// (row_sums.h).
+// (values.h).
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -14,8 +14,6 @@
 #include "core/tiles/attention.h"
 #include "core/tiles/column_lse.h"
 #include "core/tiles/keys.h"
-#include "core/tiles/non_finite_values.h"
-#include "core/tiles/row_sums.h"
 #include "core/tiles/row_weights.h"
 #include "core/tiles/sparse.h"
 #include "core/tiles/tile.h"

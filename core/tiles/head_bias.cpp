@@ -240,7 +240,7 @@ std::vector<int> HeadBias<T>::classes() const {
     std::vector<double>& by_number = slope.tensor.front();
     std::fill(by_number.begin(), by_number.end(), 0.0);
     row_->slope(values, static_cast<double>(offset), 1, slope);
-    const auto found = std::max_element(by_number.begin(), by_number.end());
+    const auto found = std::ranges::max_element(by_number);
     classes.push_back(static_cast<int>(found - by_number.begin()));
   }
   return classes;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -15,9 +16,46 @@
 #include "core/base/buffer.h"
 #include "core/call/plan.h"
 #include "core/simd/kernels.h"
-#include "core/tiles/clipped_run.h"
 
 namespace conelab {
+
+// Successive keys of one query, grouped by their clipped relative position c = clip(j - i', -k, k)
+// + k (Shaw et al., section 3.2).
+
+/// The first keys may share c = 0 and the last ones c = 2k; each key between them has its own c.
+class ClippedRun {
+ public:
+  /// `offset` is j - i' of the first of `count` keys; `clip` is k.
+  ClippedRun(std::int64_t offset, std::int64_t clip, std::int64_t count)
+      : last_(2 * clip),
+        first_(offset + clip),
+        count_(count),
+        left_(std::clamp<std::int64_t>(-first_, 0, count)),
+        right_(std::clamp<std::int64_t>(last_ + 1 - first_, 0, count)) {}
+
+  /// Sets out [count] to the entries c of a table [2k+1].
+  template <class T>
+  void spread(const T* table, T* out) const {
+    std::fill(out, out + left_, table[0]);
+    for (std::int64_t c = left_; c < right_; ++c) out[c] = table[first_ + c];
+    std::fill(out + right_, out + count_, table[last_]);
+  }
+  /// Adds the numbers [count] of the keys to the entries c of sums [2k+1].
+  template <class T, class N>
+  void gather(const T* numbers, N* sums) const {
+    double left = 0, right = 0;
+    for (std::int64_t c = 0; c < left_; ++c) left += static_cast<double>(numbers[c]);
+    for (std::int64_t c = left_; c < right_; ++c) sums[first_ + c] += static_cast<N>(numbers[c]);
+    for (std::int64_t c = right_; c < count_; ++c) right += static_cast<double>(numbers[c]);
+    sums[0] += static_cast<N>(left);
+    sums[last_] += static_cast<N>(right);
+  }
+
+ private:
+  std::int64_t last_, first_, count_;
+  /// Keys before `left_` have c = 0; those from `right_` on have c = 2k.
+  std::int64_t left_, right_;
+};
 
 template <class T>
 class HeadBias {
@@ -125,6 +163,62 @@ class HeadBias {
   [[nodiscard]] ClippedRun run(std::int64_t query, std::int64_t key, std::int64_t count) const {
     return {slice_.offset(query, key), clip_, count};
   }
+};
+
+// What a bias that depends on queries adds to the output (Shaw et al. eq. 3):
+//
+//   output_i += sum_j w_ij shaw_v[c],   c = clip(j - i', -k, k) + k
+//
+// The passes sum the weights of a query by c, which gives 2k + 1 numbers, and multiply these by
+// shaw_v at the end. This class holds shaw_v of one head.
+
+template <class T>
+class PositionValues {
+ public:
+  /// `values` are the parameters of the bias for this head.
+  PositionValues(const Plan& plan, const PartValues& values) : extents_(plan.extents) {
+    if (!plan.bias->of_queries) return;
+    const auto& given = values.tensor[static_cast<std::size_t>(RelativePositions::values)];
+    table_.assign(given.begin(), given.end());
+    clip_ = std::llround(values.p[static_cast<std::size_t>(RelativePositions::clip)]);
+  }
+
+  [[nodiscard]] bool exist() const { return !table_.empty(); }
+  /// Returns 2k + 1, or 0 if there are no such values.
+  [[nodiscard]] std::int64_t count() const { return exist() ? 2 * clip_ + 1 : 0; }
+  /// Returns the positions c of successive keys of a query, the first of which is `key`.
+  [[nodiscard]] ClippedRun run(std::int64_t query, std::int64_t key, std::int64_t keys) const {
+    return {extents_.slice().offset(query, key), clip_, keys};
+  }
+  /// Adds the product of a query's weights by position [2k+1] and shaw_v to out [d_v].
+  void add(const T* weights, T* out) const {
+    const T* value = table_.data();
+    for (std::int64_t c = 0; c < count(); ++c, value += extents_.value) {
+      for (std::int64_t x = 0; x < extents_.value; ++x) out[x] += weights[c] * value[x];
+    }
+  }
+  /// Sets slopes [2k+1] to dL/d(weight) by position, given dL/d(output) [d_v] of a query.
+  void slopes(const Kernels<T>& kernels, const T* upstream, T* slopes) const {
+    const auto size = static_cast<int>(extents_.value);
+    for (std::int64_t c = 0; c < count(); ++c) {
+      slopes[c] =
+          static_cast<T>(kernels.exact_product(upstream, table_.data() + c * extents_.value, size));
+    }
+  }
+  /// Adds to dL/d(shaw_v), given the weights by position and dL/d(output) of a query.
+  void collect(const double* weights, const T* upstream, PartValues& gradient) const {
+    double* out = gradient.tensor[static_cast<std::size_t>(RelativePositions::values)].data();
+    for (std::int64_t c = 0; c < count(); ++c, out += extents_.value) {
+      for (std::int64_t x = 0; x < extents_.value; ++x) {
+        out[x] += weights[c] * static_cast<double>(upstream[x]);
+      }
+    }
+  }
+
+ private:
+  Extents extents_;
+  std::int64_t clip_ = 0;
+  std::vector<T> table_;  ///< [2k+1 × d_v] shaw_v; empty if there are no such values.
 };
 
 }  // namespace conelab

@@ -130,7 +130,7 @@ bool Tiles<S>::sees_any(const QueryGroup<T>& queries, const KeyTile<T>& keys, Co
   mask_->visible(
       {index_, queries.first, queries.first + queries.rows, keys.first, keys.first + keys.count},
       sees_.data());
-  return !mask_->has_holes() || std::find(sees_.begin(), sees_.end(), 1) != sees_.end();
+  return !mask_->has_holes() || std::ranges::find(sees_, 1) != sees_.end();
 }
 
 template <class S>

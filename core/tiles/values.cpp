@@ -1,7 +1,10 @@
 #include "core/tiles/values.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "core/tiles/aggregate.h"
 #include "core/tiles/tile_size.h"
@@ -107,5 +110,87 @@ template class PackedValues<float>;
 template class PackedValues<double>;
 template class PackedValues<Float16>;
 template class PackedValues<Bfloat16>;
+
+template <class S>
+NonFiniteValues<S>::NonFiniteValues(Aggregate aggregate, const TokenRows<const S>& values,
+                                    std::vector<std::int64_t> keys)
+    : aggregate_(aggregate),
+      values_(values),
+      keys_(std::move(keys)),
+      sums_(static_cast<std::size_t>(values.columns), T(0)) {
+  for (const std::int64_t key : keys_) add(key, sums_.data());
+}
+
+template <class S>
+void NonFiniteValues<S>::add_seen(const Mask& mask, std::int64_t element, std::int64_t query,
+                                  S* output) const {
+  if (keys_.empty()) return;
+  const Cover cover = mask.cover({element, query, query + 1, keys_.front(), keys_.back() + 1});
+  if (cover == Cover::none) return;
+  std::vector<T> sums = sums_;
+  if (cover == Cover::partial) {
+    std::fill(sums.begin(), sums.end(), T(0));
+    for (const std::int64_t key : keys_) {
+      if (mask.admits(element, query, key)) add(key, sums.data());
+    }
+  }
+  for (std::int64_t c = 0; c < values_.columns; ++c) {
+    const T sum = sums[static_cast<std::size_t>(c)];
+    if (sum != 0) output[c] = static_cast<S>(output[c] + sum);
+  }
+}
+
+template <class S>
+void NonFiniteValues<S>::add(std::int64_t key, T* sums) const {
+  const S* value = values_.row(key);
+  for (std::int64_t c = 0; c < values_.columns; ++c) {
+    const T x = is_midpoint(aggregate_) ? std::numeric_limits<T>::quiet_NaN() : T(value[c]);
+    if (!std::isfinite(x)) sums[c] += x;
+  }
+}
+
+template class NonFiniteValues<float>;
+template class NonFiniteValues<double>;
+template class NonFiniteValues<Float16>;
+template class NonFiniteValues<Bfloat16>;
+
+template <class T>
+RowSums<T>::RowSums(int rows, std::ptrdiff_t stride)
+    : stride_(stride),
+      sums_(static_cast<std::size_t>(rows * stride), T(0)),
+      totals_(static_cast<std::size_t>(rows), 0.0),
+      references_(totals_.size(), no_reference<T>) {}
+
+template <class T>
+bool RowSums<T>::any_moved(const WeightTile<T>& tile, int row) const {
+  const T* before = references(row);
+  int any = 0;  // There is no early exit, so that the loop can be vectorised.
+  for (int r = 0; r < tile.score.rows; ++r) {
+    any |= static_cast<int>(tile.reference[r] != before[r]) |
+           static_cast<int>(is_lost(tile.reference[r], tile.row_maximum[r]));
+  }
+  return any != 0;
+}
+
+template <class T>
+void RowSums<T>::move_reference(int row, T reference) {
+  T& m = references_[static_cast<std::size_t>(row)];
+  const T before = std::exchange(m, reference);
+  if (before == no_reference<T>) return;  // The row has no sums yet.
+  const T scale = std::exp(before - reference);
+  totals_[static_cast<std::size_t>(row)] *= static_cast<double>(scale);
+  T* own = sums(row);
+  for (std::ptrdiff_t c = 0; c < stride_; ++c) own[c] *= scale;
+}
+
+template <class T>
+void RowSums<T>::add(const WeightTile<T>& tile, int row) {
+  for (int r = 0; r < tile.score.rows; ++r) {
+    totals_[static_cast<std::size_t>(row + r)] += static_cast<double>(tile.row_sum[r]);
+  }
+}
+
+template class RowSums<float>;
+template class RowSums<double>;
 
 }  // namespace conelab

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "core/base/find_named.h"
+#include "core/base/names.h"
 
 namespace conelab {
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <cctype>
 
-#include "core/base/find_named.h"
+#include "core/base/names.h"
 #include "core/files/inspect.h"
 
 namespace conelab {
@@ -14,7 +14,7 @@ namespace {
 
 bool may_be_tensor(std::size_t rank, std::size_t most, const std::string& type) {
   const auto types = {"f16", "f32", "f64", "bf16"};
-  return rank >= 2 && rank <= most && std::find(types.begin(), types.end(), type) != types.end();
+  return rank >= 2 && rank <= most && std::ranges::find(types, type) != types.end();
 }
 
 /// Splits "model.layers.0.q_proj" into words.
@@ -40,7 +40,7 @@ const std::array<Role, 3>& roles() {
 
 bool means(const std::string& word, std::size_t role) {
   const Role& words = roles()[role];
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return std::ranges::find(words, word) != words.end();
 }
 
 /// Whether `other` is the name of q with the words of a role in the place of those of q.
@@ -58,9 +58,8 @@ bool is_twin(const std::string& query, const std::string& other, std::size_t rol
 
 std::string twin_of(const std::vector<NamedArray>& arrays, const std::string& query,
                     std::size_t role) {
-  const auto found = std::find_if(arrays.begin(), arrays.end(), [&](const NamedArray& array) {
-    return is_twin(query, array.name, role);
-  });
+  const auto found = std::ranges::find_if(
+      arrays, [&](const NamedArray& array) { return is_twin(query, array.name, role); });
   return found == arrays.end() ? "" : found->name;
 }
 
@@ -69,7 +68,7 @@ std::string only_one_of(const std::vector<NamedArray>& arrays, std::size_t role)
   std::string found;
   for (const NamedArray& array : arrays) {
     const auto words = words_of(array.name);
-    if (std::none_of(words.begin(), words.end(), [&](const auto& w) { return means(w, role); })) {
+    if (std::ranges::none_of(words, [&](const auto& w) { return means(w, role); })) {
       continue;
     }
     if (!found.empty()) return "";
@@ -123,14 +122,12 @@ ArrayNames guess_arrays(const std::vector<NamedArray>& arrays) {
   const std::string key = only_one_of(arrays, 1), value = only_one_of(arrays, 2);
   const auto is_query = [](const NamedArray& array) {
     const auto words = words_of(array.name);
-    return std::any_of(words.begin(), words.end(),
-                       [](const std::string& word) { return means(word, 0); });
+    return std::ranges::any_of(words, [](const std::string& word) { return means(word, 0); });
   };
-  auto found = std::find_if(arrays.begin(), arrays.end(), is_query);
+  auto found = std::ranges::find_if(arrays, is_query);
   if (found == arrays.end()) {
-    found = std::find_if(arrays.begin(), arrays.end(), [&](const NamedArray& array) {
-      return array.name != key && array.name != value;
-    });
+    found = std::ranges::find_if(
+        arrays, [&](const NamedArray& array) { return array.name != key && array.name != value; });
   }
   if (found == arrays.end()) found = arrays.begin();
   const auto or_else = [](const std::string& twin, const std::string& other) {

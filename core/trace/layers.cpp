@@ -27,7 +27,7 @@ std::vector<std::string> words_between_dots(const std::string& name) {
 std::vector<std::string> by_parent(const std::vector<std::string>& groups) {
   std::vector<std::string> sorted;
   for (const std::string& each : groups) {
-    if (std::find(sorted.begin(), sorted.end(), each) != sorted.end()) continue;
+    if (std::ranges::find(sorted, each) != sorted.end()) continue;
     const std::vector<std::string> layers = layers_beside(groups, each);
     sorted.insert(sorted.end(), layers.begin(), layers.end());
   }
@@ -93,12 +93,12 @@ std::vector<std::string> layers_beside(const std::vector<std::string>& groups,
   for (const std::string& each : groups) {
     if (folder_of(each) == folder_of(group)) layers.push_back(each);
   }
-  std::stable_sort(layers.begin(), layers.end(), naturally_before);
+  std::ranges::stable_sort(layers, naturally_before);
   return layers;
 }
 
 std::vector<std::string> layers_up_to(std::vector<std::string> layers, const std::string& group) {
-  const auto at = std::find(layers.begin(), layers.end(), group);
+  const auto at = std::ranges::find(layers, group);
   if (at == layers.end()) return {group};
   layers.erase(at + 1, layers.end());
   return layers;
@@ -116,7 +116,7 @@ std::vector<std::string> short_names(const std::vector<std::string>& names) {
     const auto word = [&](const auto& words) {
       return words[from_end ? words.size() - 1 - at : at];
     };
-    return std::all_of(all.begin(), all.end(), [&](const auto& words) {
+    return std::ranges::all_of(all, [&](const auto& words) {
       return at + 1 < words.size() && word(words) == word(all.front());
     });
   };

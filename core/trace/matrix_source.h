@@ -62,4 +62,10 @@ class MatrixSource {
 [[nodiscard]] std::shared_ptr<MatrixSource> difference_source(std::shared_ptr<MatrixSource> a,
                                                               std::shared_ptr<MatrixSource> b);
 
+// The cells of one head of a stored map (core/trace/trace.h): nothing is computed.
+
+/// Returns the matrix of one head of a stored map.
+[[nodiscard]] std::shared_ptr<MatrixSource> stored_source(std::shared_ptr<const StoredMap> map,
+                                                          std::int64_t batch, std::int64_t head);
+
 }  // namespace conelab

@@ -1,15 +1,21 @@
 #include "core/trace/trace.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <iterator>
+#include <utility>
 
 #include "core/base/error.h"
+#include "core/base/half.h"
 #include "core/base/names.h"
+#include "core/base/utf8.h"
+#include "core/call/call.h"
 #include "core/files/inspect.h"
 #include "core/files/sandbox.h"
-#include "core/files/text.h"
 #include "core/trace/array_choice.h"
-#include "core/trace/attention_input.h"
 #include "core/trace/layers.h"
 
 namespace conelab {
@@ -263,6 +269,173 @@ std::vector<std::string> groups_to_open(const Inspection& inspection, const Arra
   if (groups.empty() && names.weights.empty() && or_stored) groups = stored_maps(inspection);
   const bool none = groups.empty() && names.query.empty();
   return none ? groups_with_weights(arrays_of(inspection, 5), names.weights) : groups;
+}
+
+namespace {
+
+/// Rounds to the nearest number of `dtype`, in place.
+template <class T>
+void round_to(Dtype dtype, std::vector<T>& numbers) {
+  if constexpr (sizeof(T) == 2) return;  // The type itself is the rounded one.
+  for (T& x : numbers) {
+    if (dtype == Dtype::f16) x = static_cast<T>(from_f16(to_f16(x)));
+    if (dtype == Dtype::bf16) x = static_cast<T>(from_bf16(to_bf16(x)));
+  }
+}
+
+/// Returns the numbers of an array of indices. Throws a failure for a number that is not whole.
+Array<std::int64_t> whole_numbers(const std::string& name, const Array<double>& from) {
+  Array<std::int64_t> to{from.extents, {}};
+  for (const double x : from.data) {
+    if (x != std::floor(x) || std::abs(x) >= 0x1p63)
+      fail("{} holds {} (expected whole numbers)", name, x);
+    to.data.push_back(static_cast<std::int64_t>(x));
+  }
+  return to;
+}
+
+}  // namespace
+
+template <class T>
+AttentionInput<T> attention_input(Input&& file, Dtype dtype) {
+  AttentionInput<T> input;
+  input.key = file.key ? to_tensor<T>(std::move(*file.key)) : to_tensor<T>(file.query);
+  input.value = file.value ? to_tensor<T>(std::move(*file.value)) : to_tensor<T>(file.query);
+  input.query = to_tensor<T>(std::move(file.query));
+  if (file.output_grad) input.output_grad = to_tensor<T>(std::move(*file.output_grad));
+  for (auto* tensor : {&input.query, &input.key, &input.value, &input.output_grad}) {
+    round_to(dtype, tensor->owned().data);
+  }
+  if (!file.mask.empty()) input.allowed_sizes = file.mask_sizes;
+  input.allowed = std::move(file.mask);
+  for (auto& [name, tensor] : file.parameters) {
+    const std::vector<double> numbers = to_doubles(tensor);
+    if (name == "edge") {
+      input.indices[name] = whole_numbers(name, {tensor.extents, numbers});
+      continue;
+    }
+    Array<T>& to = input.tensors[name];
+    to.extents = tensor.extents;
+    for (const double x : numbers) to.data.push_back(static_cast<T>(x));
+    round_to(dtype, to.data);
+  }
+  return input;
+}
+template AttentionInput<float> attention_input(Input&&, Dtype);
+template AttentionInput<double> attention_input(Input&&, Dtype);
+template AttentionInput<Float16> attention_input(Input&&, Dtype);
+template AttentionInput<Bfloat16> attention_input(Input&&, Dtype);
+
+namespace {
+
+struct StoredPlace {
+  const char *group, *variable, *name;  ///< `group` is the path without the first slash.
+};
+constexpr StoredPlace places[] = {
+    {"attention/weights", "weight", "weights"}, {"attention/logits", "logit", "logits"},
+    {"attention/output", "output", "output"},   {"attention/gradients", "q", "dL/dq"},
+    {"attention/gradients", "k", "dL/dk"},      {"attention/gradients", "v", "dL/dv"}};
+
+bool is_gradients(const StoredPlace& place) {
+  return std::string(place.group).ends_with("gradients");
+}
+
+/// A gradient has a path of its own; other maps have that of their group.
+std::string path_of(const StoredPlace& place) {
+  const std::string group = std::string("/") + place.group;
+  return is_gradients(place) ? group + "/" + place.variable : group;
+}
+
+const StoredPlace* place_at(const std::string& path) {
+  const auto found = std::ranges::find_if(
+      places, [&](const StoredPlace& place) { return path_of(place) == path; });
+  return found == std::end(places) ? nullptr : found;
+}
+
+std::vector<std::string> tokens_of(const LabelledArray& array, const std::string& axis) {
+  const auto* texts = array.data<std::string>(axis + "_token");
+  return texts ? *texts : std::vector<std::string>();
+}
+
+/// Returns the call of a result as a title; empty if the file does not say.
+std::string call_of_result(const std::string& file, const SandboxLimits& limits) {
+  const auto entry = find_labelled_sandboxed(file, "attention", limits);
+  const std::string text = entry ? attribute_or_empty(entry->attributes, "call") : "";
+  if (text.empty()) return "";
+  try {
+    return call_title(call_from_text(text));
+  } catch (const Error&) {
+    return text;  // Of a version that knows other operators.
+  }
+}
+
+/// Takes the numbers out of a variable.
+void take_numbers(LabelledVariable& variable, const std::string& where, StoredMap& map) {
+  if (auto* floats = std::get_if<std::vector<float>>(&variable.data)) {
+    map.numbers = std::move(*floats);
+  } else if (auto* doubles = std::get_if<std::vector<double>>(&variable.data)) {
+    map.numbers = std::move(*doubles);
+  } else {
+    fail("{}: wrong dtype (expected floating-point numbers)", where);
+  }
+}
+
+void set_axes(const LabelledArray& array, const LabelledVariable& variable,
+              const std::string& where, StoredMap& map) {
+  const std::vector<std::string>& axes = variable.axes;
+  const auto known = [&](const std::string& name) { return array.axis(name) != nullptr; };
+  if (axes.size() != 4 || !std::ranges::all_of(axes, known)) {
+    fail("{}: wrong axes (expected batch, head, token and key or feature, found [{}])", where,
+         fmt::join(axes, ", "));
+  }
+  const auto size = [&](std::size_t i) {
+    return static_cast<std::int64_t>(array.axis(axes[i])->size());
+  };
+  map.batch = size(0), map.head = size(1), map.rows = size(2), map.columns = size(3);
+  map.row_axis = axes[2];
+  map.column_axis = axes[3] == "value_feature" ? "feature" : axes[3];
+  map.row_token = tokens_of(array, axes[2]);
+  map.column_token = tokens_of(array, axes[3]);
+}
+
+}  // namespace
+
+bool is_stored_map(const std::string& group) { return place_at(group) != nullptr; }
+
+std::string group_title(const std::string& group) {
+  if (const StoredPlace* place = place_at(group)) return place->name;
+  return group.starts_with('/') ? group.substr(1) : group;
+}
+
+std::vector<std::string> stored_maps(const Inspection& inspection) {
+  std::vector<std::string> paths;
+  for (const StoredPlace& place : places) {
+    const std::string array = std::string("/") + place.group + "/" + place.variable;
+    const bool there = std::ranges::any_of(inspection.items, [&](const InspectedItem& item) {
+      return item.path == array && item.kind == ItemKind::array && item.extents.size() == 4;
+    });
+    if (there) paths.push_back(path_of(place));
+  }
+  return paths;
+}
+
+std::shared_ptr<const StoredMap> load_stored_map(const std::string& file, const std::string& group,
+                                                 const std::function<bool()>& cancelled) {
+  const StoredPlace* place = place_at(group);
+  const SandboxLimits limits{.cancelled = cancelled};
+  auto array = place ? find_labelled_sandboxed(file, place->group, limits) : std::nullopt;
+  const auto is_it = [&](const LabelledVariable& v) { return v.name == place->variable; };
+  const auto variable = array ? std::ranges::find_if(array->variables, is_it)
+                              : std::vector<LabelledVariable>::iterator();
+  if (!array || variable == array->variables.end()) fail("{}: holds no {}", file, group);
+  auto map = std::make_shared<StoredMap>();
+  const std::string where = file + ":" + group;
+  map->name = place->name;
+  set_axes(*array, *variable, where, *map);
+  take_numbers(*variable, where, *map);
+  map->title = call_of_result(file, limits);
+  if (map->title.empty()) map->title = std::filesystem::path(file).stem().string();
+  return map;
 }
 
 }  // namespace conelab

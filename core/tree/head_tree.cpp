@@ -152,7 +152,7 @@ std::vector<double> pair_logits(const Plan& plan, const AttentionInput<double>& 
 }
 
 bool pads(const Plan& plan) {
-  return std::any_of(plan.masks.begin(), plan.masks.end(), [](const PlannedMask& mask) {
+  return std::ranges::any_of(plan.masks, [](const PlannedMask& mask) {
     return mask.row->operand == MaskOperand::lengths;
   });
 }

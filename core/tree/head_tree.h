@@ -19,7 +19,6 @@
 #include "core/operators/operator.h"
 #include "core/tree/merge.h"
 #include "core/tree/order.h"
-#include "core/tree/placed.h"
 #include "core/tree/segmentation.h"
 
 namespace conelab::tree {
@@ -45,7 +44,7 @@ struct HeadTree {
   Dendrogram dendrogram;
   /// The tokens as points of the family's model. Absent if the similarity is no cone family.
   std::optional<HeadElements> placed;
-  /// [n − 1] A common ancestor of the tokens of each merge (placed.h). Empty if there is no family.
+  /// [n − 1] A common ancestor of the tokens of each merge (merge.h). Empty if there is no family.
   std::vector<std::optional<geometry::Element>> ancestors;
   /// The segmentation by the attention weights. Absent if there are not as many queries as keys.
   std::optional<Segmentation> segmentation;

@@ -80,8 +80,8 @@ std::vector<std::int64_t> levels(const AncestorOrder& order) {
     for (std::size_t j = 0; j < n; ++j) count[j] += order.ancestor[i * n + j];
   }
   std::iota(by_count.begin(), by_count.end(), std::size_t{0});
-  std::stable_sort(by_count.begin(), by_count.end(),
-                   [&](std::size_t a, std::size_t b) { return count[a] < count[b]; });
+  std::ranges::stable_sort(by_count,
+                           [&](std::size_t a, std::size_t b) { return count[a] < count[b]; });
   std::vector<std::int64_t> level(n);
   for (const std::size_t j : by_count) {
     for (std::size_t i = 0; i < n; ++i) {

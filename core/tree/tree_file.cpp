@@ -216,8 +216,7 @@ class Blocks {
   Blocks(const LabelledArray& group, const std::string& where, const std::string& name,
          std::size_t heads, std::size_t block)
       : block_(block) {
-    const LabelledVariable* found = group.variable(name);
-    data_ = found == nullptr ? nullptr : std::get_if<std::vector<T>>(&found->data);
+    data_ = group.data<T>(name);
     if (data_ == nullptr || data_->size() != heads * block) {
       fail("{}: no usable variable '{}' (expected {} numbers)", where, name, heads * block);
     }
@@ -289,17 +288,10 @@ std::optional<geometry::Element> read_element(const geometry::ConeSystem& system
                            "tree/placed");
 }
 
-std::string placed_cone(const LabelledArray& group) {
-  for (const auto& [name, value] : group.attributes) {
-    const auto* text = std::get_if<std::string>(&value);
-    if (name == "cone" && text != nullptr) return *text;
-  }
-  fail("tree/placed: attribute 'cone' is missing");
-}
-
 void read_placed(const LabelledArray& group, StoredTrees& out) {
   const std::size_t heads = out.trees.size(), n = out.trees.front().size;
-  const std::string cone = placed_cone(group);
+  const std::string cone = attribute_or_empty(group.attributes, "cone");
+  if (cone.empty()) fail("tree/placed: attribute 'cone' is missing");
   const auto& infos = geometry::cone_family(cone).parameters;
   const LabelledAxis* axis = group.axis("coordinate");
   if (axis == nullptr) fail("tree/placed: axis 'coordinate' is missing");
@@ -381,17 +373,11 @@ StoredTrees read_trees(const LabelledFile& file) {
   out.labels.batch = static_cast<std::int64_t>(extent(*depth, "batch"));
   out.labels.head = static_cast<std::int64_t>(extent(*depth, "head"));
   const std::size_t n = extent(*depth, "token");
-  bool heights = false;
-  for (const auto& [name, value] : depth->attributes) {
-    const auto* text = std::get_if<std::string>(&value);
-    heights = heights || (name == "depth_is" && text != nullptr && text->starts_with("minus"));
-  }
+  const bool heights = attribute_or_empty(depth->attributes, "depth_is").starts_with("minus");
   const auto heads = static_cast<std::size_t>(out.labels.batch * out.labels.head);
-  if (const LabelledVariable* text = depth->variable("token_text")) {
-    if (const auto* list = std::get_if<std::vector<std::string>>(&text->data)) {
-      const bool rows = list->size() == n * static_cast<std::size_t>(out.labels.batch);
-      if (list->size() == n || rows) out.labels.tokens = *list;
-    }
+  if (const auto* list = depth->data<std::string>("token_text")) {
+    const bool rows = list->size() == n * static_cast<std::size_t>(out.labels.batch);
+    if (list->size() == n || rows) out.labels.tokens = *list;
   }
   const Blocks<double> numbers(*depth, "tree/depth", "lca_depth", heads, n * n);
   for (std::size_t h = 0; h < heads; ++h) {

@@ -8,7 +8,7 @@
 //                      leaf_order [batch, head, leaf]
 //   tree/placed        token_point [batch, head, token, coordinate], token_potential [.., token];
 //                      merge_point [.., merge, coordinate], merge_potential [.., merge]: a common
-//                      ancestor of the tokens of each merge (placed.h), NaN where there is none;
+//                      ancestor of the tokens of each merge (merge.h), NaN where there is none;
 //                      parameter [.., parameter] of the family (cone families only). Attributes:
 //                      cone, the family, and model, that of the coordinates
 //   tree/segmentation  crossing, uniform, relative [batch, head, boundary];

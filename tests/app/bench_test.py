@@ -209,7 +209,7 @@ class Bench(ProgramTest):
         finished = out.read_bytes()
         # As a kill leaves it that comes while the samples are discarded.
         (self.folder / "b.h5.parts").mkdir()
-        (self.folder / "b.h5.parts/case-00000-round-000.h5").touch()
+        (self.folder / "b.h5.parts/case-00000-round-000.txt").touch()
         said = self.ok("bench", "-o", out, *QUICK, "--resume").out
         self.assertIn(f"{out} was finished already: nothing was left to measure", said.splitlines())
         self.assertNotIn("written", said)

@@ -4,8 +4,8 @@
 #include <thread>
 
 #include "app/command_line.h"
+#include "app/output.h"
 #include "app/progress.h"
-#include "app/report_error.h"
 #include "core/base/duration.h"
 
 namespace conelab {

@@ -82,7 +82,7 @@ def computes(process):
 
 def sealed_samples(out):
     """Those of an unfinished `bench -o OUT`."""
-    return sorted(out.with_name(out.name + ".parts").glob("case-*.h5"))
+    return sorted(out.with_name(out.name + ".parts").glob("case-*.txt"))
 
 
 class ProgramTest(unittest.TestCase):
@@ -95,6 +95,15 @@ class ProgramTest(unittest.TestCase):
     def hang_ups(self, disposition):
         """What programs do about SIGHUP that start in this test; under nohup it would be ignored."""
         self.addCleanup(signal.signal, signal.SIGHUP, signal.signal(signal.SIGHUP, disposition))
+
+    def write_study(self, text, name="s.toml"):
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    def index(self, folder):
+        """The index of a study's folder, which the test's folder holds."""
+        return json.loads((self.folder / folder / "index.json").read_text())
 
     def ok(self, *arguments, **options):
         result = run(*arguments, **options)

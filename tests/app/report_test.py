@@ -53,15 +53,13 @@ class Text(HTMLParser):
 class Report(ProgramTest):
     def setUp(self):
         super().setUp()
-        self.spec = self.folder / "study.toml"
-        self.spec.write_text(STUDY)
+        self.spec = self.write_study(STUDY)
         self.ok("run", self.spec, "-o", self.folder / "runs")
         self.out = self.folder / "report"
         self.ok("report", self.folder / "runs", "-o", self.out)
 
     def jobs(self, kind):
-        index = json.loads((self.folder / "runs/index.json").read_text())
-        return [job for job in index["jobs"] if job["kind"] == kind]
+        return [job for job in self.index("runs")["jobs"] if job["kind"] == kind]
 
     def check(self):
         """The problems that --check finds."""

@@ -1,6 +1,5 @@
 """`run` and `merge`: resumption after kills, shards, failures, errors of a study with their lines."""
 import hashlib
-import json
 import os
 import random
 import signal
@@ -58,14 +57,6 @@ JOBS = 2 + 1 + 2 + 2 + 2
 
 
 class RunTest(ProgramTest):
-    def write(self, text, name="s.toml"):
-        path = self.folder / name
-        path.write_text(text)
-        return path
-
-    def index(self, folder):
-        return json.loads((self.folder / folder / "index.json").read_text())
-
     def contents(self, folder):
         """Digest of each file of each job by the job's name."""
         found = {}
@@ -81,7 +72,7 @@ class RunTest(ProgramTest):
 
 class Run(RunTest):
     def test_runs_everything_and_tells_where_it_is(self):
-        self.write(STUDY + BENCH)
+        self.write_study(STUDY + BENCH)
         said = self.study("out").out
         self.assertIn(f"{JOBS + 2} of {JOBS + 2} jobs done", said)
         index = self.index("out")
@@ -109,19 +100,19 @@ class Run(RunTest):
                          (self.folder / "out" / umbral["files"][0]).read_bytes())
 
     def test_what_is_done_is_not_done_again(self):
-        self.write(STUDY)
+        self.write_study(STUDY)
         self.study("out")
         before = {p: p.stat().st_mtime_ns for p in (self.folder / "out/jobs").iterdir()}
         said = self.study("out").out
         self.assertNotIn("done maps", said)
         self.assertEqual(before, {p: p.stat().st_mtime_ns for p in (self.folder / "out/jobs").iterdir()})
-        self.write(STUDY.replace('["penumbral", "umbral"]', '["penumbral", "umbral", "dot"]'))
+        self.write_study(STUDY.replace('["penumbral", "umbral"]', '["penumbral", "umbral", "dot"]'))
         said = self.study("out").out
         self.assertEqual([line for line in said.splitlines() if line.startswith("done ")][0][:14], "done trees-dot")
         self.assertEqual(said.count("done trees"), 1)
 
     def test_a_damaged_result_is_computed_again(self):
-        self.write(STUDY)
+        self.write_study(STUDY)
         self.study("out")
         job = next(j for j in self.index("out")["jobs"] if j["name"] == "trees-umbral")
         path = self.folder / "out" / job["files"][0]
@@ -133,7 +124,7 @@ class Run(RunTest):
         self.assertEqual(path.read_bytes(), sound)
 
     def test_killed_at_random_moments_and_resumed_equals_one_run(self):
-        self.write(STUDY)
+        self.write_study(STUDY)
         self.study("whole")
         whole = self.contents("whole")
         moments = random.Random(3)
@@ -153,7 +144,7 @@ class Run(RunTest):
         self.assertGreater(kills, 0)
 
     def test_interrupted_says_so_and_goes_on(self):
-        spec = self.write(STUDY + BENCH.replace("rounds = 2", "rounds = 40"))
+        spec = self.write_study(STUDY + BENCH.replace("rounds = 2", "rounds = 40"))
         out = self.folder / "out"
         process = start("run", spec, "-o", out)
         self.addCleanup(process.kill)
@@ -168,7 +159,7 @@ class Run(RunTest):
     def test_a_failed_job_does_not_stop_the_others(self):
         with h5py.File(self.folder / "bad.h5", "w") as file:
             file["q"] = [[1.0, 2.0], [3.0, -1.0]]  # A height below 0 is outside of the half-space.
-        self.write('[[attend]]\nname = "bad"\ninput = "bad.h5"\nsimilarity = "umbral"\nmap = "none"\n'
+        self.write_study('[[attend]]\nname = "bad"\ninput = "bad.h5"\nsimilarity = "umbral"\nmap = "none"\n'
                    '[[figure]]\nname = "of_bad"\nkind = "heatmap"\ninput = "bad"\n' + STUDY.split("\n", 2)[2])
         result = run("run", self.folder / "s.toml", "-o", self.folder / "out")
         self.assertEqual(result.status, 1, result)
@@ -179,7 +170,7 @@ class Run(RunTest):
         self.assertEqual(states["of_bad"]["status"], "waiting")
 
     def test_a_dry_run_lists_the_jobs_and_writes_nothing(self):
-        self.write(STUDY + BENCH)
+        self.write_study(STUDY + BENCH)
         said = self.study("out", "--dry-run").out
         self.assertEqual(len(said.splitlines()), JOBS + 2 + 2)
         self.assertRegex(said, r"cost +bench +to do +~\d")
@@ -187,7 +178,7 @@ class Run(RunTest):
         self.assert_clean("s.toml")
 
     def test_jobs_beside_each_other_give_the_same(self):
-        self.write(STUDY)
+        self.write_study(STUDY)
         self.study("one")
         self.study("four", "--jobs", "4")
         names = [[job["name"] for job in self.index(folder)["jobs"]] for folder in ("one", "four")]
@@ -196,7 +187,7 @@ class Run(RunTest):
         self.assertEqual(len(svg), 4)
 
     def test_two_runs_in_one_folder_are_refused(self):
-        spec = self.write(STUDY + BENCH.replace("rounds = 2", "rounds = 40"))
+        spec = self.write_study(STUDY + BENCH.replace("rounds = 2", "rounds = 40"))
         process = start("run", spec, "-o", self.folder / "out")
         self.addCleanup(process.kill)
         self.wait_until((self.folder / "out/index.json").exists, process)
@@ -205,15 +196,15 @@ class Run(RunTest):
         process.communicate(timeout=PATIENCE)
 
     def test_every_error_comes_with_its_line(self):
-        spec = self.write('[[attend]]\nname = "a"\ninput = "none.h5"\nsimilarty = "dot"\n[[atend]]\n')
+        spec = self.write_study('[[attend]]\nname = "a"\ninput = "none.h5"\nsimilarty = "dot"\n[[atend]]\n')
         result = run("run", spec)
         self.assertEqual(result.status, 2)
         lines = result.err.splitlines()
         self.assertEqual([line.split(": ")[2] for line in lines], [f"{spec}:{n}" for n in (3, 5)], result)
         self.assertIn("did you mean 'attend'?", lines[1])
-        self.write(f'[[attend]]\ninput = "{TRACE}:/german/layer3"\nsimilarty = "dot"\n')
+        self.write_study(f'[[attend]]\ninput = "{TRACE}:/german/layer3"\nsimilarty = "dot"\n')
         self.fails(2, "run", spec, says="similarity")
-        self.write("[[train]]\nx = 1\n")
+        self.write_study("[[train]]\nx = 1\n")
         self.fails(2, "run", spec, says=["unknown key or kind of job 'train'", "attend, bench"])
         self.fails(1, "run", self.folder / "none.toml", says="none.toml")
         self.fails(2, "run", spec, "--shard", "3/2", says="")
@@ -221,7 +212,7 @@ class Run(RunTest):
 
 class Shards(RunTest):
     def test_three_with_one_killed_and_merged_equal_one_run(self):
-        self.write(STUDY)
+        self.write_study(STUDY)
         self.study("whole")
         process = start("run", self.folder / "s.toml", "-o", self.folder / "part2", "--shard", "2/3")
         self.wait_until(lambda: list((self.folder / "part2").glob("jobs/*.json")), process)
@@ -241,21 +232,21 @@ class Shards(RunTest):
         self.assertEqual(self.contents("all"), self.contents("whole"))
 
     def test_merge_names_duplicates_and_conflicts(self):
-        self.write(STUDY + BENCH)
+        self.write_study(STUDY + BENCH)
         self.study("a")
         self.study("b")
         result = run("merge", self.folder / "a", self.folder / "b", "-o", self.folder / "all")
         self.assertEqual(result.status, 1)
         self.assertIn("duplicate maps-dot: in ", result.out)
         self.assertIn("conflict cost: in ", result.out)
-        self.write("[[bench]]\nlengths = [16]\nrounds = 1\noperators = 'dot'\n", "other.toml")
+        self.write_study("[[bench]]\nlengths = [16]\nrounds = 1\noperators = 'dot'\n", "other.toml")
         self.study("other", spec=self.folder / "other.toml")
         self.fails(2, "merge", self.folder / "a", self.folder / "other", "-o", self.folder / "x",
                    says="different studies")
         self.fails(1, "merge", self.folder / "none", "-o", self.folder / "x", says="none")
 
     def test_slurms_script_is_one_for_bash(self):
-        spec = self.write(STUDY)
+        spec = self.write_study(STUDY)
         script = self.folder / "s.sh"
         self.study("out", "--slurm", script)
         text = script.read_text()

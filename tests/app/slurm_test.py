@@ -1,7 +1,6 @@
 """The script of `run --slurm` on a real Slurm of one node, which this test starts in its own folder.
 
 Skipped without Slurm or without root; `./dev test --slurm` installs Debian's slurm-wlm and munge."""
-import json
 import os
 import shutil
 import socket
@@ -112,7 +111,7 @@ class Slurm(ProgramTest):
         return not self.slurm("squeue", "-h")
 
     def test_an_array_with_a_requeued_task_gives_what_one_run_gives(self):
-        (self.folder / "s.toml").write_text(STUDY)
+        self.write_study(STUDY)
         out, script = self.folder / "out", self.folder / "s.sh"
         self.ok("run", self.folder / "s.toml", "-o", out, "--slurm", script)
         number = self.slurm("sbatch", "--parsable", script)
@@ -120,11 +119,11 @@ class Slurm(ProgramTest):
         self.until(lambda: list(out.glob("shard-4/jobs/*.parts/case-*")), "the benchmark did not begin")
         self.slurm("scontrol", "requeue", f"{number}_4")
         self.until(self.queue_is_empty, "the queue did not become empty")
-        index = json.loads((out / "index.json").read_text())
+        index = self.index("out")
         logs = "".join(log.read_text() for log in out.glob("*.log"))
         self.assertEqual([job["status"] for job in index["jobs"]], ["done"] * 13, logs)
         self.ok("run", self.folder / "s.toml", "-o", self.folder / "whole")
-        for job in json.loads((self.folder / "whole/index.json").read_text())["jobs"]:
+        for job in self.index("whole")["jobs"]:
             if job["kind"] != "bench":
                 for file in job["files"]:
                     self.assertEqual((out / file).read_bytes(), (self.folder / "whole" / file).read_bytes())

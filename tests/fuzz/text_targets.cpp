@@ -2,7 +2,7 @@
 #include <string>
 
 #include "core/base/error.h"
-#include "core/call/call_text.h"
+#include "core/call/call.h"
 #include "core/operators/operator.h"
 #include "core/study/study_file.h"
 #include "tests/fuzz/targets.h"

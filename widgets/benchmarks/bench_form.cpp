@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <functional>
 #include <regex>
 
 #include "core/base/error.h"
@@ -19,67 +18,45 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr int most_rounds = 10000;
+
 /// Reads one field. An error is stored under the field's name, without the name at its beginning.
-class Fields {
- public:
-  explicit Fields(std::map<std::string, std::string>& errors) : errors_(errors) {}
+template <class Reading>
+void read_field(BenchCheck& check, const std::string& field, const Reading& reading) {
+  try {
+    reading();
+  } catch (const Error& error) {
+    std::string text = error.what();
+    const std::string prefix = field + ": ";
+    if (text.starts_with(prefix)) text.erase(0, prefix.size());
+    check.errors.emplace(field, text);
+  }
+}
 
-  void read(const std::string& field, const std::function<void()>& reading) {
-    try {
-      reading();
-    } catch (const Error& error) {
-      std::string text = error.what();
-      const std::string prefix = field + ": ";
-      if (text.starts_with(prefix)) text.erase(0, prefix.size());
-      errors_.emplace(field, text);
-    }
+/// Returns the labels chosen or typed on an axis.
+Labels read_labels(const Axis& axis, const Labels& chosen) {
+  if (!axis.numeric) {
+    if (chosen.empty()) misuse("choose at least one");
+    return chosen;
   }
-  /// The labels chosen or typed on an axis.
-  void labels(const Axis& axis, const Labels& chosen, Labels& labels) {
-    read(axis.option, [&] {
-      if (!axis.numeric) {
-        if (chosen.empty()) misuse("choose at least one");
-        labels = chosen;
-        return;
-      }
-      const std::string& text = chosen.front();
-      if (text.empty()) misuse("expected a number, a list (256,512) or a range (256..4096:x2)");
-      labels = parse_labels(axis, axis.option, text);
-    });
-  }
-  void count(const std::string& field, const std::string& text, std::int64_t& value) {
-    read(field, [&] {
-      std::vector<std::int64_t> values;
-      if (!text.empty()) values = parse_integers(field, text);
-      if (values.size() != 1) misuse("expected one whole number from 1");
-      value = values.front();
-    });
-  }
-  void seed(const std::string& field, const std::string& text, std::uint64_t& value) {
-    read(field, [&] { value = sweep_of_items({{field, text}}).seed; });
-  }
-  void count_from_zero(const std::string& field, const std::string& text, std::int64_t& value) {
-    read(field, [&] {
-      const std::optional<std::int64_t> number = parse_integer(text);
-      if (!number || *number < 0) misuse("expected one whole number from 0");
-      value = *number;
-    });
-  }
-  void seconds(const std::string& field, const std::string& text, double& value) {
-    read(field, [&] {
-      const std::optional<double> number = parse_number(text);
-      if (!number || !(*number > 0)) misuse("expected a positive number of seconds");
-      value = *number;
-    });
-  }
+  const std::string& text = chosen.front();
+  if (text.empty()) misuse("expected a number, a list (256,512) or a range (256..4096:x2)");
+  return parse_labels(axis, axis.option, text);
+}
 
- private:
-  std::map<std::string, std::string>& errors_;
-};
+/// Throws misuse unless a sweep can have this number.
+void check_number(const std::string& name, const std::string& text) {
+  if (!parse_number(text)) misuse("expected one number (found '{}')", text);
+  const Sweep sweep = sweep_of_items({{name, text}});
+  check_sweep(sweep, {});
+  if (std::max(sweep.rounds, sweep.controls) > most_rounds) {
+    misuse("expected at most {} (found {})", most_rounds, text);
+  }
+}
 
 void check_devices(const Labels& chosen, const std::vector<DeviceState>& known) {
   for (const DeviceState& device : known) {
-    const bool wanted = std::find(chosen.begin(), chosen.end(), device.name) != chosen.end();
+    const bool wanted = std::ranges::find(chosen, device.name) != chosen.end();
     if (wanted && !device.available) misuse("{}: {}", device.name, device.about);
   }
 }
@@ -102,35 +79,31 @@ std::string plural(std::size_t count, const char* what) {
 BenchCheck check_bench(const BenchChoice& typed, const std::vector<std::string>& operators,
                        const std::vector<DeviceState>& devices) {
   BenchCheck check;
-  Sweep& sweep = check.sweep;
-  sweep.cold = typed.cold;
-  Fields fields(check.errors);
-  for (const Axis& axis : axes()) {
-    fields.labels(axis, typed.labels[index_of(axis)], sweep[axis]);
+  std::vector<std::pair<std::string, std::string>> items = {{"cold", typed.cold ? "1" : "0"}};
+  for (const BenchField& field : bench_fields) {
+    const std::string& text = typed.*field.text;
+    read_field(check, field.name, [&] {
+      check_number(field.name, text);
+      items.emplace_back(field.name, text);
+    });
   }
-  fields.read("devices", [&] { check_devices(sweep["device"], devices); });
-  std::int64_t rounds = 0, controls = 0;
-  fields.count("batch", typed.batch, sweep.batch);
-  fields.count("rounds", typed.rounds, rounds);
-  fields.count_from_zero("controls", typed.controls, controls);
-  fields.seed("seed", typed.seed, sweep.seed);
-  fields.seconds("time_limit", typed.time_limit, sweep.time_limit);
-  fields.read("rounds", [&] {
-    if (rounds > 10000) misuse("expected at most 10000 (found {})", rounds);
-  });
-  fields.read("controls", [&] {
-    if (controls > 10000) misuse("expected at most 10000 (found {})", controls);
-  });
-  sweep.rounds = static_cast<int>(rounds);
-  sweep.controls = static_cast<int>(controls);
-  if (check.sound()) fields.read("operators", [&] { check_sweep(sweep, operators); });
+  Sweep& sweep = check.sweep = sweep_of_items(items);
+  for (const Axis& axis : axes()) {
+    read_field(check, axis.option,
+               [&] { sweep[axis] = read_labels(axis, typed.labels[index_of(axis)]); });
+  }
+  read_field(check, "devices", [&] { check_devices(sweep["device"], devices); });
+  if (check.sound()) {
+    read_field(check, "operators", [&] { check_sweep(sweep, operators); });
+  }
   if (!check.sound()) {
     check.extent = "Nothing can be run before the marked fields are right.";
     return check;
   }
   const std::size_t cases = sweep.cases().size();
-  check.extent = plural(cases, "case") + " in " + plural(static_cast<std::size_t>(rounds), "round");
-  if (const int enough = samples_to_cover(); rounds < enough) {
+  check.extent =
+      plural(cases, "case") + " in " + plural(static_cast<std::size_t>(sweep.rounds), "round");
+  if (const int enough = samples_to_cover(); sweep.rounds < enough) {
     check.extent += fmt::format("; 95 % intervals need {} rounds", enough);
   }
   return check;
@@ -138,12 +111,6 @@ BenchCheck check_bench(const BenchChoice& typed, const std::vector<std::string>&
 
 BenchChoice form_of_sweep(BenchChoice typed, const std::vector<std::string>& lines,
                           const std::vector<std::string>& operators) {
-  static const std::map<std::string, std::string BenchChoice::*> texts = {
-      {"batch", &BenchChoice::batch},
-      {"rounds", &BenchChoice::rounds},
-      {"controls", &BenchChoice::controls},
-      {"seed", &BenchChoice::seed},
-      {"time_limit", &BenchChoice::time_limit}};
   for (const std::string& line : lines) {
     const std::size_t equals = line.find('=');
     if (equals == std::string::npos) continue;
@@ -153,12 +120,13 @@ BenchChoice form_of_sweep(BenchChoice typed, const std::vector<std::string>& lin
       typed.names(axis.name) = axis.numeric ? Labels{value} : parse_names(name, value);
     }
     // check_bench says where a number is out of range, so that no other sweep is measured.
-    if (texts.contains(name) && parse_number(value)) typed.*texts.at(name) = value;
+    for (const BenchField& field : bench_fields) {
+      if (name == field.name && parse_number(value)) typed.*field.text = value;
+    }
     if (name == "cold") typed.cold = value == "1";
   }
   std::erase_if(typed.names("operator"), [&](const std::string& name) {
-    return std::find(operators.begin(), operators.end(), operator_of_label(name)) ==
-           operators.end();
+    return std::ranges::find(operators, operator_of_label(name)) == operators.end();
   });
   return typed;
 }

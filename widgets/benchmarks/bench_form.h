@@ -11,6 +11,27 @@
 
 namespace conelab::desktop {
 
+/// A field of the form that is no axis: one number, which is typed.
+struct BenchField {
+  const char* name;  ///< That of the item of a sweep.
+  const char* title;
+  const char* help;
+  std::string BenchChoice::*text;
+};
+inline constexpr BenchField bench_fields[] = {
+    {"batch", "batch", "Batch size: one whole number", &BenchChoice::batch},
+    {"rounds", "rounds",
+     "In each round every case runs once, in balanced random order. Nine give a 95 % interval of "
+     "the median; fewer than six give less.",
+     &BenchChoice::rounds},
+    {"controls", "controls",
+     "At most so many cases are measured twice: how often they come out different is the rate of "
+     "false positives",
+     &BenchChoice::controls},
+    {"seed", "seed", "Of the random inputs and of the orders", &BenchChoice::seed},
+    {"time_limit", "time limit (s)", "Seconds that one sample may take before its worker is ended",
+     &BenchChoice::time_limit}};
+
 struct BenchCheck {
   Sweep sweep;  ///< Valid if there are no errors.
   /// Errors by field (named as the members of BenchChoice), one line each.

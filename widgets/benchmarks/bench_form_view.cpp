@@ -18,7 +18,7 @@
 
 #include "core/call/call.h"
 #include "widgets/dialogs/file_dialogs.h"
-#include "widgets/theme/steady_label.h"
+#include "widgets/theme/flow_layout.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
@@ -106,21 +106,9 @@ void BenchFormView::build_fields(QFormLayout* form) {
   const auto member = [](std::string BenchChoice::*text) {
     return [text](BenchChoice& c) -> std::string& { return c.*text; };
   };
-  add_text(form, "batch", tr("batch"), tr("Batch size: one whole number"),
-           member(&BenchChoice::batch));
-  add_text(form, "rounds", tr("rounds"),
-           tr("In each round every case runs once, in balanced random order. Nine give a 95 % "
-              "interval of the median; fewer than six give less."),
-           member(&BenchChoice::rounds));
-  add_text(form, "controls", tr("controls"),
-           tr("At most so many cases are measured twice: how often they come out different is the "
-              "rate of false positives"),
-           member(&BenchChoice::controls));
-  add_text(form, "seed", tr("seed"), tr("Of the random inputs and of the orders"),
-           member(&BenchChoice::seed));
-  add_text(form, "time_limit", tr("time limit (s)"),
-           tr("Seconds that one sample may take before its worker is ended"),
-           member(&BenchChoice::time_limit));
+  for (const BenchField& field : bench_fields) {
+    add_text(form, field.name, tr(field.title), tr(field.help), member(field.text));
+  }
   cold_ = new QCheckBox(tr("also with cold caches"));
   cold_->setObjectName("bench-cold");
   cold_->setToolTip(tr("Times one more run a round with flushed caches"));
@@ -232,8 +220,8 @@ void BenchFormView::toggle(const Axis& axis, const std::string& name, bool on,
     std::erase(chosen, name);
     if (on) chosen.push_back(name);
     if (index_of(axis) == 0) return;
-    std::sort(chosen.begin(), chosen.end(), [&](const auto& a, const auto& b) {
-      return std::find(order.begin(), order.end(), a) < std::find(order.begin(), order.end(), b);
+    std::ranges::sort(chosen, [&](const auto& a, const auto& b) {
+      return std::ranges::find(order, a) < std::ranges::find(order, b);
     });
   });
 }
@@ -263,10 +251,8 @@ void BenchFormView::build_actions(QVBoxLayout* column) {
                    [this] { model_.resume(); });
   cancel_ = button(tr("Cancel"), "bench-cancel", tr("Stops; finished samples are kept"),
                    [this] { model_.cancel(); });
-  auto* command = new QToolButton;
-  command->setText(QStringLiteral("$_"));
-  command->setObjectName("bench-command");
-  command->setToolTip(tr("Copy as command: the same sweep from a terminal"));
+  auto* command = tool_button(QStringLiteral("$_"), "bench-command",
+                              tr("Copy as command: the same sweep from a terminal"));
   command->setAccessibleName(tr("Copy the sweep as command"));
   line->addWidget(command);
   connect(command, &QToolButton::clicked, this,
@@ -291,8 +277,7 @@ void BenchFormView::show_operators() {
   }
   for (int i = 0; i < operators_->count(); ++i) {
     QListWidgetItem* item = operators_->item(i);
-    const bool on =
-        std::find(chosen.begin(), chosen.end(), item->text().toStdString()) != chosen.end();
+    const bool on = std::ranges::find(chosen, item->text().toStdString()) != chosen.end();
     item->setCheckState(on ? Qt::Checked : Qt::Unchecked);
   }
 }
@@ -317,7 +302,7 @@ void BenchFormView::show_model() {
   for (const NameBoxes& all : names_) {
     const Labels& chosen = choice.labels[index_of(*all.axis)];
     for (const auto& [name, box] : all.boxes) {
-      box->setChecked(std::find(chosen.begin(), chosen.end(), name) != chosen.end());
+      box->setChecked(std::ranges::find(chosen, name) != chosen.end());
     }
   }
   show_devices();

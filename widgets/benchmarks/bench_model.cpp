@@ -70,14 +70,10 @@ void BenchModel::find_devices() {
   finding_ = jobs_.start<std::vector<DeviceState>>(
       "looking for devices", [find = backend_.devices](const JobContext&) { return find(); },
       [this](std::vector<DeviceState> found) {
-        finding_.finished();
         devices_ = std::move(found);
         follow();
       },
-      [this](const std::string& message) {
-        finding_.finished();
-        say(message, true);
-      });
+      [this](const std::string& message) { say(message, true); });
 }
 
 std::string BenchModel::output() const { return result_path(choice().output, backend_.folder); }
@@ -235,7 +231,6 @@ void BenchModel::show_file() {
         return bench_data(read_labelled_file_sandboxed(file, limits), file);
       },
       [this, file](std::shared_ptr<const BenchData> data) {
-        loading_.finished();
         data_ = std::move(data);
         compared_ = {};
         compare();
@@ -243,7 +238,6 @@ void BenchModel::show_file() {
         fill_form(file);
       },
       [this](const std::string& message) {
-        loading_.finished();
         opened_.clear();  // The form must not change later, when the file becomes readable.
         say(message, true);
       },
@@ -268,12 +262,10 @@ void BenchModel::compare() {
                              {.cancelled = context.cancel_check()});
       },
       [this](BenchComparison found) {
-        comparing_.finished();
         comparison_ = std::move(found);
         emit changed();
       },
       [this](const std::string& message) {
-        comparing_.finished();
         if (message == job_cancelled) compared_ = {};  // The next change compares again.
         say(message, true);
       });
@@ -284,7 +276,7 @@ std::vector<std::string> BenchModel::visible() const {
   std::vector<std::string> names = label_values(data_->cases, "operator");
   const std::vector<std::string>& hidden = choice().hidden;
   std::erase_if(names, [&](const std::string& name) {
-    return std::find(hidden.begin(), hidden.end(), name) != hidden.end();
+    return std::ranges::find(hidden, name) != hidden.end();
   });
   return names;
 }
@@ -297,8 +289,8 @@ std::map<std::string, std::string> BenchModel::keys() const {
     const std::vector<std::string> known = label_values(data_->cases, label);
     if (known.empty()) continue;  // The result has no cases.
     const auto chosen = choice().place.find(label);
-    const bool has = chosen != choice().place.end() &&
-                     std::find(known.begin(), known.end(), chosen->second) != known.end();
+    const bool has =
+        chosen != choice().place.end() && std::ranges::find(known, chosen->second) != known.end();
     const std::string value = has ? chosen->second : known.front();
     if (known.size() > 1 || (*axis.drawn != '\0' && value != axis.drawn)) keys[label] = value;
   }

@@ -17,7 +17,7 @@
 #include "widgets/benchmarks/bench_form.h"
 #include "widgets/benchmarks/bench_run.h"
 #include "widgets/session/document.h"
-#include "widgets/trace/file_watch.h"
+#include "widgets/trace/workspace.h"
 
 namespace conelab::desktop {
 

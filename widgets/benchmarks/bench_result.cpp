@@ -68,22 +68,20 @@ void drop_column(TextTable& table, std::ptrdiff_t at) {
 /// the operator.
 void drop_constant_labels(TextTable& table) {
   for (std::size_t i = line_axes().size() - 1; i > 0; --i) {
-    const bool constant = std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
-      return row[i] == table.rows.front()[i];
-    });
+    const bool constant = std::ranges::all_of(
+        table.rows, [&](const auto& row) { return row[i] == table.rows.front()[i]; });
     if (constant) drop_column(table, static_cast<std::ptrdiff_t>(i));
   }
 }
 
 bool is_empty_column(const TextTable& table, std::ptrdiff_t at) {
-  return std::all_of(table.rows.begin(), table.rows.end(),
-                     [&](const auto& row) { return row[static_cast<std::size_t>(at)].empty(); });
+  return std::ranges::all_of(
+      table.rows, [&](const auto& row) { return row[static_cast<std::size_t>(at)].empty(); });
 }
 
 /// A column of notes exists only if there are notes, because it takes space from the numbers.
 void drop_empty_notes(TextTable& table) {
-  const auto at =
-      std::find(table.header.begin(), table.header.end(), "note") - table.header.begin();
+  const auto at = std::ranges::find(table.header, "note") - table.header.begin();
   if (is_empty_column(table, at)) drop_column(table, at);
 }
 
@@ -98,11 +96,7 @@ void drop_empty_columns(TextTable& table) {
 std::vector<std::string> sweep_of(const LabelledFile& file) {
   const LabelledArray* runtime = file.group("bench/runtime");
   if (runtime == nullptr) return {};
-  for (const auto& [name, value] : runtime->attributes) {
-    const auto* lines = std::get_if<std::vector<std::string>>(&value);
-    if (name == "sweep" && lines != nullptr) return *lines;
-  }
-  return {};
+  return attribute_or_empty<std::vector<std::string>>(runtime->attributes, "sweep");
 }
 
 }  // namespace
@@ -176,7 +170,7 @@ TextTable exponents_table(const BenchData& data, bool exported) {
 TextTable verdicts_first(TextTable comparison) {
   const std::vector<std::string>& header = comparison.header;
   const auto place = [&](const char* title) {
-    return std::find(header.begin(), header.end(), title) - header.begin();
+    return std::ranges::find(header, title) - header.begin();
   };
   const std::ptrdiff_t ratio = place("ratio"), verdict = place("verdict");
   const auto move = [&](std::vector<std::string>& cells) {
@@ -188,8 +182,8 @@ TextTable verdicts_first(TextTable comparison) {
 }
 
 double local_exponent(const BenchData& data, const Case& labels) {
-  const auto found = std::find_if(data.cases.begin(), data.cases.end(),
-                                  [&](const MeasuredCase& c) { return c.labels == labels; });
+  const auto found =
+      std::ranges::find_if(data.cases, [&](const MeasuredCase& c) { return c.labels == labels; });
   if (found == data.cases.end()) return std::nan("");
   return local_exponent_at(data, static_cast<std::size_t>(found - data.cases.begin()));
 }

@@ -169,12 +169,8 @@ void DataView::show_file(const QString& file) {
         return std::make_shared<const Inspection>(
             inspect(path, {.cancelled = context.cancel_check()}));
       },
-      [this](Content found) {
-        job_.finished();
-        show_inspection(std::move(found));
-      },
+      [this](Content found) { show_inspection(std::move(found)); },
       [this](const std::string& message) {
-        job_.finished();
         tree_->clear();
         tell(QString::fromStdString(message).toHtmlEscaped());
       });
@@ -193,7 +189,7 @@ void DataView::show_inspection(std::shared_ptr<const Inspection> shown) {
   const std::vector<std::string> to_open = groups_to_open(inspection, names);
   const auto offer = [&](QTreeWidgetItem* node, const std::string& path) {
     const std::string group = path == "/" ? "" : path;
-    if (std::find(to_open.begin(), to_open.end(), group) == to_open.end()) return;
+    if (std::ranges::find(to_open, group) == to_open.end()) return;
     node->setData(0, trace_role, true);
     node->setData(0, trace_role + 1, QString::fromStdString(group));
     node->setToolTip(0, is_stored_map(group) ? tr("Click: show this array as it is stored")

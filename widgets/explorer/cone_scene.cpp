@@ -192,7 +192,7 @@ namespace {
 std::vector<std::string> families_of(const ConeChoice& choice) {
   std::vector<std::string> families = {choice.family};
   for (const std::string& family : choice.beside) {
-    if (std::find(families.begin(), families.end(), family) == families.end()) {
+    if (std::ranges::find(families, family) == families.end()) {
       families.push_back(family);
     }
   }
@@ -206,7 +206,7 @@ std::string token_texts(const TokenNames& tokens) {
     const PlanePoint& p = tokens.places[i];
     if (!std::isfinite(p.x) || !std::isfinite(p.y)) continue;
     std::string name = figure::token_text(tokens.names[i]);
-    std::replace(name.begin(), name.end(), ';', ',');  // A semicolon separates tokens.
+    std::ranges::replace(name, ';', ',');  // A semicolon separates tokens.
     text += fmt::format("{}{},{}={}", text.empty() ? "" : ";", p.x, p.y, name);
   }
   return text;
@@ -243,7 +243,7 @@ FigureChoice cone_figure(const ConeChoice& choice, const TokenNames& tokens) {
   set_families(choice, keys);
   const std::vector<std::string> families = families_of(choice);
   if (families.size() > 1) figure.width = "double";
-  if (std::any_of(families.begin(), families.end(), [](const std::string& family) {
+  if (std::ranges::any_of(families, [](const std::string& family) {
         return geometry::cone_family(family).base == geometry::Base::sphere;
       })) {
     keys["source"] = exact(choice.source);

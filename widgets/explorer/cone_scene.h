@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/figure/similarity_field.h"
-#include "core/geometry/cone_depth.h"
+#include "core/geometry/cone_law.h"
 #include "core/trace/trace.h"
 #include "widgets/explorer/plane_frame.h"
 #include "widgets/session/session.h"

@@ -140,8 +140,7 @@ void ExplorerViewport::place_settings() {
     constexpr double space = 14, name = 44;  // Sizes of a point and of the name to its right.
     const QRectF place = spot.place(card, size());
     const QRectF around = place.adjusted(-name, -space, space, space);
-    return std::count_if(points.begin(), points.end(),
-                         [&](const QPointF& p) { return around.contains(p); });
+    return std::ranges::count_if(points, [&](const QPointF& p) { return around.contains(p); });
   };
   // The lines within a single picture leave their corner to the settings (title_lines).
   std::vector<figure::Box> texts = legends_;
@@ -225,8 +224,7 @@ void ExplorerViewport::draw_toggles(Overlay& overlay) {
   toggle("horospheres", &ConeChoice::horospheres,
          "the levels of u and v and, dashed, the depth that attention reads");
   toggle("geodesic", &ConeChoice::geodesic, "the shortest way from u to v");
-  const bool umbral =
-      std::any_of(panes_.begin(), panes_.end(), [](const Pane& p) { return !p.scene.penumbral; });
+  const bool umbral = std::ranges::any_of(panes_, [](const Pane& p) { return !p.scene.penumbral; });
   if (umbral) {
     toggle("object balls", &ConeChoice::objects, "the balls about u and v and their shadows");
   }

@@ -92,8 +92,7 @@ std::optional<QPointF> ExplorerViewport::legend_place(std::size_t pane, const QS
     const auto crossed = [&](const figure::Box& title) {
       return place.intersects({title.x, title.y, title.width, title.height});
     };
-    if (std::none_of(points.begin(), points.end(), covered) &&
-        std::none_of(titles_.begin(), titles_.end(), crossed) &&
+    if (std::ranges::none_of(points, covered) && std::ranges::none_of(titles_, crossed) &&
         !place.intersects(settings_place_)) {
       return at;
     }

@@ -37,8 +37,8 @@ std::vector<std::size_t> naming_order(const TokenMarks& tokens, const ConeChoice
     value.emplace_back(is_word(tokens.names[i]),
                        placed ? field.at({p.x, p.y}).similarity : -HUGE_VAL);
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return value[a] > value[b]; });
+  std::ranges::stable_sort(order,
+                           [&](std::size_t a, std::size_t b) { return value[a] > value[b]; });
   return order;
 }
 
@@ -167,7 +167,7 @@ const std::pair<QString, double>& ExplorerViewport::token_label(std::size_t toke
 /// them. The key of the pair is left out: it is named as v.
 std::vector<NamedPoint> ExplorerViewport::token_points(std::vector<std::size_t>& tokens) {
   std::vector<std::size_t> order = naming_order_;
-  const auto focused = std::find(order.begin(), order.end(), tokens_.focused);
+  const auto focused = std::ranges::find(order, tokens_.focused);
   if (focused != order.end()) std::rotate(order.begin(), focused, focused + 1);
   std::vector<NamedPoint> points;
   for (const std::size_t token : order) {

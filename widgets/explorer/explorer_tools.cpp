@@ -18,7 +18,6 @@
 #include "core/base/error.h"
 #include "core/geometry/lca_query.h"
 #include "widgets/explorer/explorer_view.h"
-#include "widgets/theme/copy_picture.h"
 #include "widgets/theme/flow_layout.h"
 #include "widgets/theme/theme.h"
 
@@ -229,10 +228,7 @@ void ExplorerView::show_list_beside(const QString& list) {
 
 QToolButton* ExplorerView::add_button(const char* name, const QString& text, const QString& about,
                                       const std::function<void()>& run) {
-  auto* button = new QToolButton;
-  button->setObjectName(QStringLiteral("explorer-") + name);
-  button->setText(text);
-  button->setToolTip(about);
+  auto* button = tool_button(text, QStringLiteral("explorer-") + name, about);
   connect(button, &QToolButton::clicked, this, run);
   return button;
 }
@@ -340,7 +336,7 @@ void ExplorerView::choose_family(const QString& name) {
   workspace_.document().edit(tr("change the cone family"), [&](Session& s) {
     if (!tokens) s.cones = viewport_->choice();
     // A family that is already shown beside it is exchanged with it.
-    std::replace(s.cones.beside.begin(), s.cones.beside.end(), name.toStdString(), s.cones.family);
+    std::ranges::replace(s.cones.beside, name.toStdString(), s.cones.family);
     s.cones.family = name.toStdString();
     s.cones.camera.reset();
   });

@@ -248,8 +248,7 @@ void ExplorerView::show_choices(const ConeChoice& choice) {
   const auto has_depth = [](const std::string& family) {
     return geometry::cone_family(family).base == geometry::Base::plane;
   };
-  depth_->setEnabled(has_depth(choice.family) ||
-                     std::any_of(choice.beside.begin(), choice.beside.end(), has_depth));
+  depth_->setEnabled(has_depth(choice.family) || std::ranges::any_of(choice.beside, has_depth));
   for (const auto& [field, member] : fields_) {
     const auto& p = choice.*member;
     const QString text = field->hasFocus() ? field_text(p) : short_text(p);

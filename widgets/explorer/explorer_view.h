@@ -9,7 +9,7 @@
 #include "widgets/explorer/explorer_viewport.h"
 #include "widgets/explorer/scene_table.h"
 #include "widgets/explorer/token_plane.h"
-#include "widgets/theme/steady_label.h"
+#include "widgets/theme/flow_layout.h"
 #include "widgets/trace/workspace.h"
 
 class QBoxLayout;

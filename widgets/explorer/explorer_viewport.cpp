@@ -36,7 +36,7 @@ void include(std::vector<double> along, double& low, double& high) {
   if (along.empty()) return;
   const double from = low, to = high;
   const auto away = [=](double x) { return std::max({from - x, x - to, 0.0}); };
-  std::sort(along.begin(), along.end(), [&](double a, double b) { return away(a) < away(b); });
+  std::ranges::sort(along, [&](double a, double b) { return away(a) < away(b); });
   const auto span = [&](std::size_t count) {
     std::pair ends(from, to);
     for (std::size_t i = 0; i < count; ++i) {
@@ -102,7 +102,7 @@ void ExplorerViewport::show_scene(ConeChoice choice, TokenMarks tokens) {
 void ExplorerViewport::make_panes() {
   std::vector<std::string> families = {shown_.family};
   for (const std::string& family : shown_.beside) {
-    if (std::find(families.begin(), families.end(), family) == families.end()) {
+    if (std::ranges::find(families, family) == families.end()) {
       families.push_back(family);
     }
   }
@@ -139,7 +139,7 @@ void ExplorerViewport::lay_out() {
 /// Returns how many lines above a pane of this width the families and K need: none for one pane.
 int ExplorerViewport::head_lines(double width) const {
   if (panes_.size() == 1) return 0;
-  const bool one_each = std::all_of(panes_.begin(), panes_.end(), [&](const Pane& pane) {
+  const bool one_each = std::ranges::all_of(panes_, [&](const Pane& pane) {
     const std::string longest = pane.choice.family + "   K = -0.000000";
     return fontMetrics().horizontalAdvance(QString::fromStdString(longest)) + title_margins <=
            width;
@@ -472,7 +472,7 @@ std::optional<figure::Box> ExplorerViewport::arrow(const char* name, std::size_t
 }
 
 bool ExplorerViewport::arrow_under(const QPointF& p) const {
-  return std::any_of(arrows_.begin(), arrows_.end(), [&](const Arrow& arrow) {
+  return std::ranges::any_of(arrows_, [&](const Arrow& arrow) {
     return arrow.box.contains({p.x(), p.y()});
   });
 }
@@ -489,10 +489,10 @@ std::optional<std::string> ExplorerViewport::about_hidden_ancestor(std::size_t p
 /// Says how many tokens are not in the view; otherwise returns nothing.
 std::optional<std::string> ExplorerViewport::about_hidden_tokens() const {
   const auto& places = tokens_.places;
-  const auto beyond = std::count_if(places.begin(), places.end(),
-                                    [&](const PlanePoint& x) { return beyond_rim(x); });
+  const auto beyond =
+      std::ranges::count_if(places, [&](const PlanePoint& x) { return beyond_rim(x); });
   if (beyond > 0) return fmt::format("{} of {} tokens are beyond the rim", beyond, places.size());
-  const auto outside = std::count_if(places.begin(), places.end(), [&](const PlanePoint& x) {
+  const auto outside = std::ranges::count_if(places, [&](const PlanePoint& x) {
     const QPointF at = pixel_of(0, x);
     return std::isfinite(x.x) && !panes_[0].box.contains({at.x(), at.y()});
   });

@@ -47,8 +47,9 @@ class TakenBoxes {
     each_cell(box, [&](int cell) {
       const auto found = cells_.find(cell);
       if (found == cells_.end()) return;
-      is_free = is_free && std::all_of(found->second.begin(), found->second.end(),
-                                       [&](const Box& other) { return disjoint(box, other); });
+      is_free = is_free && std::ranges::all_of(found->second, [&](const Box& other) {
+                  return disjoint(box, other);
+                });
     });
     return is_free;
   }

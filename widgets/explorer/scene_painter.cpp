@@ -166,7 +166,7 @@ std::vector<Corner> triangles_of(const std::vector<Surface>& surfaces, const Spa
     }
   }
   const bool from_above = frame.away().z() < 0;
-  std::stable_sort(all.begin(), all.end(), [&](const Triangle& a, const Triangle& b) {
+  std::ranges::stable_sort(all, [&](const Triangle& a, const Triangle& b) {
     if (a.layer != b.layer) return (a.layer < b.layer) == from_above;
     return a.depth > b.depth;
   });

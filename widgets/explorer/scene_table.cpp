@@ -12,8 +12,8 @@ namespace {
 
 /// Returns the row of this name and adds it if it is missing.
 std::vector<std::string>& row_named(TextTable& table, const std::string& name) {
-  const auto found = std::find_if(table.rows.begin(), table.rows.end(),
-                                  [&](const auto& row) { return row.front() == name; });
+  const auto found =
+      std::ranges::find_if(table.rows, [&](const auto& row) { return row.front() == name; });
   if (found != table.rows.end()) return *found;
   std::vector<std::string>& row = table.rows.emplace_back(table.header.size());
   row.front() = name;

@@ -10,7 +10,7 @@
 
 #include "core/figure/colour_map.h"
 #include "widgets/explorer/cone_picture.h"
-#include "widgets/explorer/space_frame.h"
+#include "widgets/explorer/plane_frame.h"
 
 namespace conelab::desktop {
 

@@ -77,7 +77,7 @@ bool is_word(const std::string& token) {
                            (token.front() == '<' && token.back() == '>'))) {
     return false;
   }
-  return std::any_of(token.begin(), token.end(), [](unsigned char c) {
+  return std::ranges::any_of(token, [](unsigned char c) {
     return std::isalnum(c) != 0 || c >= 0x80;  // Letters of other scripts have several bytes.
   });
 }

@@ -6,10 +6,20 @@
 
 #include <QImage>
 #include <QWidget>
+#include <functional>
+#include <map>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/figure/display_list.h"
+#include "core/figure/figure_table.h"
 #include "widgets/jobs/job_pool.h"
+
+class QComboBox;
+class QFormLayout;
+class QLineEdit;
 
 namespace conelab::desktop {
 
@@ -48,6 +58,31 @@ class FigurePreview : public QWidget {
   QSize asked_;  ///< The size of the image that is being painted.
   double zoom_ = 0;
   JobHandle job_;
+};
+
+// The parameters of a figure as a form: a list for a limited set of values, otherwise a text field.
+
+class FigureFields : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit FigureFields(const figure::FigureInfo& info, QWidget* parent = nullptr);
+
+  /// Shows the values that are set; the other fields show their defaults.
+  void show_values(const figure::Parameters& values);
+
+ signals:
+  /// The user edited a field. `value` is empty for the default.
+  void edited(const QString& key, const QString& value);
+
+ private:
+  using Show = std::function<void(const QString&)>;
+  [[nodiscard]] QComboBox* add_choice(QFormLayout* form, const figure::FigureKey& row);
+  [[nodiscard]] QLineEdit* add_line(QFormLayout* form, const figure::FigureKey& row);
+  void add_operators(QLineEdit* line, const QString& key, const QString& initial);
+
+  /// For each key, the function that shows a value.
+  std::vector<std::pair<std::string, Show>> fields_;
 };
 
 }  // namespace conelab::desktop

@@ -21,11 +21,11 @@
 
 #include "core/base/error.h"
 #include "core/figure/figure_table.h"
-#include "core/figure/missing_glyphs.h"
+#include "core/figure/font_metrics.h"
 #include "core/figure/svg.h"
-#include "core/files/replaceable.h"
+#include "core/files/atomic_file.h"
 #include "widgets/dialogs/file_dialogs.h"
-#include "widgets/figures/figure_fields.h"
+#include "widgets/figures/figure_preview.h"
 #include "widgets/painter/painter.h"
 #include "widgets/theme/flow_layout.h"
 
@@ -258,9 +258,8 @@ FigureChoice FiguresView::wanted() const {
       !session.trace.file.empty()) {
     choice.inputs = {session.trace.group.empty() ? session.trace.file
                                                  : session.trace.file + ":" + session.trace.group};
-    const bool of_head = std::any_of(info.keys.begin(), info.keys.end(), [](const auto& row) {
-      return row.key == std::string_view("head");
-    });
+    const bool of_head = std::ranges::any_of(
+        info.keys, [](const auto& row) { return row.key == std::string_view("head"); });
     if (of_head) choice.parameters.try_emplace("head", std::to_string(session.trace.head));
   }
   return choice;
@@ -324,13 +323,11 @@ void FiguresView::redraw() {
         return draw(choice, context.cancel_check());
       },
       [this](figure::DisplayList list) {
-        job_.finished();
         say(QString::fromStdString(figure::missing_note(list)));
         preview_->show_list(std::make_shared<figure::DisplayList>(std::move(list)));
         show_size();
       },
       [this](const std::string& message) {
-        job_.finished();
         if (message == job_cancelled) drawn_.name.clear();  // The next change draws it again.
         say(QString::fromStdString(message));
         preview_->show_list(nullptr);
@@ -424,14 +421,10 @@ void FiguresView::export_to(const QString& file) {
         return true;
       },
       [this, file, subject = subject_of(drawn_), replaces = QFileInfo::exists(file)](bool) {
-        export_job_.finished();
         written_[file] = subject;
         say_written(file, replaces);
       },
-      [this](const std::string& message) {
-        export_job_.finished();
-        say(QString::fromStdString(message));
-      });
+      [this](const std::string& message) { say(QString::fromStdString(message)); });
 }
 
 void FiguresView::say_written(const QString& file, bool replaces) {
@@ -458,14 +451,8 @@ void FiguresView::copy(const char* kind) {
         const std::string text = figure::to_svg(*list);
         return Bytes(text.begin(), text.end());
       },
-      [this, svg](const Bytes& bytes) {
-        export_job_.finished();
-        take_copy(bytes, svg);
-      },
-      [this](const std::string& message) {
-        export_job_.finished();
-        say(QString::fromStdString(message));
-      });
+      [this, svg](const Bytes& bytes) { take_copy(bytes, svg); },
+      [this](const std::string& message) { say(QString::fromStdString(message)); });
 }
 
 void FiguresView::take_copy(const std::vector<std::uint8_t>& bytes, bool svg) {

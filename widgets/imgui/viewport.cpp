@@ -9,10 +9,15 @@
 #include <QInputMethodEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
+#include <QObject>
 #include <QOpenGLContext>
+#include <QOpenGLExtraFunctions>
 #include <QOpenGLFunctions>
 #include <QPainter>
+#include <Qt>
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "core/figure/fonts.h"
 
@@ -289,6 +294,209 @@ bool Viewport::event(QEvent* event) {
     return true;
   }
   return QWidget::event(event);
+}
+
+namespace {
+
+constexpr GLenum bgra = 0x80E1;  ///< Order of QImage; in OpenGL since 1.2, not in Qt's headers.
+constexpr std::pair<int, int> needed = {3, 3};  ///< The version of the shaders.
+
+/// The largest side of a framebuffer.
+int most_pixels(QOpenGLFunctions& gl) {
+  int texture = 0, buffer = 0;
+  gl.glGetIntegerv(GL_MAX_TEXTURE_SIZE, &texture);
+  gl.glGetIntegerv(GL_MAX_RENDERBUFFER_SIZE, &buffer);
+  return std::min(texture, buffer);
+}
+
+}  // namespace
+
+GlCanvas::GlCanvas() {
+  surface_.setFormat(QSurfaceFormat::defaultFormat());
+  surface_.create();
+  context_.setFormat(surface_.format());
+  valid_ = context_.create() && surface_.isValid();
+  if (!valid_) {
+    error_ = QObject::tr("This display gives no OpenGL context: the picture cannot be drawn.");
+  } else if (const auto [major, minor] = context_.format().version();
+             std::pair(major, minor) < needed) {
+    valid_ = false;
+    error_ = QObject::tr("This display offers OpenGL %1.%2; the picture needs %3.%4.")
+                 .arg(major)
+                 .arg(minor)
+                 .arg(needed.first)
+                 .arg(needed.second);
+  }
+}
+
+GlCanvas::~GlCanvas() {
+  if (make_current()) destroy_frame(), done_current();
+}
+
+bool GlCanvas::make_current() { return valid_ && context_.makeCurrent(&surface_); }
+
+bool GlCanvas::fail(const QString& why) {
+  error_ = why;
+  return false;
+}
+
+// The order of colours is that of QImage, so that reading is a plain copy. The stencil is cleared
+// once; code that uses it must leave zeros.
+bool GlCanvas::create_frame(const QSize& size) {
+  QOpenGLExtraFunctions* gl = context_.extraFunctions();
+  const auto refused = [&](const QString& why) {
+    return fail(QObject::tr("OpenGL gives no picture of %1 x %2 pixels: %3.")
+                    .arg(size.width())
+                    .arg(size.height())
+                    .arg(why));
+  };
+  if (const int most = most_pixels(*gl); size.width() > most || size.height() > most) {
+    return refused(QObject::tr("a side has %1 at most").arg(most));
+  }
+  while (gl->glGetError() != GL_NO_ERROR) continue;  // Discards errors of other code.
+  gl->glGenTextures(1, &colour_);
+  gl->glBindTexture(GL_TEXTURE_2D, colour_);
+  gl->glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, size.width(), size.height(), 0, bgra,
+                   GL_UNSIGNED_BYTE, nullptr);
+  gl->glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 0);
+  gl->glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+  gl->glGenRenderbuffers(1, &depth_);
+  gl->glBindRenderbuffer(GL_RENDERBUFFER, depth_);
+  gl->glRenderbufferStorage(GL_RENDERBUFFER, GL_DEPTH24_STENCIL8, size.width(), size.height());
+  gl->glGenFramebuffers(1, &frame_);
+  gl->glBindFramebuffer(GL_FRAMEBUFFER, frame_);
+  gl->glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, colour_, 0);
+  gl->glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_STENCIL_ATTACHMENT, GL_RENDERBUFFER,
+                                depth_);
+  const GLenum status = gl->glCheckFramebufferStatus(GL_FRAMEBUFFER), error = gl->glGetError();
+  if (status != GL_FRAMEBUFFER_COMPLETE || error != GL_NO_ERROR) {
+    destroy_frame();
+    return refused(error == GL_OUT_OF_MEMORY ? QObject::tr("out of memory")
+                                             : QObject::tr("framebuffer status 0x%1, error 0x%2")
+                                                   .arg(status, 0, 16)
+                                                   .arg(error, 0, 16));
+  }
+  gl->glDisable(GL_SCISSOR_TEST);
+  gl->glStencilMask(~0U);
+  gl->glClearStencil(0);
+  gl->glClear(GL_STENCIL_BUFFER_BIT);
+  picture_ = QImage(size, QImage::Format_RGB32);
+  return !picture_.isNull() || refused(QObject::tr("out of memory"));
+}
+
+void GlCanvas::destroy_frame() {
+  QOpenGLExtraFunctions* gl = context_.extraFunctions();
+  gl->glDeleteFramebuffers(1, &frame_);
+  gl->glDeleteRenderbuffers(1, &depth_);
+  gl->glDeleteTextures(1, &colour_);
+  frame_ = depth_ = colour_ = 0;
+  picture_ = QImage();
+}
+
+bool GlCanvas::begin(const QSize& pixels) {
+  if (!make_current()) {
+    return valid_ ? fail(QObject::tr("The OpenGL context was lost: open the view again.")) : false;
+  }
+  const QSize size = pixels.expandedTo({1, 1});
+  if (picture_.size() != size) {
+    destroy_frame();
+    if (!create_frame(size)) return done_current(), false;
+  }
+  error_.clear();
+  context_.extraFunctions()->glBindFramebuffer(GL_FRAMEBUFFER, frame_);
+  context_.functions()->glViewport(0, 0, size.width(), size.height());
+  return true;
+}
+
+void GlCanvas::end() {
+  QOpenGLFunctions* gl = context_.functions();
+  gl->glPixelStorei(GL_PACK_ALIGNMENT, 4);
+  gl->glReadPixels(0, 0, picture_.width(), picture_.height(), bgra, GL_UNSIGNED_BYTE,
+                   picture_.bits());
+  picture_.mirror();  // In OpenGL the lowest row is first.
+  done_current();
+}
+
+namespace {
+
+struct Apply {
+  ImGuiIO& io;
+  void operator()(const PointerMove& e) const { io.MousePos = ImVec2(e.x, e.y); }
+  void operator()(const PointerLeave&) const { io.MousePos = ImVec2(-FLT_MAX, -FLT_MAX); }
+  void operator()(const ButtonChange& e) const { io.MouseDown[e.index] = e.down; }
+  void operator()(const WheelTurn& e) const {
+    io.MouseWheelH += e.horizontal;
+    io.MouseWheel += e.vertical;
+  }
+  void operator()(const KeyChange& e) const { io.KeysDown[e.index] = e.down; }
+  void operator()(const Modifiers& e) const {
+    io.KeyCtrl = e.control;
+    io.KeyShift = e.shift;
+    io.KeyAlt = e.alt;
+    io.KeySuper = e.super;
+  }
+  void operator()(const TextEntry& e) const { io.AddInputCharactersUTF8(e.utf8.c_str()); }
+  // The release of a key or button elsewhere is never reported.
+  void operator()(const FocusLoss&) const {
+    std::fill(std::begin(io.KeysDown), std::end(io.KeysDown), false);
+    std::fill(std::begin(io.MouseDown), std::end(io.MouseDown), false);
+    (*this)(Modifiers{false, false, false, false});
+  }
+};
+
+bool is_change(const InputEvent& event) {
+  return std::holds_alternative<ButtonChange>(event) || std::holds_alternative<KeyChange>(event);
+}
+
+bool is_movement(const InputEvent& event) {
+  return std::holds_alternative<PointerMove>(event) || std::holds_alternative<PointerLeave>(event);
+}
+
+}  // namespace
+
+bool InputQueue::apply(ImGuiIO& io) {
+  bool changed = false;
+  while (!events_.empty()) {
+    const InputEvent& event = events_.front();
+    if (changed && (is_change(event) || is_movement(event))) break;
+    changed = changed || is_change(event);
+    std::visit(Apply{io}, event);
+    events_.pop_front();
+  }
+  return !events_.empty();
+}
+
+int key_index(int qt_key) {
+  constexpr int special = 0x01000000;  // The first of Qt's keys without a Latin character.
+  return qt_key >= special ? 256 + (qt_key & 0xff) : qt_key & 0xff;
+}
+
+void map_keys(ImGuiIO& io) {
+  const std::pair<ImGuiKey_, Qt::Key> keys[] = {
+      {ImGuiKey_Tab, Qt::Key_Tab},
+      {ImGuiKey_LeftArrow, Qt::Key_Left},
+      {ImGuiKey_RightArrow, Qt::Key_Right},
+      {ImGuiKey_UpArrow, Qt::Key_Up},
+      {ImGuiKey_DownArrow, Qt::Key_Down},
+      {ImGuiKey_PageUp, Qt::Key_PageUp},
+      {ImGuiKey_PageDown, Qt::Key_PageDown},
+      {ImGuiKey_Home, Qt::Key_Home},
+      {ImGuiKey_End, Qt::Key_End},
+      {ImGuiKey_Insert, Qt::Key_Insert},
+      {ImGuiKey_Delete, Qt::Key_Delete},
+      {ImGuiKey_Backspace, Qt::Key_Backspace},
+      {ImGuiKey_Space, Qt::Key_Space},
+      {ImGuiKey_Enter, Qt::Key_Return},
+      {ImGuiKey_KeyPadEnter, Qt::Key_Enter},
+      {ImGuiKey_Escape, Qt::Key_Escape},
+      {ImGuiKey_A, Qt::Key_A},
+      {ImGuiKey_C, Qt::Key_C},
+      {ImGuiKey_V, Qt::Key_V},
+      {ImGuiKey_X, Qt::Key_X},
+      {ImGuiKey_Y, Qt::Key_Y},
+      {ImGuiKey_Z, Qt::Key_Z},
+  };
+  for (const auto& [own, qt] : keys) io.KeyMap[own] = key_index(qt);
 }
 
 }  // namespace conelab::desktop

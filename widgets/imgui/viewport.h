@@ -3,26 +3,123 @@
 // Each viewport has its own ImGui context and font atlas, which every handler makes current. It
 // paints on demand only: after an input, one frame at once and two a little later (ImGui needs
 // these to reach its final state). No frame is painted twice while the pointer moves, and none when
-// idle. Events are queued, see input_queue.h. Sizes passed to subclasses are independent of the
+// idle. Events are queued, see InputQueue. Sizes passed to subclasses are independent of the
 // screen; `density` is the number of pixels per unit.
 //
 // ImGui 1.86 of Debian aborts the program on misuse. Subclasses therefore open windows with the
 // classes of overlay.h, which close them automatically.
 #pragma once
 
+#include <QImage>
+#include <QOffscreenSurface>
+#include <QOpenGLContext>
 #include <QRectF>
 #include <QTimer>
 #include <QWidget>
+#include <deque>
 #include <map>
 #include <string>
-
-#include "widgets/imgui/gl_canvas.h"
-#include "widgets/imgui/input_queue.h"
+#include <variant>
 
 struct ImGuiContext;
 class QPainter;
+struct ImGuiIO;
 
 namespace conelab::desktop {
+
+// The queue of input events of a viewport, which passes them to Dear ImGui one change per frame.
+//
+// Dear ImGui 1.86 reads the state of buttons and keys once per frame. A press and its release
+// before the same frame would be lost, and a click would be taken at the later position of the
+// pointer. A frame therefore ends after a button or key has changed, before the next change or
+// movement.
+
+struct PointerMove {
+  float x, y;  ///< Viewport coordinates, independent of the screen's pixel density.
+};
+struct PointerLeave {};
+struct ButtonChange {
+  int index;  ///< 0 left, 1 right, 2 middle
+  bool down;
+};
+struct WheelTurn {
+  float horizontal, vertical;  ///< In notches.
+};
+struct KeyChange {
+  int index;  ///< Index into ImGuiIO::KeysDown, see key_index.
+  bool down;
+};
+struct Modifiers {
+  bool control, shift, alt, super;
+};
+struct TextEntry {
+  std::string utf8;
+};
+struct FocusLoss {};
+
+using InputEvent = std::variant<PointerMove, PointerLeave, ButtonChange, WheelTurn, KeyChange,
+                                Modifiers, TextEntry, FocusLoss>;
+
+class InputQueue {
+ public:
+  void push(InputEvent event) { events_.push_back(std::move(event)); }
+  /// Applies the events of one frame. Returns true if more events are left for the next frame.
+  bool apply(ImGuiIO& io);
+  [[nodiscard]] bool empty() const { return events_.empty(); }
+
+ private:
+  std::deque<InputEvent> events_;
+};
+
+/// Returns the index of a Qt key in ImGuiIO::KeysDown [512]. Latin keys have their code, others
+/// have indices from 256 on.
+[[nodiscard]] int key_index(int qt_key);
+
+/// Fills ImGuiIO::KeyMap using `key_index`.
+void map_keys(ImGuiIO& io);
+
+// An OpenGL framebuffer that is read back into an image; a viewport draws on it.
+//
+// With a QOpenGLWidget, Qt would compose the whole window with OpenGL, including every dock and
+// label, whenever one pixel changes. An image that is read back leaves the window an ordinary one,
+// so that only changed parts are sent to the screen. The canvas has its own context and therefore
+// survives docking the view in another window.
+
+class GlCanvas {
+ public:
+  /// Creates a context of the default format. If that fails, `error` returns the reason.
+  GlCanvas();
+  ~GlCanvas();
+  GlCanvas(const GlCanvas&) = delete;
+  GlCanvas& operator=(const GlCanvas&) = delete;
+
+  /// Returns why nothing can be drawn, in one line; empty if drawing works.
+  [[nodiscard]] const QString& error() const { return error_; }
+  /// Makes the context current. Returns false if it is lost.
+  bool make_current();
+  void done_current() { context_.doneCurrent(); }
+
+  /// Makes the context current and binds a framebuffer (colour, depth, stencil) of this size in
+  /// pixels; each side is at least 1. Returns false and sets `error` if the context is lost or
+  /// gives no framebuffer of that size. A later call may succeed.
+  bool begin(const QSize& pixels);
+  /// Copies the drawing into `picture` and releases the context.
+  void end();
+  /// Returns the last copy, row 0 at the top; null before the first frame.
+  [[nodiscard]] const QImage& picture() const { return picture_; }
+
+ private:
+  bool fail(const QString& why);
+  bool create_frame(const QSize& size);
+  void destroy_frame();
+
+  QOffscreenSurface surface_;
+  QOpenGLContext context_;
+  unsigned frame_ = 0, colour_ = 0, depth_ = 0;
+  QImage picture_;
+  QString error_;
+  bool valid_ = false;
+};
 
 /// The position of a small window in a viewport: in a corner, or away from it.
 struct OverlaySpot {

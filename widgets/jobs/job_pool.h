@@ -73,9 +73,6 @@ class JobHandle {
   }
   /// Returns whether the end of the job has not been reported yet.
   [[nodiscard]] bool active() const { return state_ != nullptr && !state_->settled; }
-  [[nodiscard]] double fraction() const { return state_ ? state_->fraction.load() : 0; }
-  /// Must be called when the result is received.
-  void finished() { state_.reset(); }
 
  private:
   std::shared_ptr<JobState> state_;

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/tree/head_scores.h"
+#include "widgets/maps/maps_model.h"
 
 namespace conelab::desktop {
 namespace {
@@ -22,13 +24,12 @@ std::int64_t side_for(std::size_t maps) {
 
 bool HeadRow::complete() const {
   return !maps.empty() &&
-         std::all_of(maps.begin(), maps.end(), [](const auto& m) { return m && m->complete(); });
+         std::ranges::all_of(maps, [](const auto& m) { return m && m->complete(); });
 }
 
 bool HeadRow::has_signs() const {
   const auto below_zero = [](const auto& map) { return map && map->summary.limits.low < 0; };
-  return difference() ||
-         (work.quantity == Map2d::weights && std::any_of(maps.begin(), maps.end(), below_zero));
+  return difference() || (work.quantity == Map2d::weights && std::ranges::any_of(maps, below_zero));
 }
 
 double HeadRow::score(std::size_t head, const tree::HeadScoreInfo& info) const {
@@ -44,12 +45,11 @@ HeadsModel::HeadsModel(MapsModel& maps, QObject* parent) : QObject(parent), maps
 }
 
 bool HeadsModel::busy() const {
-  return std::any_of(rows_.begin(), rows_.end(), [](const auto& r) { return r->busy(); });
+  return std::ranges::any_of(rows_, [](const auto& r) { return r->busy(); });
 }
 
 bool HeadsModel::complete() const {
-  return !rows_.empty() &&
-         std::all_of(rows_.begin(), rows_.end(), [](const auto& r) { return r->complete(); });
+  return !rows_.empty() && std::ranges::all_of(rows_, [](const auto& r) { return r->complete(); });
 }
 
 std::pair<std::size_t, std::size_t> HeadsModel::progress() const {
@@ -136,7 +136,7 @@ void HeadsModel::rebuild() {
   if (!std::equal(wanted.begin(), wanted.end(), rows_.begin(), rows_.end(), same)) {
     for (auto& row : wanted) {
       const auto found =
-          std::find_if(rows_.begin(), rows_.end(), [&](const auto& old) { return same(old, row); });
+          std::ranges::find_if(rows_, [&](const auto& old) { return same(old, row); });
       if (found == rows_.end()) continue;
       (*found)->title = row->title;
       row = *found;
@@ -162,7 +162,7 @@ void HeadsModel::start_all() {
     return !row->complete() && !row->busy() && row->error.empty();
   };
   std::vector<std::shared_ptr<HeadRow>> missing;
-  std::copy_if(rows_.begin(), rows_.end(), std::back_inserter(missing), waits);
+  std::ranges::copy_if(rows_, std::back_inserter(missing), waits);
   for (const auto& row : missing) start(row, &HeadRow::preview, "preview of ", preview_heads);
   for (const auto& row : missing) start(row, &HeadRow::job, "all heads: ", complete_heads);
   if (!missing.empty()) poll_.start();
@@ -174,13 +174,9 @@ void HeadsModel::start(const std::shared_ptr<HeadRow>& row, JobHandle HeadRow::*
   (*row).*job = maps_.workspace().jobs().start<bool>(
       title + row->title,
       [work, needed = row->work](const JobContext& context) { return work(needed, context), true; },
-      [this, weak, job](bool) {
-        if (const auto done = weak.lock()) ((*done).*job).finished();
-        poll();
-      },
-      [this, weak, job](const std::string& message) {
+      [this](bool) { poll(); },
+      [this, weak](const std::string& message) {
         if (const auto done = weak.lock()) {
-          ((*done).*job).finished();
           take_failure(message, cancelled_, done->error);
           if (!done->error.empty()) done->preview.cancel(), done->job.cancel();
         }
@@ -246,9 +242,8 @@ void HeadsModel::compare(const HeadAt& at) {
 // ---- scores -------------------------------------------------------------------------------------
 
 const tree::HeadScoreInfo& HeadsModel::score_info() const {
-  const auto* const found =
-      std::find_if(std::begin(tree::head_score_table), std::end(tree::head_score_table),
-                   [&](const auto& info) { return choice_.head_score == info.name; });
+  const auto* const found = std::ranges::find_if(
+      tree::head_score_table, [&](const auto& info) { return choice_.head_score == info.name; });
   return found == std::end(tree::head_score_table) ? tree::head_score_table[0] : *found;
 }
 
@@ -274,8 +269,7 @@ std::vector<HeadAt> HeadsModel::heads() const {
     const double score = rows_[at.row]->score(at.head, score_info());
     return std::isnan(score) ? std::numeric_limits<double>::infinity() : sign * score;
   };
-  std::stable_sort(all.begin(), all.end(),
-                   [&](const HeadAt& a, const HeadAt& b) { return key(a) < key(b); });
+  std::ranges::stable_sort(all, [&](const HeadAt& a, const HeadAt& b) { return key(a) < key(b); });
   return all;
 }
 
@@ -312,8 +306,7 @@ std::string HeadsModel::value_text(const HeadAt& at, const Focus& pair) const {
   if (!map || !shares_pairs(row)) return "";
   const auto same_text =
       layers_beside(maps_.workspace().groups(), maps_.workspace().trace()->group);
-  const bool named =
-      std::find(same_text.begin(), same_text.end(), row.work.group) != same_text.end();
+  const bool named = std::ranges::find(same_text, row.work.group) != same_text.end();
   std::string text =
       named ? maps_.tokens().query.text_of(pair.query) + ", " + maps_.tokens().key.text_of(pair.key)
             : fmt::format("query {}, key {}", pair.query, pair.key);
@@ -365,6 +358,177 @@ figure::Specials HeadsModel::specials() const {
     }
   }
   return all;
+}
+
+namespace {
+
+/// The most values of a sample that are kept for ranks, and the cells that are scored at once.
+constexpr std::size_t most_kept = 4096;
+constexpr std::int64_t scored_at_once = std::int64_t{1} << 19;
+
+/// One head of a layer that has been read.
+class WorkHead {
+ public:
+  WorkHead(const HeadsWork& work, const Trace& trace, std::int64_t head)
+      : work_(work),
+        trace_(trace),
+        head_(head),
+        input_(head_input(trace, work.batch, head, work.device)) {}
+
+  /// Returns a pyramid that has not been filled.
+  [[nodiscard]] std::shared_ptr<MapPyramid> pyramid() {
+    return std::make_shared<MapPyramid>(shown(), work_.largest_side);
+  }
+
+  /// Returns the scores after the pyramid was filled.
+  [[nodiscard]] tree::HeadScores scores(const Execution& execution) {
+    if (shown_ != weights()) weights()->prepare(execution);
+    const std::int64_t rows = weights()->rows(), columns = weights()->columns();
+    tree::HeadScorer scorer(
+        static_cast<std::size_t>(rows), static_cast<std::size_t>(columns),
+        tree::special_tokens(trace_.key_tokens(work_.batch), static_cast<std::size_t>(columns)),
+        input_->stored
+            ? std::vector<std::uint8_t>()
+            : tree::key_ancestors(call_on_head(work_.call, trace_, head_), input_->exact));
+    const std::int64_t strip = std::clamp<std::int64_t>(scored_at_once / columns, 1, rows);
+    std::vector<float> cells(static_cast<std::size_t>(strip * columns));
+    for (std::int64_t begin = 0; begin < rows; begin += strip) {
+      if (execution.cancelled && execution.cancelled()) {
+        throw Error(ErrorKind::interrupted, job_cancelled);
+      }
+      const std::int64_t end = std::min(rows, begin + strip);
+      weights()->cells({begin, end, 0, columns}, cells.data());
+      scorer.add_rows(cells.data(), static_cast<std::size_t>(end - begin));
+    }
+    return scorer.scores();
+  }
+
+ private:
+  [[nodiscard]] const std::shared_ptr<MatrixSource>& weights() {
+    if (!weights_) weights_ = source(nullptr, Map2d::weights);
+    return weights_;
+  }
+  [[nodiscard]] const std::shared_ptr<MatrixSource>& shown() {
+    const Call* reference = work_.reference ? &*work_.reference : nullptr;
+    if (!shown_ && reference == nullptr && work_.quantity == Map2d::weights) shown_ = weights();
+    if (!shown_) shown_ = source(reference, work_.quantity);
+    return shown_;
+  }
+  [[nodiscard]] std::shared_ptr<MatrixSource> source(const Call* reference, Map2d quantity) const {
+    const MapTokens tokens{
+        map_axis("query", trace_.query_tokens(work_.batch), trace_.query.shape.token, false),
+        map_axis("key", trace_.key_tokens(work_.batch), trace_.key.shape.token, false), true};
+    return map_source(input_, trace_, head_, work_.call, reference, quantity,
+                      work_.excludes ? &tokens : nullptr);
+  }
+
+  const HeadsWork& work_;
+  const Trace& trace_;
+  std::int64_t head_;
+  std::shared_ptr<const HeadInput> input_;
+  std::shared_ptr<MatrixSource> weights_, shown_;
+};
+
+/// Keeps of a summary what colours need.
+MapSummary thinned(MapSummary summary) {
+  for (std::vector<float>* sample : {&summary.sorted_sample, &summary.sorted_row_sample}) {
+    const std::size_t step = sample->size() / most_kept + 1;
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < sample->size(); i += step) (*sample)[kept++] = (*sample)[i];
+    sample->resize(kept);
+    sample->shrink_to_fit();
+  }
+  summary.row_entropy = {};
+  summary.column_sum = {};
+  return summary;
+}
+
+void put_map(const HeadsWork& work, std::int64_t head, const std::shared_ptr<MapPyramid>& pyramid,
+             const std::optional<tree::HeadScores>& scores) {
+  auto map = std::make_shared<SmallMap>();
+  map->summary = thinned(pyramid->summary());
+  pyramid->drop_source();
+  map->pyramid = pyramid;
+  map->scores = scores;
+  work.results->put(static_cast<std::size_t>(head), std::move(map));
+}
+
+void complete_head(const HeadsWork& work, const Trace& trace, std::int64_t head,
+                   const Execution& execution) {
+  WorkHead one(work, trace, head);
+  const auto pyramid = one.pyramid();
+  pyramid->fill(execution);
+  const bool weights = !trace.stored || trace.stored->name == "weights";
+  put_map(work, head, pyramid, weights ? std::optional(one.scores(execution)) : std::nullopt);
+}
+
+std::shared_ptr<const Trace> layer_of(const HeadsWork& work, const JobContext& context) {
+  auto trace = work.open
+                   ? work.open
+                   : load_trace(work.file, work.group, context.cancel_check(), work.arrays, false);
+  const Extents e = trace->extents();
+  if (work.batch >= e.batch) fail("{} has no batch element {}", layer_name(work.group), work.batch);
+  work.results->begin(static_cast<std::size_t>(e.head), e.query, e.key);
+  return trace;
+}
+
+Execution execution_of(const JobContext& context) {
+  Execution execution;
+  execution.cancelled = context.cancel_check();
+  return execution;
+}
+
+}  // namespace
+
+void HeadResults::begin(std::size_t heads, std::int64_t queries, std::int64_t keys) {
+  const std::lock_guard lock(mutex_);
+  if (!maps_.empty()) return;
+  maps_.resize(heads);
+  queries_ = queries, keys_ = keys;
+  ++revision_;
+}
+
+void HeadResults::put(std::size_t head, std::shared_ptr<const SmallMap> map) {
+  const std::lock_guard lock(mutex_);
+  maps_[head] = std::move(map);
+  ++revision_;
+}
+
+std::vector<std::shared_ptr<const SmallMap>> HeadResults::maps() const {
+  const std::lock_guard lock(mutex_);
+  return maps_;
+}
+
+void preview_heads(const HeadsWork& work, const JobContext& context) {
+  const auto trace = layer_of(work, context);
+  const auto known = work.results->maps();
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    context.stop_if_cancelled();
+    context.progress(static_cast<double>(i) / static_cast<double>(known.size()));
+    if (known[i]) continue;
+    const auto head = static_cast<std::int64_t>(i);
+    const auto pyramid = WorkHead(work, *trace, head).pyramid();
+    if (pyramid->base_level() == 0) {
+      complete_head(work, *trace, head, execution_of(context));
+    } else if (pyramid->fill_sample()) {
+      put_map(work, head, pyramid, std::nullopt);
+    }
+  }
+}
+
+void complete_heads(const HeadsWork& work, const JobContext& context) {
+  auto known = work.results->maps();
+  const auto done = [](const auto& map) { return map && map->complete(); };
+  if (!known.empty() && std::ranges::all_of(known, done)) return;
+  const auto trace = layer_of(work, context);
+  known = work.results->maps();
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    context.stop_if_cancelled();
+    context.progress(static_cast<double>(i) / static_cast<double>(known.size()));
+    if (!done(known[i])) {
+      complete_head(work, *trace, static_cast<std::int64_t>(i), execution_of(context));
+    }
+  }
 }
 
 }  // namespace conelab::desktop

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/base/names.h"
-#include "core/call/call_text.h"
+#include "core/call/call.h"
 #include "core/figure/figure_table.h"
 
 namespace conelab::desktop {

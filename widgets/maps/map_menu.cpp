@@ -1,7 +1,13 @@
 #include "widgets/maps/map_menu.h"
 
+#include <QBoxLayout>
 #include <QClipboard>
 #include <QGuiApplication>
+#include <QLabel>
+#include <QPushButton>
+#include <algorithm>
+
+#include "widgets/theme/flow_layout.h"
 
 namespace conelab::desktop {
 namespace {
@@ -91,6 +97,147 @@ void MapMenu::add_choices(std::size_t index) {
   EntropyMatcher* matcher = &matcher_;
   connect(addAction(tr("Match entropy of dot")), &QAction::triggered, matcher,
           [matcher, index] { matcher->match({index}); });
+}
+
+namespace {
+
+constexpr int text_lines = 2;  ///< For which the notice has space.
+
+/// Two digits, or 100.
+QString percent(double share) { return QString::number(100 * share, 'g', share < 0.995 ? 2 : 3); }
+
+}  // namespace
+
+MapNotice::MapNotice(MapsModel& maps, EntropyMatcher& matcher, QWidget* parent)
+    : QWidget(parent), maps_(maps), matcher_(matcher) {
+  setObjectName("maps-notice");
+  auto* line = new QHBoxLayout(this);
+  line->setContentsMargins(12, 2, 12, 4);
+  line->setSpacing(8);
+  text_ = new QLabel;
+  text_->setObjectName("maps-notice-text");
+  text_->setWordWrap(true);
+  text_->setAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+  text_->setFixedHeight(text_lines * text_->fontMetrics().lineSpacing());
+  offers_ = new QWidget;
+  auto* buttons = new QHBoxLayout(offers_);
+  buttons->setContentsMargins(0, 0, 0, 0);
+  buttons->setSpacing(line->spacing());
+  const auto add = [&](const QString& name) {
+    auto* button = new QPushButton;
+    button->setObjectName(name);
+    keep_place_when_hidden(*button);
+    buttons->addWidget(button, 0, Qt::AlignVCenter);
+    return button;
+  };
+  line->addWidget(text_, 1);
+  line->addWidget(offers_);
+  own_ = add("maps-own-limits");
+  own_->setText(tr("Own limits"));
+  own_->setToolTip(tr("Each map uses all colours for its own values"));
+  match_ = add("maps-match-entropy");
+  match_->setText(tr("Match entropy of dot"));
+  connect(own_, &QPushButton::clicked, this, [this] {
+    maps_.workspace().document().edit(tr("change limits"),
+                                      [](Session& s) { s.maps.shared_limits = false; });
+  });
+  connect(match_, &QPushButton::clicked, this, [this] { matcher_.match(flat_panels()); });
+  connect(&maps_, &MapsModel::progressed, this, &MapNotice::refresh);
+  connect(&maps_, &MapsModel::panels_changed, this, [this] {
+    matcher_.forget_error();
+    refresh();
+  });
+  connect(&matcher_, &EntropyMatcher::changed, this, &MapNotice::refresh);
+  setMinimumHeight(sizeHint().height());  // It is not lower without buttons.
+  hide();
+}
+
+void MapNotice::set_wanted(bool wanted) {
+  wanted_ = wanted;
+  refresh();
+}
+
+void MapNotice::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  layout()->activate();
+  refresh();
+}
+
+std::vector<std::size_t> MapNotice::flat_panels() const {
+  std::vector<std::size_t> flat;
+  if (maps_.compares()) return flat;  // Entropies are matched on one head.
+  const auto& panels = maps_.panels();
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    if (panels[i]->failed()) continue;
+    if (!panels[i]->pyramid->complete()) return {};
+    if (maps_.flat(*panels[i])) flat.push_back(i);
+  }
+  return flat;
+}
+
+QString MapNotice::text_of(const std::vector<std::size_t>& flat) const {
+  const auto& panels = maps_.panels();
+  if (flat.empty()) {
+    double least = 1;
+    for (const auto& panel : panels) {
+      if (!panel->failed()) least = std::min(least, maps_.used_colours(*panel));
+    }
+    return tr("Every map uses at least %1 % of the shared colours.").arg(percent(least));
+  }
+  double most = 0;
+  for (const std::size_t i : flat) most = std::max(most, maps_.used_colours(*panels[i]));
+  const QString share = percent(most);
+  if (flat.size() > 1) {
+    return tr("%1 maps use at most %2 % of the shared colours.").arg(flat.size()).arg(share);
+  }
+  QString title = QString::fromStdString(panels[flat.front()]->title), text;
+  const QRect room(0, 0, text_->width(), 0);
+  for (;;) {  // A long title is cut until the sentence has space.
+    text = tr("%1 uses %2 % of the shared colours.").arg(title, share);
+    const int high = text_->fontMetrics().boundingRect(room, Qt::TextWordWrap, text).height();
+    if (high <= text_->height() || title.size() < 8) return text;
+    title = title.left(title.size() - 4).trimmed() + QStringLiteral(" …");
+  }
+}
+
+std::size_t MapNotice::map_count() const {
+  const auto& panels = maps_.panels();
+  const auto count =
+      std::ranges::count_if(panels, [](const auto& panel) { return !panel->failed(); });
+  return static_cast<std::size_t>(count);
+}
+
+bool MapNotice::is_incomplete() const {
+  const auto& panels = maps_.panels();
+  return std::ranges::any_of(
+      panels, [](const auto& panel) { return !panel->failed() && !panel->pyramid->complete(); });
+}
+
+void MapNotice::refresh() {
+  const MapChoice& choice = maps_.workspace().document().session().maps;
+  setVisible(wanted_ && choice.shared_limits && map_count() > 1 && !maps_.compares());
+  if (isHidden()) return;
+  const bool busy = matcher_.busy();
+  if (busy || is_incomplete()) {
+    text_->setText(maps_.cancelled() ? tr("The maps are incomplete.") : tr("computing …"));
+    own_->setEnabled(false), match_->setEnabled(false);
+    return;
+  }
+  const std::vector<std::size_t> flat = flat_panels();
+  const QString error = QString::fromStdString(matcher_.error());
+  offers_->setVisible(!flat.empty());
+  layout()->activate();  // The text is cut to the width that the buttons leave.
+  text_->setText(error.isEmpty() ? text_of(flat) : error);
+  text_->setToolTip(error);
+  own_->setEnabled(true), match_->setEnabled(true);
+  const auto can =
+      std::ranges::find_if(flat, [this](std::size_t i) { return matcher_.can_match(i); });
+  match_->setVisible(can != flat.end() && error.isEmpty());
+  if (can == flat.end()) return;
+  const QString key = QString::fromStdString(sharpness_key(choice.calls[*can]).value_or(""));
+  match_->setToolTip(tr("Sets %1 so that the mean entropy of the rows equals that of dot on this "
+                        "head: then the attention is as concentrated")
+                         .arg(key));
 }
 
 }  // namespace conelab::desktop

@@ -105,7 +105,6 @@ void MapRegionModel::follow() {
           return masses;
         },
         [this](Masses masses) {
-          job_.finished();
           masses_ = std::move(masses);
           emit changed();
         },

@@ -5,13 +5,18 @@
 // which all views share (Focus), are converted to cells and back here.
 #pragma once
 
+#include <QKeyEvent>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/trace/matrix_source.h"
 #include "core/trace/trace.h"
-#include "core/tree/score_input.h"
+#include "core/tree/head_scores.h"
+#include "widgets/session/document.h"
 #include "widgets/session/session.h"
 
 namespace conelab::desktop {
@@ -66,5 +71,43 @@ struct MapTokens {
 /// What maps show in the session: its choice for a trace; for a stored map, which has no other
 /// operators, the one operator that computed it, without a reference.
 [[nodiscard]] MapChoice shown_maps(const MapChoice& choice, const Trace* trace);
+
+// Matrices of words and matrices without special tokens, made from those of tokens.
+
+/// Returns the matrix of words. A weight is the mean over the pieces of the query of the sum over
+/// the pieces of the key, so that rows still sum to one; a logit is the mean over the pairs of
+/// pieces. Masked pairs count as zero weight; a cell is masked if all its pairs are. The axes must
+/// have as many tokens as the source has rows and columns. Returns the source itself if no word has
+/// several pieces.
+[[nodiscard]] std::shared_ptr<MatrixSource> merged_source(std::shared_ptr<MatrixSource> source,
+                                                          const MapTokens& tokens);
+
+/// Returns the matrix with the rows and columns of special tokens masked, so that they have no part
+/// in limits and summaries. Exact values remain those of the source. Returns the source itself if
+/// there are none.
+[[nodiscard]] std::shared_ptr<MatrixSource> excluding_source(std::shared_ptr<MatrixSource> source,
+                                                             const MapTokens& tokens);
+
+using SourceOfCall = std::function<std::shared_ptr<MatrixSource>(const Call&)>;
+/// Returns the matrix of a call, minus that of the reference if there is one, minus the same of
+/// `subtracted` if that is given; each of the words and without the special tokens that `tokens`
+/// says.
+[[nodiscard]] std::shared_ptr<MatrixSource> shown_source(const SourceOfCall& of,
+                                                         const SourceOfCall& subtracted,
+                                                         const Call& call, const Call* reference,
+                                                         const MapTokens* tokens);
+
+// The keys that move the locked pair of tokens, in every view that shows pairs: arrows move it to
+// the next query or key, Escape unlocks it.
+
+/// Handles a key event and returns whether it was one of these keys. There are `rows` queries and
+/// `columns` keys.
+bool move_pair(Document& document, const QKeyEvent& event, std::int64_t rows, std::int64_t columns);
+
+/// Does the same for cells of maps, of which one may be a word of several tokens.
+bool move_cell(Document& document, const QKeyEvent& event, const MapTokens& tokens);
+
+/// Handles a click on a pair, or on none.
+void lock_pair(Document& document, const std::optional<Focus>& pair);
 
 }  // namespace conelab::desktop

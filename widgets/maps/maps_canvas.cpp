@@ -8,8 +8,8 @@
 #include <cmath>
 #include <utility>
 
+#include "widgets/maps/map_tokens.h"
 #include "widgets/maps/maps_paint.h"
-#include "widgets/maps/pair_keys.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
@@ -117,7 +117,7 @@ bool MapsCanvas::titles_are_cut(double width) const {
   bold.setBold(true);
   const QFontMetrics metrics(bold);
   // Titles take as much space while the reference is shown, so that nothing moves.
-  return std::any_of(model_.panels().begin(), model_.panels().end(), [&](const auto& panel) {
+  return std::ranges::any_of(model_.panels(), [&](const auto& panel) {
     return metrics.horizontalAdvance(QString::fromStdString(panel->title)) > width;
   });
 }

@@ -51,7 +51,7 @@ ColourChoice MapsModel::colour_choice(bool has_signs) const {
 bool MapsModel::one_bar() const {
   if (!choice_.shared_limits || reference_call(choice_) != nullptr) return false;
   const auto first = first_with_map();
-  return std::all_of(panels_.begin(), panels_.end(), [&](const auto& panel) {
+  return std::ranges::all_of(panels_, [&](const auto& panel) {
     return panel->failed() || of_one_kind(*panel, *panels_[*first]);
   });
 }

@@ -4,7 +4,7 @@
 
 #include "core/base/error.h"
 #include "widgets/maps/map_raster.h"
-#include "widgets/maps/token_sources.h"
+#include "widgets/maps/map_tokens.h"
 
 namespace conelab::desktop {
 namespace {
@@ -268,15 +268,9 @@ void MapsModel::start_pass(const std::shared_ptr<MapPanel>& panel) {
         pyramid->fill(execution);
         return true;
       },
-      [this, weak](bool) {
-        if (const auto done = weak.lock()) done->pass.finished();
-        poll();
-      },
+      [this](bool) { poll(); },
       [this, weak](const std::string& message) {
-        if (const auto done = weak.lock()) {
-          done->pass.finished();
-          take_failure(message, cancelled_, done->error);
-        }
+        if (const auto done = weak.lock()) take_failure(message, cancelled_, done->error);
         emit progressed();
       });
   poll_.start();
@@ -331,7 +325,7 @@ std::size_t MapsModel::together() const {
 }
 
 bool MapsModel::tokens_differ() const {
-  return std::any_of(panels_.begin(), panels_.end(), [&](const auto& panel) {
+  return std::ranges::any_of(panels_, [&](const auto& panel) {
     const MapTokens& tokens = *panel->tokens;
     return tokens.query.label != tokens_->query.label || tokens.key.label != tokens_->key.label ||
            tokens.query.size() != rows() || tokens.key.size() != columns();
@@ -364,19 +358,14 @@ void MapsModel::request_tiles(std::size_t place, double width, double height) {
   if (!panel->pyramid || cancelled_ || !panel->pyramid->complete()) return;
   const std::vector<TileKey> missing = missing_tiles(*panel->pyramid, camera, width, height);
   std::erase_if(panel->tiles, [&](const auto& job) {
-    return std::find(missing.begin(), missing.end(), job.first) == missing.end();
+    return std::ranges::find(missing, job.first) == missing.end();
   });
   const std::weak_ptr<MapPanel> weak = panel;
   for (const TileKey& key : missing) {
     if (panel->tiles.size() >= most_tile_jobs) break;
     if (panel->tiles.contains(key)) continue;
     const auto finish = [this, weak, key] {
-      if (const auto done = weak.lock()) {
-        if (const auto job = done->tiles.find(key); job != done->tiles.end()) {
-          job->second.finished();
-          done->tiles.erase(job);
-        }
-      }
+      if (const auto done = weak.lock()) done->tiles.erase(key);
       poll();
     };
     panel->tiles[key] = workspace_.jobs().start<bool>(
@@ -399,18 +388,13 @@ void MapsModel::prepare_exact(const std::optional<Focus>& pair) {
     if (!panel->pyramid || cell->query >= panel->pyramid->rows() ||
         panel->pyramid->source().exact_is_quick(cell->query))
       continue;
-    const std::weak_ptr<MapPanel> weak = panel;
     panel->exact = workspace_.jobs().start<bool>(
         "exact values",
         [pyramid = panel->pyramid, row = cell->query](const JobContext& context) {
           context.stop_if_cancelled();
           return pyramid->source().exact(row, 0), true;
         },
-        [this, weak](bool) {
-          if (const auto done = weak.lock()) done->exact.finished();
-          emit exact_known();
-        },
-        nullptr, true);
+        [this](bool) { emit exact_known(); }, nullptr, true);
   }
 }
 
@@ -448,11 +432,7 @@ void MapsModel::with_exact_row(const std::shared_ptr<MapPanel>& panel, std::int6
         context.stop_if_cancelled();
         return pyramid->source().exact(row, 0), true;
       },
-      [this, use = std::move(use)](bool) {
-        copying_.finished();
-        use();
-      },
-      nullptr, true);
+      [use = std::move(use)](bool) { use(); }, nullptr, true);
 }
 
 std::string MapsModel::readout(const std::optional<Focus>& pair) const {

@@ -18,9 +18,9 @@
 
 #include "core/trace/joined_source.h"
 #include "widgets/jobs/job_pool.h"
-#include "widgets/maps/map_camera.h"
-#include "widgets/maps/map_colours.h"
+#include "widgets/maps/colour_scale.h"
 #include "widgets/maps/map_pyramid.h"
+#include "widgets/maps/map_raster.h"
 #include "widgets/maps/map_tokens.h"
 #include "widgets/session/document.h"
 #include "widgets/trace/second_trace.h"
@@ -74,8 +74,8 @@ class MapsModel : public QObject {
   [[nodiscard]] const MapPanel& shown(std::size_t place) const;
   /// Returns the first panel that has a map; absent if all of them failed.
   [[nodiscard]] std::optional<std::size_t> first_with_map() const {
-    const auto found = std::find_if(panels_.begin(), panels_.end(),
-                                    [](const auto& panel) { return !panel->failed(); });
+    const auto found =
+        std::ranges::find_if(panels_, [](const auto& panel) { return !panel->failed(); });
     if (found == panels_.end()) return std::nullopt;
     return static_cast<std::size_t>(found - panels_.begin());
   }

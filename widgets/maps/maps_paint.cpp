@@ -429,7 +429,7 @@ void draw_column_sums(QPainter& painter, const PanelPlace& place, const MapCamer
   const Box& box = place.column_margin;
   const auto& sums = panel.summary.column_sum;
   if (sums.empty()) return;
-  const double most = std::max(1e-300, *std::max_element(sums.begin(), sums.end()));
+  const double most = std::max(1e-300, *std::ranges::max_element(sums));
   draw_bars(painter, box, across_columns(place.cells, camera), sums, most,
             [&](double x, double thick, double part) {
               return QRectF(x, box.y, thick, box.height * part);

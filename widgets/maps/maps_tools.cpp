@@ -178,10 +178,8 @@ void MapsView::build_heads_tools(QWidget* row) {
 
 /// Builds the tools that determine which tokens have a part in maps.
 void MapsView::build_token_tools(QWidget* row) {
-  tokens_ = new QToolButton;
-  tokens_->setText(tr("tokens"));
-  tokens_->setObjectName("maps-tokens-menu");
-  tokens_->setToolTip(tr("Special tokens such as [CLS] and <s>, and pieces of words"));
+  tokens_ = tool_button(tr("tokens"), "maps-tokens-menu",
+                        tr("Special tokens such as [CLS] and <s>, and pieces of words"));
   auto* menu = new QMenu(tokens_);
   auto* group = new QActionGroup(menu);
   for (const char* word : special_token_choices) {
@@ -294,10 +292,8 @@ void MapsView::build_arc_tools(QWidget* row) {
 /// Builds the tools that show the canvas as a figure or as a command, and the search.
 void MapsView::build_export_tools(QWidget* row) {
   QLayout* line = row->layout();
-  figure_ = new QToolButton;
-  figure_->setText(tr("figure"));
-  figure_->setObjectName("maps-figure");
-  figure_->setToolTip(tr("This canvas in the view of figures, or the command that draws it"));
+  figure_ = tool_button(tr("figure"), "maps-figure",
+                        tr("This canvas in the view of figures, or the command that draws it"));
   auto* menu = new QMenu(figure_);
   menu->setObjectName("maps-figure-menu");
   set_menu(*figure_, menu);
@@ -311,10 +307,7 @@ void MapsView::build_export_tools(QWidget* row) {
 /// Builds the tools that determine the colours of maps, and what stands at their margins.
 void MapsView::build_colour_tools(QWidget* row) {
   QLayout* line = row->layout();
-  shared_ = new QToolButton;
-  shared_->setText(tr("shared limits"));
-  shared_->setCheckable(true);
-  shared_->setObjectName("maps-shared");
+  shared_ = tool_button(tr("shared limits"), "maps-shared", {}, true);
   line->addWidget(shared_);
   only_in(shared_, {"maps", "heads", "arcs"});
   connect(shared_, &QToolButton::clicked, this, [this](bool on) {
@@ -334,11 +327,8 @@ void MapsView::build_colour_tools(QWidget* row) {
     percentiles->setItemData(i, tr("from the first to the second percentile"), Qt::ToolTipRole);
   }
   only_in(percentiles, {"maps", "heads"});
-  profiles_ = new QToolButton;
-  profiles_->setText(tr("profiles"));
-  profiles_->setCheckable(true);
-  profiles_->setObjectName("maps-profiles");
-  profiles_->setToolTip(tr("The row and the column of the pair as lines beside the maps"));
+  profiles_ = tool_button(tr("profiles"), "maps-profiles",
+                          tr("The row and the column of the pair as lines beside the maps"), true);
   line->addWidget(profiles_);
   only_in(profiles_, {"maps"});
   connect(profiles_, &QToolButton::clicked, this, [this](bool on) {
@@ -349,11 +339,8 @@ void MapsView::build_colour_tools(QWidget* row) {
 
 /// Builds the button that shows the canvas as numbers.
 void MapsView::build_numbers(QWidget* row) {
-  numbers_ = new QToolButton;
-  numbers_->setText(tr("numbers"));
-  numbers_->setCheckable(true);
-  numbers_->setObjectName("maps-numbers");
-  numbers_->setToolTip(tr("The same as a table: to read, to select, to copy"));
+  numbers_ = tool_button(tr("numbers"), "maps-numbers",
+                         tr("The same as a table: to read, to select, to copy"), true);
   row->layout()->addWidget(numbers_);
   connect(numbers_, &QToolButton::clicked, this, [this](bool on) {
     workspace_.document().edit(on ? tr("show numbers") : tr("show the picture"), [&](Session& s) {
@@ -367,9 +354,7 @@ void MapsView::build_numbers(QWidget* row) {
 /// Builds the button that cancels work. It keeps its place while it is hidden, so that nothing
 /// moves when work begins.
 void MapsView::build_cancel(ToolRow* row) {
-  cancel_ = new QToolButton;
-  cancel_->setObjectName("maps-cancel");
-  cancel_->setText(tr("resume"));
+  cancel_ = tool_button(tr("resume"), "maps-cancel");
   cancel_->setMinimumWidth(cancel_->sizeHint().width());
   row->add_at_end(cancel_);
   connect(cancel_, &QToolButton::clicked, this, [this] {

@@ -16,9 +16,7 @@
 #include "widgets/maps/compare_tools.h"
 #include "widgets/maps/layout_table.h"
 #include "widgets/maps/map_figure.h"
-#include "widgets/maps/map_table.h"
-#include "widgets/maps/pair_keys.h"
-#include "widgets/theme/copy_picture.h"
+#include "widgets/maps/map_tokens.h"
 #include "widgets/theme/flow_layout.h"
 #include "widgets/theme/theme.h"
 
@@ -323,7 +321,7 @@ QString MapsView::longest_readout() const {
     const auto by_size = [](const std::string& a, const std::string& b) {
       return a.size() < b.size();
     };
-    const auto found = std::max_element(tokens.begin(), tokens.end(), by_size);
+    const auto found = std::ranges::max_element(tokens, by_size);
     return found == tokens.end() ? QString("0000") : QString::fromStdString(*found).left(40);
   };
   const std::string layout = layout_name();

@@ -5,14 +5,13 @@
 #include <QWidget>
 #include <span>
 
+#include "widgets/maps/compare_tools.h"
 #include "widgets/maps/heads_canvas.h"
 #include "widgets/maps/layout_table.h"
 #include "widgets/maps/map_menu.h"
-#include "widgets/maps/map_notice.h"
 #include "widgets/maps/maps_canvas.h"
 #include "widgets/maps/relations_canvas.h"
-#include "widgets/maps/token_search.h"
-#include "widgets/theme/steady_label.h"
+#include "widgets/theme/flow_layout.h"
 
 class QComboBox;
 class QDoubleSpinBox;

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "widgets/maps/pair_keys.h"
+#include "widgets/maps/map_tokens.h"
 #include "widgets/painter/painter.h"
 #include "widgets/theme/theme.h"
 
@@ -141,7 +141,6 @@ void RelationsCanvas::draw(Sheet& sheet) {
   sheet.job = model_.workspace().jobs().start<Page>(
       "painting", std::move(work),
       [this, index = sheet.panel](Page page) {
-        sheets_[index].job.finished();
         sheets_[index].page = std::move(page);
         stack();
       },
@@ -176,8 +175,8 @@ void RelationsCanvas::changeEvent(QEvent* event) {
 void RelationsCanvas::paintEvent(QPaintEvent* event) {
   QPainter painter(this);
   painter.fillRect(rect(), canvas_ground(palette()));
-  if (std::all_of(sheets_.begin(), sheets_.end(),
-                  [](const Sheet& sheet) { return sheet.page.picture.isNull(); })) {
+  if (std::ranges::all_of(sheets_,
+                          [](const Sheet& sheet) { return sheet.page.picture.isNull(); })) {
     painter.setPen(quiet_ink(palette()));
     painter.drawText(rect(), Qt::AlignCenter,
                      sheets_.empty() ? tr("Open a trace and add an operator.") : tr("computing …"));
@@ -190,8 +189,7 @@ void RelationsCanvas::paintEvent(QPaintEvent* event) {
 }
 
 bool RelationsCanvas::sharp() const {
-  return std::none_of(sheets_.begin(), sheets_.end(),
-                      [](const Sheet& sheet) { return sheet.job.active(); });
+  return std::ranges::none_of(sheets_, [](const Sheet& sheet) { return sheet.job.active(); });
 }
 
 void RelationsCanvas::paint_sheet(QPainter& painter, const Sheet& sheet) const {

@@ -5,7 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/call/plan.h"
-#include "core/trace/stored_source.h"
+#include "core/trace/matrix_source.h"
 #include "widgets/maps/maps_model.h"
 
 namespace conelab::desktop {
@@ -42,8 +42,8 @@ std::vector<figure::Arc> strongest_arcs(const HeadInput& head, const Call& call,
     strip.resize(static_cast<std::size_t>((end - begin) * columns.size()));
     PairMap<double>(*plan, head.exact)
         .tile(Map2d::weights, &saved, {0, 0, begin, end, columns.begin, columns.end}, strip.data());
-    unknown += static_cast<std::size_t>(std::count_if(
-        strip.begin(), strip.end(), [](double weight) { return !std::isfinite(weight); }));
+    unknown += static_cast<std::size_t>(
+        std::ranges::count_if(strip, [](double weight) { return !std::isfinite(weight); }));
     for (std::int64_t r = begin; r < end; ++r) {
       figure::pick_arcs(strip.data() + (r - begin) * columns.size(),
                         static_cast<std::size_t>(columns.size()),
@@ -142,7 +142,7 @@ std::int64_t RelationsModel::batch() const { return head_ ? head_->batch_index :
 std::int64_t RelationsModel::keys() const { return head_ ? head_->exact.key.shape.token : 0; }
 
 bool RelationsModel::busy() const {
-  return std::any_of(panels_.begin(), panels_.end(), [](const auto& p) { return p->job.active(); });
+  return std::ranges::any_of(panels_, [](const auto& p) { return p->job.active(); });
 }
 
 std::int64_t RelationsModel::tokens_in_all() const {
@@ -204,7 +204,7 @@ std::shared_ptr<RelationPanel> RelationsModel::make_panel(const Call& call) {
   const bool tree = shows_tree(choice_.layout);
   const std::string tokens = tree ? choice_.tree_tokens : "";
   const TokenRange range = this->range();
-  const auto found = std::find_if(made_.begin(), made_.end(), [&](const auto& p) {
+  const auto found = std::ranges::find_if(made_, [&](const auto& p) {
     return p->call == call && p->tree == tree && p->tokens == tokens && p->range == range;
   });
   if (found != made_.end()) return *found;
@@ -252,7 +252,6 @@ void RelationsModel::start(const std::shared_ptr<RelationPanel>& panel) {
       [this, weak](Result result) {
         const auto done = weak.lock();
         if (!done) return;
-        done->job.finished();
         done->arcs = std::move(result.arcs);
         done->unknown = result.unknown;
         done->head_tree = std::move(result.tree);
@@ -261,7 +260,6 @@ void RelationsModel::start(const std::shared_ptr<RelationPanel>& panel) {
       [this, weak](const std::string& message) {
         const auto done = weak.lock();
         if (!done) return;
-        done->job.finished();
         done->error = message;
         emit changed();
       },
@@ -413,7 +411,7 @@ std::string RelationsModel::about_merge(std::size_t panel, std::size_t merge) co
   std::int64_t told = 0;
   for (const std::int64_t leaf : t.dendrogram.leaf_order) {
     const auto above = merges_above(t, static_cast<std::size_t>(leaf));
-    if (std::find(above.begin(), above.end(), merge) == above.end()) continue;
+    if (std::ranges::find(above, merge) == above.end()) continue;
     if (++told > 12) return text + " …";
     const std::int64_t token = leaf + p.range.begin;
     const auto& trace = *workspace_.trace();

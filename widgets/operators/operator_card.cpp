@@ -3,15 +3,25 @@
 #include <QBoxLayout>
 #include <QComboBox>
 #include <QFormLayout>
+#include <QKeyEvent>
 #include <QLabel>
+#include <QMouseEvent>
 #include <QSignalBlocker>
 #include <QToolButton>
+#include <QWheelEvent>
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
-#include "widgets/operators/number_field.h"
-#include "widgets/operators/operator_parts.h"
+#include "core/base/error.h"
+#include "core/base/names.h"
+#include "core/base/parse_number.h"
+#include "core/call/call.h"
+#include "core/call/composed.h"
+#include "core/operators/combines.h"
+#include "core/pair/mask.h"
+#include "core/token/model_map.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
@@ -261,6 +271,205 @@ void OperatorCard::show_call(const Call& call) {
   for (const auto& [key, box] : words_) {
     text(key).isEmpty() ? box->setCurrentIndex(0) : box->setCurrentText(text(key));
   }
+}
+
+namespace {
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+/// Returns the operator whose maps and biases fit the call.
+const std::string& taker_of(const CallField& field, const Call& call) {
+  const bool by_similarity = field.word == &Call::map || field.word == &Call::bias;
+  return by_similarity && makes_heads(call) ? call.similarity : operator_name(call);
+}
+
+/// Returns the names of a field that the call's operator takes.
+std::vector<std::string> fitting_names(const CallField& field, const Call& call) {
+  const auto takes = [&](const Combination& each) { return each.field == field.name; };
+  const std::vector<Combination> own = combinations(operator_name(call));
+  if (std::ranges::none_of(own, takes)) return {};
+  const std::vector<Combination> all = combinations(taker_of(field, call));
+  const auto found = std::ranges::find_if(all, takes);
+  return found == all.end() ? std::vector<std::string>() : found->parts;
+}
+
+/// Returns whether a part of a field reads what a file or an option brings along.
+bool is_of_file(const CallField& field, const PartInfo& part) {
+  const MaskRow* row = field.list == &Call::masks ? find_mask(part.name) : nullptr;
+  return row != nullptr &&
+         (row->operand == MaskOperand::allowed || row->operand == MaskOperand::lengths);
+}
+
+/// Returns whether the call's operator takes the value of a field, which for masks is a list.
+bool fits(const CallField& field, const Call& call, const Call& from) {
+  const std::vector<std::string> names = fitting_names(field, call);
+  if (field.word != nullptr) return contains(names, from.*field.word);
+  return std::all_of((from.*field.list).begin(), (from.*field.list).end(),
+                     [&](const std::string& name) { return contains(names, name); });
+}
+
+}  // namespace
+
+std::vector<PartInfo> fitting_parts(const CallField& field, const Call& call) {
+  const std::vector<std::string> names = fitting_names(field, call);
+  std::vector<PartInfo> fitting, all = field.parts();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    // `none` is another map in each space.
+    const bool of_space =
+        field.word != &Call::map || looks_at(call.similarity, model_map_table()[i].space);
+    const bool known = std::ranges::any_of(
+        fitting, [&](const PartInfo& part) { return part.name == all[i].name; });
+    const bool offered = of_space && !known && !is_of_file(field, all[i]);
+    if (offered && contains(names, all[i].name)) fitting.push_back(all[i]);
+  }
+  return fitting;
+}
+
+bool is_needed(const ParameterInfo& info) {
+  return info.domain != Domain::tensor && std::isnan(info.initial) && *info.computed == 0;
+}
+
+std::string own_map(const Call& call) try {
+  Call plain;
+  plain.similarity = call.similarity;
+  const auto model = call.parameters.find("model");  // The half-space has another map.
+  if (model != call.parameters.end()) plain.parameters.insert(*model);
+  return resolve(with_random_tensors(plain), {1, 1, 2, 2, 2, 2})->call.map;
+} catch (const Error&) {
+  return {};
+}
+
+void keep_known_parameters(Call& call) {
+  const std::vector<ParameterInfo> known = call_parameters(call);
+  std::erase_if(call.parameters, [&](const auto& entry) {
+    return entry.first != "seed" && std::ranges::none_of(known, [&](const ParameterInfo& info) {
+             return entry.first == info.key;
+           });
+  });
+}
+
+Call with_operator(const Call& call, const std::string& name) {
+  Call next;
+  set_operator(next, name);
+  const bool named = find_named_operator(name) != nullptr;  // It sets its mask.
+  for (const CallField& field : call_fields()) {
+    if (field.word == &Call::similarity && (is_attention(call) || is_attention(next))) continue;
+    if (field.list != nullptr && named) continue;
+    if (fits(field, next, call)) set_field(field, next, field_text(field, call, ','), ',');
+  }
+  next.parameters = call.parameters;
+  keep_known_parameters(next);
+  for (const OperatorListing& listing : list_operators()) {
+    if (listing.part.name != operator_name(next)) continue;
+    for (const ParameterInfo& info : listing.part.parameters) next.parameters.erase(info.key);
+  }
+  if (!draws_tensors(next)) next.parameters.erase("seed");
+  return next;
+}
+
+std::string operator_help(const OperatorListing& listing) {
+  const bool chain = is_attention(call_from_text(listing.part.name));
+  return listing.part.name + ": " + description(listing.part) + "\nCost: " + listing.cost +
+         (chain ? "" : ", on the CPU only");
+}
+
+namespace {
+
+constexpr double steps_for_double = 8;  ///< Of a positive number.
+constexpr int pixels_a_step = 6;
+constexpr int wheel_notch = 120;
+
+double rounded(double value) {
+  if (value == 0) return 0;
+  const double unit = std::pow(10.0, std::floor(std::log10(std::abs(value))) - 2);
+  return std::round(value / unit) * unit;
+}
+
+}  // namespace
+
+double stepped_number(Domain domain, double value, int steps) {
+  switch (domain) {
+    case Domain::positive:
+    case Domain::moderate:
+      return rounded(value * std::exp2(steps / steps_for_double));
+    case Domain::non_negative:
+      return std::max(0.0, rounded(value + 0.1 * steps));
+    case Domain::whole:
+      return std::max(1.0, std::round(value) + steps);
+    case Domain::count:
+      return std::max(0.0, std::round(value) + steps);
+    default:
+      return rounded(value + 0.1 * steps);
+  }
+}
+
+NumberField::NumberField(Domain domain, double initial, QWidget* parent)
+    : QLineEdit(parent), domain_(domain), initial_(initial) {
+  connect(this, &QLineEdit::editingFinished, this, [this] {
+    const QString now = text().trimmed();
+    if (now != entered_) emit entered(entered_ = now, false);
+  });
+}
+
+void NumberField::show_numbers(const QString& text) {
+  entered_ = text;
+  if (this->text() != text) setText(text);
+}
+
+void NumberField::follow_drags_of(QLabel* label) {
+  label->setCursor(Qt::SizeHorCursor);
+  label->installEventFilter(this);
+}
+
+void NumberField::step_from(const QString& start, int steps) {
+  QStringList numbers;
+  const std::string now = start.trimmed().toStdString();
+  if (now.empty() && std::isnan(initial_)) return;
+  const auto add = [&](double value) {
+    numbers << QString::number(stepped_number(domain_, value, steps), 'g', 6);
+  };
+  if (now.empty()) {
+    add(initial_);
+  } else {
+    for (const std::string_view part : split_commas(now)) {
+      const std::optional<double> value = parse_number(part);
+      if (!value) return;
+      add(*value);
+    }
+  }
+  setText(numbers.join(','));
+  emit entered(entered_ = text(), true);
+}
+
+void NumberField::keyPressEvent(QKeyEvent* event) {
+  if (event->key() == Qt::Key_Up) return step(1);
+  if (event->key() == Qt::Key_Down) return step(-1);
+  QLineEdit::keyPressEvent(event);
+}
+
+void NumberField::wheelEvent(QWheelEvent* event) {
+  if (!hasFocus()) return event->ignore();
+  step(event->angleDelta().y() >= 0 ? std::max(1, event->angleDelta().y() / wheel_notch)
+                                    : std::min(-1, event->angleDelta().y() / wheel_notch));
+  event->accept();
+}
+
+bool NumberField::eventFilter(QObject*, QEvent* event) {
+  if (event->type() == QEvent::MouseButtonPress) {
+    drag_from_ = qRound(static_cast<QMouseEvent*>(event)->globalPosition().x());
+    drag_steps_ = 0;
+    drag_text_ = text();
+    return true;
+  }
+  const auto* mouse =
+      event->type() == QEvent::MouseMove ? static_cast<QMouseEvent*>(event) : nullptr;
+  if (mouse == nullptr || !mouse->buttons().testFlag(Qt::LeftButton)) return false;
+  const int steps = (qRound(mouse->globalPosition().x()) - drag_from_) / pixels_a_step;
+  if (steps != drag_steps_) step_from(drag_text_, steps);
+  drag_steps_ = steps;
+  return true;
 }
 
 }  // namespace conelab::desktop

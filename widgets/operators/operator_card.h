@@ -6,15 +6,18 @@
 #pragma once
 
 #include <QFrame>
+#include <QLineEdit>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "core/base/parameter.h"
 #include "core/operators/operator.h"
 
 class QComboBox;
 class QFormLayout;
 class QHBoxLayout;
+class QLabel;
 
 namespace conelab::desktop {
 
@@ -60,5 +63,73 @@ class OperatorCard : public QFrame {
   std::vector<std::pair<std::string, QComboBox*>> words_;
   std::string built_for_;
 };
+
+// What an operator's card offers: the parts that fit the operator, and the call that follows from
+// choosing another operator. Free of windows; everything comes from the engine's tables.
+
+/// Returns the parts that a field of the call may name, each name once. The maps and biases of an
+/// operator that makes heads are those of its similarity. It is empty if the call's operator does
+/// not take the field. `explicit` and `padding` are left out: a file brings along what they read.
+[[nodiscard]] std::vector<PartInfo> fitting_parts(const CallField& field, const Call& call);
+
+/// Returns the name of the map that applies where the call names none: the similarity's own.
+[[nodiscard]] std::string own_map(const Call& call);
+
+/// Returns whether a call must give the parameter, a number without a default.
+[[nodiscard]] bool is_needed(const ParameterInfo& info);
+
+/// Returns the call with another operator. Parts that fit it stay, with their parameters.
+[[nodiscard]] Call with_operator(const Call& call, const std::string& name);
+
+/// Removes the parameters that no part of the call takes any more.
+void keep_known_parameters(Call& call);
+
+/// Returns what is said of an operator: its formula and paper, its cost, and where it is computed.
+[[nodiscard]] std::string operator_help(const OperatorListing& listing);
+
+// A field for a number, or for a list of numbers with one for each head.
+//
+// It accepts typed text like any field. While it has the keyboard focus, Up and Down and the wheel
+// change every number by a step; dragging a label of the field does the same. A step multiplies a
+// number whose domain is positive, adds one to a whole number, and adds a tenth to any other. Steps
+// are reported at once, so that what is drawn follows.
+
+class NumberField : public QLineEdit {
+  Q_OBJECT
+
+ public:
+  /// `initial` is the default, from which an empty field steps. If it is NaN, the default depends
+  /// on the input, and an empty field does not step.
+  NumberField(Domain domain, double initial, QWidget* parent = nullptr);
+
+  /// Shows numbers as those that were entered last.
+  void show_numbers(const QString& text);
+  /// Makes dragging this label to the right and left step the field.
+  void follow_drags_of(QLabel* label);
+  /// Changes the numbers by this many steps. Text that is not a list of numbers does not change.
+  void step(int steps) { step_from(text(), steps); }
+
+ signals:
+  /// The text was entered. If `is_step` is true, successive changes belong together.
+  void entered(const QString& text, bool is_step);
+
+ protected:
+  void keyPressEvent(QKeyEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
+  bool eventFilter(QObject* object, QEvent* event) override;
+
+ private:
+  Domain domain_;
+  double initial_;
+  QString entered_;  ///< The text that was reported or shown last.
+  int drag_from_ = 0, drag_steps_ = 0;
+  QString drag_text_;  ///< The text when the drag began. Steps are computed from it, so that
+                       ///< rounding does not accumulate.
+
+  void step_from(const QString& start, int steps);
+};
+
+/// Returns the value after this many steps in its domain, rounded to three digits.
+[[nodiscard]] double stepped_number(Domain domain, double value, int steps);
 
 }  // namespace conelab::desktop

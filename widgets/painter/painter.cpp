@@ -1,11 +1,21 @@
 #include "widgets/painter/painter.h"
 
 #include <QGuiApplication>
+#include <QImage>
 #include <QPainterPath>
 #include <QRawFont>
+#include <array>
+#include <cmath>
 
+#include "core/base/error.h"
 #include "core/figure/display_list.h"
+#include "core/figure/file_format.h"
+#include "core/figure/fonts.h"
+#include "core/figure/pdf.h"
 #include "core/figure/raster.h"
+#include "core/figure/svg.h"
+#include "core/figure/text.h"
+#include "core/files/atomic_file.h"
 
 namespace conelab::figure {
 namespace {
@@ -119,6 +129,92 @@ void paint(const DisplayList& list, QPainter& painter) {
   const PaintItem items{painter};
   for (const Item& item : list.items) std::visit(items, item);
   painter.restore();
+}
+
+// PNG bytes, and the files of figures.
+
+namespace {
+
+std::string program(const Metadata& m) {
+  return clean_text(m.version.empty() ? m.creator : m.creator + " " + m.version);
+}
+
+std::string text_of(const std::vector<std::uint8_t>& bytes) { return {bytes.begin(), bytes.end()}; }
+
+}  // namespace
+
+std::vector<std::uint8_t> to_png(const DisplayList& list, double dots_per_inch) {
+  validate(list);
+  if (!(dots_per_inch >= 10 && dots_per_inch <= 2400)) {
+    misuse("png: {} dots per inch (expected 10 to 2400)", dots_per_inch);
+  }
+  ensure_application();
+  const double scale = dots_per_inch / 72;
+  QImage image(static_cast<int>(std::lround(list.width * scale)),
+               static_cast<int>(std::lround(list.height * scale)), QImage::Format_RGBX8888);
+  if (image.isNull()) fail("png: an image of this size does not fit into memory");
+  image.fill(Qt::white);
+  {
+    QPainter painter(&image);
+    painter.scale(scale, scale);
+    paint(list, painter);
+  }
+  const Metadata& m = list.metadata;
+  const PngText text = {{"Title", clean_text(m.title)}, {"Description", clean_text(m.description)},
+                        {"Software", program(m)},       {"Source", clean_text(m.spec)},
+                        {"Data", m.data_hash},          {"Seed", m.seed}};
+  const auto width = static_cast<std::size_t>(image.width());
+  const auto height = static_cast<std::size_t>(image.height());
+  return encode_png(width, height, {image.constBits(), 4 * width * height}, dots_per_inch, text);
+}
+
+void write_figure(const DisplayList& list, const std::string& path, double dots_per_inch) {
+  const std::string format = file_format(path);
+  write_text_atomically(path, format == "pdf"   ? to_pdf(list)
+                              : format == "png" ? text_of(to_png(list, dots_per_inch))
+                                                : to_svg(list));
+}
+
+namespace {
+
+QRawFont open(FontFile file) {
+  const Bytes bytes = font_bytes(file);
+  const QRawFont font(QByteArray::fromRawData(reinterpret_cast<const char*>(bytes.data()),
+                                              static_cast<qsizetype>(bytes.size())),
+                      1000, QFont::PreferNoHinting);
+  if (!font.isValid()) fail("Qt refuses the embedded font {}", static_cast<int>(file));
+  return font;
+}
+
+/// Raw fonts belong to one thread and are opened once per thread. They are never closed, because at
+/// the end of the program Qt may be destroyed before static objects.
+QRawFont raw_font(FontFile file) {
+  static thread_local const auto& fonts = *new std::array<QRawFont, 5>{
+      open(FontFile::regular), open(FontFile::bold), open(FontFile::italic),
+      open(FontFile::fallback), open(FontFile::signs)};
+  return fonts[static_cast<std::size_t>(file)];
+}
+
+}  // namespace
+
+QList<QGlyphRun> qt_glyph_runs(const TextItem& item) {
+  QList<QGlyphRun> runs;
+  for (const GlyphRun& run : glyph_runs(item)) {
+    QList<quint32> glyphs;
+    QList<QPointF> places;
+    for (const PlacedGlyph& glyph : run.glyphs) {
+      glyphs << glyph.glyph;
+      places << QPointF(glyph.x, glyph.y);
+    }
+    QRawFont font = raw_font(run.file);
+    font.setPixelSize(run.size);
+    QGlyphRun out;
+    out.setRawFont(font);
+    out.setGlyphIndexes(glyphs);
+    out.setPositions(places);
+    runs << out;
+  }
+  return runs;
 }
 
 }  // namespace conelab::figure

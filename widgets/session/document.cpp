@@ -1,5 +1,7 @@
 #include "widgets/session/document.h"
 
+#include <algorithm>
+
 namespace conelab::desktop {
 
 void Document::report(const std::optional<Focus>& before) {
@@ -51,6 +53,24 @@ void Document::hover(std::optional<Focus> pair) {
   const auto before = focused();
   hovered_ = pair;
   if (focused() != before) emit focus_changed();
+}
+
+void History::record(Session next, std::string label, std::string merge) {
+  if (next == now()) return;
+  steps_.resize(at_ + 1);
+  Step& present = steps_.back();
+  if (at_ > 0 && !merge.empty() && present.merge == merge) {
+    present.session = std::move(next);
+    return;
+  }
+  steps_.push_back({std::move(next), std::move(label), std::move(merge)});
+  if (steps_.size() > most_steps) steps_.erase(steps_.begin());
+  at_ = steps_.size() - 1;
+}
+
+bool History::has_trace() const {
+  return std::ranges::any_of(steps_,
+                             [](const Step& step) { return !step.session.trace.file.empty(); });
 }
 
 }  // namespace conelab::desktop

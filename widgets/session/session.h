@@ -46,7 +46,7 @@ inline constexpr const char* themes[] = {"system", "light", "dark"};
 struct TraceChoice {
   std::string file;  ///< Empty: no trace is open.
   /// Group of an HDF5 file such as "/german/layer3", or the path of a stored map
-  /// (core/trace/stored_map.h); otherwise empty.
+  /// (core/trace/trace.h); otherwise empty.
   std::string group;
   std::int64_t batch = 0;
   std::int64_t head = 0;

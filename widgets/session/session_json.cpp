@@ -117,12 +117,12 @@ void read(const QJsonValue& value, Part& part) {
 }
 
 void keep(std::string& word, std::span<const char* const> known) {
-  if (std::find(known.begin(), known.end(), word) == known.end()) word = known[0];
+  if (std::ranges::find(known, word) == known.end()) word = known[0];
 }
 
 template <class List, class NameOf>
 bool names_one(const List& list, const std::string& word, NameOf name_of) {
-  return std::any_of(list.begin(), list.end(), [&](const auto& e) { return name_of(e) == word; });
+  return std::ranges::any_of(list, [&](const auto& e) { return name_of(e) == word; });
 }
 
 void keep_known_words(MapChoice& c) {

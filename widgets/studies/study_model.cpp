@@ -90,15 +90,11 @@ void StudyModel::load() {
         return Loaded{study, plan_study(*study, folder, context.cancel_check())};
       },
       [this](Loaded loaded) {
-        loading_.finished();
         study_ = std::move(loaded.study);
         index_ = std::move(loaded.index);
         say_state();
       },
-      [this](const std::string& message) {
-        loading_.finished();
-        say(message, true);
-      });
+      [this](const std::string& message) { say(message, true); });
 }
 
 /// Says how far the study is, or that it is wrong.
@@ -121,7 +117,7 @@ TextTable StudyModel::table() const {
   TextTable jobs{{"job", "kind", "state", "time", "remark"}, {}};
   const auto& now = progress_.running;
   for (const JobRecord& job : index_.jobs) {
-    const bool runs = running() && std::find(now.begin(), now.end(), job.name) != now.end();
+    const bool runs = running() && std::ranges::find(now, job.name) != now.end();
     const std::string remark = job.remarks.empty() ? std::string() : job.remarks.front();
     jobs.rows.push_back({job.name, job.kind,
                          runs                      ? "running"
@@ -242,14 +238,10 @@ void StudyModel::make_report() {
         return output + "/index.html";
       },
       [this](const std::string& page) {
-        reporting_.finished();
         say("The report is " + page);
         emit report_written(QString::fromStdString(page));
       },
-      [this](const std::string& message) {
-        reporting_.finished();
-        say(message, true);
-      });
+      [this](const std::string& message) { say(message, true); });
   say("Writing the report …");
 }
 

@@ -90,11 +90,8 @@ ToolRow::ToolRow(QWidget* parent) : QWidget(parent), flow_(new FlowLayout(this))
   auto* line = new QHBoxLayout(end_);
   line->setContentsMargins(0, 0, 0, 0);
   line->setSpacing(flow_->spacing());
-  more_ = new QToolButton;
-  more_->setObjectName("more-tools");
-  more_->setText(tr("more"));
-  more_->setToolTip(tr("Shows the tools for which this line has no space"));
-  more_->setCheckable(true);
+  more_ = tool_button(tr("more"), "more-tools",
+                      tr("Shows the tools for which this line has no space"), true);
   add_at_end(more_);
   flow_->show_lines(folded_lines);
   connect(more_, &QToolButton::toggled, this,

@@ -82,7 +82,6 @@ void SecondTrace::follow() {
 }
 
 void SecondTrace::take(Loaded loaded) {
-  job_.finished();
   trace_ = std::move(loaded.trace);
   more_ = std::move(loaded.more);
   groups_ = std::move(loaded.groups);
@@ -92,7 +91,6 @@ void SecondTrace::take(Loaded loaded) {
 }
 
 void SecondTrace::fail_with(const std::string& message) {
-  job_.finished();
   error_ = message;
   emit changed();
 }
@@ -113,20 +111,18 @@ void SecondTrace::choose_file(const QString& file, const QString& group, const A
         return groups_to_open(path, arrays, context.cancel_check());
       },
       [this, path, arrays, named = group.toStdString()](const std::vector<std::string>& groups) {
-        choice_job_.finished();
         if (!workspace_.trace()) return;
         if (groups.empty()) return emit arrays_wanted(QString::fromStdString(path));
         groups_ = groups, groups_of_ = groups_key(path, arrays);
         const Trace& open = *workspace_.trace();
         const std::string& wanted = named.empty() ? open.group : named;
-        const bool found = std::find(groups.begin(), groups.end(), wanted) != groups.end();
+        const bool found = std::ranges::find(groups, wanted) != groups.end();
         workspace_.document().edit(tr("compare with another file"), [&](Session& s) {
           s.maps.beside = first_beside(s, open, path, found ? wanted : groups.front());
           s.maps.beside->arrays = arrays;
         });
       },
       [this](const std::string& message) {
-        choice_job_.finished();
         emit workspace_.failed(QString::fromStdString(message));
       },
       true);

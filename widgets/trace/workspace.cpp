@@ -8,7 +8,6 @@
 #include "core/base/error.h"
 
 namespace conelab::desktop {
-
 namespace {
 
 /// How many numbers of a head can be copied within a few milliseconds.
@@ -71,7 +70,7 @@ void Workspace::step_group(int step) {
   if (!trace_) return;
   const bool under_way = opening_ && job_.active();
   const std::string& from = under_way ? opening_group_ : trace_->group;
-  const auto here = std::find(groups_.begin(), groups_.end(), from);
+  const auto here = std::ranges::find(groups_, from);
   const auto wanted = (here - groups_.begin()) + step;
   if (here == groups_.end() || wanted < 0 || wanted >= std::ssize(groups_)) return;
   open_group(groups_[static_cast<std::size_t>(wanted)]);
@@ -125,7 +124,6 @@ void Workspace::load(const TraceChoice& source, bool into_session,
       },
       [this, into_session](Loaded loaded) { take(std::move(loaded), into_session); },
       [this, source](const std::string& message) {
-        job_.finished();
         failed_ = source;
         emit loading_changed();
         emit failed(QString::fromStdString(message));
@@ -137,7 +135,6 @@ void Workspace::load(const TraceChoice& source, bool into_session,
 }
 
 void Workspace::take(Loaded loaded, bool into_session) {
-  job_.finished();
   const auto before = std::exchange(trace_, std::move(loaded.trace));
   const bool keeps_pair = same_pairs(before.get(), *trace_);
   groups_ = std::move(loaded.groups);
@@ -204,7 +201,6 @@ void Workspace::choose_head() {
 }
 
 void Workspace::take_head(Head head) {
-  head_job_.finished();
   head_ = std::move(head);
   head_of_ = trace_;
   emit trace_changed();
@@ -225,6 +221,59 @@ void Workspace::file_changed() {
 void Workspace::read_changed() {
   const std::string changed = std::exchange(changed_, {});
   if (!changed.empty() && changed == document_.session().trace.file) file_changed();
+}
+
+namespace {
+
+constexpr int rest_milliseconds = 300;
+
+/// Returns the file, or the nearest folder above it that exists.
+QString nearest_there(QString path) {
+  while (!QFileInfo::exists(path)) {
+    const QString above = QFileInfo(path).path();
+    if (above == path) break;
+    path = above;
+  }
+  return path;
+}
+
+}  // namespace
+
+FileWatch::FileWatch(QObject* parent) : QObject(parent) {
+  rest_.setSingleShot(true);
+  rest_.setInterval(rest_milliseconds);
+  const auto touched = [this] {
+    aim();
+    rest_.start();
+  };
+  connect(&watcher_, &QFileSystemWatcher::fileChanged, this, touched);
+  connect(&watcher_, &QFileSystemWatcher::directoryChanged, this, touched);
+  connect(&rest_, &QTimer::timeout, this, &FileWatch::report);
+}
+
+void FileWatch::watch(const QString& file) {
+  if (file == file_) return;
+  file_ = file;
+  there_ = !file.isEmpty() && QFileInfo::exists(file);
+  rest_.stop();
+  aim();
+}
+
+/// Watches the path again even if it is watched, because it may be another file now.
+void FileWatch::aim() {
+  const QStringList watched = watcher_.files() + watcher_.directories();
+  if (!watched.isEmpty()) watcher_.removePaths(watched);
+  if (file_.isEmpty()) return;
+  const QString nearest = nearest_there(file_);
+  watcher_.addPath(nearest);
+  // A change between the check and the watch would be missed otherwise.
+  if (nearest_there(file_) != nearest) rest_.start();
+}
+
+void FileWatch::report() {
+  aim();
+  const bool before = std::exchange(there_, QFileInfo::exists(file_));
+  if (before || there_) emit changed();  // Otherwise another file of the folder has changed.
 }
 
 }  // namespace conelab::desktop

@@ -2,11 +2,16 @@
 // is cut, and a button shows it completely. A notice may offer one action.
 #pragma once
 
+#include <QTimer>
 #include <QToolBar>
+#include <QWidget>
 #include <functional>
+
+#include "widgets/jobs/job_pool.h"
 
 class QLabel;
 class QToolButton;
+class QProgressBar;
 
 namespace conelab::desktop {
 
@@ -58,6 +63,23 @@ class Banner : public QToolBar {
   QToolButton *offer_, *details_;
   std::function<void()> act_;
   bool error_ = false;
+};
+
+// The running jobs in the status bar: title, progress, cancel.
+
+class JobBar : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit JobBar(JobPool& jobs, QWidget* parent = nullptr);
+
+ private:
+  void show_jobs();
+
+  JobPool& jobs_;
+  QLabel* title_;
+  QProgressBar* bar_;
+  QTimer poll_;
 };
 
 }  // namespace conelab::desktop

@@ -95,7 +95,7 @@ void CommandPalette::filter(const QString& typed) {
       const int score = score_of(*actions_[i]);
       if (score >= 0) found.emplace_back(-score, i);
     }
-    std::sort(found.begin(), found.end());
+    std::ranges::sort(found);
   };
   find([&](const QAction& action) { return match_score(typed, action_name(action)); });
   if (found.empty()) {

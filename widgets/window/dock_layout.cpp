@@ -83,8 +83,8 @@ QDockWidget* DockLayout::in_front() const {
   const auto holds = [&](const QDockWidget* dock) {
     return focus != nullptr && dock->isAncestorOf(focus);
   };
-  auto found = std::find_if(docks_.begin(), docks_.end(), holds);
-  if (found == docks_.end()) found = std::find_if(docks_.begin(), docks_.end(), is_seen);
+  auto found = std::ranges::find_if(docks_, holds);
+  if (found == docks_.end()) found = std::ranges::find_if(docks_, is_seen);
   return found == docks_.end() ? nullptr : *found;
 }
 
@@ -100,7 +100,7 @@ void DockLayout::toggle_single() {
 
 void DockLayout::follow_front() {
   if (!window_.isVisible() || !before_single_.isEmpty()) return;
-  const auto front = std::find_if(docks_.begin(), docks_.end(), [&](const QDockWidget* dock) {
+  const auto front = std::ranges::find_if(docks_, [&](const QDockWidget* dock) {
     return is_seen(dock) && wide_.contains(dock->objectName());
   });
   if (front == docks_.end()) return unfold();
@@ -225,8 +225,8 @@ void DockLayout::measure() {
   if (!window_.isVisible() || window_.width() != shared_width_) return;
   given_ = {window_.width(), window_.width(), {}};
   QList<QDockWidget*> seen;
-  std::copy_if(docks_.begin(), docks_.end(), std::back_inserter(seen), is_seen);
-  std::sort(seen.begin(), seen.end(), [](const QDockWidget* a, const QDockWidget* b) {
+  std::ranges::copy_if(docks_, std::back_inserter(seen), is_seen);
+  std::ranges::sort(seen, [](const QDockWidget* a, const QDockWidget* b) {
     return a->geometry().left() < b->geometry().left();
   });
   int end = 0;
@@ -254,6 +254,13 @@ void DockLayout::share_width() {
     widths << (is_panel(dock) ? *given : static_cast<int>(std::lround(*given * factor)));
   }
   window_.resizeDocks(docks, widths, Qt::Horizontal);
+}
+
+QSize first_size(const QWidget& window) {
+  constexpr QSize usual(1440, 900), frame(16, 48);
+  const QSize screen = window.screen()->availableSize();
+  const QSize inside = usual.boundedTo(screen - frame);
+  return screen.width() >= usual.width() ? QSize(usual.width(), inside.height()) : inside;
 }
 
 }  // namespace conelab::desktop

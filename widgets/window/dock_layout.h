@@ -87,4 +87,8 @@ class DockLayout : public QObject {
   QTimer measuring_, following_;
 };
 
+/// Returns the size of the window when it is first shown: it fits on the screen with its frame,
+/// whose title is above the window.
+[[nodiscard]] QSize first_size(const QWidget& window);
+
 }  // namespace conelab::desktop

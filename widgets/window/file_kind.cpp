@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/files/atomic_file.h"
 #include "core/files/inspect.h"
 #include "widgets/studies/study_model.h"
 
@@ -31,8 +32,8 @@ bool is_session_file(const QString& file) {
 
 const InspectedItem* item_at(const Inspection& inspection, const char* path) {
   const auto& items = inspection.items;
-  const auto found = std::find_if(items.begin(), items.end(),
-                                  [&](const InspectedItem& item) { return item.path == path; });
+  const auto found =
+      std::ranges::find_if(items, [&](const InspectedItem& item) { return item.path == path; });
   return found == items.end() ? nullptr : &*found;
 }
 
@@ -40,13 +41,10 @@ const InspectedItem* item_at(const Inspection& inspection, const char* path) {
 /// attribute.
 std::optional<std::string> spec_input(const InspectedItem* group) {
   if (group == nullptr) return std::nullopt;
-  for (const auto& [name, value] : group->attributes) {
-    const auto* text = std::get_if<std::string>(&value);
-    if (name != "spec" || text == nullptr) continue;
-    const QJsonObject spec = QJsonDocument::fromJson(QByteArray::fromStdString(*text)).object();
-    return spec["input"].toString().toStdString();
-  }
-  return std::nullopt;
+  const auto* text = find_attribute<std::string>(group->attributes, "spec");
+  if (text == nullptr) return std::nullopt;
+  const QJsonObject spec = QJsonDocument::fromJson(QByteArray::fromStdString(*text)).object();
+  return spec["input"].toString().toStdString();
 }
 
 FoundFile in_hdf5(const Inspection& inspection, const QString& path) {
@@ -91,7 +89,7 @@ FoundFile in_archive(const QString& path, FileFormat format, const Cancelled& ca
   const auto& arrays = found.arrays;
   const bool of_weights =
       !groups_with_weights(arrays_of(path.toStdString(), format, cancelled, 5)).empty();
-  if (!of_weights && !arrays.empty() && std::none_of(arrays.begin(), arrays.end(), is_query)) {
+  if (!of_weights && !arrays.empty() && std::ranges::none_of(arrays, is_query)) {
     found.kind = FileKind::arrays;
   }
   return found;
@@ -122,6 +120,27 @@ FoundFile identify_file(const QString& named, const Cancelled& cancelled) {
   FoundFile found = in_hdf5(*content, path);
   found.content = content;
   return found;
+}
+
+namespace {
+
+constexpr int most_recent = 12;
+
+}  // namespace
+
+QStringList RecentFiles::all() const {
+  QFile file(kept_in_);
+  if (kept_in_.isEmpty() || !file.open(QIODevice::ReadOnly)) return {};
+  return QString::fromUtf8(file.readAll()).split('\n', Qt::SkipEmptyParts);
+}
+
+void RecentFiles::add(const QString& file) {
+  QStringList files = all();
+  if (kept_in_.isEmpty() || (!files.isEmpty() && files.front() == file)) return;
+  files.removeAll(file);
+  files.prepend(file);
+  QDir().mkpath(QFileInfo(kept_in_).path());
+  write_text_atomically(kept_in_.toStdString(), files.mid(0, most_recent).join('\n').toStdString());
 }
 
 }  // namespace conelab::desktop

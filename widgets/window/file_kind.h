@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QString>
+#include <QStringList>
 #include <memory>
 #include <string>
 
@@ -43,5 +44,21 @@ struct FoundFile {
 /// Determines the kind of a file. `named` is a path, or "FILE.h5:/group" for one trace of a file.
 /// Throws a failure if the file cannot be read, and interrupted if `cancelled` returns true.
 [[nodiscard]] FoundFile identify_file(const QString& named, const Cancelled& cancelled = {});
+
+// The files that were opened last; they are stored between runs.
+
+class RecentFiles {
+ public:
+  /// Stores the list in this file, one name per line; if empty, nothing is stored.
+  explicit RecentFiles(const QString& kept_in) : kept_in_(kept_in) {}
+
+  /// Returns the files, the newest first.
+  [[nodiscard]] QStringList all() const;
+  /// Adds a file. Throws a failure `PATH: why` if the list cannot be stored.
+  void add(const QString& file);
+
+ private:
+  QString kept_in_;
+};
 
 }  // namespace conelab::desktop

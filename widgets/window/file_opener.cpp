@@ -1,6 +1,11 @@
 #include "widgets/window/file_opener.h"
 
+#include <QComboBox>
+#include <QDialogButtonBox>
 #include <QFileInfo>
+#include <QFormLayout>
+#include <QLabel>
+#include <QPushButton>
 #include <algorithm>
 #include <iterator>
 #include <set>
@@ -9,6 +14,7 @@
 #include "widgets/benchmarks/bench_model.h"
 #include "widgets/data/data_view.h"
 #include "widgets/studies/study_model.h"
+#include "widgets/theme/theme.h"
 #include "widgets/trace/workspace.h"
 
 namespace conelab::desktop {
@@ -18,22 +24,22 @@ using Files = std::vector<FoundFile>;
 
 Files of_kind(const Files& files, FileKind kind) {
   Files some;
-  std::copy_if(files.begin(), files.end(), std::back_inserter(some),
-               [kind](const FoundFile& file) { return file.kind == kind; });
+  std::ranges::copy_if(files, std::back_inserter(some),
+                       [kind](const FoundFile& file) { return file.kind == kind; });
   return some;
 }
 
 QString name_of(const FoundFile& file) { return QFileInfo(file.path).fileName(); }
 
 bool is_among(const Files& files, const FoundFile& one) {
-  return std::any_of(files.begin(), files.end(), [&](const FoundFile& each) {
+  return std::ranges::any_of(files, [&](const FoundFile& each) {
     return each.path == one.path && each.group == one.group;
   });
 }
 
 /// Compares files also under different names, for instance through a link.
 bool is_known(const Files& files, const FoundFile& one) {
-  return std::any_of(files.begin(), files.end(), [&](const FoundFile& each) {
+  return std::ranges::any_of(files, [&](const FoundFile& each) {
     return each.group == one.group && QFileInfo(each.path) == QFileInfo(one.path);
   });
 }
@@ -78,7 +84,7 @@ QString places_text(const Files& shown) {
 /// Returns the notice about results, which contain no traces; empty if there are none among the
 /// files.
 QString result_text(const Files& shown, const QString& stored_map) {
-  const auto first = std::find_if(shown.begin(), shown.end(), [](const FoundFile& file) {
+  const auto first = std::ranges::find_if(shown, [](const FoundFile& file) {
     return file.kind == FileKind::tree || file.kind == FileKind::result;
   });
   if (first == shown.end()) return {};
@@ -105,8 +111,8 @@ QString result_text(const Files& shown, const QString& stored_map) {
 
 /// Returns the trace from which the first result was computed.
 QString trace_of(const Files& shown) {
-  const auto first = std::find_if(shown.begin(), shown.end(),
-                                  [](const FoundFile& file) { return !file.made_of.empty(); });
+  const auto first =
+      std::ranges::find_if(shown, [](const FoundFile& file) { return !file.made_of.empty(); });
   return first == shown.end() ? QString() : QString::fromStdString(first->made_of);
 }
 
@@ -132,15 +138,8 @@ void FileOpener::open(const QStringList& files) {
   job_ = workspace_.jobs().start<Found>(
       "opening " + title.toStdString(),
       [all = pending_](const JobContext& context) { return find_all(all, context); },
-      [this](const Found& found) {
-        job_.finished();
-        take(found);
-      },
-      [this](const std::string& message) {
-        job_.finished();
-        emit failed(QString::fromStdString(message));
-      },
-      true);
+      [this](const Found& found) { take(found); },
+      [this](const std::string& message) { emit failed(QString::fromStdString(message)); }, true);
 }
 
 FileOpener::Found FileOpener::find_all(const QStringList& files, const JobContext& context) {
@@ -185,9 +184,8 @@ void FileOpener::take(const Found& found) {
     // A trace that is being read may still be damaged; the workspace reports this.
     if (file->kind != FileKind::trace || !is_among(shown_, *file)) emit opened(file->path);
   }
-  const auto first = std::find_if(files.begin(), files.end(), [](const FoundFile& file) {
-    return file.kind != FileKind::session;
-  });
+  const auto first = std::ranges::find_if(
+      files, [](const FoundFile& file) { return file.kind != FileKind::session; });
   if (first != files.end()) emit view_wanted(dock_of(*first));
   report(found);
   ask_for_arrays(files);
@@ -214,15 +212,10 @@ void FileOpener::find_arrays(const QString& file) {
       "looking into " + QFileInfo(file).fileName().toStdString(),
       [file](const JobContext& context) { return identify_file(file, context.cancel_check()); },
       [this, file](const FoundFile& found) {
-        arrays_job_.finished();
         if (found.kind == FileKind::arrays) return emit compared_arrays_found(found);
         emit failed(tr("%1: no group holds a q").arg(file));
       },
-      [this](const std::string& message) {
-        arrays_job_.finished();
-        emit failed(QString::fromStdString(message));
-      },
-      true);
+      [this](const std::string& message) { emit failed(QString::fromStdString(message)); }, true);
 }
 
 void FileOpener::show_session(const Files& sessions) {
@@ -260,8 +253,8 @@ void FileOpener::show_study(const Files& studies) {
 
 /// Shows files as `conelab figure` draws them: maps of one quantity, or one file of trees.
 void FileOpener::show_figure(const Files& files) {
-  const auto first = std::find_if(files.begin(), files.end(),
-                                  [](const FoundFile& file) { return file.has_figure(); });
+  const auto first =
+      std::ranges::find_if(files, [](const FoundFile& file) { return file.has_figure(); });
   if (first == files.end()) return;
   const auto begin = static_cast<std::ptrdiff_t>(shown_.size());
   std::copy_if(first, files.end(), std::back_inserter(shown_), [&](const FoundFile& file) {
@@ -281,7 +274,7 @@ void FileOpener::show_figure(const Files& files) {
 /// Shows the content of the first file that no other view shows; traces are shown anyway.
 void FileOpener::show_content(const Files& files) {
   if (!of_kind(files, FileKind::trace).empty()) return;
-  const auto first = std::find_if(files.begin(), files.end(), [](const FoundFile& file) {
+  const auto first = std::ranges::find_if(files, [](const FoundFile& file) {
     return file.kind != FileKind::session && file.kind != FileKind::benchmark &&
            file.kind != FileKind::study;
   });
@@ -320,6 +313,80 @@ void FileOpener::report(const Found& found) {
     const bool has_trace = !of_kind(found.files, FileKind::trace).empty();
     emit notice(notices, has_trace ? QString() : trace_of(shown_));
   }
+}
+
+ArraysDialog::ArraysDialog(const FoundFile& file, QWidget* parent) : QDialog(parent), file_(file) {
+  setObjectName("arrays-dialog");
+  setWindowTitle(tr("Which arrays are q, k and v?"));
+  setAttribute(Qt::WA_DeleteOnClose);
+  auto* form = new QFormLayout(this);
+  form->setContentsMargins(18, 16, 18, 14);
+  form->setSpacing(8);
+  form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+  auto* about = new QLabel(tr("%1 has no array called q. Queries, keys and values are arrays "
+                              "[token × feature], [head × token × feature] or [batch × head × "
+                              "token × feature].")
+                               .arg(QFileInfo(file.path).fileName()));
+  about->setWordWrap(true);
+  form->addRow(about);
+  const ArrayNames guess = guess_arrays(file.arrays);
+  query_ = add_choice("q", guess.query, false);
+  key_ = add_choice("k", guess.key, true);
+  value_ = add_choice("v", guess.value, true);
+  problem_ = new QLabel;
+  problem_->setObjectName("arrays-problem");
+  problem_->setWordWrap(true);
+  problem_->setMinimumHeight(2 * fontMetrics().lineSpacing());  // Nothing moves when it appears.
+  problem_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+  form->addRow(problem_);
+  auto* buttons = new QDialogButtonBox(QDialogButtonBox::Open | QDialogButtonBox::Cancel);
+  open_ = buttons->button(QDialogButtonBox::Open);
+  form->addRow(buttons);
+  connect(buttons, &QDialogButtonBox::accepted, this, &ArraysDialog::choose);
+  connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+  setMinimumWidth(480);
+  show_problem();
+}
+
+QComboBox* ArraysDialog::add_choice(const QString& name, const std::string& guess, bool optional) {
+  auto* box = new QComboBox;
+  box->setObjectName("arrays-" + name);
+  box->setAccessibleName(name);
+  box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  box->setMinimumContentsLength(40);
+  if (optional) box->addItem(tr("the same as q"), QString());
+  for (const NamedArray& array : file_.arrays) {
+    box->addItem(QString::fromStdString(array.text()), QString::fromStdString(array.name));
+  }
+  const int at = box->findData(QString::fromStdString(guess));
+  box->setCurrentIndex(std::max(0, at));
+  static_cast<QFormLayout*>(layout())->addRow(name, box);
+  connect(box, &QComboBox::currentIndexChanged, this, [this] {
+    if (problem_ != nullptr) show_problem();
+  });
+  return box;
+}
+
+ArrayNames ArraysDialog::names() const {
+  const auto name = [](const QComboBox* box) {
+    return box->currentData().toString().toStdString();
+  };
+  return {name(query_), name(key_), name(value_)};
+}
+
+void ArraysDialog::show_problem() {
+  const std::string problem = array_problem(file_.arrays, names());
+  open_->setEnabled(problem.empty());
+  problem_->setText(QString::fromStdString(problem));
+  QPalette colours = palette();
+  colours.setColor(QPalette::WindowText, error_ink(colours));
+  problem_->setPalette(colours);
+}
+
+void ArraysDialog::choose() {
+  const GroupedNames named = within_group(names());
+  emit chosen(file_.path, QString::fromStdString(named.group), named.arrays);
+  accept();
 }
 
 }  // namespace conelab::desktop

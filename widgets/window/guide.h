@@ -2,9 +2,13 @@
 // The answer follows the last one.
 #pragma once
 
+#include <QStringList>
 #include <QWidget>
+#include <functional>
+#include <string>
+#include <vector>
 
-#include "widgets/window/examples.h"
+#include "widgets/session/document.h"
 
 class QLabel;
 class QScrollArea;
@@ -12,6 +16,32 @@ class QToolButton;
 class QVBoxLayout;
 
 namespace conelab::desktop {
+
+// The guided examples: a question about the shipped trace, the session in which it is answered, and
+// the steps that lead to the answer.
+
+/// What a step looks at to see whether it has been done.
+struct GuideView {
+  const Document& document;
+  bool flipped = false;  ///< Whether every map shows the reference.
+};
+
+/// One step of an example: what to do, and whether it has been done.
+struct GuideStep {
+  const char* text;
+  std::function<bool(const GuideView&)> done;
+};
+
+struct Example {
+  const char* title;
+  const char* question;
+  Session session;
+  std::vector<GuideStep> steps;
+  const char* answer;
+};
+
+/// Returns the examples with the shipped trace and the trained heads beside it.
+[[nodiscard]] std::vector<Example> examples(const std::string& shipped_trace);
 
 class MapsModel;
 
@@ -46,6 +76,25 @@ class Guide : public QWidget {
   QLabel *question_, *answer_;
   QVBoxLayout* list_;
   std::vector<QLabel*> steps_;
+};
+
+// The first page: the guided examples with the shipped trace, recent files.
+
+class Welcome : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit Welcome(const std::string& shipped_trace, QWidget* parent = nullptr);
+  void show_recent(const QStringList& files);
+
+ signals:
+  void example_wanted(int index);
+  void file_wanted(const QString& file);
+  void open_wanted();
+
+ private:
+  QVBoxLayout* recent_;
+  QStringList files_;  ///< The files that `recent_` shows.
 };
 
 }  // namespace conelab::desktop

@@ -25,18 +25,11 @@
 #include "widgets/operators/operators_panel.h"
 #include "widgets/studies/studies_view.h"
 #include "widgets/theme/theme.h"
-#include "widgets/window/arrays_dialog.h"
 #include "widgets/window/banner.h"
 #include "widgets/window/command_palette.h"
-#include "widgets/window/examples.h"
 #include "widgets/window/file_opener.h"
 #include "widgets/window/guide.h"
-#include "widgets/window/input_rules.h"
-#include "widgets/window/job_bar.h"
-#include "widgets/window/tool_actions.h"
-#include "widgets/window/tool_tips.h"
 #include "widgets/window/view_keys.h"
-#include "widgets/window/welcome.h"
 
 namespace conelab::desktop {
 namespace {
@@ -63,15 +56,6 @@ QWidget* scrolled(QWidget* view) {
 }
 
 constexpr int guide_height = 420;  ///< Space for the steps of an example.
-
-/// Returns the size of the window when it is first shown: it fits on the screen with its frame,
-/// whose title is above the window.
-QSize first_size(const QWidget& window) {
-  constexpr QSize usual(1440, 900), frame(16, 48);
-  const QSize screen = window.screen()->availableSize();
-  const QSize inside = usual.boundedTo(screen - frame);
-  return screen.width() >= usual.width() ? QSize(usual.width(), inside.height()) : inside;
-}
 
 }  // namespace
 

@@ -9,7 +9,7 @@
 #include "widgets/trace/workspace.h"
 #include "widgets/window/backends.h"
 #include "widgets/window/dock_layout.h"
-#include "widgets/window/recent_files.h"
+#include "widgets/window/file_kind.h"
 #include "widgets/window/session_file.h"
 
 namespace conelab::desktop {

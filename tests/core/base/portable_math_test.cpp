@@ -1,5 +1,3 @@
-#include "core/base/portable_math.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>

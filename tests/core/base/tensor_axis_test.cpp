@@ -1,9 +1,9 @@
-#include "core/base/tensor_axis.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <string>
+
+#include "core/base/tensor.h"
 
 namespace conelab {
 namespace {

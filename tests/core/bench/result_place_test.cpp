@@ -61,7 +61,7 @@ TEST_F(ResultPlaceTest, WhatAFinishedRunLeftOfItsSamplesIsRemoved) {
   const Sweep sweep = fake_sweep({"steady"}, {64}, 2);
   run(sweep);
   std::filesystem::create_directory(output() + ".parts");
-  std::ofstream(output() + ".parts/case-00000-round-000.h5") << "left";
+  std::ofstream(output() + ".parts/case-00000-round-000.txt") << "left";
   EXPECT_EQ(ending_of(sweep, resuming()), BenchEnding::was_finished);
   EXPECT_FALSE(parts_exist());
 }

@@ -282,7 +282,7 @@ TEST_F(Runner, WhatAKilledRunLeftWithoutASampleIsNoUnfinishedRun) {
   std::ofstream(output() + ".parts/run.txt") << "rounds=9\n";
   run(fake_sweep({"steady"}, {64}, 2));
   std::filesystem::create_directories(output() + ".parts");
-  std::ofstream(output() + ".parts/case-00000-round-000.h5") << "of another sweep";
+  std::ofstream(output() + ".parts/case-00000-round-000.txt") << "of another sweep";
   BenchOptions o = options();
   o.warned = [](const std::string& what) { ADD_FAILURE() << what; };
   run(fake_sweep({"steady"}, {64}, 2), o);
@@ -298,13 +298,15 @@ TEST_F(Runner, DamagedSamplesAreMeasuredAgain) {
   EXPECT_TRUE(error_of([&] { run(sweep, o); }).starts_with("130: "));
   std::vector<std::filesystem::path> sealed;
   for (const auto& entry : std::filesystem::directory_iterator(output() + ".parts")) {
-    if (entry.path().extension() == ".h5") sealed.push_back(entry.path());
+    if (entry.path().filename() != "run.txt" && entry.path().extension() == ".txt") {
+      sealed.push_back(entry.path());
+    }
   }
   ASSERT_EQ(sealed.size(), 6u);
-  const std::string unsealed = output() + ".parts/.case-00000-round-003.h5.0123abcd-1-0.tmp";
+  const std::string unsealed = output() + ".parts/.case-00000-round-003.txt.0123abcd-1-0.tmp";
   std::ofstream(unsealed) << "cut off";
   std::filesystem::resize_file(sealed[0], std::filesystem::file_size(sealed[0]) / 2);
-  std::ofstream(sealed[1]) << "no HDF5";
+  std::ofstream(sealed[1]) << "no sample";
   std::ofstream(sealed[2]) << "";
   std::vector<std::string> warnings;
   BenchOptions again = options();
@@ -411,7 +413,7 @@ std::vector<std::filesystem::path> sealed_files(const std::string& output) {
   if (!std::filesystem::exists(output + ".parts")) return files;
   for (const auto& entry : std::filesystem::directory_iterator(output + ".parts")) {
     const std::filesystem::path& path = entry.path();
-    if (path.extension() == ".h5" && path.filename().string()[0] != '.') files.push_back(path);
+    if (path.filename().string().starts_with("case-")) files.push_back(path);
   }
   return files;
 }

@@ -1,6 +1,6 @@
-#include "core/call/value.h"
-
 #include <gtest/gtest.h>
+
+#include "core/call/call.h"
 
 namespace conelab {
 namespace {

@@ -1,5 +1,3 @@
-#include "core/figure/missing_glyphs.h"
-
 #include <gtest/gtest.h>
 
 #include "core/figure/font_metrics.h"

@@ -11,7 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/figure/figure_table.h"
-#include "core/figure/glyphs.h"
+#include "core/figure/fonts.h"
 #include "core/figure/text.h"
 
 namespace conelab::figure {

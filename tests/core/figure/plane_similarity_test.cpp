@@ -1,11 +1,10 @@
-#include "core/figure/plane_similarity.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "core/base/random.h"
 #include "core/figure/cones.h"
+#include "core/figure/similarity_field.h"
 #include "core/geometry/distance.h"
 #include "tests/core/figure/figure_checks.h"
 

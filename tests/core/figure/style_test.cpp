@@ -11,7 +11,6 @@
 #include "core/figure/edge_labels.h"
 #include "core/figure/font_metrics.h"
 #include "core/figure/text.h"
-#include "core/figure/ticks.h"
 
 namespace conelab::figure {
 namespace {

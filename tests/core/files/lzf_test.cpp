@@ -1,8 +1,8 @@
-#include "core/files/lzf.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "core/files/hdf5.h"
 
 namespace conelab::hdf5 {
 namespace {

@@ -1,5 +1,3 @@
-#include "core/files/replaceable.h"
-
 #include <filesystem>
 #include <fstream>
 

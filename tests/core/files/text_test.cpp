@@ -1,7 +1,6 @@
-#include "core/files/text.h"
-
 #include <nlohmann/json.hpp>
 
+#include "core/base/utf8.h"
 #include "core/files/json_reader.h"
 #include "tests/core/files/fixture.h"
 

@@ -9,7 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/geometry/distance.h"
-#include "core/geometry/tangent.h"
+#include "core/geometry/isometry.h"
 #include "tests/core/geometry/oracles.h"
 #include "tests/core/geometry/sampling.h"
 

@@ -1,12 +1,10 @@
-#include "core/geometry/locus.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "core/base/error.h"
 #include "core/geometry/distance.h"
-#include "core/geometry/tangent.h"
+#include "core/geometry/isometry.h"
 #include "tests/core/geometry/oracles.h"
 #include "tests/core/geometry/sampling.h"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/geometry/cone_law.h"
-#include "core/geometry/locus.h"
+#include "core/geometry/distance.h"
 
 namespace conelab::geometry {
 

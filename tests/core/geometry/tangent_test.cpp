@@ -1,10 +1,9 @@
-#include "core/geometry/tangent.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "core/geometry/distance.h"
+#include "core/geometry/isometry.h"
 #include "tests/core/geometry/sampling.h"
 
 namespace conelab::geometry {

@@ -1,7 +1,7 @@
 // The call of one head: as it was given, and with every value written out.
 #include <gtest/gtest.h>
 
-#include "core/call/call_text.h"
+#include "core/call/call.h"
 #include "core/operators/operator.h"
 
 namespace conelab {

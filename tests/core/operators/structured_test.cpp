@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.h"
-#include "core/reference/differences.h"
+#include "core/reference/evaluate.h"
 #include "tests/core/tiles/cases.h"
 
 namespace conelab::tests {

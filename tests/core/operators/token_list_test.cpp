@@ -7,7 +7,7 @@
 #include <set>
 
 #include "core/operators/segment_tree.h"
-#include "core/reference/differences.h"
+#include "core/reference/evaluate.h"
 #include "tests/core/tiles/cases.h"
 
 namespace conelab::tests {

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "core/reference/differences.h"
+#include "core/reference/evaluate.h"
 #include "tests/core/tiles/vectors.h"
 
 namespace conelab::reference {

@@ -1,10 +1,9 @@
-#include "core/report/claim.h"
-
 #include <gtest/gtest.h>
 
 #include <limits>
 
 #include "core/base/error.h"
+#include "core/report/report.h"
 
 namespace conelab {
 namespace {

@@ -1,6 +1,6 @@
-#include "core/report/latex_text.h"
-
 #include <gtest/gtest.h>
+
+#include "core/report/latex.h"
 
 namespace conelab {
 namespace {

@@ -1,9 +1,9 @@
-#include "core/report/number_text.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
+
+#include "core/report/table.h"
 
 namespace conelab {
 namespace {

@@ -8,9 +8,9 @@
 #include "core/figure/pdf.h"
 #include "core/figure/svg.h"
 #include "core/files/bench_file.h"
-#include "core/report/file_numbers.h"
-#include "core/report/same_results.h"
-#include "core/study/figure_request.h"
+#include "core/report/check_report.h"
+#include "core/report/records.h"
+#include "core/study/figure_job.h"
 #include "tests/core/files/fixture.h"
 
 namespace conelab {

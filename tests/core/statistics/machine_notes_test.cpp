@@ -1,8 +1,8 @@
-#include "core/statistics/machine_notes.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
+
+#include "core/statistics/order.h"
 
 namespace conelab {
 namespace {

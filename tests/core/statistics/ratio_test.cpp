@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "core/statistics/control.h"
 #include "tests/core/statistics/noise.h"
 
 namespace conelab {

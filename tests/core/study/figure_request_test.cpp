@@ -1,5 +1,3 @@
-#include "core/study/figure_request.h"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -7,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/sha256.h"
+#include "core/study/figure_job.h"
 
 namespace conelab {
 namespace {

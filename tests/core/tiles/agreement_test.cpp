@@ -4,7 +4,7 @@
 #include <array>
 
 #include "core/base/error.h"
-#include "core/call/call_text.h"
+#include "core/call/call.h"
 #include "core/simd/kernels.h"
 #include "tests/core/tiles/cases.h"
 

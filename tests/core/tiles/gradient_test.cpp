@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/call/composed.h"
-#include "core/reference/differences.h"
+#include "core/reference/evaluate.h"
 #include "tests/core/tiles/cases.h"
 
 namespace conelab::tests {

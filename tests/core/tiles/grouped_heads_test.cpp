@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.h"
-#include "core/call/call_text.h"
+#include "core/call/call.h"
 #include "tests/core/tiles/cases.h"
 
 namespace conelab::tests {

@@ -7,7 +7,7 @@
 #include <limits>
 #include <numbers>
 
-#include "core/call/call_text.h"
+#include "core/call/call.h"
 #include "core/simd/kernels.h"
 #include "tests/core/tiles/cases.h"
 

@@ -14,7 +14,7 @@
 
 #include "core/base/random.h"
 #include "core/bench/case_problem.h"
-#include "core/call/call_text.h"
+#include "core/call/call.h"
 #include "core/simd/kernels.h"
 #include "tests/core/tiles/cases.h"
 #include "tests/core/tiles/plain.h"

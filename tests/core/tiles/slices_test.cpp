@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/call/call_text.h"
+#include "core/call/call.h"
 #include "core/tiles/merge_rows.h"
 #include "tests/core/tiles/cases.h"
 

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "core/bench/case_problem.h"
-#include "core/call/call_text.h"
+#include "core/call/call.h"
 #include "core/tiles/tile.h"
 #include "tests/core/tiles/cases.h"
 

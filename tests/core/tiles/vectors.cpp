@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "core/base/error.h"
-#include "core/call/call_text.h"
+#include "core/call/call.h"
 
 namespace conelab::tests {
 namespace {

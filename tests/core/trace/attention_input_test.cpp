@@ -1,10 +1,9 @@
-#include "core/trace/attention_input.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/trace/trace.h"
 
 namespace conelab {
 namespace {

@@ -8,9 +8,9 @@
 #include <QTemporaryDir>
 
 #include "app/desktop_backends.h"
-#include "core/call/call_text.h"
+#include "core/call/call.h"
 #include "core/figure/figure_table.h"
-#include "core/study/figure_request.h"
+#include "core/study/figure_job.h"
 #include "tests/widgets/driving.h"
 #include "widgets/explorer/cone_scene.h"
 #include "widgets/figures/figures_view.h"

@@ -1,5 +1,3 @@
-#include "widgets/imgui/input_queue.h"
-
 #include <gtest/gtest.h>
 #include <imgui.h>
 
@@ -8,6 +6,7 @@
 
 #include "tests/widgets/driving.h"
 #include "widgets/imgui/overlay.h"
+#include "widgets/imgui/viewport.h"
 
 namespace conelab::desktop {
 namespace {

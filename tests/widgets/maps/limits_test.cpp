@@ -16,7 +16,7 @@
 
 #include "tests/widgets/maps/shown_maps.h"
 #include "tests/widgets/texts_painted.h"
-#include "widgets/maps/entropy_match.h"
+#include "widgets/maps/entropy_matcher.h"
 #include "widgets/maps/map_figure.h"
 #include "widgets/maps/map_menu.h"
 #include "widgets/theme/theme.h"

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "core/base/random.h"
-#include "widgets/maps/map_colours.h"
+#include "widgets/maps/colour_scale.h"
 #include "widgets/maps/map_layout.h"
 #include "widgets/maps/map_pyramid.h"
 #include "widgets/maps/map_raster.h"

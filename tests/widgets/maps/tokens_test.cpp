@@ -12,7 +12,7 @@
 
 #include "core/figure/text.h"
 #include "tests/widgets/maps/shown_maps.h"
-#include "widgets/maps/token_sources.h"
+#include "widgets/maps/map_tokens.h"
 
 namespace conelab::desktop {
 namespace {

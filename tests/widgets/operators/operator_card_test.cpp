@@ -1,4 +1,6 @@
 // The cards of operators show what the session holds, whatever it is.
+#include "widgets/operators/operator_card.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -7,9 +9,8 @@
 #include <QLineEdit>
 #include <set>
 
-#include "core/call/call_text.h"
+#include "core/call/call.h"
 #include "tests/widgets/driving.h"
-#include "widgets/operators/operator_parts.h"
 #include "widgets/operators/operators_panel.h"
 
 namespace conelab::desktop {

@@ -1,13 +1,12 @@
 // Tests that cards offer what the engine takes.
-#include "widgets/operators/operator_parts.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
 
 #include "core/base/error.h"
-#include "core/call/call_text.h"
+#include "core/call/call.h"
+#include "widgets/operators/operator_card.h"
 
 namespace conelab::desktop {
 namespace {

@@ -1,5 +1,3 @@
-#include "widgets/session/session_writer.h"
-
 #include <gtest/gtest.h>
 
 #include <QTemporaryDir>
@@ -8,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "tests/widgets/driving.h"
+#include "widgets/window/session_file.h"
 
 namespace conelab::desktop {
 namespace {

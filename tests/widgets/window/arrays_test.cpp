@@ -9,7 +9,7 @@
 #include <QTreeWidget>
 #include <algorithm>
 
-#include "core/call/call_text.h"
+#include "core/call/call.h"
 #include "core/files/hdf5.h"
 #include "tests/widgets/window/result_window.h"
 #include "tests/widgets/window/trace_window.h"

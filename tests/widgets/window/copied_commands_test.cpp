@@ -7,7 +7,7 @@
 #include <QProcess>
 #include <QToolButton>
 
-#include "core/trace/stored_map.h"
+#include "core/trace/trace.h"
 #include "tests/widgets/model_file.h"
 #include "tests/widgets/window/trace_window.h"
 #include "widgets/maps/map_figure.h"

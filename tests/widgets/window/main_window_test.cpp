@@ -31,7 +31,7 @@
 #include "tests/widgets/driving.h"
 #include "widgets/maps/maps_view.h"
 #include "widgets/window/command_palette.h"
-#include "widgets/window/recent_files.h"
+#include "widgets/window/file_kind.h"
 
 namespace conelab::desktop {
 namespace {
