@@ -52,7 +52,9 @@ std::vector<std::string> keys_of_training(const JobSpec& spec) {
   for (const std::string& name : split_list(spec.text("similarity"), "--similarity")) {
     const SimilarityRow* row = find_similarity(name);
     if (row == nullptr) continue;
-    for (const ParameterInfo& info : row->parameters) keys.emplace_back(info.key);
+    for (const ParameterInfo& info : row->parameters) {
+      if (std::find(keys.begin(), keys.end(), info.key) == keys.end()) keys.emplace_back(info.key);
+    }
   }
   return keys;
 }

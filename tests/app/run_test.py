@@ -204,8 +204,8 @@ class Run(RunTest):
         self.assertIn("did you mean 'attend'?", lines[1])
         self.write_study(f'[[attend]]\ninput = "{TRACE}:/german/layer3"\nsimilarty = "dot"\n')
         self.fails(2, "run", spec, says="similarity")
-        self.write_study("[[train]]\nx = 1\n")
-        self.fails(2, "run", spec, says=["unknown key or kind of job 'train'", "attend, bench"])
+        self.write_study("[[polish]]\nx = 1\n")
+        self.fails(2, "run", spec, says=["unknown key or kind of job 'polish'", "attend, bench"])
         self.fails(1, "run", self.folder / "none.toml", says="none.toml")
         self.fails(2, "run", spec, "--shard", "3/2", says="")
 
