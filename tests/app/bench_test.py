@@ -38,8 +38,8 @@ def sealed_times(path):
     """What a killed run had finished: the times in its sealed samples."""
     times = []
     for part in sealed_samples(path):
-        with h5py.File(part) as file:
-            times.append(file["sample/warm"][()].item())
+        items = dict(line.split("=", 1) for line in part.read_text().splitlines())
+        times.append(float(items["warm"]))
     return times
 
 
@@ -220,7 +220,7 @@ class Bench(ProgramTest):
         out = self.folder / "b.h5"
         self.leave_unfinished(out, "bench", "-o", out, *SMALL, samples=2)
         damaged = sealed_samples(out)[0]
-        damaged.write_bytes(damaged.read_bytes()[:1000])
+        damaged.write_bytes(damaged.read_bytes()[:-30])
         result = self.ok("bench", "-o", out, *SMALL, "--resume")
         lines = [line for line in result.err.splitlines() if "case-" in line]
         self.assertEqual(len(lines), 1, result)
