@@ -52,13 +52,16 @@ TEST_F(StudyFile, ListsSweepAndTheirProductIsRun) {
 }
 
 TEST_F(StudyFile, NamesOfJobsHaveGroupsInThePlaceOfPaths) {
-  const std::string layers = "['" + shipped + ":/german/layer3'], ['" + shipped +
-                             ":/german/layer3', '" + shipped + ":/english/layer0']";
-  const Study study = read("[[figure]]\nname = 'map'\nkind = 'heatmap'\ninput = [" + layers +
-                           "]\n" + "[[tree]]\nname = 'tree'\nsimilarity = 'umbral'\ninput = ['" +
-                           shipped + ":/german/layer3', '" + shipped + "']\n");
-  EXPECT_THAT(names(study), ElementsAre("map-german.layer3", "map-german.layer3+english.layer0",
-                                        "tree-german.layer3", "tree-minilm_trace"));
+  const std::string layer = "'" + shipped + ":/german/layer3'";
+  const Study study = read("[[figure]]\nname = 'map'\nkind = 'heatmap'\ninput = [[" + layer +
+                           "], [" + layer + ", '" + shipped + ":/english/layer0']]\n");
+  EXPECT_THAT(names(study), ElementsAre("map-german.layer3", "map-german.layer3+english.layer0"));
+  std::ofstream(path("family.npy")) << "any bytes";
+  const Study files =
+      read("[[embed]]\nname = 'e'\nsimilarity = 'dot'\ninput = ['family.npy', 's.toml']\n");
+  ASSERT_EQ(files.jobs.size(), 2U);
+  EXPECT_EQ(files.jobs[0].name, "e-family");
+  EXPECT_EQ(files.jobs[1].name, "e-s");
 }
 
 TEST_F(StudyFile, AKeyThatIsAListTakesAListACommaStringOrListsOfLists) {
