@@ -427,8 +427,7 @@ std::function<bool()> sealed(const std::string& output, std::size_t samples) {
 std::map<std::string, double> sealed_times(const std::string& output) {
   std::map<std::string, double> times;
   for (const auto& path : sealed_files(output)) {
-    const LabelledArray a = read_labelled(path.string(), "sample");
-    times[path.filename()] = std::get<std::vector<double>>(a.variable("warm")->data).at(0);
+    times[path.filename()] = read_part(path.string()).value().sample.warm;
   }
   return times;
 }
