@@ -279,7 +279,7 @@ TEST(Window, TheLayoutIsSavedAndRestoredWithTheSession) {
   const auto looks_alike = [&](MainWindow& window) {
     const auto* operators = window.findChild<QDockWidget*>("dock-operators");
     auto* figures = window.findChild<QDockWidget*>("dock-figures");
-    EXPECT_TRUE(wait_for([&] { return operators->isHidden() && figures->width() > 1250; }));
+    EXPECT_TRUE(wait_for([&] { return operators->isHidden() && figures->width() > 1000; }));
     EXPECT_FALSE(figures->visibleRegion().isEmpty());
     window.findChild<QDockWidget*>("dock-maps")->raise();
     pump(100);
