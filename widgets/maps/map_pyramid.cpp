@@ -231,7 +231,9 @@ void MapPyramid::read_coarse(int level, std::int64_t row, std::int64_t column, s
 
 MapSummary MapPyramid::summary() const {
   const std::lock_guard lock(mutex_);
-  return summary_;
+  MapSummary read = summary_;
+  read.revision = revision_;
+  return read;
 }
 
 namespace {

@@ -67,7 +67,8 @@ struct MapSummary {
   /// About 65,536 cells for ranks, percentiles and histograms, and the same divided by the largest
   /// magnitude of their row; sorted when complete.
   std::vector<float> sorted_sample, sorted_row_sample;
-  std::int64_t excluded = 0;  ///< Cells of special tokens; they count as masked.
+  std::int64_t excluded = 0;   ///< Cells of special tokens; they count as masked.
+  std::uint64_t revision = 0;  ///< That of the pyramid when the summary was read.
 
   /// Returns whether weights have signs, so that they are no shares and have no entropy.
   [[nodiscard]] bool is_signed() const { return !row_entropy.empty() && limits.low < 0; }

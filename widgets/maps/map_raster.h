@@ -67,7 +67,7 @@ class MapPicture {
  private:
   QImage image_;
   const MapPyramid* pyramid_ = nullptr;
-  std::uint64_t revision_ = 0;
+  std::uint64_t revision_ = 0, summary_revision_ = 0;
   MapCamera camera_;
   ColourChoice choice_;
   figure::Limits limits_;

@@ -258,6 +258,7 @@ std::shared_ptr<MapPanel> MapsModel::make_panel(std::size_t operation, PanelOf o
 
 void MapsModel::start_pass(const std::shared_ptr<MapPanel>& panel) {
   const std::weak_ptr<MapPanel> weak = panel;
+  panel->summary = panel->pyramid->summary();
   panel->pass = workspace_.jobs().start<bool>(
       "attention map: " + panel->title,
       [pyramid = panel->pyramid](const JobContext& context) {
@@ -299,8 +300,7 @@ void MapsModel::poll() {
   bool busy = false, changed = false;
   for (const auto& panel : panels_) {
     busy = busy || panel->busy();
-    if (!panel->pyramid || panel->pyramid->revision() == panel->revision) continue;
-    panel->revision = panel->pyramid->revision();
+    if (!panel->pyramid || panel->pyramid->revision() == panel->summary.revision) continue;
     panel->summary = panel->pyramid->summary();
     changed = true;
   }

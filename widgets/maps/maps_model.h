@@ -41,7 +41,6 @@ struct MapPanel {
   std::string error;                    ///< One line if the call is invalid or fails.
   std::shared_ptr<MapPyramid> pyramid;  ///< Null if there is an error.
   MapSummary summary;                   ///< The summary of the pyramid when last read.
-  std::uint64_t revision = 0;           ///< The revision of the pyramid at that time.
   JobHandle pass;
   std::map<TileKey, JobHandle> tiles;
   JobHandle exact;

@@ -127,6 +127,8 @@ TEST(Guide, LeadsToTheAnswerAndTellsTheTruth) {
 TEST(Guide, StaysInFrontWhileAFigureIsLookedAt) {
   REQUIRE_DISPLAY();
   GuidedWindow opened(1);
+  opened.window.resize(1200, 800);
+  pump(200);
   const auto show = [&](const char* name) {
     for (QAction* action : opened.window.actions()) {
       if (action->text() == name) action->trigger();
