@@ -130,6 +130,7 @@ std::vector<fs::path> files_of(const std::string& folder, const char* beginning)
 std::vector<fs::path> sealed_files(const std::string& folder) {
   std::vector<fs::path> files = files_of(folder, sealed);
   std::erase_if(files, [](const fs::path& file) { return file.extension() != sealed_ending; });
+  std::ranges::sort(files);
   return files;
 }
 
