@@ -58,7 +58,9 @@ TEST(RunTasks, IsInterruptedByTheUser) {
   Execution execution;
   execution.cancelled = [&] { return cancelled.load(); };
   try {
-    run_tasks(many, execution, [&](std::int64_t, const auto&) { cancelled = ++runs >= 10; });
+    run_tasks(many, execution, [&](std::int64_t, const auto&) {
+      if (++runs >= 10) cancelled = true;
+    });
     FAIL() << "expected an error";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::interrupted);
