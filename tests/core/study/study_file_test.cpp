@@ -60,8 +60,8 @@ TEST_F(StudyFile, NamesOfJobsHaveGroupsInThePlaceOfPaths) {
   const Study files =
       read("[[embed]]\nname = 'e'\nsimilarity = 'dot'\ninput = ['family.npy', 's.toml']\n");
   ASSERT_EQ(files.jobs.size(), 2U);
-  EXPECT_EQ(files.jobs[0].name, "e-family");
-  EXPECT_EQ(files.jobs[1].name, "e-s");
+  EXPECT_EQ(files.jobs[0].name, "e-family.npy");
+  EXPECT_EQ(files.jobs[1].name, "e-s.toml");
 }
 
 TEST_F(StudyFile, AKeyThatIsAListTakesAListACommaStringOrListsOfLists) {

@@ -28,7 +28,7 @@ struct ShownMaps : Work {
       const auto& panels = view.model().panels();
       return !panels.empty() && std::all_of(panels.begin(), panels.end(), [](const auto& p) {
         const bool whole = p->pyramid && p->pyramid->complete() && !p->pass.active();
-        return (whole && p->revision == p->pyramid->revision()) || !p->error.empty();
+        return (whole && p->summary.revision == p->pyramid->revision()) || !p->error.empty();
       });
     }));
     pump(60);

@@ -169,7 +169,8 @@ struct BesideResult : ResultWindow {
     const bool all = wait_for([&] {
       const auto& panels = model().panels();
       return panels.size() == count && std::all_of(panels.begin(), panels.end(), [](const auto& p) {
-               return p->pyramid && p->pyramid->complete() && p->revision == p->pyramid->revision();
+               return p->pyramid && p->pyramid->complete() &&
+                      p->summary.revision == p->pyramid->revision();
              });
     });
     pump(60);
