@@ -113,8 +113,7 @@ TEST(Benchmarks, WrongInputIsExplainedBesideItsField) {
   shown.type("bench-rounds", "many");
   auto& error = shown.find<QLabel>("bench-rounds-error");
   EXPECT_TRUE(error.isVisible());
-  EXPECT_TRUE(error.text().contains("found 'many'"))
-      << error.text().toStdString();
+  EXPECT_TRUE(error.text().contains("found 'many'")) << error.text().toStdString();
   EXPECT_FALSE(shown.find<QPushButton>("bench-run").isEnabled());
   shown.window.document().undo();
   EXPECT_EQ(shown.find<QLineEdit>("bench-rounds").text(), "6");
