@@ -177,8 +177,12 @@ Labels parse_labels(const Axis& axis, const std::string& field, const std::strin
     }
     return labels;
   }
-  if (is_implied(axis, text)) return {text};
-  for (const std::int64_t value : parse_integers(field, text)) {
+  std::vector<std::string_view> numbers = split_commas(text);
+  const auto implied = [&](std::string_view part) { return is_implied(axis, std::string(part)); };
+  if (std::erase_if(numbers, implied) > 0) labels = {axis.implied_label};  // It comes first.
+  if (numbers.empty()) return labels;
+  for (const std::int64_t value :
+       parse_integers(field, fmt::format("{}", fmt::join(numbers, ",")))) {
     labels.push_back(std::to_string(value));
   }
   return labels;

@@ -36,6 +36,15 @@ TEST(Axes, OfNoNameAreMisuse) {
   }
 }
 
+TEST(Axes, TakeTheImpliedLabelBesideNumbers) {
+  const Axis& heads = axis_named("key_head");
+  EXPECT_EQ(parse_labels(heads, "x", "8,0,1"), (Labels{"0", "1", "8"}));
+  EXPECT_EQ(parse_labels(heads, "x", "0"), Labels{"0"});
+  for (const char* wrong : {"", ",8", "0,", "-1"}) {
+    EXPECT_TRUE(error_of([&] { (void)parse_labels(heads, "x", wrong); }).starts_with("2: x: "));
+  }
+}
+
 TEST(Axes, WriteTheirLabelsInWords) {
   EXPECT_EQ(label_text(axis_named("pass"), "forward"), "forward");
   EXPECT_EQ(label_text(axis_named("threads"), "2"), "2 threads");
