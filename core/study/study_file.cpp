@@ -111,6 +111,7 @@ class StudyReader {
  private:
   Study& study_;
   std::vector<Block> blocks_;
+  std::map<const Block*, std::size_t> missing_;  ///< How many errors of a block are missing files.
   Json quick_ = Json::object();
 
   void wrong(int line, const std::string& text) {
@@ -245,7 +246,8 @@ class StudyReader {
         read_choice(block, key, value, choices);
       }
     }
-    if (study_.errors.size() == before) product(block, choices, 0, {});
+    // A file that is missing does not keep the rest of its block from being checked.
+    if (study_.errors.size() == before + missing_[&block]) product(block, choices, 0, {});
     block.state = Block::read;
   }
 
@@ -347,11 +349,12 @@ class StudyReader {
       return found;
     }
     if (reads && name == block.name) misuse("the block '{}' would read its own output", name);
-    return {{path_of(kind, text), {}}};
+    return {{path_of(block, choice, kind, text), {}}};
   }
 
-  /// Returns the absolute path of a file that must exist. Arrays and parameters may be files.
-  Json path_of(FieldKind kind, const std::string& text) const {
+  /// Returns the absolute path of a file. Notes an error if it must exist and does not. Arrays and
+  /// parameters may be files.
+  Json path_of(const Block& block, const Choice& choice, FieldKind kind, const std::string& text) {
     const bool marked = kind == FieldKind::parameters && text.starts_with('@');
     const std::string typed = marked ? text.substr(1) : text;
     const fs::path folder = fs::absolute(study_.path).parent_path();
@@ -365,8 +368,13 @@ class StudyReader {
     if (there) return marked ? "@" + whole : whole;
     std::vector<std::string> names = names_of(blocks_);
     const std::string nearest = nearest_name(typed.substr(0, typed.find(':')), names);
-    misuse("there is no file {}, and no block of this name{}", parsed.path,
-           nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest));
+    const std::size_t before = study_.errors.size();
+    wrong(choice.line,
+          fmt::format("{}: there is no file {}, and no block of this name{}", choice.name,
+                      parsed.path,
+                      nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest)));
+    missing_[&block] += study_.errors.size() - before;
+    return whole;
   }
 
   /// Adds a job for each combination of the values of the choices from `at` on.
@@ -455,7 +463,8 @@ class StudyReader {
     }
     at_choice(block, choices, [&] {
       check_spec(written);
-      if (job.inputs.empty() && kind.check_input != nullptr) kind.check_input(written);
+      const bool readable = job.inputs.empty() && missing_[&block] == 0;
+      if (readable && kind.check_input != nullptr) kind.check_input(written);
     });
   }
 

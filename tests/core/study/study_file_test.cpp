@@ -102,6 +102,12 @@ TEST_F(StudyFile, ABlockThatReadsASweptOneIsMultiplied) {
   EXPECT_EQ(study.jobs[4].inputs[0].job, 1U);
 }
 
+TEST_F(StudyFile, AMissingFileHidesNoOtherError) {
+  EXPECT_THAT(
+      errors("[[attend]]\ninput = 'none.h5'\nsimilarity = ['dott', 'dot']\ndtype = 'f33'\n"),
+      ElementsAre(HasSubstr("2: input: there is no file"), HasSubstr("3: "), HasSubstr("4: ")));
+}
+
 TEST_F(StudyFile, TheSeedOfTheStudyIsThatOfJobsWithoutOne) {
   const Study study =
       read("seed = 7\n[[bench]]\nlengths = [16]\n[[bench]]\nname = 'b'\nseed = 3\n" +

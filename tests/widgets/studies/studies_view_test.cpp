@@ -130,12 +130,11 @@ TEST_F(StudiesTest, ARunIsStoppedAndGoesOn) {
 }
 
 TEST_F(StudiesTest, ErrorsAreShownWithTheirLines) {
-  open_study(
-      "[[attend]]\ninput = \"missing.h5\"\nsimilarity = \"dot\"\n[[dataset]]\nkind = \"treee\"\n");
+  open_study("[[attend]]\ninput = \"missing.h5\"\nsimilarity = \"dott\"\n");
   EXPECT_TRUE(model().failed());
   EXPECT_FALSE(model().can_run());
   EXPECT_EQ(model().table().header.front(), "line");
-  EXPECT_EQ(column(0), (Texts{"3", "6"}));
+  EXPECT_EQ(column(0), (Texts{"3", "4"}));
 }
 
 TEST_F(StudiesTest, ResultsOfAnotherPlaceAreShownByTheirIndex) {
