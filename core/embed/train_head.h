@@ -19,7 +19,7 @@
 
 namespace conelab {
 
-/// What a head is trained for, and how.
+/// HeadGoal says what a head is trained for, and how.
 struct HeadGoal {
   std::string similarity;
   int dim = 2;

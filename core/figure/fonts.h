@@ -98,7 +98,7 @@ struct PlacedGlyph {
 struct GlyphRun {
   FontFile file = FontFile::regular;
   double size = 0;  ///< Points for an em.
-  /// Whether each glyph begins where the advance of the one before ends.
+  /// True if each glyph begins where the advance of the one before ends.
   bool is_plain = true;
   std::vector<PlacedGlyph> glyphs;
 };

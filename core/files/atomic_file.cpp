@@ -256,7 +256,7 @@ std::string kind_of_root(const std::string& path) {
   return text == nullptr ? "" : *text;
 }
 
-/// What a file of a format begins with, and a text that only this program writes into its figures.
+/// Holds the bytes that a file of a format begins with, and a text that only this program writes.
 struct Marks {
   std::string begin, origin;
 };

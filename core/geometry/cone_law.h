@@ -88,7 +88,7 @@ struct Lca {
 //   height        −height                                   ρ
 //   distance      −ln(height/h) penumbral, −ln height umbral    ρ
 //
-// With `distance` the depth of a penumbral family is its hyperbolic distance from the light; the
+// The `distance` depth of a penumbral family is its hyperbolic distance from the light; the
 // light of umbral cones is infinitely far, and ln height is that distance up to a constant. Finite
 // families are distances already. Source: Coneheads (2023), eq. 4; `depth` in
 // core/similarity/penumbral_distance.h and umbral_distance.h.

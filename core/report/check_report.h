@@ -34,8 +34,6 @@ struct CheckedReport {
                                          const std::vector<std::string>& worker,
                                          const JobContext& context);
 
-// Whether two result files state the same numbers.
-
 /// Compares all data sets and numeric attributes of two result files of HDF5, but for their
 /// environments and the times that they state (names with `seconds`). Returns an empty text if they
 /// are equal, else what differs most, such as "/attention/output/output differs by 0.02 of its

@@ -78,8 +78,7 @@ struct Record {
                                                    std::size_t study, const std::string& block,
                                                    const JobContext& context);
 
-// What a sealed result file states of itself: its digest, and its numbers, which are attributes.
-
+/// FileNumbers holds what a sealed result file states of itself: its digest and its numbers.
 struct FileNumbers {
   hdf5::Seal seal = hdf5::Seal::none;
   std::string digest;  ///< As the seal states it, in hexadecimal digits; empty without a seal.
