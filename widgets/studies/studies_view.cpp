@@ -11,6 +11,7 @@
 #include "core/base/duration.h"
 #include "widgets/dialogs/file_dialogs.h"
 #include "widgets/tables/text_table_model.h"
+#include "widgets/theme/flow_layout.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
@@ -62,10 +63,7 @@ StudiesView::StudiesView(Document& document, JobPool& jobs, StudyBackend backend
 
 void StudiesView::build_tools(QHBoxLayout* line) {
   const auto button = [&](const QString& text, const char* name, const QString& help, auto act) {
-    auto* made = new QToolButton;
-    made->setText(text);
-    made->setObjectName(name);
-    made->setToolTip(help);
+    auto* made = tool_button(text, QString::fromUtf8(name), help);
     line->addWidget(made);
     connect(made, &QToolButton::clicked, this, act);
     return made;
