@@ -33,7 +33,13 @@ class ForwardTile {
                                const ForwardResult<N>& result, const TilePlace& place,
                                SharedTile<N>& shared) {
     typename Block::template Local<State> locals;
-    block.phase([&](int thread) { start(locals[thread]); });
+    block.phase([&](int thread) {
+      start(locals[thread]);
+      const int row = place.block * tile_rows + thread;
+      if (thread < tile_rows) {
+        load_facts<S>(thread, row_side<owner>(p), place.group, row, shared.row_facts);
+      }
+    });
     const bool classes = owner == Owner::query && p.sums_weights && place.slice == 0;
 #pragma unroll 1
     for (int sweeps = 0; sweeps < (classes ? 2 : 1); ++sweeps) {
@@ -77,12 +83,20 @@ class ForwardTile {
     const N* column_lse = owner == Owner::query ? result.column_lse : nullptr;
     for (int at = visit.begin; at < visit.end; at += tile_columns) {
       if (!meets<owner>(p, visit, batch, place.block, at)) continue;
+      const bool whole = is_whole<owner>(p, visit, batch, place.block, at);
       block.phase([&](int thread) {
-        find_tokens(thread, visit, at, shared);
         clear(locals[thread].tile);
+        if (thread >= tile_columns) return;
+        find_tokens(thread, visit, at, shared);
+        load_facts<S>(thread, column_side<owner>(p), place.group, shared.token[thread],
+                      shared.column_facts);
       });
       measure_tile<S, owner>(block, shared, p, place, column_lse, locals, &State::tile);
-      block.phase([&](int thread) { score(thread, p, place, visit, shared, locals[thread]); });
+      block.phase([&](int thread) {
+        const std::uint32_t seen =
+            whole ? ~0u : seen_pairs<owner>(p, visit, shared, batch, place.block, thread);
+        score(thread, p, place, seen, shared, locals[thread]);
+      });
       block.phase([&](int thread) { weigh(thread, p, shared, locals[thread]); });
       if constexpr (owner == Owner::query) {
         if (classes) {
@@ -98,39 +112,52 @@ class ForwardTile {
   /// Computes logits from products, and the largest of this thread's columns in each row. Pairs
   /// that are not seen get -infinity.
   CONELAB_TILE static void score(int thread, const Problem<N>& p, const TilePlace& place,
-                                 const Visit& visit, SharedTile<N>& shared, State& s) {
+                                 std::uint32_t seen, SharedTile<N>& shared, State& s) {
     const int group = place.group, row = place.block * tile_rows;
     finish_measures<S, owner>(thread, p, group, row, shared, s.tile);
     const N* constants = p.constants + group % p.heads * S::constants;
+    const bool adds = has_addend(p);
     TokenValues<S, N> own[row_share];
     N largest[row_share];
 #pragma unroll
     for (int i = 0; i < row_share; ++i) {
-      own[i] = token_values<S>(row_side<owner>(p), group, row + row_of(thread, i));
+      own[i] = values_at<S>(shared.row_facts, row_of(thread, i));
       largest[i] = lowest;
     }
 #pragma unroll
     for (int j = 0; j < column_share; ++j) {
-      const int c = column_of(thread, j), column = shared.token[c];
-      const TokenValues<S, N> other = token_values<S>(column_side<owner>(p), group, column);
+      const int c = column_of(thread, j);
+      const TokenValues<S, N> other = values_at<S>(shared.column_facts, c);
 #pragma unroll
       for (int i = 0; i < row_share; ++i) {
-        const int r = row_of(thread, i);
         const N* q = owner == Owner::query ? own[i].at : other.at;
         const N* k = owner == Owner::query ? other.at : own[i].at;
         N& x = s.tile.at[i][j];
-        if (sees<owner>(p, visit, shared, group / p.heads, place.block, r, c)) {
-          x = S::score(x, q, k, constants);
-          if (has_addend(p)) x += shared.weights[c][r];
-        } else {
-          x = lowest;
-        }
-        largest[i] = conelab::max(largest[i], x);
+        x = S::score(x, q, k, constants);
+        if (adds) x += shared.weights[c][row_of(thread, i)];
+      }
+    }
+    if (seen != ~0u) hide(seen, s.tile);
+#pragma unroll
+    for (int i = 0; i < row_share; ++i) {
+#pragma unroll
+      for (int j = 0; j < column_share; ++j) {
+        largest[i] = conelab::max(largest[i], s.tile.at[i][j]);
       }
     }
 #pragma unroll
     for (int i = 0; i < row_share; ++i) {
       shared.partial[thread % row_threads][row_of(thread, i)] = largest[i];
+    }
+  }
+
+  CONELAB_TILE static void hide(std::uint32_t seen, Fragment<N>& tile) {
+#pragma unroll
+    for (int j = 0; j < column_share; ++j) {
+#pragma unroll
+      for (int i = 0; i < row_share; ++i) {
+        if ((seen >> bit_of(i, j) & 1) == 0) tile.at[i][j] = lowest;
+      }
     }
   }
 
@@ -141,12 +168,18 @@ class ForwardTile {
     for (int i = 0; i < row_share; ++i) {
       const int r = row_of(thread, i);
       const N reference = raise(r, i, p.sigmoid, shared, s);
+      const auto store = [&](const auto& weight_of) {
 #pragma unroll
-      for (int j = 0; j < column_share; ++j) {
-        const N logit = s.tile.at[i][j];
-        const N weight = p.sigmoid ? sigmoid(logit, reference) : exponential(logit - reference);
-        s.sum[i] += weight;
-        shared.weights[column_of(thread, j)][r] = weight;
+        for (int j = 0; j < column_share; ++j) {
+          const N weight = weight_of(s.tile.at[i][j]);
+          s.sum[i] += weight;
+          shared.weights[column_of(thread, j)][r] = weight;
+        }
+      };
+      if (p.sigmoid) {
+        store([&](N logit) { return sigmoid(logit, reference); });
+      } else {
+        store([&](N logit) { return exponential(logit - reference); });
       }
     }
   }
@@ -177,10 +210,12 @@ class ForwardTile {
     const Source value = value_of(p, place.group);
     for (int step = 0; step < tile_columns; step += tile_steps) {
       block.phase([&](int thread) {
-        load_direct(thread, value, shared.token + step, place.slice * tile_columns, shared.columns);
+        load_by_step(thread, value, shared.token + step, place.slice * tile_columns,
+                     shared.columns);
       });
       block.phase([&](int thread) {
-        multiply(thread, shared.weights + step, shared.columns, locals[thread].output);
+        multiply_weights(thread, shared.weights + step, shared.columns, value.storage,
+                         locals[thread].output);
       });
     }
   }

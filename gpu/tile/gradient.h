@@ -10,7 +10,8 @@
 //
 // One block owns each token's gradient and visits the other side's tiles in their order, without
 // atomics, so that equal input gives equal bits. The weights are therefore computed once for each
-// side. Differences are taken before they are multiplied, so that close pairs do not cancel.
+// side. For squared distances q_i sum_j W_ij and sum_j W_ij k_j are summed apart, but differences
+// of close pairs are taken before they are multiplied, so that they do not cancel.
 #pragma once
 
 #include "gpu/tile/classes.h"
@@ -43,24 +44,35 @@ class GradientTile {
     typename Block::template Local<State> locals;
     const Tile tile(p, in, result, place);
     block.phase([&](int thread) {
-      start(thread, tile, locals[thread]);
+      start(locals[thread]);
+      if (thread < tile_rows) {
+        load_side<owner == Owner::query>(thread, p, in, tile, tile.row + thread, shared.row_facts);
+      }
       if (tile.of_class_weights()) clear_classes(thread, p, place, result.class_weight);
       if (tile.sums_slopes()) clear_classes(thread, p, place, result.class_slope);
     });
     const Visit visit = visit_of<owner>(p, tile.group, place.block);
     for (int at = visit.begin; at < visit.end && !tile.vanishes(); at += tile_columns) {
       if (!meets<owner>(p, visit, tile.batch, place.block, at)) continue;
+      const bool whole = is_whole<owner>(p, visit, tile.batch, place.block, at);
       block.phase([&](int thread) {
-        find_tokens(thread, visit, at, shared);
         clear(locals[thread].tile);
         clear(locals[thread].slope);
+        if (thread >= tile_columns) return;
+        find_tokens(thread, visit, at, shared);
+        load_side<owner == Owner::key>(thread, p, in, tile, shared.token[thread],
+                                       shared.column_facts);
       });
       measure_tile<S, owner>(block, shared, p, place, in.column_lse, locals, &State::tile);
       if (!tile.of_weights) {
         product_tile(block, shared, tile.own_value, tile.row, tile.other_value, locals,
                      &State::slope);
       }
-      block.phase([&](int thread) { tail(thread, p, in, tile, visit, shared, locals[thread]); });
+      block.phase([&](int thread) {
+        const std::uint32_t seen =
+            whole ? ~0u : seen_pairs<owner>(p, visit, shared, tile.batch, place.block, thread);
+        tail(thread, p, in, tile, seen, shared, locals[thread]);
+      });
       if (tile.sums_biases()) sum_biases(block, p, result, tile, shared, locals);
       if (tile.of_class_weights()) {
         block.phase(
@@ -77,7 +89,8 @@ class GradientTile {
   static constexpr bool tanh_sum = S::info.measure == Measure::tanh_sum;
 
   struct State {
-    Fragment<N> tile, slope, own, sum;
+    Fragment<N> tile, slope, sum;
+    N total[row_share];  ///< The sums of W over pairs that are not close.
     N potential[row_share];
     double sums[S::constants + max_slopes];
   };
@@ -138,53 +151,58 @@ class GradientTile {
     [[nodiscard]] CONELAB_TILE bool vanishes() const { return owner == Owner::query && second; }
   };
 
-  CONELAB_TILE static void start(int thread, const Tile& tile, State& s) {
+  CONELAB_TILE static void start(State& s) {
     clear(s.sum);
-    clear(s.own);
 #pragma unroll
-    for (int i = 0; i < row_share; ++i) s.potential[i] = N(0);
+    for (int i = 0; i < row_share; ++i) s.total[i] = s.potential[i] = N(0);
     for (double& sum : s.sums) sum = 0;
-    if constexpr (differences || tanh_sum) {
-      if (tile.of_weights) return;
-      const Source own = tanh_sum ? first_half(tile.own) : tile.own;
-#pragma unroll
-      for (int i = 0; i < row_share; ++i) {
-#pragma unroll
-        for (int j = 0; j < column_share; ++j) {
-          s.own.at[i][j] =
-              element<N>(own, tile.row + row_of(thread, i), tile.column + column_of(thread, j));
-        }
-      }
+  }
+
+  /// A query's facts after its values are what Upstream says of it, a key's the mark of its value,
+  /// and its column_delta.
+  static constexpr int of_query = 1 + S::values, of_key = 1 + S::values;
+
+  /// Stores the facts of the token that belongs to this thread.
+  template <bool is_query>
+  CONELAB_TILE static void load_side(int thread, const Problem<N>& p, const Upstream<N>& in,
+                                     const Tile& tile, int token, N (*facts)[tile_rows]) {
+    const Side<N>& side = is_query ? p.query : p.key;
+    load_facts<S>(thread, side, tile.group, token, facts);
+    const bool inside = token < side.count;
+    const std::int64_t at = static_cast<std::int64_t>(tile.group) * side.count + token;
+    const bool of_columns = inside && p.over_queries && !tile.of_weights;
+    if constexpr (is_query) {
+      facts[of_query][thread] = inside ? in.reference[at] : N(0);
+      facts[of_query + 1][thread] = inside ? in.inverse_sum[at] : N(0);
+      facts[of_query + 2][thread] = inside ? in.delta[at] : N(0);
+      facts[of_query + 3][thread] = of_columns ? in.unit[at] : N(0);
+    } else {
+      const std::int64_t shared_at = side.of(tile.group) * side.count + token;
+      facts[of_key][thread] = inside ? p.value_mark[shared_at] : N(0);
+      facts[of_key + 1][thread] = of_columns ? tile.column_delta[at] : N(0);
     }
   }
 
   /// Computes the factors of `accumulate` from products: W, or P for slices of weights. They are in
   /// shared memory and in `tile`; then `slope` is dL/dlogit.
   CONELAB_TILE static void tail(int thread, const Problem<N>& p, const Upstream<N>& in,
-                                const Tile& tile, const Visit& visit, SharedTile<N>& shared,
+                                const Tile& tile, std::uint32_t seen, SharedTile<N>& shared,
                                 State& s) {
-    finish_measures<S, owner>(thread, p, tile.group, tile.row, shared, s.tile);
-    TokenValues<S, N> own[row_share];
-#pragma unroll
-    for (int i = 0; i < row_share; ++i) {
-      own[i] = token_values<S>(row_side<owner>(p), tile.group, tile.row + row_of(thread, i));
-    }
+    const std::uint32_t close =
+        finish_measures<S, owner>(thread, p, tile.group, tile.row, shared, s.tile);
+    if constexpr (differences) publish_close(thread, close, shared);
+    const bool adds = has_addend(p);
     N constants[S::constants] = {};
 #pragma unroll
     for (int j = 0; j < column_share; ++j) {
-      const int c = column_of(thread, j), column = shared.token[c];
-      const TokenValues<S, N> other = token_values<S>(column_side<owner>(p), tile.group, column);
+      const int c = column_of(thread, j);
 #pragma unroll
       for (int i = 0; i < row_share; ++i) {
         const int r = row_of(thread, i);
-        const int query = owner == Owner::query ? tile.row + r : column;
-        const int key = owner == Owner::query ? column : tile.row + r;
         Factors now = {};
-        if (sees<owner>(p, visit, shared, tile.batch, tile.place.block, r, c)) {
-          const N* q = owner == Owner::query ? own[i].at : other.at;
-          const N* k = owner == Owner::query ? other.at : own[i].at;
-          const N addend = has_addend(p) ? shared.weights[c][r] : N(0);
-          now = pair(p, in, tile, {query, key}, s.tile.at[i][j], addend, s.slope.at[i][j], q, k,
+        if ((seen >> bit_of(i, j) & 1) != 0) {
+          const N addend = adds ? shared.weights[c][r] : N(0);
+          now = pair(p, in, tile, shared, {r, c}, s.tile.at[i][j], addend, s.slope.at[i][j],
                      s.potential[i], constants);
         }
         s.tile.at[i][j] = now.factor;
@@ -196,8 +214,21 @@ class GradientTile {
     for (int n = 0; n < S::constants; ++n) s.sums[n] += static_cast<double>(constants[n]);
   }
 
+  /// Stores which pairs of the thread's rows are close.
+  CONELAB_TILE static void publish_close(int thread, std::uint32_t close, SharedTile<N>& shared) {
+#pragma unroll
+    for (int i = 0; i < row_share; ++i) {
+      std::uint64_t columns = 0;
+      for (int j = 0; close != 0 && j < column_share; ++j) {
+        columns |= static_cast<std::uint64_t>(close >> bit_of(i, j) & 1) << column_of(thread, j);
+      }
+      shared.close[thread % row_threads][row_of(thread, i)] = columns;
+    }
+  }
+
+  /// A pair's row and column in the tile.
   struct Pair {
-    int query, key;
+    int row, column;
   };
   struct Factors {
     N factor, by_logit;
@@ -207,25 +238,30 @@ class GradientTile {
   /// dL/d(weight) without what the weights share. Adds to the potential of its row and to the sums
   /// of the constants.
   CONELAB_TILE static Factors pair(const Problem<N>& p, const Upstream<N>& in, const Tile& tile,
-                                   Pair at, N measure, N addend, N weight_slope, const N* q,
-                                   const N* k, N& potential, N* constants) {
+                                   const SharedTile<N>& shared, Pair at, N measure, N addend,
+                                   N weight_slope, N& potential, N* constants) {
+    constexpr bool of_rows = owner == Owner::query;
+    const auto& queries = of_rows ? shared.row_facts : shared.column_facts;
+    const auto& keys = of_rows ? shared.column_facts : shared.row_facts;
+    const int i = of_rows ? at.row : at.column, j = of_rows ? at.column : at.row;
+    const TokenValues<S, N> q = values_at<S>(queries, i), k = values_at<S>(keys, j);
     const Slope<N, S::constants> slope =
-        S::slope(measure, q, k, p.constants + tile.head * S::constants);
+        S::slope(measure, q.at, k.at, p.constants + tile.head * S::constants);
     const N logit = slope.logit + addend;
-    const std::int64_t i = static_cast<std::int64_t>(tile.group) * p.query.count + at.query;
-    const std::int64_t j = static_cast<std::int64_t>(tile.group) * p.key.count + at.key;
-    const N mark = p.value_mark[p.key.of(tile.group) * p.key.count + at.key];
-    const N m = in.reference[i];
-    const N weight = (p.sigmoid ? sigmoid(logit, m) : exponential(logit - m)) * in.inverse_sum[i];
+    const N m = queries[of_query][i], inverse_sum = queries[of_query + 1][i];
+    const N delta = queries[of_query + 2][i];
+    const N weight = (p.sigmoid ? sigmoid(logit, m) : exponential(logit - m)) * inverse_sum;
     if (tile.of_weights) return {weight, N(0)};
-    N by_weight = weight_slope + mark - (p.sigmoid ? N(0) : in.delta[i]);
-    if (p.over_queries) by_weight -= in.unit[i] * tile.column_delta[j];
+    N by_weight = weight_slope + keys[of_key][j] - (p.sigmoid ? N(0) : delta);
+    if (p.over_queries) by_weight -= queries[of_query + 3][i] * keys[of_key + 1][j];
     if (in.class_slope != nullptr) {
-      by_weight += of_class(p, in.class_slope, tile.group, at.query, at.key);
+      const int row = tile.row + at.row, column = shared.token[at.column];
+      by_weight +=
+          of_class(p, in.class_slope, tile.group, of_rows ? row : column, of_rows ? column : row);
     }
     const N by_logit =
-        p.sigmoid ? weight * (N(1) - weight * in.delta[i]) * by_weight : weight * by_weight;
-    potential += by_logit * (owner == Owner::query ? slope.query : slope.key);
+        p.sigmoid ? weight * (N(1) - weight * delta) * by_weight : weight * by_weight;
+    potential += by_logit * (of_rows ? slope.query : slope.key);
     if (tile.sums_parameters()) {
       for (int n = 0; n < S::constants; ++n) constants[n] += by_logit * slope.constant[n];
     }
@@ -281,37 +317,92 @@ class GradientTile {
     for (int step = 0; step < tile_columns; step += tile_steps) {
       const int* tokens = shared.token + step;
       block.phase([&](int thread) {
-        load_direct(thread, right, tokens, tile.column, shared.columns);
+        load_by_step(thread, right, tokens, tile.column, shared.columns);
         if constexpr (tanh_sum && owner == Owner::query) {
-          load_direct(thread, second_half(tile.other), tokens, tile.column, shared.rows);
+          load_by_step(thread, second_half(tile.other), tokens, tile.column, shared.rows);
         }
       });
       block.phase([&](int thread) {
         State& s = locals[thread];
-        if (tile.of_weights) {
-          multiply(thread, shared.weights + step, shared.columns, s.sum);
+        if (tile.of_weights || (!tanh_sum && !differences)) {
+          multiply_weights(thread, shared.weights + step, shared.columns, right.storage, s.sum);
         } else if constexpr (tanh_sum) {
           multiply_tanh(thread, tile, shared, step, s);
         } else if constexpr (differences) {
-          multiply_difference(thread, shared.weights + step, shared.columns, s.own, s.sum);
-        } else {
-          multiply(thread, shared.weights + step, shared.columns, s.sum);
+          multiply_far(thread, right, shared, step, s);
+          multiply_close(thread, tile, shared, step, s);
         }
       });
+    }
+  }
+
+  /// Returns which pairs of a row are close.
+  CONELAB_TILE static std::uint64_t close_of(const SharedTile<N>& shared, int row) {
+    std::uint64_t close = 0;
+    for (int t = 0; t < row_threads; ++t) close |= shared.close[t][row];
+    return close;
+  }
+
+  /// Adds W_ij k_j to the sum and W_ij to the total, of pairs that are not close.
+  CONELAB_TILE static void multiply_far(int thread, const Source& right,
+                                        const SharedTile<N>& shared, int step, State& s) {
+    std::uint64_t close[row_share];
+#pragma unroll
+    for (int i = 0; i < row_share; ++i) close[i] = close_of(shared, row_of(thread, i)) >> step;
+    const auto weight = [&](int r, int at) {
+      const bool is_close = (close[r == row_of(thread, 0) ? 0 : 1] >> at & 1) != 0;
+      return is_close ? N(0) : shared.weights[step + at][r];
+    };
+    const auto column = [&](int at, int c) { return shared.columns.of_step(at, c); };
+    if (is_narrow(right.storage)) {
+      multiply_with_totals<true, false>(thread, weight, column, s.sum, s.total);
+    } else {
+      multiply_with_totals<true, true>(thread, weight, column, s.sum, s.total);
+    }
+  }
+
+  /// Adds W_ij (k_j - q_i) of close pairs to the sum.
+  CONELAB_TILE static void multiply_close(int thread, const Tile& tile, const SharedTile<N>& shared,
+                                          int step, State& s) {
+#pragma unroll
+    for (int i = 0; i < row_share; ++i) {
+      const int r = row_of(thread, i);
+      const auto close = static_cast<std::uint32_t>(close_of(shared, r) >> step);
+      if (close == 0) continue;
+#pragma unroll 1
+      for (int at = 0; at < tile_steps; ++at) {
+        if ((close >> at & 1) == 0) continue;
+        const N weight = shared.weights[step + at][r];
+#pragma unroll
+        for (int j = 0; j < column_share; ++j) {
+          const int c = column_of(thread, j);
+          s.sum.at[i][j] += weight * (shared.columns.of_step(at, c) -
+                                      element<N>(tile.own, tile.row + r, tile.column + c));
+        }
+      }
     }
   }
 
   /// Adds W (1 - t^2), times the keys' weights if the rows are queries; or W t.
   CONELAB_TILE static void multiply_tanh(int thread, const Tile& tile, const SharedTile<N>& shared,
                                          int step, State& s) {
-    multiply_by(thread, shared.weights + step, shared.columns, s.sum,
-                [&](int at, int i, int j, N column) {
-                  const N t = hyperbolic_tangent(s.own.at[i][j] + column);
-                  if (tile.second) return t;
-                  const N slope = N(1) - t * t;
-                  if constexpr (owner == Owner::key) return slope;
-                  return slope * shared.rows[at][column_of(thread, j)];
-                });
+    Fragment<N> own;
+#pragma unroll
+    for (int i = 0; i < row_share; ++i) {
+#pragma unroll
+      for (int j = 0; j < column_share; ++j) {
+        own.at[i][j] = element<N>(first_half(tile.own), tile.row + row_of(thread, i),
+                                  tile.column + column_of(thread, j));
+      }
+    }
+    for_each_step(thread, shared.columns, [&](int at, int i, int j, N column) {
+      const N t = hyperbolic_tangent(own.at[i][j] + column);
+      N factor = tile.second ? t : N(1) - t * t;
+      if constexpr (owner == Owner::query) {
+        factor *= shared.rows.of_step(at, column_of(thread, j));
+      }
+      s.sum.at[i][j] += shared.weights[step + at][row_of(thread, i)] * factor;
+    });
   }
 
   template <class Locals>
@@ -319,7 +410,7 @@ class GradientTile {
                                  const GradientResult<N>& result, const Tile& tile,
                                  SharedTile<N>& shared, Locals& locals) {
     block.phase([&](int thread) {
-      write_sums(thread, p, result, tile, locals[thread].sum);
+      write_sums(thread, p, result, tile, locals[thread]);
 #pragma unroll
       for (int i = 0; i < row_share; ++i) {
         shared.partial[thread % row_threads][row_of(thread, i)] = locals[thread].potential[i];
@@ -337,7 +428,7 @@ class GradientTile {
 
   CONELAB_TILE static void write_sums(int thread, const Problem<N>& p,
                                       const GradientResult<N>& result, const Tile& tile,
-                                      const Fragment<N>& sum) {
+                                      const State& s) {
     N* to = tile.of_weights         ? result.value
             : owner == Owner::query ? result.query_base
                                     : result.key_base;
@@ -352,8 +443,14 @@ class GradientTile {
       for (int j = 0; j < column_share; ++j) {
         const int c = tile.column + column_of(thread, j);
         if (r >= count || c >= size) continue;
+        N gradient = s.sum.at[i][j];
+        if constexpr (differences) {
+          if (!tile.of_weights) {
+            gradient = element<N>(tile.own, r, c) * s.total[i] - gradient;
+          }
+        }
         to[(static_cast<std::int64_t>(tile.group) * count + r) * stride + first + c] =
-            sum.at[i][j] * common_factor(tile, r, c);
+            gradient * common_factor(tile, r, c);
       }
     }
   }
@@ -385,6 +482,7 @@ class GradientTile {
                                            const SharedTile<N>& shared) {
     if (thread != 0) return;
     double sum = 0;
+#pragma unroll 4
     for (int t = 0; t < tile_threads; ++t) sum += shared.sums[t];
     const int blocks = ceil_div(p.query.count, tile_rows);
     const std::int64_t at = static_cast<std::int64_t>(tile.group) * blocks + tile.row / tile_rows;

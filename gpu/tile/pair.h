@@ -81,12 +81,13 @@ CONELAB_TILE void tanh_tile(const Block& block, SharedTile<N>& shared, const Sou
   const Source rows = first_half(a), columns = first_half(b);
   for (int step = 0; step < rows.columns; step += tile_steps) {
     block.phase([&](int thread) {
-      load_transposed(thread, rows, Successive{row}, step, shared.rows);
-      load_transposed(thread, columns, shared.token, step, shared.columns);
-      if constexpr (owner == Owner::query) {
-        load_transposed(thread, second_half(b), shared.token, step, shared.weights);
-      } else {
-        load_transposed(thread, second_half(a), Successive{row}, step, shared.weights);
+      load_by_token(thread, rows, Successive{row}, step, shared.rows);
+      load_by_token(thread, columns, shared.token, step, shared.columns);
+      for (int at = thread; at < tile_steps * tile_rows; at += tile_threads) {
+        const int s = at % tile_steps, r = at / tile_steps;
+        shared.weights[s][r] = owner == Owner::query
+                                   ? element<N>(second_half(b), shared.token[r], step + s)
+                                   : element<N>(second_half(a), row + r, step + s);
       }
     });
     block.phase([&](int thread) {
@@ -94,7 +95,7 @@ CONELAB_TILE void tanh_tile(const Block& block, SharedTile<N>& shared, const Sou
         const int r = row_of(thread, i), c = column_of(thread, j);
         const N weight = shared.weights[s][owner == Owner::query ? c : r];
         (locals[thread].*member).at[i][j] +=
-            weight * hyperbolic_tangent(shared.rows[s][r] + shared.columns[s][c]);
+            weight * hyperbolic_tangent(shared.rows.of_token(r, s) + shared.columns.of_token(c, s));
       };
       for (int s = 0; s < tile_steps; ++s) {
 #pragma unroll
@@ -107,39 +108,12 @@ CONELAB_TILE void tanh_tile(const Block& block, SharedTile<N>& shared, const Sou
   }
 }
 
-/// Replaces the products of a thread's pairs by the measures of the similarity.
-template <class S, Owner owner, class N>
-CONELAB_TILE void finish_measures(int thread, const Problem<N>& p, int group, int row,
-                                  const SharedTile<N>& shared, Fragment<N>& tile) {
-  const Side<N>&rows = row_side<owner>(p), &columns = column_side<owner>(p);
-  const Source a = base_of(p, rows, group);
-  const Source b = base_of(p, columns, group);
-#pragma unroll
-  for (int j = 0; j < column_share; ++j) {
-    const int c = shared.token[column_of(thread, j)];
-    const N column_offset = offset_of(columns, group, c);
-#pragma unroll
-    for (int i = 0; i < row_share; ++i) {
-      const int r = row + row_of(thread, i);
-      const N both = offset_of(rows, group, r) + column_offset;
-      N& x = tile.at[i][j];
-      if constexpr (S::info.measure == Measure::squared_distance) {
-        x = max(N(0), both - N(2) * x);
-        if (x < close_share<N> * both && r < a.rows && c < b.rows) {
-          x = direct_distance2<N>(a, r, b, c);
-        }
-      } else {
-        x += both;
-      }
-    }
-  }
-}
-
-/// The values of one token for the similarity; zeros beyond the last token.
+/// The values of one token for the similarity.
 template <class S, class N>
 struct TokenValues {
   N at[S::values > 0 ? S::values : 1];
 };
+/// Returns those of a token, zeros beyond the last.
 template <class S, class N>
 CONELAB_TILE TokenValues<S, N> token_values(const Side<N>& side, int group, int row) {
   TokenValues<S, N> values = {};
@@ -148,6 +122,68 @@ CONELAB_TILE TokenValues<S, N> token_values(const Side<N>& side, int group, int 
     values.at[v] = side.values[(side.of(group) * S::values + v) * side.count + row];
   }
   return values;
+}
+
+/// Stores the offset and the values of the token that belongs to this thread, as the first facts
+/// of a side of the tile.
+template <class S, class N>
+CONELAB_TILE void load_facts(int thread, const Side<N>& side, int group, int token,
+                             N (*facts)[tile_rows]) {
+  static_assert(1 + S::values + 4 <= most_facts);
+  facts[0][thread] = offset_of(side, group, token);
+  const TokenValues<S, N> values = token_values<S>(side, group, token);
+  for (int v = 0; v < S::values; ++v) facts[1 + v][thread] = values.at[v];
+}
+/// Returns the values of row or column `at` of the tile.
+template <class S, class N>
+CONELAB_TILE TokenValues<S, N> values_at(const N (*facts)[tile_rows], int at) {
+  TokenValues<S, N> values = {};
+#pragma unroll
+  for (int v = 0; v < S::values; ++v) values.at[v] = facts[1 + v][at];
+  return values;
+}
+
+/// Replaces the products of a thread's pairs by the measures of the similarity. Returns a mask of
+/// the pairs that are close.
+template <class S, Owner owner, class N>
+CONELAB_TILE std::uint32_t finish_measures(int thread, const Problem<N>& p, int group, int row,
+                                           const SharedTile<N>& shared, Fragment<N>& tile) {
+  std::uint32_t close = 0;
+#pragma unroll
+  for (int j = 0; j < column_share; ++j) {
+    const N column_offset = shared.column_facts[0][column_of(thread, j)];
+#pragma unroll
+    for (int i = 0; i < row_share; ++i) {
+      const N both = shared.row_facts[0][row_of(thread, i)] + column_offset;
+      N& x = tile.at[i][j];
+      if constexpr (S::info.measure == Measure::squared_distance) {
+        x = max(N(0), both - N(2) * x);
+        if (x < close_share<N> * both) close |= 1u << bit_of(i, j);
+      } else {
+        x += both;
+      }
+    }
+  }
+  if (close == 0) return 0;
+  // Few pairs are close: their distances are computed in a loop that is not unrolled.
+  const Source a = base_of(p, row_side<owner>(p), group);
+  const Source b = base_of(p, column_side<owner>(p), group);
+  N direct[row_share * column_share];
+#pragma unroll 1
+  for (int e = 0; e < row_share * column_share; ++e) {
+    const int r = row + row_of(thread, e % row_share);
+    const int c = shared.token[column_of(thread, e / row_share)];
+    if (r >= a.rows || c >= b.rows) close &= ~(1u << e);
+    direct[e] = (close >> e & 1) != 0 ? direct_distance2<N>(a, r, b, c) : N(0);
+  }
+#pragma unroll
+  for (int j = 0; j < column_share; ++j) {
+#pragma unroll
+    for (int i = 0; i < row_share; ++i) {
+      if ((close >> bit_of(i, j) & 1) != 0) tile.at[i][j] = direct[bit_of(i, j)];
+    }
+  }
+  return close;
 }
 
 /// Returns the index of a pair in an array over relative positions, j - i + n_q - 1.

@@ -54,6 +54,18 @@ CONELAB_TILE void find_tokens(int thread, const Visit& visit, int at, SharedTile
   shared.seen[thread] = listed ? visit.rows[entry] : 0;
 }
 
+/// Returns whether every pair of the tile that begins at `at` is seen, and none lies beyond the
+/// last query or key.
+template <Owner owner, class N>
+CONELAB_TILE bool is_whole(const Problem<N>& p, const Visit& visit, int batch, int block, int at) {
+  if (visit.listed) return false;
+  const int query_block = owner == Owner::query ? block : at / tile_rows;
+  const int key = owner == Owner::query ? at : block * tile_rows;
+  if ((query_block + 1) * tile_rows > p.query.count) return false;
+  const KeySpan all = p.block_span[batch * ceil_div(p.query.count, tile_rows) + query_block].all;
+  return all.begin <= key && key + tile_rows <= all.end;
+}
+
 /// Returns whether the query of a pair sees its key; false beyond the last query or key. The pair
 /// is at row r and column c of the tile.
 template <Owner owner, class N>
@@ -66,6 +78,26 @@ CONELAB_TILE bool sees(const Problem<N>& p, const Visit& visit, const SharedTile
   if (visit.listed) return (shared.seen[c] >> r & 1) != 0;
   const KeySpan span = p.span[static_cast<std::int64_t>(batch) * p.query.count + query];
   return key >= span.begin && key < span.end;
+}
+
+/// Returns the place of a thread's element [i][j] in a mask of its pairs.
+CONELAB_TILE constexpr int bit_of(int i, int j) { return j * row_share + i; }
+
+/// Returns a mask of the thread's pairs that are seen.
+template <Owner owner, class N>
+CONELAB_TILE std::uint32_t seen_pairs(const Problem<N>& p, const Visit& visit,
+                                      const SharedTile<N>& shared, int batch, int block,
+                                      int thread) {
+  std::uint32_t seen = 0;
+#pragma unroll 1
+  for (int j = 0; j < column_share; ++j) {
+    for (int i = 0; i < row_share; ++i) {
+      const bool sees_it =
+          sees<owner>(p, visit, shared, batch, block, row_of(thread, i), column_of(thread, j));
+      seen |= static_cast<std::uint32_t>(sees_it) << bit_of(i, j);
+    }
+  }
+  return seen;
 }
 
 }  // namespace conelab::gpu

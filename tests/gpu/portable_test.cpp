@@ -3,9 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <bit>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <utility>
 
+#include "gpu/tile/product.h"
 #include "tests/core/tiles/model_memory.h"
 #include "tests/gpu/agreement.h"
 
@@ -197,6 +201,47 @@ TEST(CloseRecomputation, KeepsTwinsExactInFloat) {
   const auto input = convert<float>(wide);
   const auto exact = reference::evaluate(reference::make_problem(call, convert<double>(input)));
   EXPECT_LE(difference(emulate(call, input, Storage::f32).forward.output, exact.output), 2e-5);
+}
+
+/// Gradients of pairs whose coordinates agree in their first four digits: where q_i sum_j W_ij and
+/// sum_j W_ij k_j cancel, no digit would be left.
+TEST(CloseRecomputation, KeepsGradientsOfTwinsInFloat) {
+  const Extents extents{1, 1, 70, 70, 8, 2};
+  for (const char* similarity : {"laplacian", "umbral"}) {
+    SCOPED_TRACE(similarity);
+    Call call;
+    call.similarity = similarity;
+    AttentionInput<double> wide = small_input(call, extents);
+    wide.key_lengths.clear();
+    wide.allowed.clear();
+    auto& tokens = wide.query.owned().data;
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      if (i % 8 != 7) tokens[i] = 30 + 0.01 * tokens[i];  // The last number is a cone's height.
+    }
+    wide.key = wide.query;
+    for (std::size_t i = 0; i < tokens.size(); i += 3) wide.key.owned().data[i] += 1e-3;
+    const auto input = convert<float>(wide);
+    const auto exact = convert<double>(input);
+    const Emulation<float> found = emulate(call, input, Storage::f32);
+    const auto plan = resolve(call, check_extents(exact));
+    const Forward<double> saved = forward(*plan, exact, one_thread());
+    const Backward<double> gradient = backward(*plan, exact, saved, one_thread());
+    EXPECT_LE(difference(found.backward.query, gradient.query), 2e-3);
+    EXPECT_LE(difference(found.backward.key, gradient.key), 2e-3);
+  }
+}
+
+TEST(Parts, OfAFloatAreTwoShortNumbersThatAddUpToIt) {
+  for (const float x : {1.0f, 1.0f / 3, -3.14159265f, 1e-30f, 6.02e23f, 0.0f}) {
+    const auto [large, small] = parts_of<true>(x);
+    for (const float part : {large, small}) {
+      EXPECT_EQ(std::bit_cast<std::uint32_t>(part) & 0x1fffu, 0u) << x;  // 11 significant bits
+    }
+    EXPECT_LE(std::abs(x - (large + small)), std::ldexp(std::abs(x), -22)) << x;
+  }
+  EXPECT_EQ(to_tf32(std::numeric_limits<float>::infinity()),
+            std::numeric_limits<float>::infinity());
+  EXPECT_TRUE(std::isnan(to_tf32(std::numeric_limits<float>::quiet_NaN())));
 }
 
 TEST(NotFinite, StaysInTheRowsThatSeeIt) {
