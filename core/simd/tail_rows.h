@@ -35,11 +35,17 @@ HWY_INLINE void broadcast_constants(const T* values, Pack<T, n>* constants) {
 /// the last bit changes a weight by 6e-5.
 template <class T, int n>
 HWY_INLINE Pack<T, n> rounded(Pack<T, n> logit) {
+  for (auto& v : logit.v) {
+    if constexpr (std::is_array_v<decltype(v.raw)>) {
+      asm("" : "+m"(v.raw));  // The portable target's vectors are arrays.
+    } else {
 #if defined(__x86_64__)
-  for (auto& v : logit.v) asm("" : "+x"(v.raw));
+      asm("" : "+x"(v.raw));
 #elif defined(__aarch64__)
-  for (auto& v : logit.v) asm("" : "+w"(v.raw));
+      asm("" : "+w"(v.raw));
 #endif
+    }
+  }
   return logit;
 }
 

@@ -64,17 +64,6 @@ QIcon marker_icon(int series, double ratio, const QPalette& palette) {
   return pixmap;
 }
 
-template <class Label = QLabel>
-Label* text_label(const char* name, const QString& accessible) {
-  auto* label = new Label;
-  label->setObjectName(name);
-  label->setAccessibleName(accessible);
-  label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-  label->setWordWrap(true);
-  label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-  return label;
-}
-
 }  // namespace
 
 BenchmarksView::BenchmarksView(Document& document, JobPool& jobs, BenchBackend backend,

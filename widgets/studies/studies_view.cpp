@@ -15,26 +15,11 @@
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
-namespace {
-
-/// A label whose text breaks into lines and does not determine the width of the view.
-QLabel* message_label(const char* name, const QString& accessible) {
-  auto* label = new QLabel;
-  label->setObjectName(name);
-  label->setAccessibleName(accessible);
-  label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-  label->setWordWrap(true);
-  label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-  return label;
-}
-
-}  // namespace
-
 StudiesView::StudiesView(Document& document, JobPool& jobs, StudyBackend backend, QWidget* parent)
     : QWidget(parent), model_(document, jobs, std::move(backend)) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(10, 6, 10, 8);
-  title_ = message_label("study-title", tr("The study"));
+  title_ = text_label("study-title", tr("The study"));
   column->addWidget(title_);
   auto* tools = new QHBoxLayout;
   build_tools(tools);
@@ -51,7 +36,7 @@ StudiesView::StudiesView(Document& document, JobPool& jobs, StudyBackend backend
   table_->setAccessibleName(tr("The jobs of the study"));
   table_->setToolTip(tr("Double click, or Enter: show the result of a job"));
   column->addWidget(table_, 1);
-  message_ = message_label("study-message", tr("What the view has to say"));
+  message_ = text_label("study-message", tr("What the view has to say"));
   column->addWidget(message_);
   connect(table_, &QTableView::activated, this,
           [this](const QModelIndex& cell) { open_result(cell.row()); });

@@ -70,6 +70,19 @@ class ToolRow : public QWidget {
   QToolButton* more_;
 };
 
+/// Returns a label for sentences: they break into lines, do not determine the width of the view,
+/// and can be selected. `name` is that of the object.
+template <class Label = QLabel>
+[[nodiscard]] Label* text_label(const char* name, const QString& accessible) {
+  auto* label = new Label;
+  label->setObjectName(name);
+  label->setAccessibleName(accessible);
+  label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  label->setWordWrap(true);
+  label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  return label;
+}
+
 /// Returns a button for a row of tools. `name` is that of the object, `about` its tool tip.
 [[nodiscard]] inline QToolButton* tool_button(const QString& text, const QString& name,
                                               const QString& about = {}, bool checkable = false) {
