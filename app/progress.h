@@ -40,7 +40,7 @@ class Progress {
 };
 
 /// Returns the remaining seconds if `fraction` took `elapsed` seconds and the pace is constant. It
-/// is negative if that cannot be computed.
+/// is negative as long as the fraction is too small to tell.
 [[nodiscard]] double remaining_seconds(double elapsed, double fraction);
 
 }  // namespace conelab

@@ -54,7 +54,7 @@ class Checker {
         worker_(worker),
         context_(context) {
     for (const ReportRecord::Study& study : record_.studies) {
-      folders_.push_back((fs::path(output_) / study.folder).lexically_normal().string());
+      folders_.push_back(plain_folder(fs::path(output_) / study.folder).string());
     }
     studies_ = read_report_studies(folders_);
   }

@@ -178,8 +178,7 @@ void check_files(const std::string& folder, const JobRecord& job) {
 }
 
 std::string name_of_folder(const std::string& folder) {
-  const fs::path path = fs::absolute(folder).lexically_normal();
-  return (path.has_filename() ? path.filename() : path.parent_path().filename()).string();
+  return plain_folder(fs::absolute(folder)).filename().string();
 }
 
 }  // namespace
@@ -208,6 +207,11 @@ std::vector<std::string> ReportStudy::order() const {
   const auto found = index.report.find("order");
   return found == index.report.end() ? std::vector<std::string>()
                                      : found->get<std::vector<std::string>>();
+}
+
+fs::path plain_folder(const fs::path& folder) {
+  const fs::path normal = folder.lexically_normal();
+  return normal.has_filename() ? normal : normal.parent_path();
 }
 
 std::vector<ReportStudy> read_report_studies(const std::vector<std::string>& folders) {

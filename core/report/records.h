@@ -9,6 +9,7 @@
 // has the measures of the job.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -59,6 +60,10 @@ struct ReportStudy {
   /// Returns the entries of the report's order.
   [[nodiscard]] std::vector<std::string> order() const;
 };
+
+/// Returns the path of a folder without "." and ".." where it can be, and without a separator at
+/// its end, so that one folder has one name.
+[[nodiscard]] std::filesystem::path plain_folder(const std::filesystem::path& folder);
 
 /// Reads the studies in these folders. The label of each is its folder's name, with a counter if
 /// another one has that name. Throws a failure `DIR/index.json: why` if an index cannot be read, if

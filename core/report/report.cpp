@@ -156,8 +156,8 @@ Report make_report(const std::vector<std::string>& folders, const std::string& o
   Report report;
   report.studies = read_report_studies(folders);
   for (const ReportStudy& study : report.studies) {
-    const fs::path folder = fs::absolute(study.folder).lexically_normal();
-    const fs::path from = fs::absolute(output).lexically_normal();
+    const fs::path folder = plain_folder(fs::absolute(study.folder));
+    const fs::path from = plain_folder(fs::absolute(output));
     report.folders.push_back(folder.lexically_relative(from).string());
     const std::size_t all = study.jobs().size(), unfinished = all - study.index.count("done");
     if (unfinished > 0) {

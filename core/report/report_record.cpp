@@ -41,8 +41,8 @@ ReportRecord read_report_record(const std::string& output) {
     const Json json = Json::parse(file.read(0, file.size()));
     if (json.at("format") != report_format) fail("{}: has another format", path);
     return record_of_json(json);
-  } catch (const Json::exception& error) {
-    fail("{}: is not the record of a report: {}", path, error.what());
+  } catch (const Json::exception&) {
+    fail("{}: is not the record that `conelab report` wrote: it was cut off or changed", path);
   }
 }
 

@@ -123,8 +123,10 @@ void from_embedding(const FigureRequest& request, const std::string& path, const
   const auto d = static_cast<Eigen::Index>(numbers.size() / n);
   for (std::size_t i = 0; i < n; ++i) {
     const std::string label = fmt::format("{}: node {}", path, i);
-    const geometry::Vector x =
+    geometry::Vector x =
         Eigen::Map<const geometry::Vector>(numbers.data() + static_cast<Eigen::Index>(i) * d, d);
+    // The construction places nodes so far out that their norms are rounded to 1.
+    if (model == "ball" && x.norm() >= 1 && x.norm() <= 1 + 1e-12) x *= (1 - 1e-15) / x.norm();
     tree.placed->elements.push_back(geometry::element(
         tree.placed->system, geometry::point(geometry::model_from_name(model), x, label), label));
   }

@@ -98,6 +98,7 @@ class StudyReader {
       return wrong(static_cast<int>(error.source().begin.line), std::string(error.description()));
     }
     for (const Key& key : keys_of(root)) read_top(key);
+    check_quick();
     if (study_.quick) {
       for (Block& block : blocks_) replace_quick(block);
     }
@@ -113,6 +114,7 @@ class StudyReader {
   std::vector<Block> blocks_;
   std::map<const Block*, std::size_t> missing_;  ///< How many errors of a block are missing files.
   Json quick_ = Json::object();
+  int quick_line_ = 1;
 
   void wrong(int line, const std::string& text) {
     for (const StudyError& known : study_.errors) {
@@ -150,6 +152,11 @@ class StudyReader {
         const Json table = json_of(*key.node);
         if (key.name == "report") study_.report = table;
         quick_.update(key.name == "quick" ? table : table.value("quick", Json::object()));
+        const toml::node* quick = key.node->as_table()->get("quick");
+        if (key.name == "quick" || quick != nullptr) {
+          quick_line_ =
+              key.name == "quick" ? key.line : static_cast<int>(quick->source().begin.line);
+        }
       } else {
         read_blocks(key);
       }
@@ -212,6 +219,22 @@ class StudyReader {
     const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
     if (!name.empty() && name.find_first_not_of(plain) == std::string::npos) return;
     misuse("expected a name of letters, digits, '_', '-' and '.'");
+  }
+
+  /// Notes an error for each name under `quick` that is neither a key of a block nor a block's
+  /// name.
+  void check_quick() {
+    std::vector<std::string> known;
+    for (const Block& block : blocks_) {
+      known.push_back(block.name);
+      for (const auto& [key, value] : block.keys) known.push_back(key.name);
+    }
+    std::ranges::sort(known);
+    known.erase(std::unique(known.begin(), known.end()), known.end());
+    for (const auto& [name, value] : quick_.items()) {
+      if (std::ranges::find(known, name) != known.end()) continue;
+      at_line(quick_line_, "quick: ", [&] { unknown_name("key or block", name, known); });
+    }
   }
 
   /// Replaces the keys of a block that `quick` names, for all blocks or under the block's name.

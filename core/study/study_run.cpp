@@ -350,7 +350,8 @@ class StudyRun {
     now.text = fmt::format("{}/{} {}", ended, index_.jobs.size(), fmt::join(names, ", "));
     if (!stage.empty() && names.size() == 1) now.text += " " + stage;
     now.fraction = done / (done + left);
-    if (done > 0) now.seconds = elapsed * left / done;
+    if (now.fraction >= 0.005)
+      now.seconds = elapsed * left / done;  // A smaller part tells nothing.
     context_.progress(now);
   }
 

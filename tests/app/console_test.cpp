@@ -50,6 +50,7 @@ TEST(Progress, TellsTimes) {
   EXPECT_EQ(duration_text(3.25e-5), "32.5 µs");
   EXPECT_DOUBLE_EQ(remaining_seconds(10, 0.25), 30);
   EXPECT_LT(remaining_seconds(10, 0), 0);
+  EXPECT_LT(remaining_seconds(10, 1e-5), 0);  // It would be eleven days.
 }
 
 TEST(Progress, PrefersTheTimeLeftThatItIsTold) {

@@ -27,6 +27,12 @@ class Embed(ProgramTest):
             self.assertEqual(file["embedding"].attrs["map_neighbours"], 1)
             self.assertEqual(file["hierarchy/edge"].shape, (14, 2))
 
+    def test_a_construction_whose_points_are_rounded_to_the_boundary_is_drawn(self):
+        deep, out = self.folder / "deep.h5", self.folder / "far.h5"
+        self.ok("dataset", "tree", "-o", deep, "-p", "branching=2", "-p", "depth=7")
+        self.ok("embed", deep, "-o", out, "--method", "construction", "-p", "scale=6")
+        self.ok("figure", "points", "-o", self.folder / "far.svg", "--input", out)
+
     def test_descent_stores_points_parameters_and_measures(self):
         said = self.embed("-s", "umbral", "-p", "dim=3", "-p", "epochs=200", "-p", "radius=0.5")
         for name in ("map", "map_neighbours", "mean_rank", "depth_correlation", "ancestor_f1"):

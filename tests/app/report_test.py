@@ -90,6 +90,13 @@ class Report(ProgramTest):
         self.ok("report", self.out, "--check")
         self.ok("report", self.folder / "runs", "-o", self.out, "--check")
 
+    def test_a_report_within_its_study_agrees(self):
+        inside = self.folder / "runs" / "report"
+        self.ok("report", f"{self.folder}/runs/", "-o", inside)
+        self.ok("report", inside, "--check")
+        self.ok("report", f"{inside}/", "--check")
+        shutil.rmtree(inside)
+
     def test_a_changed_byte_of_a_result_is_found(self):
         path = self.folder / "runs" / self.jobs("attend")[0]["files"][0]
         data = bytearray(path.read_bytes())

@@ -206,6 +206,9 @@ class Run(RunTest):
         self.fails(2, "run", spec, says="similarity")
         self.write_study("[[polish]]\nx = 1\n")
         self.fails(2, "run", spec, says=["unknown key or kind of job 'polish'", "attend, bench"])
+        self.write_study(f'[[attend]]\nname = "a"\ninput = "{TRACE}:/german/layer3"\nsimilarity = "dot"\n'
+                         '[report]\nquick = { similarty = "umbral" }\n')
+        self.fails(2, "run", spec, says=[f"{spec}:6: quick: ", "did you mean 'similarity'?"])
         self.fails(1, "run", self.folder / "none.toml", says="none.toml")
         self.fails(2, "run", spec, "--shard", "3/2", says="")
 
