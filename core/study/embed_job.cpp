@@ -206,6 +206,10 @@ void write_embedding(const std::string& path, const Hierarchy& hierarchy, const 
   group.axes = {counted_axis("node", hierarchy.names.size())};
   add_points(group, "point", "coordinate", made.point, {});
   add_points(group, "placed", "placed_coordinate", made.placed, {{"model", made.model}});
+  if (spec.contains("similarity")) {  // Points that a similarity compares are a trace, too.
+    group.variables.push_back({"q", {"node", "coordinate"}, made.point, "", {}});
+    group.variables.push_back({"token", {"node"}, hierarchy.names, "", {}});
+  }
   for (const auto& [key, value] : made.attributes) group.attributes.emplace_back(key, value);
   LabelledArray tree = hierarchy_group(hierarchy);
   if (!made.held_out.empty()) {
@@ -290,6 +294,7 @@ JobKind embed_job() {
           .example =
               "  conelab embed mammals.h5 -o points.h5 --similarity penumbral -p dim=5\n"
               "  conelab embed mammals.h5 -o exact.h5 --method construction\n",
+          .version = 2,
           .fields = {input,
                      output_field(),
                      {.name = "similarity",

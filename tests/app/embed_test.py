@@ -47,6 +47,17 @@ class Embed(ProgramTest):
             np.testing.assert_allclose(placed[:, 2], np.exp(point[:, 2]))
             np.testing.assert_allclose(placed[:, :2], point[:, :2] * np.exp(point[:, 2:]))
 
+    def test_an_embedding_is_a_trace_with_its_own_operator(self):
+        self.embed("-s", "umbral", "-p", "dim=3", "-p", "epochs=200", "-p", "radius=0.5")
+        out = self.folder / "a.h5"
+        self.ok("attend", f"{self.out}:/embedding", "-o", out, "--keep", "weights")
+        with h5py.File(self.out) as made, h5py.File(out) as file:
+            np.testing.assert_array_equal(made["embedding/q"][:], made["embedding/point"][:])
+            self.assertEqual([t.decode() for t in made["embedding/token"][:]],
+                             [t.decode() for t in made["hierarchy/name"][:]])
+            weights = file["attention/weights/weight"][0, 0]
+        self.assertGreater(weights[-1, 0], 1 / 15)  # A leaf attends to the root more than to others.
+
     def test_equal_seeds_give_equal_bytes(self):
         files = []
         for name in ("a.h5", "b.h5"):
