@@ -13,7 +13,6 @@
 #include "app/progress.h"
 #include "core/base/error.h"
 #include "core/study/call_json.h"
-#include "core/study/job_input.h"
 #include "core/study/job_table.h"
 #include "gpu/cuda_backend.h"
 
@@ -89,7 +88,6 @@ JobSpec spec_of(const TypedJob& typed) {
   for (const TypedField& field : typed.fields) {
     if (field.option->count() > 0) values[field.field.name] = value_of(field, *typed.kind);
   }
-  add_own_call(*typed.kind, values);
   return spec_of_typed(*typed.kind, std::move(values));
 }
 

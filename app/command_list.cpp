@@ -8,6 +8,7 @@
 #include "app/command.h"
 #include "app/list_rows.h"
 #include "app/output.h"
+#include "core/base/error.h"
 #include "core/base/names.h"
 
 namespace conelab {
@@ -86,9 +87,10 @@ Action declare_list(CLI::App& options) {
     bool json = false;
   };
   const auto typed = std::make_shared<Typed>();
-  options.add_option("WHAT", typed->what, join(listing_names()))->required();
+  options.add_option("WHAT", typed->what, join(listing_names()));
   options.add_flag("--json", typed->json, "print JSON");
   return [typed] {
+    if (typed->what.empty()) misuse("say what to list: {}", join(listing_names()));
     const Listing& listing = find_listing(typed->what);
     const Json rows = listing.rows();
     if (typed->json) {

@@ -79,7 +79,8 @@ Action declare_report(CLI::App& options) {
       .add_option("DIR", typed->folders,
                   "folders that `run` wrote, side by side; with --check alone, that of a report")
       ->required();
-  options.add_option("-o,--output", typed->output, "the folder of the report");
+  options.add_option("-o,--output", typed->output,
+                     "the folder of the report; needed unless --check is given");
   options.add_flag("--check", typed->check,
                    "compare a report with its studies; draw figures and run a tenth of the jobs "
                    "again");

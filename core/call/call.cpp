@@ -347,12 +347,34 @@ std::string call_text(const Call& call) {
   return text;
 }
 
+namespace {
+
+/// Returns a value for titles: as it was typed, but numbers with more than eight characters have
+/// six digits.
+std::string title_text(const Value& value) {
+  bool typed = true;
+  std::vector<std::string> lists;
+  for (const std::vector<double>& list : value.lists()) {
+    std::vector<std::string> numbers;
+    for (const double x : list) {
+      numbers.push_back(fmt::format("{}", x));
+      if (numbers.back().size() <= 8) continue;
+      typed = false;
+      numbers.back() = fmt::format("{:.6g}", x);
+    }
+    lists.push_back(fmt::format("{}", fmt::join(numbers, ",")));
+  }
+  return typed ? value.text() : fmt::format("{}", fmt::join(lists, ";"));
+}
+
+}  // namespace
+
 std::string call_title(const Call& call) {
   std::string title = operator_name(call);
   const bool of_heads = !is_attention(call) && call.similarity != operator_similarity;
   if (of_heads) title += ", " + call.similarity;
   if (!call.map.empty()) title += ", " + call.map;
-  for (const auto& [key, value] : call.parameters) title += ", " + key + " = " + value.text();
+  for (const auto& [key, value] : call.parameters) title += ", " + key + " = " + title_text(value);
   for (const CallField& field : call_fields()) {
     const bool named = field.word == &Call::similarity || field.word == &Call::map;
     if (named || is_default(field, call)) continue;

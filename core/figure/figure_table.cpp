@@ -402,7 +402,11 @@ std::vector<FigureInfo> tree_figures() {
                        "merges: common ancestors by the dendrogram, or the edges of a hierarchy; "
                        "order: of the cones; none",
                        {.choices = "merges|order|none"}}),
-                 3, {"cones", "yes", "yes or no: the cone of each token", {.choices = "yes|no"}}),
+                 3,
+                 {"cones",
+                  "auto",
+                  "the cone of each token; auto: of at most 100 tokens",
+                  {.choices = "auto|yes|no"}}),
             3,
             {"model",
              "",

@@ -258,7 +258,9 @@ DisplayList make_points(const FigureInput& input) {
   list.clip_begin(view.domain());
   PointsPainter painter(list, scene, view);
   painter.draw_ground();
-  if (input.value("cones") == "yes") painter.draw_cones();
+  constexpr std::size_t most_cones = 100;  // More cover each other.
+  const std::string cones = input.value("cones");
+  if (cones == "yes" || (cones == "auto" && input.tree->size <= most_cones)) painter.draw_cones();
   draw_lines(painter, input, scene);
   list.clip_end();
   painter.draw_tokens(input.tokens);

@@ -202,6 +202,8 @@ struct OperatorListing {
 
 /// Returns every tensor that some operator or part reads in addition to q, k and v, each name once.
 [[nodiscard]] std::vector<ParameterInfo> tensor_parameters();
+/// Returns the parameters of all operators and parts, each key once.
+[[nodiscard]] std::vector<ParameterInfo> all_parameters();
 /// Returns what one head reads of such tensors: those with an axis of heads lose it. `infos` gives
 /// the axes of each; by default they are those of the first operator that has a tensor with this
 /// name.

@@ -236,12 +236,11 @@ std::shared_ptr<const Plan> resolve(const Call& call, const Extents& extents) {
                             : resolve_structured(call, extents, *row);
 }
 
-std::vector<ParameterInfo> tensor_parameters() {
-  std::vector<ParameterInfo> tensors;
+std::vector<ParameterInfo> all_parameters() {
+  std::vector<ParameterInfo> all;
   const auto add = [&](const std::vector<ParameterInfo>& infos) {
     for (const ParameterInfo& info : infos) {
-      if (info.domain == Domain::tensor && !contains_key(tensors, info.key))
-        tensors.push_back(info);
+      if (!contains_key(all, info.key)) all.push_back(info);
     }
   };
   for (const OperatorListing& listing : list_operators()) add(listing.part.parameters);
@@ -249,6 +248,12 @@ std::vector<ParameterInfo> tensor_parameters() {
     for (const PartInfo& part : field.parts()) add(part.parameters);
   }
   add(projection_parameters());
+  return all;
+}
+
+std::vector<ParameterInfo> tensor_parameters() {
+  std::vector<ParameterInfo> tensors = all_parameters();
+  std::erase_if(tensors, [](const ParameterInfo& info) { return info.domain != Domain::tensor; });
   return tensors;
 }
 

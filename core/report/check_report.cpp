@@ -99,26 +99,14 @@ class Checker {
       if (job.digest != found->second) {
         problem("{}: the study's index states another digest than the report", job.name);
       }
-      attempt(job.name, [&] { check_content(studies_[s].path(job), job); });
+      attempt(job.name, [&] {
+        const std::string change = content_change(studies_[s].path(job), job, context_.cancelled);
+        if (!change.empty()) problem("{}", change);
+      });
     }
     for (const auto& [name, digest] : cited) {
       const JobRecord* job = find_named(studies_[s].jobs(), name);
       if (job == nullptr || !job->done()) problem("{}: is no longer in {}", name, folders_[s]);
-    }
-  }
-
-  void check_content(const std::string& path, const JobRecord& job) {
-    if (job.kind == "figure") {
-      if (sha256_of_file(path, context_.cancelled) != job.digest) {
-        problem("{}: its content does not have the digest that the index states", path);
-      }
-      return;
-    }
-    const FileNumbers file = read_file_numbers(path, {.cancelled = context_.cancelled});
-    if (file.seal == hdf5::Seal::broken) {
-      problem("{}: its content has changed since it was written", path);
-    } else if (file.digest != job.digest) {
-      problem("{}: its seal states another digest than the index", path);
     }
   }
 

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/names.h"
+#include "core/base/sha256.h"
 #include "core/bench/measured.h"
 #include "core/files/hdf5_read.h"
 #include "core/study/labelled_view.h"
@@ -48,7 +49,7 @@ void add_labels(const Case& labels, std::span<const Axis> those, Record& record)
 
 std::vector<Record> bench_records(const std::string& path, const Record& of_job,
                                   const JobContext& context) {
-  const LabelledFile file = read_result(path, context);
+  const LabelledFile file = read_result(path, {.cancelled = context.cancelled});
   std::vector<Record> records = {of_job};
   for (const MeasuredCase& c : measured_cases(file, path)) {
     Record record{of_job.study, of_job.job, of_job.keys, {}, true};
@@ -70,7 +71,6 @@ std::vector<Record> bench_records(const std::string& path, const Record& of_job,
 
 Record job_record(const std::string& path, Record record, const JobContext& context) {
   const FileNumbers file = read_file_numbers(path, {.cancelled = context.cancelled});
-  if (file.seal == hdf5::Seal::broken && context.remark) context.remark(change_remark(path));
   for (const auto& [name, value] : file.numbers) {
     const auto same = [&, &name = name](const auto& measure) { return measure.first == name; };
     std::erase_if(record.measures, same);
@@ -97,6 +97,17 @@ std::vector<Record> records_of_block(const std::vector<ReportStudy>& studies, st
     }
   }
   return records;
+}
+
+std::string content_change(const std::string& path, const JobRecord& job,
+                           const std::function<bool()>& cancelled) {
+  if (job.kind == "figure") {
+    if (sha256_of_file(path, cancelled) == job.digest) return "";
+    return path + ": its content does not have the digest that the index states";
+  }
+  const FileNumbers file = read_file_numbers(path, {.cancelled = cancelled});
+  if (file.seal == hdf5::Seal::broken) return change_remark(path);
+  return file.digest == job.digest ? "" : path + ": its seal states another digest than the index";
 }
 
 template <class Archive>
@@ -185,9 +196,7 @@ std::string name_of_folder(const std::string& folder) {
 
 TextPairs texts_of(const nlohmann::ordered_json& object) {
   TextPairs texts;
-  for (const auto& [name, value] : object.items()) {
-    texts.emplace_back(name, value.is_string() ? value.get<std::string>() : value.dump());
-  }
+  for (const auto& [name, value] : object.items()) texts.emplace_back(name, value_text(value));
   return texts;
 }
 
@@ -198,7 +207,10 @@ std::string ReportStudy::path(const JobRecord& job, std::size_t i) const {
 std::vector<ReportBlock> ReportStudy::blocks() const {
   std::vector<ReportBlock> found;
   for (const JobRecord& job : jobs()) {
-    if (find_named(found, job.block) == nullptr) found.push_back({job.block, job.kind});
+    if (find_named(found, job.block) == nullptr) found.push_back({job.block, job.kind, {}});
+    for (ReportBlock& block : found) {
+      if (block.name == job.block) block.sweeps.push_back(job.sweep);
+    }
   }
   return found;
 }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -77,8 +78,8 @@ struct Record {
   bool of_bench = false;
 };
 
-/// Reads the records of a block's finished jobs; `study` is its index among `studies`. Remarks if a
-/// file has changed since it was written. Throws a failure if a file cannot be read.
+/// Reads the records of a block's finished jobs; `study` is its index among `studies`. Throws a
+/// failure if a file cannot be read.
 [[nodiscard]] std::vector<Record> records_of_block(const std::vector<ReportStudy>& studies,
                                                    std::size_t study, const std::string& block,
                                                    const JobContext& context);
@@ -96,5 +97,10 @@ struct FileNumbers {
 /// `FILE: why` if it cannot be read.
 [[nodiscard]] FileNumbers read_file_numbers(const std::string& path,
                                             const SandboxLimits& limits = {});
+
+/// Returns in one line how the content of a finished job's file differs from the digest that the
+/// index states; empty if it does not. Throws a failure if the file cannot be read.
+[[nodiscard]] std::string content_change(const std::string& path, const JobRecord& job,
+                                         const std::function<bool()>& cancelled);
 
 }  // namespace conelab

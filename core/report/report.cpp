@@ -149,6 +149,21 @@ std::vector<ReportEntry> entries_of(const ReportStudy& study) {
   return entries;
 }
 
+/// Remarks on each result that is not the one that the index states.
+void remark_changes(const ReportStudy& study, const JobContext& context) {
+  if (!context.remark) return;
+  for (const JobRecord& job : study.jobs()) {
+    if (!job.done()) continue;
+    try {
+      const std::string change = content_change(study.path(job), job, context.cancelled);
+      if (!change.empty()) context.say("{}", change);
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::interrupted) throw;
+      context.say("{}", error.what());
+    }
+  }
+}
+
 }  // namespace
 
 Report make_report(const std::vector<std::string>& folders, const std::string& output,
@@ -163,6 +178,7 @@ Report make_report(const std::vector<std::string>& folders, const std::string& o
     if (unfinished > 0) {
       context.say("{}: {} of {} jobs have no result", study.folder, unfinished, all);
     }
+    remark_changes(study, context);
   }
   try {
     ReportMaker(report, context).make(entries_of(report.studies.front()));

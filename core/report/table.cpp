@@ -168,16 +168,6 @@ std::string unused_name(const std::string& name, const std::string& block,
 
 }  // namespace
 
-std::string plain_name(const std::string& text) {
-  std::string name = text;
-  for (char& c : name) {
-    const bool kept = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                      c == '_' || c == '.' || c == '+';
-    if (!kept) c = '-';
-  }
-  return name;
-}
-
 Table make_table(const TableEntry& entry, const std::vector<ReportStudy>& studies,
                  const JobContext& context, std::vector<Number>& numbers) {
   std::vector<Record> records;
@@ -199,10 +189,9 @@ Table make_table(const TableEntry& entry, const std::vector<ReportStudy>& studie
     for (const std::string& measure : entry.measures) {
       for (std::size_t study = 0; study < studies.size(); ++study) {
         Number number = make_number(entry, row, measure, study, records);
-        std::string name = measure;
-        for (const std::string& value : row) name += "-" + value;
-        if (study > 0) name += "-" + studies[study].label;
-        number.name = unused_name(plain_name(name), entry.block, numbers);
+        Texts values = row;
+        if (study > 0) values.push_back(studies[study].label);
+        number.name = unused_name(number_name(measure, values), entry.block, numbers);
         table.rows.back().numbers.push_back(numbers.size());
         numbers.push_back(std::move(number));
       }

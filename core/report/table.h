@@ -64,17 +64,14 @@ struct Table {
   std::string note;  ///< What the numbers are the mean over; empty if there is nothing to say.
 };
 
-/// Makes the table of an entry, and appends its numbers. The name of a number is its measure, then
-/// the values of the table's keys and, from the second study on, the study's label; characters but
-/// letters, digits and `_.+-` become `-`. If the name is taken, the block goes before it.
+/// Makes the table of an entry, and appends its numbers, whose name is that of `number_name`; from
+/// the second study on, the study's label follows it. If the name is taken, the block goes before
+/// it.
 ///
 /// Throws misuse for a key or a measure that no record has, and if a key of a benchmark's cases
 /// with several values is missing from the entry, because a mean over lengths or operators means
 /// nothing.
 [[nodiscard]] Table make_table(const TableEntry& entry, const std::vector<ReportStudy>& studies,
                                const JobContext& context, std::vector<Number>& numbers);
-
-/// Returns the text with every character but letters, digits and `_.+-` as `-`.
-[[nodiscard]] std::string plain_name(const std::string& text);
 
 }  // namespace conelab

@@ -547,7 +547,7 @@ JobKind attend_job() {
                  threads_field()},
       .run = run_attend,
       .check = check_attend,
-      .check_input = [](const JobSpec& spec) { (void)declared_queries(spec); },
+      .check_input = check_declared_input,
       .keys = call_keys};
   add_reading_fields(kind);
   return kind;

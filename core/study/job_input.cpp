@@ -1,5 +1,6 @@
 #include "core/study/job_input.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
@@ -105,25 +106,50 @@ InputOptions options_of(const AttendJob& job) {
   options.query_only = !reads_keys(job.call);
   options.with_values = !ignores_values(job.call);
   options.with_mask = takes_own_mask(job.call);
+  for (const ParameterInfo& info : call_parameters(job.call)) {
+    const bool given = job.call.parameters.contains(info.key);
+    if (info.domain == Domain::tensor && !given) options.parameters.emplace_back(info.key);
+  }
   return options;
+}
+
+void check_head(std::int64_t head, std::int64_t heads) {
+  if (head >= 0 && head < heads) return;
+  misuse("--head {}: there is none (the input has {}, counted from 0)", head, heads);
 }
 
 }  // namespace
 
-std::vector<std::int64_t> declared_queries(const JobSpec& spec) {
+void check_declared_input(const JobSpec& spec) {
   const AttendJob job = attend_of(spec);
-  std::vector<std::int64_t> extents;
-  if (job.input.empty()) return extents;
+  if (job.input.empty()) return;
   InputOptions options = options_of(job);
   options.numbers = options.digest = false;
+  InputTensor query, key, value;
+  bool tensors = false;  // Whether the input has tensors that are parameters.
+  const auto visit_sizes = [&](auto& archive) {
+    visit_all(archive, query.extents, key.extents, value.extents, tensors);
+  };
   run_sandboxed(
       parse_input_spec(job.input).path, {},
       [&](ArchiveWriter& writer) {
-        extents = read_input(job.input, options).query.extents;
-        visit(writer, extents);
+        const Input input = read_input(job.input, options);
+        query = input.query, key = input.key_or_query();
+        value = input.value.value_or(key);
+        tensors = !input.parameters.empty();
+        visit_sizes(writer);
       },
-      [&](ArchiveReader& reader) { visit(reader, extents); });
-  return extents;
+      [&](ArchiveReader& reader) { visit_sizes(reader); });
+  const Shape4 q = query.shape(), k = key.shape();
+  if (job.head) check_head(*job.head, q.head);
+  for (const ParameterInfo& info : call_parameters(job.call)) {
+    const bool read = is_required(info) || job.call.parameters.contains(info.key);
+    tensors = tensors || (info.domain == Domain::tensor && read);
+  }
+  if (tensors) return;
+  Extents extents{q.batch, q.head, q.token, k.token, q.feature, value.shape().feature};
+  extents.key_head = k.head, extents.value_head = value.shape().head;
+  (void)resolve(job.call, extents);
 }
 
 void add_own_call(const JobKind& kind, FieldValues& typed) {
@@ -163,13 +189,11 @@ Input read_attend_input(const AttendJob& job, const std::function<bool()>& cance
   for (const ParameterInfo& info : call_parameters(job.call)) {
     if (info.domain != Domain::tensor) continue;
     const auto given = job.call.parameters.find(info.key);
-    if (given == job.call.parameters.end()) {
-      options.parameters.emplace_back(info.key);
-    } else if (const auto file = given->second.file()) {
-      files[info.key] = *file;
-      if (files[info.key].empty()) {
-        misuse("parameter {} names no file (expected {}=@FILE.npy)", info.key, info.key);
-      }
+    const auto file = given == job.call.parameters.end() ? std::nullopt : given->second.file();
+    if (!file) continue;
+    files[info.key] = *file;
+    if (file->empty()) {
+      misuse("parameter {} names no file (expected {}=@FILE.npy)", info.key, info.key);
     }
   }
   Input input = read_input_sandboxed(job.input, options, {.cancelled = cancelled});
@@ -181,8 +205,7 @@ template <class T>
 Call keep_head(const Call& call, std::int64_t head, AttentionInput<T>& input) {
   const Extents whole = check_extents(input);
   const std::int64_t heads = whole.head;
-  if (head < 0 || head >= heads)
-    misuse("--head {}: there is none (the input has {}, counted from 0)", head, heads);
+  check_head(head, heads);
   for (StridedTensor4<T>* all : {&input.query, &input.key, &input.value, &input.output_grad}) {
     if (all->empty()) continue;
     const Shape4 one{all->shape.batch, 1, all->shape.token, all->shape.feature};

@@ -20,9 +20,11 @@ void check_key_lengths(const Call& call, const std::vector<std::int64_t>& length
 /// Returns the keys of `-p` under the spec's call. Throws misuse for an unknown operator or part.
 [[nodiscard]] std::vector<std::string> call_keys(const JobSpec& spec);
 
-/// Returns the sizes of q in the spec's input, without reading numbers; none if it has no input.
-/// Throws a failure if it has no q, or if its arrays do not fit.
-[[nodiscard]] std::vector<std::int64_t> declared_queries(const JobSpec& spec);
+/// Checks the head and the call of a spec against the sizes that its input has, without reading
+/// numbers; nothing if it has no input. Throws a failure if the input has no q, or if its arrays do
+/// not fit, and misuse for a head that it does not have and for wrong values of parameters. Tensors
+/// that are parameters are left unchecked.
+void check_declared_input(const JobSpec& spec);
 
 /// If neither a similarity nor an operator is typed for a job that takes a call, adds those that
 /// the input names as its own (own_call.h), if it does. Parameters that are typed remain.

@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/study/call_json.h"
+#include "core/study/job_input.h"
 #include "core/study/job_table.h"
 
 namespace conelab {
@@ -77,6 +78,7 @@ std::vector<JobField> typed_fields(const JobKind& kind) {
 JobSpec spec_of_typed(const JobKind& kind, FieldValues typed) {
   JobSpec spec{&kind, {}};
   if (const JobField* call = find_field(kind, FieldKind::call)) {
+    add_own_call(kind, typed);
     spec.values[call->name] = take_call(typed);
   }
   spec.values.merge(typed);

@@ -128,8 +128,9 @@ struct JobKind {
 /// Returns the fields as the command line and TOML have them: a field of the kind `call` is
 /// replaced by the operator, the parts of a call and `parameters`.
 [[nodiscard]] std::vector<JobField> typed_fields(const JobKind& kind);
-/// Returns the job with these values, whose names are those of `typed_fields`. Throws misuse if the
-/// parts of a call contradict each other or are missing.
+/// Returns the job with these values, whose names are those of `typed_fields`. A call without an
+/// operator takes the one that the input names as its own, if it does. Throws misuse if the parts
+/// of a call contradict each other or are missing.
 [[nodiscard]] JobSpec spec_of_typed(const JobKind& kind, FieldValues typed);
 
 /// Throws misuse if a required field is absent, for an unknown key of `-p`, and for what the kind's

@@ -195,10 +195,11 @@ std::vector<std::string> result_lines(const RankResult& result, const std::strin
   }
   for (const auto& fits : result.fits) {
     for (const Fit& fit : fits) {
-      const std::string found = fit.dim ? fmt::format("dimension {} fits", *fit.dim)
-                                        : fmt::format("none fits up to {}", fit.searched);
-      lines.push_back(fmt::format("  {}, alpha {}: {} ({} of {} starts)", fit.similarity, fit.alpha,
-                                  found, fit.agreed, fit.starts));
+      std::string found = fit.dim            ? fmt::format("dimension {} fits", *fit.dim)
+                          : fit.searched > 0 ? fmt::format("none fits up to {}", fit.searched)
+                                             : "not searched: the time limit was reached";
+      if (fit.starts > 0) found += fmt::format(" ({} of {} starts)", fit.agreed, fit.starts);
+      lines.push_back(fmt::format("  {}, alpha {}: {}", fit.similarity, fit.alpha, found));
     }
   }
   return lines;

@@ -1,13 +1,17 @@
 #include "core/study/report_order.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/base/parse_number.h"
+#include "core/bench/axes.h"
 
 namespace conelab {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 constexpr const char* entry_forms =
     "'text: ...', the name of a figure, 'table: BLOCK by KEY, KEY: MEASURE, MEASURE' or "
@@ -71,7 +75,75 @@ ReportEntry parse_report_entry(const std::string& text, const std::vector<Report
   TableEntry table = parse_table_entry(text, rest);
   const ReportBlock& block = row_named("block", blocks, table.block);
   if (block.kind == "figure") misuse("'{}': {} is a figure and has no numbers", text, block.name);
+  std::vector<std::string> keys;
+  for (const Json& sweep : block.sweeps) {
+    for (const auto& [key, value] : sweep.items()) keys.push_back(key);
+  }
+  if (block.kind == "bench") {
+    for (const Axis& axis : axes()) keys.emplace_back(axis.name);
+  }
+  std::ranges::sort(keys);
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  for (const std::string& key : table.keys) {
+    (void)index_of_name("swept key of " + block.name, key, keys);
+  }
   return table;
+}
+
+void ReportNumbers::add(const ReportEntry& entry, const std::vector<ReportBlock>& blocks) {
+  const auto* table = std::get_if<TableEntry>(&entry);
+  if (table == nullptr) return;
+  const ReportBlock& block = row_named("block", blocks, table->block);
+  for (const std::string& measure : table->measures) {
+    // A name that two tables would have gets the block's name before it.
+    for (const std::string& prefix : {std::string(), plain_name(block.name) + "-"}) {
+      if (block.kind == "bench") beginnings_.push_back(prefix + plain_name(measure));
+      for (const Json& sweep : block.sweeps) {
+        std::vector<std::string> values;
+        for (const std::string& key : table->keys) {
+          values.push_back(sweep.contains(key) ? value_text(sweep[key]) : "");
+        }
+        names_.push_back(prefix + number_name(measure, values));
+      }
+    }
+  }
+}
+
+void ReportNumbers::check(const ReportEntry& entry) const {
+  const auto check_text = [&](const std::string& text) {
+    for (std::size_t at = text.find('{'); at != std::string::npos; at = text.find('{', at + 1)) {
+      const std::size_t close = text.find('}', at);
+      if (close == std::string::npos) misuse("'{}': a {{ without }}", text);
+      const std::string name = text.substr(at + 1, close - at - 1);
+      const auto begins = [&](const std::string& beginning) { return name.starts_with(beginning); };
+      if (std::ranges::any_of(beginnings_, begins)) continue;
+      (void)index_of_name("number", name, names_);
+    }
+  };
+  if (const auto* text = std::get_if<TextEntry>(&entry)) check_text(text->text);
+  if (const auto* claim = std::get_if<ClaimEntry>(&entry)) {
+    for (const std::string* part : {&claim->says, &claim->relation, &claim->why}) check_text(*part);
+  }
+}
+
+std::string number_name(const std::string& measure, const std::vector<std::string>& values) {
+  std::string name = measure;
+  for (const std::string& value : values) name += "-" + value;
+  return plain_name(name);
+}
+
+std::string plain_name(const std::string& text) {
+  std::string name = text;
+  for (char& c : name) {
+    const bool kept = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      c == '_' || c == '.' || c == '+';
+    if (!kept) c = '-';
+  }
+  return name;
+}
+
+std::string value_text(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
 }  // namespace conelab

@@ -9,6 +9,7 @@
 // {NAME}s with * and / on each side of one of < <= = >= >.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <variant>
 #include <vector>
@@ -40,14 +41,39 @@ struct ClaimEntry {
 
 using ReportEntry = std::variant<TextEntry, FigureEntry, TableEntry, ClaimEntry>;
 
-/// A block of a study, [[kind]] with its name.
+/// A block of a study, [[kind]] with its name, and the swept keys of each of its jobs with their
+/// values.
 struct ReportBlock {
   std::string name, kind;
+  std::vector<nlohmann::ordered_json> sweeps = {};
 };
 
-/// Parses one entry. Throws misuse for an entry of another form, and for a block that is not among
-/// `blocks`, with the nearest one. An entry without a colon names a figure.
+/// Parses one entry. Throws misuse for an entry of another form, for a block that is not among
+/// `blocks`, with the nearest one, and for a key of a table that its block does not sweep. An entry
+/// without a colon names a figure.
 [[nodiscard]] ReportEntry parse_report_entry(const std::string& text,
                                              const std::vector<ReportBlock>& blocks);
+
+/// The names of numbers that the tables of a report will have. Those of benchmarks are known by
+/// their beginning alone, the measure, because their cases are not.
+class ReportNumbers {
+ public:
+  /// Adds the numbers of a table; nothing for other entries.
+  void add(const ReportEntry& entry, const std::vector<ReportBlock>& blocks);
+  /// Throws misuse, with the nearest one, for a {NAME} of a text or claim that no table has.
+  void check(const ReportEntry& entry) const;
+
+ private:
+  std::vector<std::string> names_, beginnings_;
+};
+
+/// Returns the name of a number: the measure and the values of the table's keys, joined by `-`.
+/// Characters but letters, digits and `_.+-` become `-`.
+[[nodiscard]] std::string number_name(const std::string& measure,
+                                      const std::vector<std::string>& values);
+/// Returns the text with every character but letters, digits and `_.+-` as `-`.
+[[nodiscard]] std::string plain_name(const std::string& text);
+/// Returns a swept value as reports print it: words without quotes, anything else as JSON.
+[[nodiscard]] std::string value_text(const nlohmann::ordered_json& value);
 
 }  // namespace conelab

@@ -1,7 +1,6 @@
 #include "core/study/study_file.h"
 
 #include <fmt/ranges.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -12,53 +11,18 @@
 #include "core/base/names.h"
 #include "core/files/byte_file.h"
 #include "core/files/read_tensors.h"
+#include "core/operators/operator.h"
 #include "core/study/call_json.h"
 #include "core/study/job_table.h"
 #include "core/study/report_order.h"
+#include "core/study/toml_json.h"
 
 namespace conelab {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using Key = TomlKey;
 namespace fs = std::filesystem;
-
-/// A key of a table with its line. Tables list their keys in the order of the file.
-struct Key {
-  std::string name;
-  int line = 0;
-  const toml::node* node = nullptr;
-};
-
-std::vector<Key> keys_of(const toml::table& table) {
-  std::vector<Key> keys;
-  for (const auto& [key, node] : table) {
-    keys.push_back({std::string(key.str()), static_cast<int>(key.source().begin.line), &node});
-  }
-  const auto place = [&](const Key& key) {
-    const auto at = table.find(key.name)->first.source().begin;
-    return std::pair(at.line, at.column);
-  };
-  std::ranges::sort(keys, [&](const Key& a, const Key& b) { return place(a) < place(b); });
-  return keys;
-}
-
-/// Returns a value of TOML as JSON. Throws misuse for dates and times.
-Json json_of(const toml::node& node) {
-  if (const auto* text = node.as_string()) return text->get();
-  if (const auto* whole = node.as_integer()) return whole->get();
-  if (const auto* number = node.as_floating_point()) return number->get();
-  if (const auto* flag = node.as_boolean()) return flag->get();
-  if (const auto* array = node.as_array()) {
-    Json json = Json::array();
-    for (const toml::node& entry : *array) json.push_back(json_of(entry));
-    return json;
-  }
-  const auto* table = node.as_table();
-  if (table == nullptr) misuse("expected a text, a number, true, false or a list (found a date)");
-  Json json = Json::object();
-  for (const Key& key : keys_of(*table)) json[key.name] = json_of(*key.node);
-  return json;
-}
 
 /// A value that a key has in one job, and the jobs that it names.
 struct Alternative {
@@ -81,7 +45,8 @@ struct Block {
   std::string name;
   int line = 0;
   std::vector<std::pair<Key, Json>> keys;
-  std::vector<JobField> fields;  ///< What its keys may name besides parameters.
+  std::vector<JobField> fields;     ///< What its keys may name besides parameters.
+  std::vector<std::string> faulty;  ///< Keys that have an error of their own, which is noted.
   std::vector<std::size_t> jobs;
   enum { unread, reading, read } state = unread;
 };
@@ -112,7 +77,6 @@ class StudyReader {
  private:
   Study& study_;
   std::vector<Block> blocks_;
-  std::map<const Block*, std::size_t> missing_;  ///< How many errors of a block are missing files.
   Json quick_ = Json::object();
   int quick_line_ = 1;
 
@@ -123,14 +87,16 @@ class StudyReader {
     study_.errors.push_back({line, text});
   }
 
-  /// Calls `f`, and notes the error that it throws under this line.
+  /// Calls `f`, and notes the error that it throws under this line. Returns whether there was none.
   template <class F>
-  void at_line(int line, const std::string& prefix, const F& f) {
+  bool at_line(int line, const std::string& prefix, const F& f) {
     try {
       f();
+      return true;
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::interrupted) throw;
       wrong(line, prefix + error.what());
+      return false;
     }
   }
 
@@ -192,7 +158,7 @@ class StudyReader {
   }
 
   void read_block(const JobKind& kind, const toml::table& table) {
-    Block block{&kind, kind.name, static_cast<int>(table.source().begin.line), {}, {}, {}};
+    Block block{&kind, kind.name, static_cast<int>(table.source().begin.line), {}, {}, {}, {}};
     for (const JobField& field : typed_fields(kind)) {
       const bool own = field.kind != FieldKind::output && field.kind != FieldKind::optional_text;
       if (own) block.fields.push_back(field);
@@ -258,7 +224,6 @@ class StudyReader {
       return wrong(block.line, "the block '" + block.name + "' reads its own output");
     }
     block.state = Block::reading;
-    const std::size_t before = study_.errors.size();
     std::vector<Choice> choices;
     for (const auto& [key, value] : block.keys) {
       if (key.name == "parameters" && value.is_object() && has_parameters(block)) {
@@ -269,8 +234,7 @@ class StudyReader {
         read_choice(block, key, value, choices);
       }
     }
-    // A file that is missing does not keep the rest of its block from being checked.
-    if (study_.errors.size() == before + missing_[&block]) product(block, choices, 0, {});
+    product(block, choices, 0, {});
     block.state = Block::read;
   }
 
@@ -282,13 +246,9 @@ class StudyReader {
     return name == "parameters" ? nullptr : find_named(block.fields, name);
   }
 
-  void read_choice(const Block& block, const Key& key, const Json& value,
-                   std::vector<Choice>& choices) {
-    at_line(key.line, key.name + ": ", [&] {
+  void read_choice(Block& block, const Key& key, const Json& value, std::vector<Choice>& choices) {
+    const bool sound = at_line(key.line, key.name + ": ", [&] {
       Choice choice{key.name, key.line, find_own(block, key.name), {}};
-      if (choice.field == nullptr && !has_parameters(block)) {
-        return unknown_key(block, key.name, key.line, {});
-      }
       const bool list = choice.field != nullptr && choice.field->is_list();
       const bool nested = value.is_array() && !value.empty() && value.front().is_array();
       const bool swept = value.is_array() && (!list || nested);
@@ -302,20 +262,31 @@ class StudyReader {
       }
       choices.push_back(std::move(choice));
     });
+    if (!sound) block.faulty.push_back(key.name);
   }
 
-  void unknown_key(const Block& block, const std::string& name, int line,
-                   const std::vector<std::string>& parameters) {
+  /// Notes that a block has no such key, once for all of its jobs, and adds it and the nearest key
+  /// to those with an error.
+  void unknown_key(const Block& block, const Choice& choice,
+                   const std::vector<std::string>& parameters, std::vector<std::string>& faulty) {
     std::vector<std::string> known = {"name"};
     for (const JobField& field : block.fields) known.push_back(field.name);
-    known.insert(known.end(), parameters.begin(), parameters.end());
-    at_line(line, "", [&] { unknown_name("key of " + block.kind->name, name, known); });
+    for (const std::string& key : parameters) {
+      if (find_own(block, key) == nullptr) known.push_back(key);
+    }
+    const bool noted = std::ranges::any_of(
+        study_.errors, [&](const StudyError& error) { return error.line == choice.line; });
+    if (!noted) {
+      at_line(choice.line, "",
+              [&] { unknown_name("key of " + block.kind->name, choice.name, known); });
+    }
+    faulty.push_back(choice.name);
+    faulty.push_back(nearest_name(choice.name, known));
   }
 
   /// Returns the values that an entry of a key stands for: itself, or one for each combination of
   /// the jobs that it names.
-  std::vector<Alternative> alternatives(const Block& block, const Choice& choice,
-                                        const Json& entry) {
+  std::vector<Alternative> alternatives(Block& block, const Choice& choice, const Json& entry) {
     const FieldKind kind = choice.field == nullptr ? FieldKind::parameters : choice.field->kind;
     const bool files = kind == FieldKind::input || kind == FieldKind::inputs ||
                        kind == FieldKind::array || kind == FieldKind::parameters;
@@ -355,7 +326,7 @@ class StudyReader {
   }
 
   /// Returns the jobs of the block that a text names, or the file.
-  std::vector<Alternative> files_of(const Block& block, const Choice& choice, FieldKind kind,
+  std::vector<Alternative> files_of(Block& block, const Choice& choice, FieldKind kind,
                                     const std::string& text) {
     const std::size_t colon = text.find(':');
     const std::string name = text.substr(0, colon);
@@ -377,7 +348,7 @@ class StudyReader {
 
   /// Returns the absolute path of a file. Notes an error if it must exist and does not. Arrays and
   /// parameters may be files.
-  Json path_of(const Block& block, const Choice& choice, FieldKind kind, const std::string& text) {
+  Json path_of(Block& block, const Choice& choice, FieldKind kind, const std::string& text) {
     const bool marked = kind == FieldKind::parameters && text.starts_with('@');
     const std::string typed = marked ? text.substr(1) : text;
     const fs::path folder = fs::absolute(study_.path).parent_path();
@@ -391,12 +362,11 @@ class StudyReader {
     if (there) return marked ? "@" + whole : whole;
     std::vector<std::string> names = names_of(blocks_);
     const std::string nearest = nearest_name(typed.substr(0, typed.find(':')), names);
-    const std::size_t before = study_.errors.size();
     wrong(choice.line,
           fmt::format("{}: there is no file {}, and no block of this name{}", choice.name,
                       parsed.path,
                       nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest)));
-    missing_[&block] += study_.errors.size() - before;
+    block.faulty.push_back(choice.name);
     return whole;
   }
 
@@ -434,61 +404,102 @@ class StudyReader {
     StudyJob job;
     job.block = job.name = block.name;
     job.line = block.line;
-    FieldValues typed;
-    std::map<std::string, std::string> parameters;
-    std::size_t before = study_.errors.size();
-    for (std::size_t i = 0; i < choices.size(); ++i) {
-      const Choice& choice = choices[i];
-      at_line(choice.line, choice.name + ": ", [&] {
-        if (choice.field != nullptr) {
-          typed[choice.name] = value_of_json(*choice.field, taken[i]->value);
-        } else {
-          const JobField& field = *find_named(block.fields, "parameters");
-          const FieldValue one = value_of_json(field, Json{{choice.name, taken[i]->value}});
-          parameters.merge(std::map(std::get<std::map<std::string, std::string>>(one)));
-        }
-      });
-      job.inputs.insert(job.inputs.end(), taken[i]->inputs.begin(), taken[i]->inputs.end());
-      add_sweep(job.sweep, taken[i]->sweep, block_of(*taken[i]));
+    for (const Alternative* one : taken) {
+      job.inputs.insert(job.inputs.end(), one->inputs.begin(), one->inputs.end());
+      add_sweep(job.sweep, one->sweep, block_of(*one));
     }
-    if (study_.errors.size() != before) return;
-    if (!parameters.empty()) typed["parameters"] = parameters;
-    const bool made =
-        at_choice(block, choices, [&] { job.spec = spec_of_typed(*block.kind, typed); });
-    if (made) check_job(block, choices, parameters.contains("seed"), job);
+    job.spec.kind = block.kind;
+    std::vector<std::string> faulty = block.faulty;
+    for (std::size_t before = faulty.size() + 1; before != faulty.size();) {
+      before = faulty.size();
+      make_spec(block, choices, taken, job, faulty);
+    }
     for (const auto& [key, value] : job.sweep.items()) job.name += "-" + label_of(value);
     block.jobs.push_back(study_.jobs.size());
     study_.jobs.push_back(std::move(job));
   }
 
-  void check_job(const Block& block, const std::vector<Choice>& choices, bool has_seed,
-                 StudyJob& job) {
-    const JobKind& kind = *block.kind;
-    const std::size_t before = study_.errors.size();
-    at_choice(block, choices, [&] {
-      if (kind.keys == nullptr) return;
-      const std::vector<std::string> known = kind.keys(job.spec);
-      const auto is_known = [&](const std::string& key) {
-        return std::ranges::find(known, key) != known.end();
-      };
-      for (const Choice& choice : choices) {
-        if (choice.field == nullptr && !is_known(choice.name)) {
-          unknown_key(block, choice.name, choice.line, known);
+  /// Makes and checks the spec of a job from the keys of its block that are not `faulty`. An error
+  /// is noted, and its key added to them: without that key, others may come to light. What follows
+  /// from keys that were left out is not noted.
+  void make_spec(const Block& block, const std::vector<Choice>& choices,
+                 const std::vector<const Alternative*>& taken, StudyJob& job,
+                 std::vector<std::string>& faulty) {
+    const auto is_faulty = [&](const std::string& name) {
+      return std::ranges::find(faulty, name) != faulty.end();
+    };
+    const bool has_operator = find_named(block.fields, "similarity") != nullptr;
+    const bool no_operator = has_operator && (is_faulty("similarity") || is_faulty("operator"));
+    FieldValues typed;
+    std::map<std::string, std::string> parameters;
+    std::vector<Choice> used;
+    if (no_operator) typed["similarity"] = "dot";
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+      const Choice& choice = choices[i];
+      if (is_faulty(choice.name)) continue;
+      const bool sound = at_line(choice.line, choice.name + ": ", [&] {
+        if (choice.field != nullptr) {
+          typed[choice.name] = value_of_json(*choice.field, taken[i]->value);
+        } else if (has_parameters(block) && !no_operator) {
+          const JobField& field = *find_named(block.fields, "parameters");
+          const FieldValue one = value_of_json(field, Json{{choice.name, taken[i]->value}});
+          parameters.merge(std::map(std::get<std::map<std::string, std::string>>(one)));
         }
-      }
-      if (is_known("seed") && !has_seed) give_seed(job.spec);
-    });
+      });
+      sound ? used.push_back(choice) : faulty.push_back(choice.name);
+    }
+    if (!parameters.empty()) typed["parameters"] = parameters;
+    try {
+      job.spec = spec_of_typed(*block.kind, typed);
+      check_job(block, used, known_parameters(job.spec, no_operator), job, faulty);
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::interrupted) throw;
+      const std::string text = error.what();
+      const auto is_named = [&](const std::string& name) { return has_word(text, name); };
+      if (std::ranges::any_of(faulty, is_named)) return;
+      const Choice* cause = choice_of_text(used, text);
+      wrong(cause == nullptr ? block.line : cause->line, block.name + ": " + text);
+      if (cause != nullptr) faulty.push_back(cause->name);
+      if (cause == nullptr && has_operator && is_named("similarity"))
+        faulty.emplace_back("similarity");
+    }
+  }
+
+  /// Returns the parameters that the job may have. Those of a call whose operator is unknown may be
+  /// any that there are.
+  static std::vector<std::string> known_parameters(const JobSpec& spec, bool no_operator) {
+    std::vector<std::string> known;
+    if (spec.kind->keys != nullptr) known = spec.kind->keys(spec);
+    if (no_operator) {
+      known.emplace_back("seed");
+      for (const ParameterInfo& info : all_parameters()) known.emplace_back(info.key);
+    }
+    return known;
+  }
+
+  void check_job(const Block& block, const std::vector<Choice>& choices,
+                 const std::vector<std::string>& known, StudyJob& job,
+                 std::vector<std::string>& faulty) {
+    const JobKind& kind = *block.kind;
+    const std::size_t before = faulty.size();
+    const auto has = [](const std::vector<std::string>& names, const std::string& name) {
+      return std::ranges::find(names, name) != names.end();
+    };
+    bool has_seed = false;
+    for (const Choice& choice : choices) {
+      if (choice.field != nullptr) continue;
+      has_seed = has_seed || choice.name == "seed";
+      if (!has(known, choice.name)) unknown_key(block, choice, known, faulty);
+    }
+    if (has(known, "seed") && !has_seed && faulty.empty()) give_seed(job.spec);
     if (find_field(kind, "seed") != nullptr) job.spec.values.try_emplace("seed", study_.seed);
-    if (study_.errors.size() != before) return;
+    if (faulty.size() != before) return;
     JobSpec written = job.spec;
     if (const JobField* output = find_field(kind, FieldKind::output)) {
       written.values[output->name] = "output" + kind.endings.front();
     }
-    at_choice(block, choices, [&] {
-      check_spec(written);
-      const bool readable = job.inputs.empty() && missing_[&block] == 0;
-      if (readable && kind.check_input != nullptr) kind.check_input(written);
-    });
+    check_spec(written);
+    if (job.inputs.empty() && kind.check_input != nullptr) kind.check_input(written);
   }
 
   void give_seed(JobSpec& spec) const {
@@ -504,35 +515,20 @@ class StudyReader {
     }
   }
 
-  /// Calls `f`, and notes the error that it throws under the line of the key whose value or name
-  /// the error quotes, otherwise under that of the block. Returns whether there was none.
-  template <class F>
-  bool at_choice(const Block& block, const std::vector<Choice>& choices, const F& f) {
-    try {
-      f();
-      return true;
-    } catch (const Error& error) {
-      if (error.kind() == ErrorKind::interrupted) throw;
-      wrong(line_of_text(block, choices, error.what()), block.name + ": " + error.what());
-      return false;
-    }
-  }
-
-  static int line_of_text(const Block& block, const std::vector<Choice>& choices,
-                          const std::string& text) {
+  /// Returns the key whose value or name the text quotes; null if there is none.
+  static const Choice* choice_of_text(const std::vector<Choice>& choices, const std::string& text) {
     const auto quotes = [&](const Alternative& one) {
       const Json& value = one.value;
       const std::string typed = value.is_string() ? value.get<std::string>() : json_line(value);
       return text.find("'" + typed + "'") != std::string::npos || text.starts_with(typed + ":");
     };
     for (const Choice& choice : choices) {
-      const auto& all = choice.alternatives;
-      if (std::ranges::any_of(all, quotes)) return choice.line;
+      if (std::ranges::any_of(choice.alternatives, quotes)) return &choice;
     }
     for (const Choice& choice : choices) {
-      if (text.find(choice.name) != std::string::npos) return choice.line;
+      if (has_word(text, choice.name)) return &choice;
     }
-    return block.line;
+    return nullptr;
   }
 
   // ---- the report -------------------------------------------------------------------------------
@@ -540,12 +536,25 @@ class StudyReader {
   void check_report(const toml::table& root) {
     const auto* order = root["report"]["order"].as_array();
     std::vector<ReportBlock> blocks;
-    for (const Block& block : blocks_) blocks.push_back({block.name, block.kind->name});
+    for (const Block& block : blocks_) {
+      blocks.push_back({block.name, block.kind->name, {}});
+      for (const std::size_t job : block.jobs)
+        blocks.back().sweeps.push_back(study_.jobs[job].sweep);
+    }
+    std::vector<std::pair<int, ReportEntry>> entries;
     for (std::size_t i = 0; order != nullptr && i < order->size(); ++i) {
       const toml::node& node = *order->get(i);
-      at_line(static_cast<int>(node.source().begin.line), "order: ", [&] {
-        (void)parse_report_entry(value_of<std::string>(node, "a list of texts"), blocks);
+      const int line = static_cast<int>(node.source().begin.line);
+      at_line(line, "order: ", [&] {
+        const auto text = value_of<std::string>(node, "a list of texts");
+        entries.emplace_back(line, parse_report_entry(text, blocks));
       });
+    }
+    if (order != nullptr && entries.size() < order->size()) return;  // Their numbers are unknown.
+    ReportNumbers numbers;
+    for (const auto& [line, entry] : entries) numbers.add(entry, blocks);
+    for (const auto& [line, entry] : entries) {
+      at_line(line, "order: ", [&, &entry = entry] { numbers.check(entry); });
     }
   }
 };

@@ -214,7 +214,7 @@ JobKind tree_job() {
                              threads_field()},
                   .run = run_tree,
                   .check = check_tree,
-                  .check_input = [](const JobSpec& spec) { (void)declared_queries(spec); },
+                  .check_input = check_declared_input,
                   .keys = call_keys};
   add_reading_fields(kind);
   return kind;

@@ -13,6 +13,7 @@
 #include "core/base/names.h"
 #include "core/base/utf8.h"
 #include "core/call/call.h"
+#include "core/dataset/hierarchy.h"
 #include "core/files/inspect.h"
 #include "core/files/sandbox.h"
 #include "core/trace/array_choice.h"
@@ -88,6 +89,20 @@ std::shared_ptr<const StoredMap> weights_as_map(InputTensor weights, const Input
 
 }  // namespace
 
+namespace {
+
+/// Returns the edges of the file's group /hierarchy; none if it has no such group with n nodes.
+std::vector<std::array<std::int64_t, 2>> edges_of(const std::string& file, std::int64_t n,
+                                                  const Cancelled& cancelled) {
+  const auto group = find_labelled_sandboxed(file, "hierarchy", {.cancelled = cancelled});
+  if (!group) return {};
+  Hierarchy hierarchy = hierarchy_of_group(*group, file + ": /hierarchy");
+  if (hierarchy.size() != n) return {};
+  return std::move(hierarchy.edges);
+}
+
+}  // namespace
+
 Extents Trace::extents() const {
   Extents e{query.shape.batch, query.shape.head,    query.shape.token,
             key.shape.token,   query.shape.feature, value.shape.feature};
@@ -145,6 +160,9 @@ std::shared_ptr<const Trace> load_trace(const std::string& file, const std::stri
   trace->query = std::move(tensors.query.owned());
   trace->key = std::move(tensors.key.owned());
   trace->value = std::move(tensors.value.owned());
+  if (trace->own_call && detect_format(file) == FileFormat::hdf5) {
+    trace->edges = edges_of(file, trace->key.shape.token, cancelled);
+  }
   trace->allowed = std::move(tensors.allowed);
   trace->allowed_sizes = tensors.allowed_sizes;
   trace->tensors = std::move(tensors.tensors);

@@ -2,6 +2,7 @@
 // computing. A stored map is a trace too: it has tokens and heads, but no features.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -75,6 +76,9 @@ struct Trace {
   std::string model;   ///< The attribute `model` of the file or group; empty if there is none.
   std::string remark;  ///< What the user should know of how it was read, one line; may be empty.
   std::optional<Call> own_call;  ///< The operator that it was made for, if the file says it.
+  /// (child, parent) of the file's hierarchy, if its nodes are the tokens of a trace that was made
+  /// for an operator; otherwise none.
+  std::vector<std::array<std::int64_t, 2>> edges;
   Tensor4<double> query, key, value;
   /// [n_q] and [n_k], with a row for each batch element if these have their own; or empty.
   std::vector<std::string> query_token, key_token;

@@ -26,3 +26,8 @@ addEventListener('click', event => {
 addEventListener('keydown', event => {
   if (event.key === 'Escape') for (const one of numbers) one.open = false;
 });
+// In print nothing can be opened: what figures and comparisons were made from is shown.
+const closed = () => document.querySelectorAll('figcaption details:not([open]), details.machine:not([open])');
+let opened = [];
+addEventListener('beforeprint', () => { opened = [...closed()]; for (const one of opened) one.open = true; });
+addEventListener('afterprint', () => { for (const one of opened) one.open = false; });

@@ -80,6 +80,11 @@ void ExplorerViewport::draw_tokens() {
     if (beyond_rim(place)) continue;
     const QPointF p = pixel_of(0, place);
     token_pixels_[i] = {p.x(), p.y()};
+  }
+  draw_edges();
+  for (std::size_t i = 0; i < tokens_.places.size(); ++i) {
+    const QPointF p(token_pixels_[i].x, token_pixels_[i].y);
+    if (!std::isfinite(p.x())) continue;
     const ImVec2 at(static_cast<float>(p.x()), static_cast<float>(p.y()));
     const bool focused = tokens_.focused == i;
     // A point that would hide another one, or that is not on the pane, is not drawn again.
@@ -89,6 +94,32 @@ void ExplorerViewport::draw_tokens() {
     if (!seen || (!drawn.insert(cell).second && !focused)) continue;
     list->AddCircleFilled(at, focused ? 5.5F : 4.0F, ground, 16);
     list->AddCircleFilled(at, focused ? 4.5F : 2.8F, focused ? packed(focus_colour()) : ink, 16);
+  }
+}
+
+/// Draws the edges of the hierarchy between its nodes. Those to the ancestors of the focused node
+/// stand out.
+void ExplorerViewport::draw_edges() const {
+  std::set<std::int64_t> marked;  // The focused node and its ancestors.
+  if (tokens_.focused) marked.insert(static_cast<std::int64_t>(*tokens_.focused));
+  for (std::size_t before = 0; before != marked.size();) {
+    before = marked.size();
+    for (const auto& [child, parent] : tokens_.edges) {
+      if (marked.contains(child)) marked.insert(parent);
+    }
+  }
+  ImDrawList* list = ImGui::GetBackgroundDrawList();
+  const ImU32 quiet = packed(palette().color(QPalette::WindowText), 0.25);
+  for (const bool stands_out : {false, true}) {
+    for (const auto& [child, parent] : tokens_.edges) {
+      if (marked.contains(child) != stands_out) continue;
+      const figure::Point& a = token_pixels_[static_cast<std::size_t>(child)];
+      const figure::Point& b = token_pixels_[static_cast<std::size_t>(parent)];
+      if (!std::isfinite(a.x) || !std::isfinite(b.x)) continue;
+      list->AddLine(ImVec2(static_cast<float>(a.x), static_cast<float>(a.y)),
+                    ImVec2(static_cast<float>(b.x), static_cast<float>(b.y)),
+                    stands_out ? packed(focus_colour()) : quiet, stands_out ? 2.0F : 1.0F);
+    }
   }
 }
 

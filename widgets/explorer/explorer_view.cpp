@@ -179,6 +179,7 @@ TokenMarks ExplorerView::marks_of(const TokenPlane& plane) const {
   const auto focus = workspace_.document().focused();
   marks.places = plane.keys;
   marks.names = key_names_;
+  marks.edges = trace->edges;
   marks.query = figure::token_text(trace->query_label(batch(), pair_->query));
   marks.key = static_cast<std::size_t>(pair_->key);
   marks.focused = static_cast<std::size_t>((focus ? *focus : *pair_).key);

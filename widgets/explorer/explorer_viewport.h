@@ -155,6 +155,7 @@ class ExplorerViewport : public Viewport {
   [[nodiscard]] bool beyond_rim(const PlanePoint& p) const;
   void measure_tokens();
   void draw_tokens();
+  void draw_edges() const;
   void point_at_tokens();
   [[nodiscard]] std::vector<NamedPoint> token_points(std::vector<std::size_t>& tokens);
   [[nodiscard]] const std::pair<QString, double>& token_label(std::size_t token);

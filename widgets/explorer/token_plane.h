@@ -8,6 +8,7 @@
 // keys are not.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -49,6 +50,8 @@ struct TokenMarks {
   std::string query;                   ///< The name of the query at u.
   std::optional<std::size_t> key;      ///< The token at v.
   std::optional<std::size_t> focused;  ///< The token that is highlighted.
+  /// (child, parent) of the hierarchy whose nodes the tokens are; empty: they are no nodes.
+  std::vector<std::array<std::int64_t, 2>> edges;
 };
 
 /// Returns the point nearest to a pixel; absent if none is within `reach` pixels.

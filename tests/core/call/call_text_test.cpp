@@ -39,6 +39,9 @@ TEST(CallText, MasksAreAlsoNamedAsTheOptionIs) {
 
 TEST(CallText, TitlesTellWhatDiffers) {
   EXPECT_EQ(call_title(call_from_text("dot")), "dot");
+  EXPECT_EQ(call_title(call_from_text("penumbral:gamma=0.37125846912")),
+            "penumbral, gamma = 0.371258");
+  EXPECT_EQ(call_title(call_from_text("penumbral:gamma=1e-3,2")), "penumbral, gamma = 1e-3,2");
   EXPECT_EQ(call_title(call_from_text("multi-head:heads=4")), "multi-head, heads = 4");
   EXPECT_EQ(call_title(call_from_text("multi-head:similarity=umbral:heads=4")),
             "multi-head, umbral, heads = 4");

@@ -108,6 +108,62 @@ TEST_F(StudyFile, AMissingFileHidesNoOtherError) {
       ElementsAre(HasSubstr("2: input: there is no file"), HasSubstr("3: "), HasSubstr("4: ")));
 }
 
+TEST_F(StudyFile, NoErrorOfABlockHidesAnother) {
+  // A misspelt operator, beside other keys with errors of their own.
+  EXPECT_THAT(errors("[[attend]]\ninput = 'none.h5'\nsimilarty = 'umbral'\nkeep = 'wieghts'\n"
+                     "gamma = 2\ngama = 1\nhead = 'x'\n"),
+              ElementsAre(HasSubstr("1: attend: give --similarity"), HasSubstr("2: input: "),
+                          HasSubstr("did you mean 'similarity'?"), HasSubstr("4: attend: "),
+                          HasSubstr("did you mean 'gamma'?"), HasSubstr("7: head: ")));
+  EXPECT_THAT(errors("[[bench]]\noperators = 'dott'\nlengths = '4..2'\ndtypes = 'f33'\n"),
+              ElementsAre(HasSubstr("2: "), HasSubstr("3: "), HasSubstr("4: ")));
+  EXPECT_THAT(errors(attend("similarity = ['dott', 'umbrall']\ndtype = ['f33', 'f34']\n")),
+              ElementsAre(HasSubstr("'dott'"), HasSubstr("'umbrall'"), HasSubstr("'f33'"),
+                          HasSubstr("'f34'")));
+  EXPECT_THAT(errors("[[figure]]\nkind = ['heatmap', 'bertviz', 'tree']\ninput = 'none.h5'\n"
+                     "colour = 3\nwidth = 'wide'\n"),
+              ElementsAre(HasSubstr("3: input: "), HasSubstr("4: unknown key of figure 'colour'"),
+                          HasSubstr("5: ")));
+  // What a block with errors makes is known to blocks that read it.
+  EXPECT_THAT(errors(attend("similarity = 'dott'\n") +
+                     "[[figure]]\nkind = 'heatmap'\ninput = 'maps'\nheadd = 1\n"),
+              ElementsAre(HasSubstr("4: "), HasSubstr("8: ")));
+}
+
+TEST_F(StudyFile, ValuesAreComparedWithTheInput) {
+  EXPECT_THAT(errors(attend("similarity = 'umbral'\nradius = -1\nhead = 99\n")),
+              ElementsAre(HasSubstr("5: maps: parameter radius"), HasSubstr("6: maps: --head 99")));
+  EXPECT_THAT(errors(attend("similarity = 'umbral'\ngamma = '1,2'\n")),
+              ElementsAre(HasSubstr("5: maps: parameter gamma")));
+}
+
+TEST_F(StudyFile, TheOperatorOfATraceNeedsNotBeNamed) {
+  const std::string trace = CONELAB_SOURCE_DIR "/datasets/mammals_trace.h5:/umbral/seed1";
+  const Study study = read("[[attend]]\ninput = '" + trace + "'\n");
+  ASSERT_THAT(names(study), ElementsAre("attend"));
+  EXPECT_EQ(study.jobs[0].spec.call().similarity, "umbral");
+}
+
+TEST_F(StudyFile, NumbersOfTheReportAreThoseOfItsTables) {
+  const std::string blocks = attend("similarity = ['dot', 'umbral']\n") +
+                             "[[bench]]\nname = 'cost'\nlengths = [16]\n[report]\norder = [";
+  const std::string tables =
+      "'table: maps by similarity: output_mean', 'table: cost by operator, length: time',";
+  EXPECT_THAT(errors(blocks + tables +
+                     "'text: {output_mean-dot} {maps-output_mean-umbral}',"
+                     "'claim: a | {time-dot-16} <= 2 * {output_mean-umbral}']\n"),
+              IsEmpty());
+  EXPECT_THAT(errors(blocks + tables +
+                     "\n'text: {output_mean-dott}',"
+                     "\n'claim: a | {tim-dot-16} <= 2']\n"),
+              ElementsAre(HasSubstr("did you mean 'output_mean-dot'?"),
+                          HasSubstr("10: order: unknown number 'tim-dot-16'")));
+  EXPECT_THAT(
+      errors(blocks + "'table: maps by similarty: output_mean',"
+                      "'table: cost by leng: time']\n"),
+      ElementsAre(HasSubstr("did you mean 'similarity'?"), HasSubstr("did you mean 'length'?")));
+}
+
 TEST_F(StudyFile, TheSeedOfTheStudyIsThatOfJobsWithoutOne) {
   const Study study =
       read("seed = 7\n[[bench]]\nlengths = [16]\n[[bench]]\nname = 'b'\nseed = 3\n" +
@@ -191,11 +247,17 @@ TEST_F(StudyFile, ShardsShareTheJobsAndNoneIsTakenTwice) {
   }
 }
 
-TEST(FirstStudy, IsSound) {
-  for (const bool quick : {false, true}) {
-    const Study study = read_study(CONELAB_SOURCE_DIR "/resources/studies/first.toml", quick);
-    for (const StudyError& error : study.errors) ADD_FAILURE() << error.line << ": " << error.text;
-    EXPECT_EQ(study.jobs.size(), 10U);
+TEST(ShippedStudies, AreSound) {
+  namespace fs = std::filesystem;
+  for (const auto& entry : fs::directory_iterator(CONELAB_SOURCE_DIR "/resources/studies")) {
+    if (entry.path().extension() != ".toml") continue;
+    for (const bool quick : {false, true}) {
+      const Study study = read_study(entry.path().string(), quick);
+      for (const StudyError& error : study.errors) {
+        ADD_FAILURE() << entry.path() << ":" << error.line << ": " << error.text;
+      }
+      if (entry.path().stem() == "first") EXPECT_EQ(study.jobs.size(), 10U);
+    }
   }
 }
 
