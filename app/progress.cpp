@@ -21,11 +21,6 @@ std::string eta_text(double left) { return left >= 0 ? " ETA " + clock_text(left
 
 }  // namespace
 
-double remaining_seconds(double elapsed, double fraction) {
-  constexpr double least = 0.005;
-  return fraction >= least ? elapsed * (1 - fraction) / fraction : -1;
-}
-
 Progress::Progress(std::string title) : title_(std::move(title)), terminal_(isatty(2) == 1) {}
 
 Progress::~Progress() { clear(); }

@@ -39,8 +39,4 @@ class Progress {
   std::mutex mutex_;
 };
 
-/// Returns the remaining seconds if `fraction` took `elapsed` seconds and the pace is constant. It
-/// is negative as long as the fraction is too small to tell.
-[[nodiscard]] double remaining_seconds(double elapsed, double fraction);
-
 }  // namespace conelab

@@ -13,7 +13,10 @@ function(conelab_house_rules target)
   endif()
   # Results must not depend on what the compiler happens to fuse; the kernels opt out by name.
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
-  if(CONELAB_SANITIZE)
+  if(CONELAB_FUZZ AND target MATCHES "^conelab_simd")
+    # No fuzzer runs the kernels, which would take most of the time to compile.
+    target_compile_options(${target} PRIVATE -O0)
+  elseif(CONELAB_SANITIZE)
     target_compile_options(${target} PRIVATE
       $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${CONELAB_SANITIZE} -fno-omit-frame-pointer
       -fno-sanitize-recover=all>)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace conelab {
 
@@ -19,6 +20,12 @@ std::string duration_text(double seconds) {
   if (seconds < 1) return fmt::format("{:.3g} ms", seconds * 1e3);
   if (seconds < 60) return fmt::format("{:.3g} s", seconds);
   return clock_text(seconds);
+}
+
+double remaining_seconds(double elapsed, double fraction) {
+  constexpr double least = 0.005;
+  return fraction >= least ? elapsed * (1 - fraction) / fraction
+                           : std::numeric_limits<double>::quiet_NaN();
 }
 
 }  // namespace conelab

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,11 +34,6 @@ class KeyValues {
   [[nodiscard]] double number(const std::string& key) const { return numbers_.at(key); }
   [[nodiscard]] std::int64_t whole(const std::string& key) const {
     return static_cast<std::int64_t>(numbers_.at(key));
-  }
-  /// Returns the number of a key whose values are numbers, or nothing for texts.
-  [[nodiscard]] std::optional<double> find_number(const std::string& key) const {
-    const auto found = numbers_.find(key);
-    return found == numbers_.end() ? std::nullopt : std::optional<double>(found->second);
   }
   [[nodiscard]] const std::string& text(const std::string& key) const { return texts_.at(key); }
   [[nodiscard]] const KeyTexts& texts() const { return texts_; }

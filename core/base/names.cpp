@@ -43,17 +43,17 @@ std::string nearest_name(const std::string& name, const std::vector<std::string>
   return best;
 }
 
-bool has_word(const std::string& text, std::string name) {
+std::size_t find_word(const std::string& text, std::string name) {
   const auto of_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
   for (int form = 0; form < 2 && !name.empty(); ++form) {
     for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
       const std::size_t end = at + name.size();
       const bool begins = at == 0 || !of_word(text[at - 1]);
-      if (begins && (end == text.size() || !of_word(text[end]))) return true;
+      if (begins && (end == text.size() || !of_word(text[end]))) return at;
     }
     std::ranges::replace(name, '_', '-');
   }
-  return false;
+  return std::string::npos;
 }
 
 std::string join(const std::vector<std::string>& names) {

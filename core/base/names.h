@@ -19,8 +19,9 @@ namespace conelab {
 [[nodiscard]] std::string nearest_name(const std::string& name,
                                        const std::vector<std::string>& known);
 
-/// Returns whether a text has the name as a word of its own, with `_` or with `-` within it.
-[[nodiscard]] bool has_word(const std::string& text, std::string name);
+/// Returns where a text has the name as a word of its own, with `_` or with `-` within it; npos if
+/// it has not.
+[[nodiscard]] std::size_t find_word(const std::string& text, std::string name);
 
 /// Returns the names separated by commas: "a, b, c".
 [[nodiscard]] std::string join(const std::vector<std::string>& names);

@@ -350,7 +350,7 @@ std::string call_text(const Call& call) {
 namespace {
 
 /// Returns a value for titles: as it was typed, but numbers with more than eight characters have
-/// six digits.
+/// four digits.
 std::string title_text(const Value& value) {
   bool typed = true;
   std::vector<std::string> lists;
@@ -360,7 +360,7 @@ std::string title_text(const Value& value) {
       numbers.push_back(fmt::format("{}", x));
       if (numbers.back().size() <= 8) continue;
       typed = false;
-      numbers.back() = fmt::format("{:.6g}", x);
+      numbers.back() = fmt::format("{:.4g}", x);
     }
     lists.push_back(fmt::format("{}", fmt::join(numbers, ",")));
   }

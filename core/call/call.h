@@ -174,7 +174,7 @@ void check_named_operator(const Call& call, const std::string& name);
 
 /// Returns a title such as "penumbral, gamma = 2, causal": the operator and all differences from
 /// the default call, so that different calls have different titles, but for numbers that agree in
-/// six digits.
+/// four digits.
 [[nodiscard]] std::string call_title(const Call& call);
 
 /// Returns the call for an input that contains a mask (`AttentionInput::allowed`), which then

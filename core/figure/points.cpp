@@ -174,11 +174,13 @@ class PointsPainter {
 /// The lines that the key `lines` chooses.
 enum class Lines { merges, order, edges, none };
 
+/// The edges of a hierarchy are drawn by default where they are known.
 Lines lines_of(const FigureInput& input) {
   const std::string choice = input.value("lines");
+  if (choice == "order") return Lines::order;
   if (choice == "none") return Lines::none;
-  if (!input.edges.empty() && choice != "order") return Lines::edges;
-  return choice == "order" ? Lines::order : Lines::merges;
+  const bool edges = !input.edges.empty() && choice != "merges";
+  return edges || choice == "edges" ? Lines::edges : Lines::merges;
 }
 
 void draw_lines(PointsPainter& painter, const FigureInput& input, const PlacedScene& scene) {
@@ -245,7 +247,8 @@ DisplayList make_points(const FigureInput& input) {
     misuse("figure points shows tokens of a cone family, which {} is not",
            input.cone.empty() ? "this" : input.cone);
   }
-  const PlacedScene scene = placed_scene(*input.tree);
+  PlacedScene scene = placed_scene(*input.tree);
+  if (lines_of(input) != Lines::merges) scene.merges.clear();
   const std::string named = input.value("model");
   const Model model =
       named.empty() ? tree::model_of(input.tree->placed->system) : geometry::model_from_name(named);

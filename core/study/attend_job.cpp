@@ -20,6 +20,7 @@
 #include "core/study/attention_file.h"
 #include "core/study/call_json.h"
 #include "core/study/job_input.h"
+#include "core/trace/own_call.h"
 #include "core/trace/trace.h"
 
 namespace conelab {
@@ -424,6 +425,8 @@ AttendSummary attend(const JobSpec& spec, const AttendJob& job, const JobContext
   claim_output(job, "attention", "attend", context.cancelled);
   Input input = read_attend_input(job, context.cancelled);
   if (!input.remark.empty()) context.say("{}", input.remark);
+  const std::string defaults = defaults_remark(own_call(input.attributes), job.call);
+  if (!defaults.empty()) context.say("{}", defaults);
   AttendSummary summary;
   const NonFinite non_finite = count_non_finite(input);
   summary.own_mask = !input.mask.empty();

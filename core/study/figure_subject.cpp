@@ -223,8 +223,12 @@ ArrayNames array_names(const FigureRequest& request, const std::string& prefix) 
 }  // namespace
 
 std::string operators_of(const FigureRequest& request, const std::string& key, const Trace& trace) {
-  const bool own = trace.own_call && !request.parameters.contains(key);
-  return own ? call_text(*trace.own_call) : request.value(key);
+  if (trace.own_call && !request.parameters.contains(key)) return call_text(*trace.own_call);
+  for (const std::string& name : split_names(request.value(key))) {
+    const std::string remark = defaults_remark(trace.own_call, call_from_text(name));
+    if (!remark.empty()) request.context.say("{}", remark);
+  }
+  return request.value(key);
 }
 
 std::string source_caption(const std::string& model, const std::string& group) {

@@ -65,6 +65,9 @@ Texts typed_texts(const JobField& field, const Json& json) {
 
 /// Returns the value of a parameter: a number, a word, or a list with one number for each head.
 std::string parameter_text(const JobField& field, const Json& json) {
+  if (!json.is_array() && !json.is_string() && !json.is_number()) {
+    misuse("expected a number, a word or a list of numbers, found '{}'", json_line(json));
+  }
   if (!json.is_array()) return typed_text(field, json);
   return fmt::format("{}", fmt::join(typed_texts(field, json), ","));
 }

@@ -9,6 +9,7 @@
 #include "core/base/parse_number.h"
 #include "core/base/utf8.h"
 #include "core/call/call.h"
+#include "core/call/resolver.h"
 #include "core/files/atomic_file.h"
 #include "core/files/sandbox.h"
 #include "core/operators/combines.h"
@@ -106,6 +107,7 @@ InputOptions options_of(const AttendJob& job) {
   options.query_only = !reads_keys(job.call);
   options.with_values = !ignores_values(job.call);
   options.with_mask = takes_own_mask(job.call);
+  options.attributes = own_call_attributes();
   for (const ParameterInfo& info : call_parameters(job.call)) {
     const bool given = job.call.parameters.contains(info.key);
     if (info.domain == Domain::tensor && !given) options.parameters.emplace_back(info.key);

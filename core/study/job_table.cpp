@@ -84,6 +84,7 @@ JobReport run_job(const JobSpec& spec, const JobContext& context) {
   std::vector<std::string> remarks;
   JobContext own = context;
   own.remark = [&](const std::string& text) {
+    if (std::ranges::find(remarks, text) != remarks.end()) return;
     remarks.push_back(text);
     if (context.remark) context.remark(text);
   };

@@ -84,6 +84,7 @@ ReportEntry parse_report_entry(const std::string& text, const std::vector<Report
   }
   std::ranges::sort(keys);
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  if (keys.empty() && !table.keys.empty()) misuse("'{}': {} sweeps no key", text, block.name);
   for (const std::string& key : table.keys) {
     (void)index_of_name("swept key of " + block.name, key, keys);
   }

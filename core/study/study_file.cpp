@@ -47,6 +47,7 @@ struct Block {
   std::vector<std::pair<Key, Json>> keys;
   std::vector<JobField> fields;     ///< What its keys may name besides parameters.
   std::vector<std::string> faulty;  ///< Keys that have an error of their own, which is noted.
+  bool lacks_file = false;  ///< Whether it names a file that does not exist, which is noted.
   std::vector<std::size_t> jobs;
   enum { unread, reading, read } state = unread;
 };
@@ -57,6 +58,9 @@ class StudyReader {
 
   void read() {
     toml::table root;
+    if (study_.text.find('\0') != std::string::npos) {
+      return wrong(1, "is no text (expected a study in TOML; see `conelab help studies`)");
+    }
     try {
       root = toml::parse(study_.text, study_.path);
     } catch (const toml::parse_error& error) {
@@ -158,7 +162,8 @@ class StudyReader {
   }
 
   void read_block(const JobKind& kind, const toml::table& table) {
-    Block block{&kind, kind.name, static_cast<int>(table.source().begin.line), {}, {}, {}, {}};
+    Block block{&kind, kind.name, static_cast<int>(table.source().begin.line), {}, {}, {},
+                false, {}};
     for (const JobField& field : typed_fields(kind)) {
       const bool own = field.kind != FieldKind::output && field.kind != FieldKind::optional_text;
       if (own) block.fields.push_back(field);
@@ -272,7 +277,7 @@ class StudyReader {
     std::vector<std::string> known = {"name"};
     for (const JobField& field : block.fields) known.push_back(field.name);
     for (const std::string& key : parameters) {
-      if (find_own(block, key) == nullptr) known.push_back(key);
+      if (std::ranges::find(known, key) == known.end()) known.push_back(key);
     }
     const bool noted = std::ranges::any_of(
         study_.errors, [&](const StudyError& error) { return error.line == choice.line; });
@@ -366,7 +371,7 @@ class StudyReader {
           fmt::format("{}: there is no file {}, and no block of this name{}", choice.name,
                       parsed.path,
                       nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest)));
-    block.faulty.push_back(choice.name);
+    block.lacks_file = true;
     return whole;
   }
 
@@ -451,11 +456,16 @@ class StudyReader {
     if (!parameters.empty()) typed["parameters"] = parameters;
     try {
       job.spec = spec_of_typed(*block.kind, typed);
+      for (const JobField& field : block.fields) {
+        if (field.required && !job.spec.given(field.name)) misuse("{} is missing", field.name);
+      }
       check_job(block, used, known_parameters(job.spec, no_operator), job, faulty);
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::interrupted) throw;
       const std::string text = error.what();
-      const auto is_named = [&](const std::string& name) { return has_word(text, name); };
+      const auto is_named = [&](const std::string& name) {
+        return find_word(text, name) < text.size();
+      };
       if (std::ranges::any_of(faulty, is_named)) return;
       const Choice* cause = choice_of_text(used, text);
       wrong(cause == nullptr ? block.line : cause->line, block.name + ": " + text);
@@ -499,7 +509,8 @@ class StudyReader {
       written.values[output->name] = "output" + kind.endings.front();
     }
     check_spec(written);
-    if (job.inputs.empty() && kind.check_input != nullptr) kind.check_input(written);
+    const bool readable = job.inputs.empty() && !block.lacks_file;
+    if (readable && kind.check_input != nullptr) kind.check_input(written);
   }
 
   void give_seed(JobSpec& spec) const {
@@ -525,10 +536,9 @@ class StudyReader {
     for (const Choice& choice : choices) {
       if (std::ranges::any_of(choice.alternatives, quotes)) return &choice;
     }
-    for (const Choice& choice : choices) {
-      if (has_word(text, choice.name)) return &choice;
-    }
-    return nullptr;
+    const auto place = [&](const Choice& choice) { return find_word(text, choice.name); };
+    const auto first = std::ranges::min_element(choices, {}, place);
+    return first == choices.end() || place(*first) >= text.size() ? nullptr : &*first;
   }
 
   // ---- the report -------------------------------------------------------------------------------

@@ -350,8 +350,7 @@ class StudyRun {
     now.text = fmt::format("{}/{} {}", ended, index_.jobs.size(), fmt::join(names, ", "));
     if (!stage.empty() && names.size() == 1) now.text += " " + stage;
     now.fraction = done / (done + left);
-    if (now.fraction >= 0.005)
-      now.seconds = elapsed * left / done;  // A smaller part tells nothing.
+    now.seconds = remaining_seconds(elapsed, now.fraction);
     context_.progress(now);
   }
 

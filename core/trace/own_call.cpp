@@ -1,5 +1,7 @@
 #include "core/trace/own_call.h"
 
+#include <fmt/format.h>
+
 #include <set>
 
 #include "core/similarity/table.h"
@@ -24,12 +26,24 @@ std::optional<Call> own_call(const std::map<std::string, AttributeValue>& attrib
   for (const ParameterInfo& info : row->parameters) {
     const auto given = attributes.find(info.key);
     if (given == attributes.end()) continue;
-    if (const auto* real = std::get_if<double>(&given->second)) call.parameters[info.key] = *real;
-    if (const auto* whole = std::get_if<std::int64_t>(&given->second)) {
-      call.parameters[info.key] = static_cast<double>(*whole);
-    }
+    const auto* real = std::get_if<double>(&given->second);
+    const auto* whole = std::get_if<std::int64_t>(&given->second);
+    if (real == nullptr && whole == nullptr) continue;
+    const double value = real != nullptr ? *real : static_cast<double>(*whole);
+    if (value != info.initial) call.parameters[info.key] = value;
   }
   return call;
+}
+
+std::string defaults_remark(const std::optional<Call>& own, const Call& call) {
+  if (!own || !is_attention(call) || own->similarity != call.similarity) return "";
+  std::string missing;
+  for (const auto& [key, value] : own->parameters) {
+    if (!call.parameters.contains(key)) missing += (missing.empty() ? "" : ", ") + key;
+  }
+  if (missing.empty()) return "";
+  return fmt::format("the input was made for {}; not given, with its default: {}", call_title(*own),
+                     missing);
 }
 
 }  // namespace conelab

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/geometry/cone_family.h"
 
 namespace conelab::desktop {
 namespace {
@@ -134,6 +135,18 @@ void Workspace::load(const TraceChoice& source, bool into_session,
   emit loading_changed();
 }
 
+namespace {
+
+/// Shows the operator that a trace was made for, in the explorer if it is a cone family.
+void take_own_call(const Call& call, Session& s) {
+  s.maps.calls = {call};
+  for (const geometry::ConeFamily* family : geometry::cone_families()) {
+    if (family->name == call.similarity) s.cones.family = call.similarity;
+  }
+}
+
+}  // namespace
+
 void Workspace::take(Loaded loaded, bool into_session) {
   const auto before = std::exchange(trace_, std::move(loaded.trace));
   const bool keeps_pair = same_pairs(before.get(), *trace_);
@@ -155,9 +168,12 @@ void Workspace::take(Loaded loaded, bool into_session) {
                      s.maps.range_begin = s.maps.range_end = 0;
                      if (all_beside(s)) s.maps.beside.reset();
                    }
+                   // Most of the half-plane would be light: tokens are near its border.
+                   const bool first = s.trace.file.empty() && s.cones.model == cone_models[0];
+                   if (first) s.cones.model = "ball";
                    s.trace.file = trace_->file, s.trace.group = trace_->group;
                    s.trace.arrays = trace_->arrays;
-                   if (trace_->own_call) s.maps.calls = {*trace_->own_call};
+                   if (trace_->own_call) take_own_call(*trace_->own_call, s);
                    s.trace.batch = std::min(s.trace.batch, trace_->query.shape.batch - 1);
                    s.trace.head = std::min(s.trace.head, trace_->query.shape.head - 1);
                    if (other_file) s.trace.batch = 0;

@@ -17,7 +17,6 @@ TEST(Keys, GiveValuesAndDefaults) {
   EXPECT_EQ(values.whole("n"), 7);
   EXPECT_EQ(values.text("dtype"), "f32");
   EXPECT_EQ(values.text("path"), "/a b");
-  EXPECT_FALSE(values.find_number("path"));
 }
 
 TEST(Keys, RefuseWhatIsUnknownOrOutsideItsDomain) {

@@ -40,7 +40,7 @@ TEST(CallText, MasksAreAlsoNamedAsTheOptionIs) {
 TEST(CallText, TitlesTellWhatDiffers) {
   EXPECT_EQ(call_title(call_from_text("dot")), "dot");
   EXPECT_EQ(call_title(call_from_text("penumbral:gamma=0.37125846912")),
-            "penumbral, gamma = 0.371258");
+            "penumbral, gamma = 0.3713");
   EXPECT_EQ(call_title(call_from_text("penumbral:gamma=1e-3,2")), "penumbral, gamma = 1e-3,2");
   EXPECT_EQ(call_title(call_from_text("multi-head:heads=4")), "multi-head, heads = 4");
   EXPECT_EQ(call_title(call_from_text("multi-head:similarity=umbral:heads=4")),

@@ -256,7 +256,7 @@ TEST(ShippedStudies, AreSound) {
       for (const StudyError& error : study.errors) {
         ADD_FAILURE() << entry.path() << ":" << error.line << ": " << error.text;
       }
-      if (entry.path().stem() == "first") EXPECT_EQ(study.jobs.size(), 10U);
+      EXPECT_TRUE(entry.path().stem() != "first" || study.jobs.size() == 10);
     }
   }
 }

@@ -213,6 +213,36 @@ TEST(Explorer, ALowWindowNamesTheTokenUnderThePointerAndWhatIsNotExact) {
   EXPECT_TRUE(text().contains(", log K(u, ·) = ")) << text().toStdString();
 }
 
+TEST(Explorer, ANodeOfAHierarchyIsPickedForAllViews) {
+  REQUIRE_DISPLAY();
+  ShownExplorer shown;
+  shown.open(CONELAB_SOURCE_DIR "/datasets/mammals_trace.h5", "/umbral/seed1");
+  shown.document.edit("follow", [](Session& s) {
+    s.cones.family = "umbral";
+    s.cones.follow_tokens = true;
+  });
+  ExplorerViewport& viewport = shown.view.viewport();
+  ASSERT_TRUE(wait_for([&] { return viewport.shows_tokens(); }));
+  settle(viewport);
+  EXPECT_FALSE(viewport.tokens().edges.empty());
+  std::optional<std::size_t> node;
+  const QRect inside = viewport.rect().adjusted(20, 60, -260, -60);
+  for (std::size_t i = 0; i < viewport.tokens().places.size() && !node; ++i) {
+    const QPointF p = viewport.token_place(i);
+    const QPointF u = p - viewport.handle("u"), v = p - viewport.handle("v");
+    const bool free = std::hypot(u.x(), u.y()) > 20 && std::hypot(v.x(), v.y()) > 20;
+    if (inside.contains(p.toPoint()) && free && viewport.token_under(p) == i) node = i;
+  }
+  ASSERT_TRUE(node);
+  const auto key = static_cast<std::int64_t>(*node);
+  move_to(viewport, viewport.token_place(*node));
+  ASSERT_TRUE(wait_for([&] { return shown.document.hovered().has_value(); }));
+  click(viewport, viewport.token_place(*node));
+  ASSERT_TRUE(wait_for([&] { return shown.document.session().locked.has_value(); }));
+  EXPECT_EQ(shown.document.session().locked->key, key);
+  EXPECT_EQ(viewport.tokens().focused, *node);
+}
+
 TEST(Explorer, FamiliesSideBySideAreFittedEach) {
   REQUIRE_DISPLAY();
   ShownExplorer shown;
