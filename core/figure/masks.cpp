@@ -178,8 +178,8 @@ std::string examples_text(const std::vector<Pattern>& patterns) {
   for (const auto& [operand, text] : {std::pair{MaskOperand::lengths, "the lengths of"},
                                       {MaskOperand::allowed, "two documents for"},
                                       {MaskOperand::edges, "a binary tree for"}}) {
-    const auto drawn =
-        std::ranges::find_if(patterns, [&](const Pattern& p) { return p.operand == operand; });
+    const auto drawn = std::ranges::find_if(
+        patterns, [&, &operand = operand](const Pattern& p) { return p.operand == operand; });
     if (drawn != patterns.end()) examples.push_back(fmt::format("{} {}", text, drawn->name));
   }
   if (examples.empty()) return "";

@@ -295,8 +295,8 @@ std::optional<Shape4> sizes_of_mask(const std::vector<std::int64_t>& extents, co
 void read_mask(TensorSource& source, Input& input) {
   const std::optional<DeclaredArray> array = source.find("mask");
   if (!array) return;
-  if (array->element != Element::u8 && array->element != Element::boolean) {
-    fail("{}: wrong dtype (expected uint8 or bool, 1 = seen, found {}{})", source.place("mask"),
+  if (!is_integer(array->element) && array->element != Element::boolean) {
+    fail("{}: wrong dtype (expected integers or bool, 1 = seen, found {}{})", source.place("mask"),
          array->type, applied_unasked);
   }
   const std::optional<Shape4> sizes = sizes_of_mask(array->extents, input);
@@ -309,8 +309,12 @@ void read_mask(TensorSource& source, Input& input) {
         extents_text(array->extents), applied_unasked);
   }
   input.mask_sizes = *sizes;
-  input.mask = read_as<std::uint8_t>(source, *array);
-  for (std::uint8_t& allowed : input.mask) allowed = allowed != 0 ? 1 : 0;
+  for (const double seen : read_integers(source, *array)) {
+    if (array->element != Element::u8 && seen != 0 && seen != 1) {
+      fail("{}: holds {} (expected 0 and 1 = seen{})", source.place("mask"), seen, applied_unasked);
+    }
+    input.mask.push_back(seen != 0 ? 1 : 0);
+  }
 }
 
 void read_parameters(TensorSource& source, Input& input, const InputOptions& options) {

@@ -52,8 +52,8 @@ Values family_values(const ConeFamily& family, const std::map<std::string, doubl
     values.push_back(value);
   }
   for (const auto& [key, value] : given) {
-    const bool known = std::ranges::any_of(family.parameters,
-                                           [&](const ParameterInfo& p) { return key == p.key; });
+    const bool known = std::ranges::any_of(
+        family.parameters, [&, &key = key](const ParameterInfo& p) { return key == p.key; });
     if (!known) {
       misuse("{} cones take no parameter '{}' (known: {})", family.name, key, key_list(family));
     }

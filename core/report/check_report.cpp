@@ -55,6 +55,7 @@ class Checker {
         context_(context) {
     for (const ReportRecord::Study& study : record_.studies) {
       folders_.push_back(plain_folder(fs::path(output_) / study.folder).string());
+      labels_.push_back(study.label);
     }
     studies_ = read_report_studies(folders_);
   }
@@ -112,7 +113,8 @@ class Checker {
 
   /// Compares the report with one that is made anew from the same folders.
   void check_files() {
-    const Report report = make_report(folders_, output_, {.cancelled = context_.cancelled});
+    const Report report =
+        make_report(folders_, output_, {.cancelled = context_.cancelled}, labels_);
     for (const Number& number : report.numbers) {
       const auto found = record_.numbers.find(number.name);
       const std::string text = plain_number(number.text);
@@ -127,7 +129,7 @@ class Checker {
     const std::map<std::string, std::string> files = report_files(report);
     for (const auto& [name, bytes] : files) {
       ++result_.files;
-      attempt(name, [&] { compare_file(name, bytes); });
+      attempt(name, [&, &name = name, &bytes = bytes] { compare_file(name, bytes); });
     }
     for (const auto& [name, digest] : record_.files) {
       if (!files.contains(name)) problem("{}: the results give no such file", name);
@@ -198,7 +200,7 @@ class Checker {
   ReportRecord record_;
   const std::vector<std::string>& worker_;
   const JobContext& context_;
-  std::vector<std::string> folders_;
+  std::vector<std::string> folders_, labels_;
   std::vector<ReportStudy> studies_;
   TemporaryFolder folder_;
   CheckedReport result_;

@@ -32,6 +32,9 @@ class HtmlWriter {
     add("<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n<h1>{}</h1>\n", title, page_style,
         title);
     for (const ReportStudy& study : report_.studies) add_study(study);
+    for (const std::string& change : report_.changes) {
+      add("<p><b>Changed since it was computed</b>: {}</p>\n", escaped(change));
+    }
     for (const ReportSection& section : report_.sections) {
       std::visit([&](const auto& one) { add_section(one); }, section);
     }
@@ -55,8 +58,10 @@ class HtmlWriter {
         escaped(study.index.program), study.index.seed,
         study.index.quick ? "; <b>quick: a smaller study than planned</b>" : "");
     add("</p>\n<details class=\"machine\"><summary>Machine</summary><table>");
-    for (const auto& [name, value] : texts_of(study.index.machine)) {
-      add("<tr><td>{}</td><td>{}</td></tr>", escaped(name), escaped(value));
+    for (const auto& [name, value] : study.index.machine.items()) {
+      const std::string text =
+          value.is_number() ? fmt::format("{}", value.get<double>()) : value_text(value);
+      add("<tr><td>{}</td><td>{}</td></tr>", escaped(name), escaped(text));
     }
     add("</table></details>\n");
   }
@@ -150,7 +155,8 @@ class HtmlWriter {
     for (const std::string& key : table.entry.keys) heads.push_back(escaped(key));
     for (const std::string& measure : table.entry.measures) {
       for (const ReportStudy& study : report_.studies) {
-        heads.push_back(escaped(measure) + (several() ? "<br>" + escaped(study.label) : ""));
+        heads.push_back(escaped(measure_title(measure)) +
+                        (several() ? "<br>" + escaped(study.label) : ""));
       }
     }
     begin_table("sortable", escaped(table.entry.block + ". " + table.note), heads);

@@ -122,6 +122,9 @@ class LatexWriter {
     const ReportStudy& first = report_.studies.front();
     add("\\section*{{{}}}\n", latex_text(first.title()));
     for (const ReportStudy& study : report_.studies) add_study(study);
+    for (const std::string& change : report_.changes) {
+      add("\\textbf{{Changed since it was computed}}: {}\n\n", latex_text(change));
+    }
     for (const ReportSection& section : report_.sections) {
       std::visit([&](const auto& one) { add_section(one); }, section);
     }
@@ -228,8 +231,8 @@ class LatexWriter {
     for (const std::string& key : table.entry.keys) heads.push_back(latex_text(key));
     for (std::size_t i = begin; i < end; ++i) {
       const std::string& study = report_.studies[i % studies].label;
-      heads.push_back(
-          latex_text(table.entry.measures[i / studies] + (several() ? " " + study : "")));
+      heads.push_back(latex_text(measure_title(table.entry.measures[i / studies]) +
+                                 (several() ? " " + study : "")));
     }
     heads.emplace_back();
     begin_table(std::string(heads.size(), 'l'), latex_text(table.entry.block + ". " + table.note),

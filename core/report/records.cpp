@@ -226,10 +226,12 @@ fs::path plain_folder(const fs::path& folder) {
   return normal.has_filename() ? normal : normal.parent_path();
 }
 
-std::vector<ReportStudy> read_report_studies(const std::vector<std::string>& folders) {
+std::vector<ReportStudy> read_report_studies(const std::vector<std::string>& folders,
+                                             const std::vector<std::string>& labels) {
   std::vector<ReportStudy> studies;
   for (const std::string& folder : folders) {
-    std::string label = name_of_folder(folder);
+    const bool named = studies.size() < labels.size() && !labels[studies.size()].empty();
+    std::string label = named ? labels[studies.size()] : name_of_folder(folder);
     const auto taken = [&](const ReportStudy& other) { return other.label == label; };
     for (int n = 2; std::ranges::any_of(studies, taken); ++n) {
       label = fmt::format("{}-{}", name_of_folder(folder), n);

@@ -66,10 +66,12 @@ struct ReportStudy {
 /// its end, so that one folder has one name.
 [[nodiscard]] std::filesystem::path plain_folder(const std::filesystem::path& folder);
 
-/// Reads the studies in these folders. The label of each is its folder's name, with a counter if
-/// another one has that name. Throws a failure `DIR/index.json: why` if an index cannot be read, if
-/// a finished job names no file, and if a job's file lies outside of the folder.
-[[nodiscard]] std::vector<ReportStudy> read_report_studies(const std::vector<std::string>& folders);
+/// Reads the studies in these folders. The label of each is its entry of `labels`; without one, its
+/// folder's name, with a counter if another one has that name. Throws a failure `DIR/index.json:
+/// why` if an index cannot be read, if a finished job names no file, and if a job's file lies
+/// outside of the folder.
+[[nodiscard]] std::vector<ReportStudy> read_report_studies(
+    const std::vector<std::string>& folders, const std::vector<std::string>& labels = {});
 
 struct Record {
   std::size_t study = 0, job = 0;  ///< Indices into the report's studies and the study's jobs.

@@ -149,27 +149,29 @@ std::vector<ReportEntry> entries_of(const ReportStudy& study) {
   return entries;
 }
 
-/// Remarks on each result that is not the one that the index states.
-void remark_changes(const ReportStudy& study, const JobContext& context) {
-  if (!context.remark) return;
+/// Returns a line for each result that is not the one that the index states.
+std::vector<std::string> changes_of(const ReportStudy& study, const JobContext& context) {
+  std::vector<std::string> changes;
   for (const JobRecord& job : study.jobs()) {
     if (!job.done()) continue;
+    std::string change;
     try {
-      const std::string change = content_change(study.path(job), job, context.cancelled);
-      if (!change.empty()) context.say("{}", change);
+      change = content_change(study.path(job), job, context.cancelled);
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::interrupted) throw;
-      context.say("{}", error.what());
+      change = error.what();
     }
+    if (!change.empty()) changes.push_back(std::move(change));
   }
+  return changes;
 }
 
 }  // namespace
 
 Report make_report(const std::vector<std::string>& folders, const std::string& output,
-                   const JobContext& context) {
+                   const JobContext& context, const std::vector<std::string>& labels) {
   Report report;
-  report.studies = read_report_studies(folders);
+  report.studies = read_report_studies(folders, labels);
   for (const ReportStudy& study : report.studies) {
     const fs::path folder = plain_folder(fs::absolute(study.folder));
     const fs::path from = plain_folder(fs::absolute(output));
@@ -178,7 +180,10 @@ Report make_report(const std::vector<std::string>& folders, const std::string& o
     if (unfinished > 0) {
       context.say("{}: {} of {} jobs have no result", study.folder, unfinished, all);
     }
-    remark_changes(study, context);
+    for (std::string& change : changes_of(study, context)) {
+      context.say("{}", change);
+      report.changes.push_back(std::move(change));
+    }
   }
   try {
     ReportMaker(report, context).make(entries_of(report.studies.front()));

@@ -87,17 +87,21 @@ using ReportSection = std::variant<TextSection, FigureSection, TableSection, Cla
 struct Report {
   std::vector<ReportStudy> studies;
   std::vector<std::string> folders;  ///< [studies] Their paths as seen from the report's folder.
+  std::vector<std::string> changes;  ///< One line for each result that is not the index's.
   std::vector<Number> numbers;
   std::vector<ReportSection> sections;
 };
 
 /// Reads the studies and makes the report that the first one's `order` asks for; without an order,
-/// all of its figures. `output` is the folder that the report is for, which need not exist.
+/// all of its figures. `output` is the folder that the report is for, which need not exist;
+/// `labels` are those of read_report_studies.
 ///
-/// Remarks on failed jobs and on files that have changed. Throws misuse for an entry of the order
-/// that is wrong, and a failure if an index, a result or a figure cannot be read.
+/// Remarks on failed jobs and on results that have changed, which the page names too. Throws misuse
+/// for an entry of the order that is wrong, and a failure if an index, a result or a figure cannot
+/// be read.
 [[nodiscard]] Report make_report(const std::vector<std::string>& folders, const std::string& output,
-                                 const JobContext& context);
+                                 const JobContext& context,
+                                 const std::vector<std::string>& labels = {});
 
 /// Returns the files of a report by their paths in its folder: index.html, report.tex, numbers.tex,
 /// report.json, which `check_report` reads, and the figures. Equal input gives equal bytes.

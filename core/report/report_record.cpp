@@ -19,7 +19,7 @@ ReportRecord record_of_json(const Json& json) {
   ReportRecord record;
   record.program = json.at("program").get<std::string>();
   for (const Json& one : json.at("studies")) {
-    ReportRecord::Study study{one.at("folder").get<std::string>(), {}};
+    ReportRecord::Study study{one.at("folder").get<std::string>(), one.value("label", ""), {}};
     for (const auto& [name, job] : one.at("jobs").items()) {
       study.digests[name] = job.at("digest").get<std::string>();
     }
@@ -75,7 +75,9 @@ Json record_of(const Report& report, const std::map<std::string, std::string>& f
     for (const JobRecord& job : report.studies[s].jobs()) {
       if (job.done()) jobs[job.name] = {{"key", job.key}, {"digest", job.digest}};
     }
-    record["studies"].push_back({{"folder", report.folders[s]}, {"jobs", std::move(jobs)}});
+    record["studies"].push_back({{"folder", report.folders[s]},
+                                 {"label", report.studies[s].label},
+                                 {"jobs", std::move(jobs)}});
   }
   record["numbers"] = Json::object();
   for (const Number& number : report.numbers) {

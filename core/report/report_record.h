@@ -14,6 +14,7 @@ inline constexpr const char* report_record_name = "report.json";
 struct ReportRecord {
   struct Study {
     std::string folder;                          ///< As seen from the report's folder.
+    std::string label;                           ///< ReportStudy::label
     std::map<std::string, std::string> digests;  ///< Of the finished jobs, by name.
   };
   std::string program;

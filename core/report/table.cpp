@@ -42,7 +42,7 @@ std::vector<std::pair<std::string, Texts>> values_of_keys(
   for (const Record* record : records) {
     for (const auto& [key, value] : record->keys) {
       const auto found =
-          std::ranges::find_if(values, [&](const auto& v) { return v.first == key; });
+          std::ranges::find_if(values, [&, &key = key](const auto& v) { return v.first == key; });
       add_once(found == values.end() ? values.emplace_back(key, Texts()).second : found->second,
                value);
     }
@@ -293,6 +293,12 @@ std::string latex_number(const NumberText& number) {
   if (number.exponent == 0) return text;
   if (!number.spread.empty()) text = "(" + text + ")";
   return text + fmt::format(" \\cdot 10^{{{}}}", number.exponent);
+}
+
+std::string measure_title(const std::string& measure) {
+  if (measure.starts_with("time") || measure.ends_with("seconds")) return measure + " [s]";
+  if (measure.ends_with("bytes")) return measure + " [bytes]";
+  return measure == "throughput" ? measure + " [FLOP/s]" : measure;
 }
 
 }  // namespace conelab

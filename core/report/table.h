@@ -74,4 +74,7 @@ struct Table {
 [[nodiscard]] Table make_table(const TableEntry& entry, const std::vector<ReportStudy>& studies,
                                const JobContext& context, std::vector<Number>& numbers);
 
+/// Returns the name of a measure for the head of a column, with its unit: "time [s]".
+[[nodiscard]] std::string measure_title(const std::string& measure);
+
 }  // namespace conelab

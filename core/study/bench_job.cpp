@@ -263,6 +263,8 @@ JobKind bench_job() {
           .fields = bench_fields(),
           .run = run_benchmark,
           .check = check_benchmark,
+          .measures = {"time", "time_cold", "flops", "throughput", "peak_share", "peak_bytes",
+                       "extra_bytes", "error", "exponent"},
           .seconds = seconds_of_sweep,
           .measures_time = true};
 }

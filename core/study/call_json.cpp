@@ -86,8 +86,8 @@ Call call_from_json(const Json& json) {
   const std::string name = json.contains("operator") ? word("operator", json["operator"]) : "";
   if (!name.empty()) set_operator(call, name);
   for (const auto& [member, value] : json.items()) {
-    const auto field =
-        std::ranges::find_if(call_fields(), [&](const CallField& f) { return member == f.name; });
+    const auto field = std::ranges::find_if(
+        call_fields(), [&, &member = member](const CallField& f) { return member == f.name; });
     if (member == "operator") continue;
     if (member == "parameters") {
       if (!value.is_object()) misuse("spec: 'parameters' is not an object");

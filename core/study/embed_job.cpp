@@ -17,6 +17,7 @@
 #include "core/files/atomic_file.h"
 #include "core/files/bench_file.h"
 #include "core/files/read_tensors.h"
+#include "core/similarity/table.h"
 #include "core/study/attend_job.h"
 #include "core/study/call_json.h"
 #include "core/study/job_spec.h"
@@ -285,6 +286,16 @@ void check_embed(const JobSpec& spec) {
   }
 }
 
+std::vector<std::string> embed_measures() {
+  std::vector<std::string> names = {
+      "nodes",       "map",         "map_neighbours", "mean_rank", "depth_correlation",
+      "ancestor_f1", "held_out_f1", "loss",           "scale"};
+  for (const SimilarityRow& row : similarity_table()) {
+    for (const ParameterInfo& info : row.parameters) names.emplace_back(info.key);
+  }
+  return names;
+}
+
 }  // namespace
 
 JobKind embed_job() {
@@ -314,7 +325,8 @@ JobKind embed_job() {
                       .kind = FieldKind::parameters}},
           .run = run_embed,
           .check = check_embed,
-          .keys = known_keys};
+          .keys = known_keys,
+          .measures = embed_measures()};
 }
 
 }  // namespace conelab

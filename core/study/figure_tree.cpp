@@ -118,18 +118,30 @@ void from_embedding(const FigureRequest& request, const std::string& path, const
   }
   input.cone = cone_of_embedding(request, file.attributes);
   const std::string model = attribute_or_empty(placed->attributes, "model");
+  if (model == "euclidean") {
+    misuse("{}: figure points shows tokens of a cone family, which {} is not", path,
+           attribute_or_empty(file.attributes, "similarity"));
+  }
   tree::HeadTree tree;
   tree.size = n;
   tree.placed = tree::HeadElements{system_of(input.cone), {}};
   const auto d = static_cast<Eigen::Index>(numbers.size() / n);
+  std::size_t at_border = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const std::string label = fmt::format("{}: node {}", path, i);
     geometry::Vector x =
         Eigen::Map<const geometry::Vector>(numbers.data() + static_cast<Eigen::Index>(i) * d, d);
+    if (model == "ball" && x.norm() > 0.99) ++at_border;
     // The construction places nodes so far out that their norms are rounded to 1.
     if (model == "ball" && x.norm() >= 1 && x.norm() <= 1 + 1e-12) x *= (1 - 1e-15) / x.norm();
     tree.placed->elements.push_back(geometry::element(
         tree.placed->system, geometry::point(geometry::model_from_name(model), x, label), label));
+  }
+  if (2 * at_border > n) {
+    request.context.say(
+        "{}: {} of {} nodes lie at the border of the ball, where none can be told "
+        "from another; embed with a smaller -p scale, such as 1, to look at them",
+        path, at_border, n);
   }
   tree.order = tree::ancestor_order(tree.placed->system.family->base, tree.placed->elements);
   input.tree = std::make_shared<tree::HeadTree>(std::move(tree));

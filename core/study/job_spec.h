@@ -114,6 +114,8 @@ struct JobKind {
   std::vector<std::string> (*keys)(const JobSpec& spec) = nullptr;
   /// The endings of the files that a study lets the job write.
   std::vector<std::string> endings = {".h5"};
+  /// The numbers that tables of a report may show; empty: it is not known before.
+  std::vector<std::string> measures = {};
   /// Returns about how many seconds the job takes here; NaN where its input is not there yet. Null:
   /// unknown.
   double (*seconds)(const JobSpec& spec) = nullptr;

@@ -53,6 +53,9 @@ ClaimEntry parse_claim_entry(const std::string& entry, std::string_view rest) {
   if (fields.size() < 2 || fields.size() > 3 || fields[0].empty() || fields[1].empty()) {
     misuse("'{}': expected 'claim: TEXT | RELATION | WHY'", entry);
   }
+  if (fields[1].find_first_of("<=>") == std::string_view::npos) {
+    misuse("'{}': its relation has none of < <= = >= >", entry);
+  }
   return {std::string(fields[0]), std::string(fields[1]),
           fields.size() == 3 ? std::string(fields[2]) : ""};
 }
@@ -84,11 +87,25 @@ ReportEntry parse_report_entry(const std::string& text, const std::vector<Report
   }
   std::ranges::sort(keys);
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-  if (keys.empty() && !table.keys.empty()) misuse("'{}': {} sweeps no key", text, block.name);
+  if (block.sweeps.empty()) return table;  // Its jobs are unknown.
+  if (keys.empty() && !table.keys.empty()) {
+    misuse("'{}': {} sweeps no key (expected 'table: {}: MEASURE')", text, block.name, block.name);
+  }
   for (const std::string& key : table.keys) {
     (void)index_of_name("swept key of " + block.name, key, keys);
   }
+  for (const std::string& name : table.measures) {
+    if (!block.measures.empty()) (void)index_of_name("measure", name, block.measures);
+  }
   return table;
+}
+
+void ReportNumbers::add_unknown(const std::string& entry) {
+  const std::size_t colon = entry.rfind(':');
+  if (colon == std::string::npos || !entry.starts_with("table")) return;
+  for (const std::string_view measure : split_commas(std::string_view(entry).substr(colon + 1))) {
+    beginnings_.push_back(plain_name(std::string(measure)));
+  }
 }
 
 void ReportNumbers::add(const ReportEntry& entry, const std::vector<ReportBlock>& blocks) {

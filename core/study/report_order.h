@@ -41,16 +41,16 @@ struct ClaimEntry {
 
 using ReportEntry = std::variant<TextEntry, FigureEntry, TableEntry, ClaimEntry>;
 
-/// A block of a study, [[kind]] with its name, and the swept keys of each of its jobs with their
-/// values.
+/// A block of a study, [[kind]] with its name.
 struct ReportBlock {
   std::string name, kind;
-  std::vector<nlohmann::ordered_json> sweeps = {};
+  std::vector<nlohmann::ordered_json> sweeps = {};  ///< [job] The swept keys with their values.
+  std::vector<std::string> measures = {};           ///< Those that it may have; empty: any.
 };
 
 /// Parses one entry. Throws misuse for an entry of another form, for a block that is not among
-/// `blocks`, with the nearest one, and for a key of a table that its block does not sweep. An entry
-/// without a colon names a figure.
+/// `blocks`, with the nearest one, and for a key or a measure of a table that its block does not
+/// have. An entry without a colon names a figure.
 [[nodiscard]] ReportEntry parse_report_entry(const std::string& text,
                                              const std::vector<ReportBlock>& blocks);
 
@@ -60,6 +60,8 @@ class ReportNumbers {
  public:
   /// Adds the numbers of a table; nothing for other entries.
   void add(const ReportEntry& entry, const std::vector<ReportBlock>& blocks);
+  /// Adds those of an entry that is wrong, as far as they are known: by their beginning.
+  void add_unknown(const std::string& entry);
   /// Throws misuse, with the nearest one, for a {NAME} of a text or claim that no table has.
   void check(const ReportEntry& entry) const;
 

@@ -11,46 +11,21 @@
 #include "core/base/names.h"
 #include "core/files/byte_file.h"
 #include "core/files/read_tensors.h"
-#include "core/operators/operator.h"
 #include "core/study/call_json.h"
 #include "core/study/job_table.h"
 #include "core/study/report_order.h"
+#include "core/study/study_block.h"
 #include "core/study/toml_json.h"
 
 namespace conelab {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using Alternative = StudyAlternative;
+using Block = StudyBlock;
+using Choice = StudyChoice;
 using Key = TomlKey;
 namespace fs = std::filesystem;
-
-/// A value that a key has in one job, and the jobs that it names.
-struct Alternative {
-  Json value;
-  std::vector<JobInput> inputs;
-  Json sweep = Json::object();  ///< The swept keys that it brings, with their values.
-};
-
-/// A key of a block with all its values.
-struct Choice {
-  std::string name;
-  int line = 0;
-  const JobField* field = nullptr;  ///< Null: a parameter.
-  std::vector<Alternative> alternatives;
-};
-
-/// A block, one table of [[kind]].
-struct Block {
-  const JobKind* kind = nullptr;
-  std::string name;
-  int line = 0;
-  std::vector<std::pair<Key, Json>> keys;
-  std::vector<JobField> fields;     ///< What its keys may name besides parameters.
-  std::vector<std::string> faulty;  ///< Keys that have an error of their own, which is noted.
-  bool lacks_file = false;  ///< Whether it names a file that does not exist, which is noted.
-  std::vector<std::size_t> jobs;
-  enum { unread, reading, read } state = unread;
-};
 
 class StudyReader {
  public:
@@ -80,28 +55,15 @@ class StudyReader {
 
  private:
   Study& study_;
+  StudyErrors errors_{study_.errors};
   std::vector<Block> blocks_;
   Json quick_ = Json::object();
   int quick_line_ = 1;
 
-  void wrong(int line, const std::string& text) {
-    for (const StudyError& known : study_.errors) {
-      if (known.line == line && known.text == text) return;
-    }
-    study_.errors.push_back({line, text});
-  }
-
-  /// Calls `f`, and notes the error that it throws under this line. Returns whether there was none.
+  void wrong(int line, const std::string& text) { errors_.add(line, text); }
   template <class F>
   bool at_line(int line, const std::string& prefix, const F& f) {
-    try {
-      f();
-      return true;
-    } catch (const Error& error) {
-      if (error.kind() == ErrorKind::interrupted) throw;
-      wrong(line, prefix + error.what());
-      return false;
-    }
+    return errors_.at_line(line, prefix, f);
   }
 
   /// Returns the kinds that may be blocks; [report] is a table of its own.
@@ -120,7 +82,7 @@ class StudyReader {
       } else if (key.name == "report" || key.name == "quick") {
         if (!key.node->is_table()) misuse("expected a table");
         const Json table = json_of(*key.node);
-        if (key.name == "report") study_.report = table;
+        if (key.name == "report") take_report(*key.node->as_table(), table);
         quick_.update(key.name == "quick" ? table : table.value("quick", Json::object()));
         const toml::node* quick = key.node->as_table()->get("quick");
         if (key.name == "quick" || quick != nullptr) {
@@ -131,6 +93,15 @@ class StudyReader {
         read_blocks(key);
       }
     });
+  }
+
+  void take_report(const toml::table& table, const Json& json) {
+    study_.report = json;
+    for (const Key& key : keys_of(table)) {
+      at_line(key.line, "", [&] {
+        (void)index_of_name("key of [report]", key.name, {"order", "quick"});
+      });
+    }
   }
 
   template <class T>
@@ -162,8 +133,7 @@ class StudyReader {
   }
 
   void read_block(const JobKind& kind, const toml::table& table) {
-    Block block{&kind, kind.name, static_cast<int>(table.source().begin.line), {}, {}, {},
-                false, {}};
+    Block block{&kind, kind.name, static_cast<int>(table.source().begin.line)};
     for (const JobField& field : typed_fields(kind)) {
       const bool own = field.kind != FieldKind::output && field.kind != FieldKind::optional_text;
       if (own) block.fields.push_back(field);
@@ -204,7 +174,8 @@ class StudyReader {
     known.erase(std::unique(known.begin(), known.end()), known.end());
     for (const auto& [name, value] : quick_.items()) {
       if (std::ranges::find(known, name) != known.end()) continue;
-      at_line(quick_line_, "quick: ", [&] { unknown_name("key or block", name, known); });
+      at_line(quick_line_,
+              "quick: ", [&, &name = name] { unknown_name("key or block", name, known); });
     }
   }
 
@@ -231,7 +202,7 @@ class StudyReader {
     block.state = Block::reading;
     std::vector<Choice> choices;
     for (const auto& [key, value] : block.keys) {
-      if (key.name == "parameters" && value.is_object() && has_parameters(block)) {
+      if (key.name == "parameters" && value.is_object() && block.has_parameters()) {
         for (const auto& [name, entry] : value.items()) {
           read_choice(block, {name, key.line, nullptr}, entry, choices);
         }
@@ -241,10 +212,6 @@ class StudyReader {
     }
     product(block, choices, 0, {});
     block.state = Block::read;
-  }
-
-  static bool has_parameters(const Block& block) {
-    return find_named(block.fields, "parameters") != nullptr;
   }
 
   static const JobField* find_own(const Block& block, const std::string& name) {
@@ -268,25 +235,6 @@ class StudyReader {
       choices.push_back(std::move(choice));
     });
     if (!sound) block.faulty.push_back(key.name);
-  }
-
-  /// Notes that a block has no such key, once for all of its jobs, and adds it and the nearest key
-  /// to those with an error.
-  void unknown_key(const Block& block, const Choice& choice,
-                   const std::vector<std::string>& parameters, std::vector<std::string>& faulty) {
-    std::vector<std::string> known = {"name"};
-    for (const JobField& field : block.fields) known.push_back(field.name);
-    for (const std::string& key : parameters) {
-      if (std::ranges::find(known, key) == known.end()) known.push_back(key);
-    }
-    const bool noted = std::ranges::any_of(
-        study_.errors, [&](const StudyError& error) { return error.line == choice.line; });
-    if (!noted) {
-      at_line(choice.line, "",
-              [&] { unknown_name("key of " + block.kind->name, choice.name, known); });
-    }
-    faulty.push_back(choice.name);
-    faulty.push_back(nearest_name(choice.name, known));
   }
 
   /// Returns the values that an entry of a key stands for: itself, or one for each combination of
@@ -413,132 +361,10 @@ class StudyReader {
       job.inputs.insert(job.inputs.end(), one->inputs.begin(), one->inputs.end());
       add_sweep(job.sweep, one->sweep, block_of(*one));
     }
-    job.spec.kind = block.kind;
-    std::vector<std::string> faulty = block.faulty;
-    for (std::size_t before = faulty.size() + 1; before != faulty.size();) {
-      before = faulty.size();
-      make_spec(block, choices, taken, job, faulty);
-    }
+    make_spec({block, choices, taken, study_.seed}, errors_, job);
     for (const auto& [key, value] : job.sweep.items()) job.name += "-" + label_of(value);
     block.jobs.push_back(study_.jobs.size());
     study_.jobs.push_back(std::move(job));
-  }
-
-  /// Makes and checks the spec of a job from the keys of its block that are not `faulty`. An error
-  /// is noted, and its key added to them: without that key, others may come to light. What follows
-  /// from keys that were left out is not noted.
-  void make_spec(const Block& block, const std::vector<Choice>& choices,
-                 const std::vector<const Alternative*>& taken, StudyJob& job,
-                 std::vector<std::string>& faulty) {
-    const auto is_faulty = [&](const std::string& name) {
-      return std::ranges::find(faulty, name) != faulty.end();
-    };
-    const bool has_operator = find_named(block.fields, "similarity") != nullptr;
-    const bool no_operator = has_operator && (is_faulty("similarity") || is_faulty("operator"));
-    FieldValues typed;
-    std::map<std::string, std::string> parameters;
-    std::vector<Choice> used;
-    if (no_operator) typed["similarity"] = "dot";
-    for (std::size_t i = 0; i < choices.size(); ++i) {
-      const Choice& choice = choices[i];
-      if (is_faulty(choice.name)) continue;
-      const bool sound = at_line(choice.line, choice.name + ": ", [&] {
-        if (choice.field != nullptr) {
-          typed[choice.name] = value_of_json(*choice.field, taken[i]->value);
-        } else if (has_parameters(block) && !no_operator) {
-          const JobField& field = *find_named(block.fields, "parameters");
-          const FieldValue one = value_of_json(field, Json{{choice.name, taken[i]->value}});
-          parameters.merge(std::map(std::get<std::map<std::string, std::string>>(one)));
-        }
-      });
-      sound ? used.push_back(choice) : faulty.push_back(choice.name);
-    }
-    if (!parameters.empty()) typed["parameters"] = parameters;
-    try {
-      job.spec = spec_of_typed(*block.kind, typed);
-      for (const JobField& field : block.fields) {
-        if (field.required && !job.spec.given(field.name)) misuse("{} is missing", field.name);
-      }
-      check_job(block, used, known_parameters(job.spec, no_operator), job, faulty);
-    } catch (const Error& error) {
-      if (error.kind() == ErrorKind::interrupted) throw;
-      const std::string text = error.what();
-      const auto is_named = [&](const std::string& name) {
-        return find_word(text, name) < text.size();
-      };
-      if (std::ranges::any_of(faulty, is_named)) return;
-      const Choice* cause = choice_of_text(used, text);
-      wrong(cause == nullptr ? block.line : cause->line, block.name + ": " + text);
-      if (cause != nullptr) faulty.push_back(cause->name);
-      if (cause == nullptr && has_operator && is_named("similarity"))
-        faulty.emplace_back("similarity");
-    }
-  }
-
-  /// Returns the parameters that the job may have. Those of a call whose operator is unknown may be
-  /// any that there are.
-  static std::vector<std::string> known_parameters(const JobSpec& spec, bool no_operator) {
-    std::vector<std::string> known;
-    if (spec.kind->keys != nullptr) known = spec.kind->keys(spec);
-    if (no_operator) {
-      known.emplace_back("seed");
-      for (const ParameterInfo& info : all_parameters()) known.emplace_back(info.key);
-    }
-    return known;
-  }
-
-  void check_job(const Block& block, const std::vector<Choice>& choices,
-                 const std::vector<std::string>& known, StudyJob& job,
-                 std::vector<std::string>& faulty) {
-    const JobKind& kind = *block.kind;
-    const std::size_t before = faulty.size();
-    const auto has = [](const std::vector<std::string>& names, const std::string& name) {
-      return std::ranges::find(names, name) != names.end();
-    };
-    bool has_seed = false;
-    for (const Choice& choice : choices) {
-      if (choice.field != nullptr) continue;
-      has_seed = has_seed || choice.name == "seed";
-      if (!has(known, choice.name)) unknown_key(block, choice, known, faulty);
-    }
-    if (has(known, "seed") && !has_seed && faulty.empty()) give_seed(job.spec);
-    if (find_field(kind, "seed") != nullptr) job.spec.values.try_emplace("seed", study_.seed);
-    if (faulty.size() != before) return;
-    JobSpec written = job.spec;
-    if (const JobField* output = find_field(kind, FieldKind::output)) {
-      written.values[output->name] = "output" + kind.endings.front();
-    }
-    check_spec(written);
-    const bool readable = job.inputs.empty() && !block.lacks_file;
-    if (readable && kind.check_input != nullptr) kind.check_input(written);
-  }
-
-  void give_seed(JobSpec& spec) const {
-    const std::string seed = std::to_string(study_.seed);
-    if (find_field(*spec.kind, FieldKind::call) != nullptr) {
-      Call call = spec.call();
-      call.parameters["seed"] = seed;
-      spec.values["call"] = call;
-    } else {
-      auto parameters = spec.parameters();
-      parameters["seed"] = seed;
-      spec.values["parameters"] = parameters;
-    }
-  }
-
-  /// Returns the key whose value or name the text quotes; null if there is none.
-  static const Choice* choice_of_text(const std::vector<Choice>& choices, const std::string& text) {
-    const auto quotes = [&](const Alternative& one) {
-      const Json& value = one.value;
-      const std::string typed = value.is_string() ? value.get<std::string>() : json_line(value);
-      return text.find("'" + typed + "'") != std::string::npos || text.starts_with(typed + ":");
-    };
-    for (const Choice& choice : choices) {
-      if (std::ranges::any_of(choice.alternatives, quotes)) return &choice;
-    }
-    const auto place = [&](const Choice& choice) { return find_word(text, choice.name); };
-    const auto first = std::ranges::min_element(choices, {}, place);
-    return first == choices.end() || place(*first) >= text.size() ? nullptr : &*first;
   }
 
   // ---- the report -------------------------------------------------------------------------------
@@ -547,21 +373,21 @@ class StudyReader {
     const auto* order = root["report"]["order"].as_array();
     std::vector<ReportBlock> blocks;
     for (const Block& block : blocks_) {
-      blocks.push_back({block.name, block.kind->name, {}});
+      blocks.push_back({block.name, block.kind->name, {}, block.kind->measures});
       for (const std::size_t job : block.jobs)
         blocks.back().sweeps.push_back(study_.jobs[job].sweep);
     }
     std::vector<std::pair<int, ReportEntry>> entries;
+    ReportNumbers numbers;
     for (std::size_t i = 0; order != nullptr && i < order->size(); ++i) {
       const toml::node& node = *order->get(i);
       const int line = static_cast<int>(node.source().begin.line);
-      at_line(line, "order: ", [&] {
+      const bool sound = at_line(line, "order: ", [&] {
         const auto text = value_of<std::string>(node, "a list of texts");
         entries.emplace_back(line, parse_report_entry(text, blocks));
       });
+      if (!sound) numbers.add_unknown(node.value_or(std::string()));
     }
-    if (order != nullptr && entries.size() < order->size()) return;  // Their numbers are unknown.
-    ReportNumbers numbers;
     for (const auto& [line, entry] : entries) numbers.add(entry, blocks);
     for (const auto& [line, entry] : entries) {
       at_line(line, "order: ", [&, &entry = entry] { numbers.check(entry); });

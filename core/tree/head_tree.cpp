@@ -153,17 +153,34 @@ std::vector<double> pair_logits(const Plan& plan, const AttentionInput<double>& 
 
 bool pads(const Plan& plan) {
   return std::ranges::any_of(plan.masks, [](const PlannedMask& mask) {
-    return mask.row->operand == MaskOperand::lengths;
+    return mask.row->operand == MaskOperand::lengths || mask.row->operand == MaskOperand::allowed;
   });
 }
 
-/// Returns how many tokens of a batch element are padding under the masks of the call. The lengths
-/// are those of the keys; they hold for the queries if there are as many of them.
-std::int64_t padding_of(const Plan& plan, const AttentionInput<double>& input, Tokens tokens,
-                        std::int64_t batch) {
-  if (!pads(plan) || (tokens == Tokens::query && plan.extents.query != plan.extents.key)) return 0;
-  const std::int64_t length = input.key_lengths[static_cast<std::size_t>(batch)];
-  return std::max<std::int64_t>(0, plan.extents.key - length);
+/// Returns 1 for each token of a batch element that is padding under the masks of the call: beyond
+/// the length of its keys, or seen by no query under the input's own mask. That is known of keys;
+/// it holds for the queries if there are as many of them.
+std::vector<std::uint8_t> padding_of(const Plan& plan, const AttentionInput<double>& input,
+                                     Tokens tokens, std::int64_t batch) {
+  const Extents& e = plan.extents;
+  const std::int64_t n = tensor_of(input, tokens).shape.token;
+  std::vector<std::uint8_t> padding(static_cast<std::size_t>(n), 0);
+  if (!pads(plan) || (tokens == Tokens::query && e.query != e.key)) return padding;
+  const Shape4 s = mask_sizes(input);
+  const auto at = [](std::int64_t i, std::int64_t size) { return std::min(i, size - 1); };
+  for (std::int64_t key = 0; key < n; ++key) {
+    const auto k = static_cast<std::size_t>(key);
+    if (!input.key_lengths.empty()) {
+      padding[k] = key >= input.key_lengths[static_cast<std::size_t>(batch)];
+    }
+    bool seen = input.allowed.empty();
+    for (std::int64_t row = 0; row < s.head * s.token && !seen; ++row) {
+      const std::int64_t first = (at(batch, s.batch) * s.head * s.token + row) * s.feature;
+      seen = input.allowed[static_cast<std::size_t>(first + at(key, s.feature))] != 0;
+    }
+    if (!seen) padding[k] = 1;
+  }
+  return padding;
 }
 
 /// Returns the input with NaN in its padding, so that padding is undefined and never an error.
@@ -171,10 +188,12 @@ AttentionInput<double> without_padding(const Plan& plan, AttentionInput<double> 
   const auto blank = [&](StridedTensor4<double>& tensor, Tokens tokens) {
     const Shape4 shape = tensor.shape;
     for (std::int64_t b = 0; b < shape.batch; ++b) {
-      const std::int64_t padding = padding_of(plan, input, tokens, b);
-      for (std::int64_t h = 0; h < shape.head && padding > 0; ++h) {
-        std::fill_n(tensor.owned().row(b, h, shape.token - padding), padding * shape.feature,
-                    std::numeric_limits<double>::quiet_NaN());
+      const std::vector<std::uint8_t> padding = padding_of(plan, input, tokens, b);
+      for (std::int64_t i = 0; i < shape.token; ++i) {
+        for (std::int64_t h = 0; h < shape.head && padding[static_cast<std::size_t>(i)] != 0; ++h) {
+          std::fill_n(tensor.owned().row(b, h, i), shape.feature,
+                      std::numeric_limits<double>::quiet_NaN());
+        }
       }
     }
   };
@@ -183,10 +202,10 @@ AttentionInput<double> without_padding(const Plan& plan, AttentionInput<double> 
   return input;
 }
 
-/// Segments the attention of a head. The last `padding` tokens are neither keys nor queries.
+/// Segments the attention of a head. Padding is neither a key nor a query.
 Segmentation segment_head(const Plan& plan, const AttentionInput<double>& input,
                           const Forward<double>& saved, std::int64_t batch, std::int64_t head,
-                          std::int64_t padding, const Execution& execution) {
+                          const std::vector<std::uint8_t>& padding, const Execution& execution) {
   const std::int64_t n = plan.extents.key;
   const auto cells = static_cast<std::size_t>(n * n);
   std::vector<double> weights(cells);
@@ -194,9 +213,11 @@ Segmentation segment_head(const Plan& plan, const AttentionInput<double>& input,
       .tile(Map2d::weights, &saved, {batch, head, 0, n, 0, n}, weights.data(), execution);
   std::vector<std::uint8_t> allowed(cells);
   plan.mask(input).visible({batch * plan.extents.head + head, 0, n, 0, n}, allowed.data());
-  const std::ptrdiff_t tokens = n * (n - padding);  // Keys that are padding are masked.
-  std::fill(allowed.begin() + tokens, allowed.end(), std::uint8_t{0});
-  std::fill(weights.begin() + tokens, weights.end(), 0.0);
+  for (std::int64_t i = 0; i < n; ++i) {  // Keys that are padding are masked.
+    if (padding[static_cast<std::size_t>(i)] == 0) continue;
+    std::fill_n(allowed.begin() + i * n, n, std::uint8_t{0});
+    std::fill_n(weights.begin() + i * n, n, 0.0);
+  }
   return segmentation(weights, static_cast<std::size_t>(n), allowed);
 }
 
@@ -242,12 +263,12 @@ std::vector<HeadTree> head_trees(const Plan& plan, const AttentionInput<double>&
   const Execution rest = stage(execution, before, 1), brief = quiet(execution);
   std::vector<HeadTree> trees;
   for (std::int64_t b = 0; b < e.batch; ++b) {
-    const std::int64_t padding = padding_of(plan, input, tokens, b);
+    const std::vector<std::uint8_t> padding = padding_of(plan, input, tokens, b);
     for (std::int64_t h = 0; h < e.head; ++h) {
       stop_if_cancelled(execution);
       HeadTree tree;
       tree.size = static_cast<std::size_t>(tensor_of(input, tokens).shape.token);
-      tree.padding = static_cast<std::size_t>(padding);
+      tree.padding = static_cast<std::size_t>(std::ranges::count(padding, std::uint8_t{1}));
       tree.placed = head_elements(plan, input, tokens, b, h);
       if (tree.placed) {
         fill_cone_tree(*tree.placed, tree, brief);

@@ -6,9 +6,10 @@
 // each boundary between adjacent tokens. A similarity that is no cone family has no ancestors; its
 // logit replaces the depth.
 //
-// A token is undefined if its numbers are not finite or if the mask `padding` excludes it. Its
-// depths are NaN; it has no ancestors, descendants and common ancestors; and it merges last, at
-// depth NaN. Padding neither gives nor receives attention.
+// A token is undefined if its numbers are not finite or if it is padding: the mask `padding`
+// excludes it, or no query sees it under the input's own mask. Its depths are NaN; it has no
+// ancestors, descendants and common ancestors; and it merges last, at depth NaN. Padding neither
+// gives nor receives attention.
 #pragma once
 
 #include <cmath>
@@ -31,7 +32,7 @@ enum class Tokens { key, query };
 /// The trees of one head of one batch element, with n tokens.
 struct HeadTree {
   std::size_t size = 0;
-  std::size_t padding = 0;  ///< How many tokens at the end are padding. Files do not store it.
+  std::size_t padding = 0;  ///< How many tokens are padding. Files do not store it.
   /// [n × n] Depths of the lowest common ancestors at γ = 1: −height for an infinite source, ρ for
   /// a finite one, and the extension of the family if there is no ancestor. If the similarity is no
   /// cone family: its logits. NaN for pairs with an undefined token.
@@ -55,10 +56,10 @@ struct HeadTree {
 };
 
 /// Computes the trees of all heads, [batch × head], row-major. `plan` is the call whose weights are
-/// segmented. Its map and similarity determine the tree; its bias and masks, except `padding`, do
-/// not affect it. Each head that is being computed needs three n × n arrays of doubles besides the
-/// results. Throws a failure for a token outside the domain of the cones; the message names tensor
-/// and token.
+/// segmented. Its map and similarity determine the tree; its bias and its masks do not
+/// affect it, except that they exclude padding. Each head that is being computed needs three n × n
+/// arrays of doubles besides the results. Throws a failure for a token outside the domain of the
+/// cones; the message names tensor and token.
 [[nodiscard]] std::vector<HeadTree> head_trees(const Plan& plan,
                                                const AttentionInput<double>& input,
                                                Tokens tokens = Tokens::key,

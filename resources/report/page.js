@@ -1,10 +1,10 @@
 for (const table of document.querySelectorAll('table.sortable')) {
   const body = table.tBodies[0];
   [...table.tHead.rows[0].cells].forEach((head, column) => {
-    const button = document.createElement('button');
-    button.append(...head.childNodes);
-    head.append(button);
-    button.onclick = () => {
+    // A button inside would keep print from repeating the heads on each page.
+    head.tabIndex = 0;
+    head.onkeydown = event => { if (event.key === 'Enter') head.click(); };
+    head.onclick = () => {
       const down = head.getAttribute('aria-sort') === 'ascending';
       for (const other of table.tHead.rows[0].cells) other.removeAttribute('aria-sort');
       head.setAttribute('aria-sort', down ? 'descending' : 'ascending');
@@ -26,8 +26,9 @@ addEventListener('click', event => {
 addEventListener('keydown', event => {
   if (event.key === 'Escape') for (const one of numbers) one.open = false;
 });
-// In print nothing can be opened: what figures and comparisons were made from is shown.
-const closed = () => document.querySelectorAll('figcaption details:not([open]), details.machine:not([open])');
+// In print nothing can be opened: what figures, comparisons and jobs were made from is shown.
+const closed = () => document.querySelectorAll(
+  'figcaption details:not([open]), details.machine:not([open]), .jobs details:not([open])');
 let opened = [];
 addEventListener('beforeprint', () => { opened = [...closed()]; for (const one of opened) one.open = true; });
 addEventListener('afterprint', () => { for (const one of opened) one.open = false; });

@@ -132,7 +132,7 @@ class Rows(InputTest):
 
     def test_other_masks_are_refused(self):
         q = tokens(2, 3, 4, 5)
-        for mask, said in ((np.ones((4, 4), "f4"), "expected uint8 or bool, 1 = seen"),
+        for mask, said in ((np.ones((4, 4), "f4"), "expected integers or bool, 1 = seen"),
                            (np.ones((2, 4, 4), "u1"), "wrong shape"),
                            (np.ones((3, 4), "u1"), "wrong shape")):
             source = self.write(q=q, mask=mask)

@@ -120,7 +120,7 @@ TEST_F(StudyFile, NoErrorOfABlockHidesAnother) {
   EXPECT_THAT(errors(attend("similarity = ['dott', 'umbrall']\ndtype = ['f33', 'f34']\n")),
               ElementsAre(HasSubstr("'dott'"), HasSubstr("'umbrall'"), HasSubstr("'f33'"),
                           HasSubstr("'f34'")));
-  EXPECT_THAT(errors("[[figure]]\nkind = ['heatmap', 'bertviz', 'tree']\ninput = 'none.h5'\n"
+  EXPECT_THAT(errors("[[figure]]\nkind = ['heatmap', 'arcs', 'tree']\ninput = 'none.h5'\n"
                      "colour = 3\nwidth = 'wide'\n"),
               ElementsAre(HasSubstr("3: input: "), HasSubstr("4: unknown key of figure 'colour'"),
                           HasSubstr("5: ")));
@@ -128,6 +128,25 @@ TEST_F(StudyFile, NoErrorOfABlockHidesAnother) {
   EXPECT_THAT(errors(attend("similarity = 'dott'\n") +
                      "[[figure]]\nkind = 'heatmap'\ninput = 'maps'\nheadd = 1\n"),
               ElementsAre(HasSubstr("4: "), HasSubstr("8: ")));
+}
+
+TEST_F(StudyFile, AParameterIsThatOfTheOperatorsThatHaveIt) {
+  const Study study = read(attend("similarity = ['dot', 'umbral']\nradius = 0.5\n"));
+  ASSERT_THAT(names(study), ElementsAre("maps-dot", "maps-umbral"));
+  EXPECT_FALSE(study.jobs[0].spec.call().parameters.contains("radius"));
+  EXPECT_EQ(study.jobs[1].spec.call().parameters.at("radius").text(), "0.5");
+  EXPECT_THAT(errors(attend("similarity = ['dot', 'umbral']\nradius = [0.5, 1]\n")),
+              ElementsAre(HasSubstr("unknown key of attend 'radius'")));
+}
+
+TEST_F(StudyFile, TheReportHasItsOwnKeysAndClaimsARelation) {
+  EXPECT_THAT(errors(attend("similarity = 'dot'\n") +
+                     "[report]\nqick = { dtype = 'f64' }\norder = ['claim: a | b | c',\n"
+                     "'table: maps by x: y', 'text: {y-1} {z-1}']\n"),
+              ElementsAre(HasSubstr("6: unknown key of [report] 'qick'; did you mean 'quick'?"),
+                          HasSubstr("7: order: 'claim: a | b | c': its relation has none of"),
+                          HasSubstr("8: order: 'table: maps by x: y': maps sweeps no key"),
+                          HasSubstr("8: order: unknown number 'z-1'")));
 }
 
 TEST_F(StudyFile, ValuesAreComparedWithTheInput) {
@@ -148,7 +167,7 @@ TEST_F(StudyFile, NumbersOfTheReportAreThoseOfItsTables) {
   const std::string blocks = attend("similarity = ['dot', 'umbral']\n") +
                              "[[bench]]\nname = 'cost'\nlengths = [16]\n[report]\norder = [";
   const std::string tables =
-      "'table: maps by similarity: output_mean', 'table: cost by operator, length: time',";
+      "'table: maps by similarity: output_mean', 'table: cost by operator, seq_len: time',";
   EXPECT_THAT(errors(blocks + tables +
                      "'text: {output_mean-dot} {maps-output_mean-umbral}',"
                      "'claim: a | {time-dot-16} <= 2 * {output_mean-umbral}']\n"),
@@ -157,11 +176,11 @@ TEST_F(StudyFile, NumbersOfTheReportAreThoseOfItsTables) {
                      "\n'text: {output_mean-dott}',"
                      "\n'claim: a | {tim-dot-16} <= 2']\n"),
               ElementsAre(HasSubstr("did you mean 'output_mean-dot'?"),
-                          HasSubstr("10: order: unknown number 'tim-dot-16'")));
+                          HasSubstr("11: order: unknown number 'tim-dot-16'")));
   EXPECT_THAT(
       errors(blocks + "'table: maps by similarty: output_mean',"
-                      "'table: cost by leng: time']\n"),
-      ElementsAre(HasSubstr("did you mean 'similarity'?"), HasSubstr("did you mean 'length'?")));
+                      "'table: cost by seq_length: time']\n"),
+      ElementsAre(HasSubstr("did you mean 'similarity'?"), HasSubstr("did you mean 'seq_len'?")));
 }
 
 TEST_F(StudyFile, TheSeedOfTheStudyIsThatOfJobsWithoutOne) {
