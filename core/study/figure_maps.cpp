@@ -137,7 +137,10 @@ void read_maps(const FigureRequest& request, figure::FigureInput& input) {
   if (!read_results(request, quantity, input)) read_trace_maps(request, quantity, input);
   if (input.panels.size() != request.inputs.size()) return;
   input.names.clear();
-  for (const std::string& path : request.inputs) input.names.push_back(stem_of(path));
+  for (const std::string& path : request.inputs) {
+    const std::string group = parse_input_spec(path).group;
+    input.names.push_back(group.empty() ? stem_of(path) : group.substr(1));
+  }
 }
 
 // Reads the attention of all heads of the layers of a trace.

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/call/call.h"
 #include "core/call/plan.h"
+#include "core/dataset/hierarchy.h"
 #include "core/files/read_tensors.h"
 #include "core/operators/operator.h"
 #include "core/study/call_json.h"
@@ -170,7 +171,57 @@ std::string excluded_note(const FigureRequest& request) {
   return request.value("special") == "excluded" ? ", without special tokens" : "";
 }
 
+namespace {
+
+/// Returns what heads that were trained on a hierarchy should see: each node's ancestors and
+/// itself, alike.
+HeatmapPanel ancestor_panel(const Subject& subject) {
+  const Trace& trace = *subject.trace;
+  if (trace.edges.empty()) misuse("-p ancestors=yes: {} has no hierarchy", trace.spec());
+  WholeMap map;
+  const std::int64_t n = map.rows = map.columns = trace.extents().key;
+  map.values.assign(static_cast<std::size_t>(n * n), 0);
+  const NodeLists above = ancestors_of(
+      make_hierarchy(trace.edges, std::vector<std::string>(static_cast<std::size_t>(n))));
+  for (std::int64_t i = 0; i < n; ++i) {
+    const auto& own = above[static_cast<std::size_t>(i)];
+    const double share = 1 / static_cast<double>(own.size() + 1);
+    map.values[static_cast<std::size_t>(i * n + i)] = share;
+    for (const Node a : own) map.values[static_cast<std::size_t>(i * n + a)] = share;
+  }
+  return panel_of(trace, subject.batch, std::move(map), "ancestors");
+}
+
+/// Adds the maps of each input, under its own operator where none is chosen.
+void add_traces(const FigureRequest& request, Map2d quantity, figure::FigureInput& input) {
+  const bool several = request.inputs.size() > 1;
+  for (const std::string& spec : request.inputs) {
+    const Subject one = read_subject(request, spec, "");
+    if (&spec == &request.inputs.front() && request.value("ancestors") == "yes") {
+      input.panels.push_back(ancestor_panel(one));
+      input.names.emplace_back("ancestors");
+    }
+    for (HeatmapPanel& panel : maps_of(request, one, quantity)) {
+      input.panels.push_back(std::move(panel));
+    }
+    for (const std::string& name : names_of(request, *one.trace)) input.names.push_back(name);
+    const std::string text = caption_of(request, one);
+    input.caption += (input.caption.empty() ? "" : "; ") + text;
+    if (several && one.trace->stored) {
+      misuse("{}: holds attention weights; several inputs are traces with q and k", spec);
+    }
+  }
+}
+
+}  // namespace
+
 void read_trace_maps(const FigureRequest& request, Map2d quantity, figure::FigureInput& input) {
+  if (request.value("beside").empty() &&
+      (request.inputs.size() > 1 || request.value("ancestors") == "yes")) {
+    add_traces(request, quantity, input);
+    input.caption += excluded_note(request);
+    return;
+  }
   const Subject open = read_subject(request, request.single_input(), "");
   input.panels = maps_of(request, open, quantity);
   input.names = names_of(request, *open.trace);

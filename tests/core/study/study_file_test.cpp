@@ -86,9 +86,9 @@ TEST_F(StudyFile, ParametersAreKeysOfTheBlock) {
   ASSERT_THAT(names(study), ElementsAre("maps-1", "maps-2.5"));
   EXPECT_EQ(study.jobs[1].spec.call().parameters.at("gamma").text(), "2.5");
   EXPECT_EQ(study.jobs[1].spec.call().parameters.at("radius").text(), "0.5");
-  const Study lists = read(attend("similarity = 'umbral'\ngamma = '1,2'\n"));
+  const Study lists = read(attend("similarity = 'umbral'\ngamma = '1,2,3,4,5,6,7,8,9,10,11,12'\n"));
   ASSERT_EQ(lists.jobs.size(), 1U);
-  EXPECT_EQ(lists.jobs[0].spec.call().parameters.at("gamma").text(), "1,2");
+  EXPECT_EQ(lists.jobs[0].spec.call().parameters.at("gamma").text(), "1,2,3,4,5,6,7,8,9,10,11,12");
 }
 
 TEST_F(StudyFile, ABlockThatReadsASweptOneIsMultiplied) {
