@@ -551,6 +551,7 @@ JobKind attend_job() {
       .run = run_attend,
       .check = check_attend,
       .check_input = check_declared_input,
+      .sources = trace_sources,
       .keys = call_keys};
   add_reading_fields(kind);
   return kind;

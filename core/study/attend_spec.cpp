@@ -49,6 +49,9 @@ JobField threads_field() {
           .most = 4096};
 }
 
+std::vector<std::string> trace_sources(const JobSpec&) { return {"dataset", "embed", "train"}; }
+std::vector<std::string> hierarchy_sources(const JobSpec&) { return {"dataset", "embed", "train"}; }
+
 void add_reading_fields(JobKind& kind) {
   const JobField fields[] = {
       {.name = "allow_external",

@@ -325,6 +325,7 @@ JobKind embed_job() {
                       .kind = FieldKind::parameters}},
           .run = run_embed,
           .check = check_embed,
+          .sources = hierarchy_sources,
           .keys = known_keys,
           .measures = embed_measures()};
 }

@@ -103,6 +103,15 @@ void check_figure(const JobSpec& spec) {
   }
 }
 
+std::vector<std::string> figure_sources(const JobSpec& spec) {
+  const figure::FigureSource source = figure::figure_named(spec.text("kind")).source;
+  if (source == figure::FigureSource::bench) return {"bench"};
+  std::vector<std::string> kinds = trace_sources(spec);
+  if (source == figure::FigureSource::tree) kinds.emplace_back("tree");
+  if (source == figure::FigureSource::maps) kinds.emplace_back("attend");
+  return kinds;
+}
+
 std::vector<std::string> figure_keys(const JobSpec& spec) {
   std::vector<std::string> keys;
   for (const auto& key : figure::figure_named(spec.text("kind")).keys) keys.emplace_back(key.key);
@@ -141,6 +150,7 @@ JobKind figure_job() {
                  {"width", "--width", "86mm, 178mm, 7in, 504pt, single or double"}},
       .run = run_figure,
       .check = check_figure,
+      .sources = figure_sources,
       .keys = figure_keys,
       .endings = {".svg", ".pdf", ".png"}};
   add_reading_fields(kind);

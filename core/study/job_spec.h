@@ -110,6 +110,8 @@ struct JobKind {
   /// Throws misuse or a failure if the files that are read lack what the job needs; it reads no
   /// numbers. Null: nothing is checked. `check` has passed before.
   void (*check_input)(const JobSpec& spec) = nullptr;
+  /// Returns the kinds of the jobs whose output it can read under this spec. Null: any.
+  std::vector<std::string> (*sources)(const JobSpec& spec) = nullptr;
   /// Returns the keys that `-p` may have under this spec. Null: the job has no parameters.
   std::vector<std::string> (*keys)(const JobSpec& spec) = nullptr;
   /// The endings of the files that a study lets the job write.

@@ -364,7 +364,8 @@ JobKind rank_job() {
                       .initial = "600"},
                      threads_field()},
           .run = run_rank,
-          .check = check_rank};
+          .check = check_rank,
+          .sources = hierarchy_sources};
 }
 
 }  // namespace conelab

@@ -1,5 +1,7 @@
 #include "core/study/study_block.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <set>
@@ -179,17 +181,34 @@ class SpecMaker {
   /// Notes that the block has no such key, once for all of its jobs, and adds it and the nearest
   /// key to those with an error.
   void unknown_key(const StudyChoice& choice, const Names& parameters) {
-    Names known = {"name"};
-    for (const JobField& field : block_.fields) known.push_back(field.name);
+    Names fields = {"name"};
+    for (const JobField& field : block_.fields) fields.push_back(field.name);
+    Names known = fields;
     for (const std::string& key : parameters) {
       if (!has(known, key)) known.push_back(key);
     }
+    const std::string nearest = nearest_name(choice.name, known);
     if (!errors_.has(choice.line)) {
-      errors_.at_line(choice.line, "",
-                      [&] { unknown_name("key of " + block_.kind->name, choice.name, known); });
+      // Of an unknown operator, all parameters that there are would be a long list.
+      errors_.add(
+          choice.line,
+          fmt::format("unknown key of {} '{}'{} (known: {})", block_.kind->name, choice.name,
+                      nearest.empty() ? "" : "; did you mean '" + nearest + "'?",
+                      lacks_operator() ? join(fields) + ", and the parameters of its operator"
+                                       : join(known)));
     }
     faulty_.push_back(choice.name);
-    faulty_.push_back(nearest_name(choice.name, known));
+    faulty_.push_back(nearest);
+  }
+
+  void check_source(const StudyJob& source) const {
+    const JobKind& kind = *block_.kind;
+    if (kind.sources == nullptr) return;
+    const Names kinds = kind.sources(job_.spec);
+    if (has(kinds, source.spec.kind->name)) return;
+    const std::string own = block_.field("kind") == nullptr ? "" : " " + job_.spec.text("kind");
+    misuse("input: {}{} reads what {} makes (found '{}', which is {})", kind.name, own, join(kinds),
+           source.block, source.spec.kind->name);
   }
 
   void check(const Names& known) {
@@ -210,6 +229,7 @@ class SpecMaker {
       written.values[output->name] = "output" + kind.endings.front();
     }
     check_spec(written);
+    for (const JobInput& input : job_.inputs) check_source(from_.jobs[input.job]);
     const bool readable = job_.inputs.empty() && !block_.lacks_file;
     if (readable && kind.check_input != nullptr) kind.check_input(written);
   }

@@ -71,6 +71,7 @@ struct StudyMaking {
   const StudyBlock& block;
   const std::vector<StudyChoice>& choices;
   const std::vector<const StudyAlternative*>& taken;  ///< [choices]
+  const std::vector<StudyJob>& jobs;                  ///< Those that it may read.
   std::int64_t seed = 1;                              ///< Of jobs that take one and give none.
 };
 

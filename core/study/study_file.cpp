@@ -361,7 +361,7 @@ class StudyReader {
       job.inputs.insert(job.inputs.end(), one->inputs.begin(), one->inputs.end());
       add_sweep(job.sweep, one->sweep, block_of(*one));
     }
-    make_spec({block, choices, taken, study_.seed}, errors_, job);
+    make_spec({block, choices, taken, study_.jobs, study_.seed}, errors_, job);
     for (const auto& [key, value] : job.sweep.items()) job.name += "-" + label_of(value);
     block.jobs.push_back(study_.jobs.size());
     study_.jobs.push_back(std::move(job));

@@ -215,6 +215,7 @@ JobKind tree_job() {
                   .run = run_tree,
                   .check = check_tree,
                   .check_input = check_declared_input,
+                  .sources = trace_sources,
                   .keys = call_keys};
   add_reading_fields(kind);
   return kind;

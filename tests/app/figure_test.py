@@ -9,7 +9,7 @@ from hashlib import sha256
 import h5py
 import numpy as np
 
-from program import PROGRAM, TRACE, ProgramTest, run
+from program import PROGRAM, ROOT, TRACE, ProgramTest, run
 
 GERMAN = f"{TRACE}:/german/layer3"
 
@@ -323,6 +323,19 @@ class Heatmap(ProgramTest):
                 self.assertIn(f"hype_mu = {mu}", text)
                 self.assertIn("hype_tau = 1,2", text)
                 self.assertIn(f"scale = {1 + 2 * int(head)}", text)
+
+    def test_of_several_traces_beside_the_ancestors(self):
+        trace = ROOT / "datasets/mammals_trace.h5"
+        heads = [word for name in ("dot", "umbral") for word in ("-i", f"{trace}:/{name}/seed1")]
+        out = self.folder / "seen.svg"
+        self.ok("figure", "heatmap", "-o", out, *heads, "-p", "ancestors=yes")
+        texts = out.read_text()
+        for title in (">ancestors<", ">dot, scale = ", ">umbral, gamma = ", "dot/seed1, head 0; umbral/seed1"):
+            self.assertIn(title, texts)
+        said = self.ok("figure", "heatmap", "-o", out, *heads[2:], "-p", "similarities=dot,umbral").err
+        self.assertIn("the input was made for umbral, gamma = ", said)
+        self.fails(2, "figure", "heatmap", "-o", self.folder / "n.svg", "-i", f"{TRACE}:/german/layer3",
+                   "-p", "ancestors=yes", says="has no hierarchy")
 
     def test_refusals(self):
         out = self.folder / "maps.svg"

@@ -121,7 +121,7 @@ class Rows(InputTest):
         logits = q @ q.transpose(0, 1, 3, 2) / np.sqrt(5)
         numbers = np.random.default_rng(3)
         for shape in ((4, 4), (2, 4), (3, 4, 4), (1, 4, 4), (2, 1, 4, 4), (2, 3, 4, 4), (2, 1, 1, 4)):
-            for kind in ("u1", "?"):
+            for kind in ("u1", "?", "i8"):
                 mask = numbers.random(shape) < 0.7
                 mask[..., 0] = True
                 whole = mask[:, None, None, :] if shape == (2, 4) else mask
@@ -133,6 +133,7 @@ class Rows(InputTest):
     def test_other_masks_are_refused(self):
         q = tokens(2, 3, 4, 5)
         for mask, said in ((np.ones((4, 4), "f4"), "expected integers or bool, 1 = seen"),
+                           (np.full((4, 4), -10000, "i4"), "holds -10000 (expected 0 and 1 = seen"),
                            (np.ones((2, 4, 4), "u1"), "wrong shape"),
                            (np.ones((3, 4), "u1"), "wrong shape")):
             source = self.write(q=q, mask=mask)

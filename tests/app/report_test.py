@@ -103,6 +103,30 @@ class Report(ProgramTest):
         data[len(data) // 2] ^= 1
         path.write_bytes(data)
         self.assertIn(path.name, " ".join(self.check()["problems"]))
+        anew = self.folder / "anew"
+        result = self.ok("report", self.folder / "runs", "-o", anew)
+        self.assertIn(f"{path.name}: its bytes are not those that were written", result.err)
+        self.assertIn("Changed since it was computed", (anew / "index.html").read_text())
+
+    def test_a_folder_that_was_renamed_agrees(self):
+        inside = self.folder / "runs" / "report"
+        self.ok("report", self.folder / "runs", "-o", inside)
+        (self.folder / "runs").rename(self.folder / "renamed")
+        self.ok("report", self.folder / "renamed/report", "--check")
+
+    def test_the_measures_that_kinds_declare_are_those_that_jobs_have(self):
+        tree = '[[dataset]]\nname = "tree"\nkind = "tree"\ndepth = 3\n'
+        jobs = tree + '[[embed]]\nname = "e"\ninput = "tree"\nsimilarity = "umbral"\nepochs = 5\n' \
+                      '[[embed]]\nname = "c"\ninput = "tree"\nmethod = "construction"\n' \
+                      '[[train]]\nname = "t"\ninput = "tree"\nsimilarity = "umbral"\nepochs = 5\n'
+        self.ok("run", self.write_study(jobs, "known.toml"), "-o", self.folder / "known")
+        for job in self.index("known")["jobs"]:
+            if job["kind"] == "dataset":
+                continue
+            spec = self.write_study(jobs + f'[report]\norder = ["table: {job["name"]}: nothing"]\n', "w.toml")
+            said = self.fails(2, "run", spec, "--dry-run", says="unknown measure 'nothing'").err
+            declared = re.search(r"known: (.*)\)", said)[1].split(", ")
+            self.assertLessEqual(set(job["measures"]), set(declared), job["name"])
 
     def test_a_changed_number_is_found(self):
         for name, pattern in (("index.html", rb"<summary>\(?(\d)"), ("numbers.tex", rb"endcsname\{\(?(\d)"),

@@ -110,6 +110,21 @@ class Tree(ProgramTest):
                        "padding", "--lengths", "1").out
         self.assertIn("no attention may cross a boundary", text)
 
+    def test_tokens_that_no_query_sees_are_padding(self):
+        # Two sentences of 3 and 2 tokens; the second is padded at its begin.
+        path, out = self.folder / "batch.npz", self.folder / "tree.h5"
+        mask = np.array([[1, 1, 1, 0], [0, 0, 1, 1]])
+        np.savez(path, q=np.random.default_rng(1).normal(size=(2, 1, 4, 2)), mask=mask)
+        text = self.ok("tree", path, "-o", out, "-s", "umbral").out
+        self.assertIn("4 tokens, 1 of them padding", text)
+        self.assertIn("4 tokens, 2 of them padding", text)
+        with h5py.File(out) as file:
+            depth = file["tree/depth/lca_depth"][:, 0]
+            for batch in range(2):
+                seen = mask[batch] == 1
+                self.assertTrue(np.isfinite(depth[batch][np.ix_(seen, seen)]).all())
+                self.assertTrue(np.isnan(depth[batch][~seen]).all())
+
     def test_masks_mean_what_they_say(self):
         source, out = f"{TRACE}:/german/layer3", self.folder / "tree.h5"
         call = ("tree", source, "-o", out, "-s", "dot")

@@ -176,7 +176,8 @@ Example hierarchy(const std::string& file) {
       "under the dot product 0.676, and over all tokens 0.778 and 0.633. With eight numbers for "
       "each token every operator finds nearly all."};
   example.session.trace.file = file, example.session.trace.group = "/penumbral/seed1";
-  example.session.maps.calls = {with("penumbral", {{"gamma", "688.8"}, {"height", "1"}})};
+  example.session.maps.calls = {with("penumbral", {{"gamma", "688.8"}})};
+  example.session.cones.model = "ball";
   return example;
 }
 
@@ -201,6 +202,7 @@ Example agreement(const std::string& file) {
       "token of this head does; under both cones it looks at “!”, which divides the two "
       "clauses."};
   example.session.trace = german_head(file);
+  example.session.cones.model = "ball";
   return example;
 }
 
@@ -228,6 +230,7 @@ Example sharpness(const std::string& file) {
   example.session.trace = german_head(file);
   example.session.maps.calls = {with("penumbral", {}), with("penumbral", {{"gamma", "4"}}),
                                 with("penumbral", {{"gamma", "16"}})};
+  example.session.cones.model = "ball";
   return example;
 }
 

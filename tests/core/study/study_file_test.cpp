@@ -149,6 +149,15 @@ TEST_F(StudyFile, TheReportHasItsOwnKeysAndClaimsARelation) {
                           HasSubstr("8: order: unknown number 'z-1'")));
 }
 
+TEST_F(StudyFile, ABlockReadsWhatItsInputMakes) {
+  const std::string maps = attend("similarity = 'dot'\n");
+  EXPECT_THAT(errors(maps + "[[figure]]\nkind = 'scaling'\ninput = 'maps'\n"),
+              ElementsAre("7: figure: input: figure scaling reads what bench makes (found 'maps', "
+                          "which is attend)"));
+  EXPECT_THAT(errors(maps + "[[embed]]\ninput = 'maps'\nsimilarity = 'dot'\n"),
+              ElementsAre(HasSubstr("6: embed: input: embed reads what dataset, embed, train")));
+}
+
 TEST_F(StudyFile, ValuesAreComparedWithTheInput) {
   EXPECT_THAT(errors(attend("similarity = 'umbral'\nradius = -1\nhead = 99\n")),
               ElementsAre(HasSubstr("5: maps: parameter radius"), HasSubstr("6: maps: --head 99")));

@@ -335,6 +335,7 @@ struct PairWithAFarAncestor : ShownExplorer {
     open_trace();
     document.edit("pair", [](Session& s) {
       s.cones.family = "umbral";
+      s.cones.model = "halfspace";
       s.locked = Focus{2, 6};
     });
     settle(viewport);
@@ -380,6 +381,7 @@ TEST(Explorer, ArrowsPointToUAndVOutsideOfTheViewAndBringThemBack) {
   REQUIRE_DISPLAY();
   ShownExplorer shown;
   shown.open_trace();
+  shown.document.edit("plane", [](Session& s) { s.cones.model = "halfspace"; });
   ExplorerViewport& viewport = shown.view.viewport();
   settle(viewport);
   EXPECT_FALSE(viewport.arrow("u") || viewport.arrow("v")) << "both are in view";

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "tests/widgets/driving.h"
+#include "tests/widgets/work.h"
 
 namespace conelab::desktop {
 namespace {
@@ -82,6 +83,17 @@ TEST(Workspace, AChangeWhileAnotherGroupOfTheFileIsOpenedIsReadThen) {
   open.rewrite();
   open.released = true;
   EXPECT_TRUE(wait_for([&] { return seen.size() == 2; })) << seen.size();
+}
+
+TEST(Workspace, ATraceIsFirstSeenInTheBallUnderItsOwnFamily) {
+  Work work;
+  EXPECT_EQ(work.document.session().cones.model, "halfspace");
+  work.open(CONELAB_SOURCE_DIR "/datasets/mammals_trace.h5", "/umbral/seed1");
+  EXPECT_EQ(work.document.session().cones.model, "ball");
+  EXPECT_EQ(work.document.session().cones.family, "umbral");
+  work.document.edit("model", [](Session& s) { s.cones.model = "halfspace"; });
+  work.open();
+  EXPECT_EQ(work.document.session().cones.model, "halfspace") << "as the user chose";
 }
 
 TEST(Workspace, StepsCountWhileALayerIsOpened) {
