@@ -17,7 +17,7 @@
 #include "core/files/atomic_file.h"
 #include "core/files/bench_file.h"
 #include "core/files/read_tensors.h"
-#include "core/similarity/table.h"
+#include "core/operators/operator.h"
 #include "core/study/attend_job.h"
 #include "core/study/call_json.h"
 #include "core/study/job_spec.h"
@@ -290,9 +290,7 @@ std::vector<std::string> embed_measures() {
   std::vector<std::string> names = {
       "nodes",       "map",         "map_neighbours", "mean_rank", "depth_correlation",
       "ancestor_f1", "held_out_f1", "loss",           "scale"};
-  for (const SimilarityRow& row : similarity_table()) {
-    for (const ParameterInfo& info : row.parameters) names.emplace_back(info.key);
-  }
+  for (const ParameterInfo& info : all_parameters()) names.emplace_back(info.key);
   return names;
 }
 

@@ -163,6 +163,8 @@ void add_own_call(const JobKind& kind, FieldValues& typed) {
   options.numbers = options.digest = false;
   options.attributes = own_call_attributes();
   const auto& spec = std::get<std::string>(input->second);
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(parse_input_spec(spec).path, none)) return;
   try {
     run_sandboxed(
         parse_input_spec(spec).path, {},

@@ -131,12 +131,15 @@ class SpecMaker {
     };
     if (std::ranges::any_of(faulty_, is_named)) return;
     const StudyChoice* cause = choice_of_text(used_, text);
+    const bool no_operator = cause == nullptr && takes_operator() && is_named("similarity");
+    const auto misspelt = std::ranges::find_if(used_, [&](const StudyChoice* choice) {
+      const bool near = !nearest_name(choice->name, {"similarity", "operator"}).empty();
+      return no_operator && choice->field == nullptr && near;
+    });
+    if (misspelt != used_.end()) return unknown_key(**misspelt, {});
     errors_.add(cause == nullptr ? block_.line : cause->line, block_.name + ": " + text);
-    if (cause != nullptr) {
-      faulty_.push_back(cause->name);
-    } else if (takes_operator() && is_named("similarity")) {
-      faulty_.emplace_back("similarity");
-    }
+    if (cause != nullptr) faulty_.push_back(cause->name);
+    if (no_operator) faulty_.emplace_back("similarity");
   }
 
   /// Returns the parameters that a job may have. Those of a call whose operator is unknown may be
@@ -194,8 +197,9 @@ class SpecMaker {
           choice.line,
           fmt::format("unknown key of {} '{}'{} (known: {})", block_.kind->name, choice.name,
                       nearest.empty() ? "" : "; did you mean '" + nearest + "'?",
-                      lacks_operator() ? join(fields) + ", and the parameters of its operator"
-                                       : join(known)));
+                      takes_operator() && (parameters.empty() || lacks_operator())
+                          ? join(fields) + ", and the parameters of its operator"
+                          : join(known)));
     }
     faulty_.push_back(choice.name);
     faulty_.push_back(nearest);

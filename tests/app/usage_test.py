@@ -33,7 +33,7 @@ class Usage(ProgramTest):
         self.fails(2, "--versoin", says="did you mean '--version'?")
 
     def test_missing_argument(self):
-        self.fails(2, "list", says="WHAT")
+        self.fails(2, "list", says="say what to list: similarities")
 
     def test_surplus_argument(self):
         self.fails(2, "list", "maps", "surplus", says="surplus")

@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <fstream>
 #include <string>
 
@@ -22,7 +25,8 @@ void read_call(std::string_view bytes) {
 
 /// Reads the bytes as a study, none of whose jobs is run.
 void check_study(std::string_view bytes) {
-  static const std::string path = "/dev/shm/conelab-fuzz-study.toml";
+  // Fuzzers that run beside each other have a file each.
+  static const std::string path = fmt::format("/dev/shm/conelab-fuzz-study-{}.toml", ::getpid());
   std::ofstream(path, std::ios::binary) << bytes;
   try {
     for (const bool quick : {false, true}) (void)read_study(path, quick);
