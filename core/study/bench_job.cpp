@@ -200,6 +200,15 @@ double seconds_of_sweep(const JobSpec& spec) {
   return seconds * (count + std::min<double>(count, sweep.controls)) / std::max(1.0, count);
 }
 
+std::vector<std::string> varied_axes(const JobSpec& spec) {
+  const Sweep sweep = sweep_of(spec);
+  std::vector<std::string> names;
+  for (const Axis& axis : axes()) {
+    if (sweep[axis].size() > 1) names.emplace_back(axis.name);
+  }
+  return names;
+}
+
 std::vector<JobField> axis_fields() {
   std::vector<JobField> fields;
   for (const Axis& axis : axes()) {
@@ -265,6 +274,7 @@ JobKind bench_job() {
           .check = check_benchmark,
           .measures = {"time", "time_cold", "flops", "throughput", "peak_share", "peak_bytes",
                        "extra_bytes", "error", "exponent"},
+          .case_keys = varied_axes,
           .seconds = seconds_of_sweep,
           .measures_time = true};
 }

@@ -118,6 +118,9 @@ struct JobKind {
   std::vector<std::string> endings = {".h5"};
   /// The numbers that tables of a report may show; empty: it is not known before.
   std::vector<std::string> measures = {};
+  /// Returns the keys that have several values within one result; the last one is that of the lines
+  /// along which exponents are. Null: none.
+  std::vector<std::string> (*case_keys)(const JobSpec& spec) = nullptr;
   /// Returns about how many seconds the job takes here; NaN where its input is not there yet. Null:
   /// unknown.
   double (*seconds)(const JobSpec& spec) = nullptr;

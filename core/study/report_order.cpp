@@ -96,6 +96,11 @@ ReportEntry parse_report_entry(const std::string& text, const std::vector<Report
   }
   for (const std::string& name : table.measures) {
     if (!block.measures.empty()) (void)index_of_name("measure", name, block.measures);
+    for (const std::string& key : block.case_keys) {
+      const bool along = name == "exponent" && key == axes().back().name;
+      if (along || std::ranges::find(table.keys, key) != table.keys.end()) continue;
+      misuse("'{}': {} has several values of {}; name that key too", text, block.name, key);
+    }
   }
   return table;
 }

@@ -46,6 +46,7 @@ struct ReportBlock {
   std::string name, kind;
   std::vector<nlohmann::ordered_json> sweeps = {};  ///< [job] The swept keys with their values.
   std::vector<std::string> measures = {};           ///< Those that it may have; empty: any.
+  std::vector<std::string> case_keys = {};          ///< JobKind::case_keys of all of its jobs.
 };
 
 /// Parses one entry. Throws misuse for an entry of another form, for a block that is not among

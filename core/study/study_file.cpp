@@ -83,12 +83,12 @@ class StudyReader {
         if (!key.node->is_table()) misuse("expected a table");
         const Json table = json_of(*key.node);
         if (key.name == "report") take_report(*key.node->as_table(), table);
-        quick_.update(key.name == "quick" ? table : table.value("quick", Json::object()));
-        const toml::node* quick = key.node->as_table()->get("quick");
-        if (key.name == "quick" || quick != nullptr) {
-          quick_line_ =
-              key.name == "quick" ? key.line : static_cast<int>(quick->source().begin.line);
-        }
+        const toml::node* quick =
+            key.name == "quick" ? key.node : key.node->as_table()->get("quick");
+        if (quick == nullptr) return;
+        if (!quick->is_table()) misuse("quick: expected a table");
+        quick_.update(json_of(*quick));
+        quick_line_ = key.name == "quick" ? key.line : static_cast<int>(quick->source().begin.line);
       } else {
         read_blocks(key);
       }
@@ -373,9 +373,14 @@ class StudyReader {
     const auto* order = root["report"]["order"].as_array();
     std::vector<ReportBlock> blocks;
     for (const Block& block : blocks_) {
-      blocks.push_back({block.name, block.kind->name, {}, block.kind->measures});
-      for (const std::size_t job : block.jobs)
+      blocks.push_back({block.name, block.kind->name, {}, block.kind->measures, {}});
+      for (const std::size_t job : block.jobs) {
         blocks.back().sweeps.push_back(study_.jobs[job].sweep);
+        if (block.kind->case_keys == nullptr || !study_.errors.empty()) continue;
+        for (const std::string& key : block.kind->case_keys(study_.jobs[job].spec)) {
+          blocks.back().case_keys.push_back(key);
+        }
+      }
     }
     std::vector<std::pair<int, ReportEntry>> entries;
     ReportNumbers numbers;

@@ -130,6 +130,13 @@ TEST_F(StudyFile, NoErrorOfABlockHidesAnother) {
               ElementsAre(HasSubstr("4: "), HasSubstr("8: ")));
 }
 
+TEST_F(StudyFile, QuickIsATable) {
+  for (const char* wrong : {"[report]\nquick = 3\n", "[report]\nquick = ['a']\n"}) {
+    EXPECT_THAT(errors(attend("similarity = 'dot'\n") + wrong),
+                ElementsAre(HasSubstr("quick: expected a table")));
+  }
+}
+
 TEST_F(StudyFile, AParameterIsThatOfTheOperatorsThatHaveIt) {
   const Study study = read(attend("similarity = ['dot', 'umbral']\nradius = 0.5\n"));
   ASSERT_THAT(names(study), ElementsAre("maps-dot", "maps-umbral"));
@@ -176,7 +183,7 @@ TEST_F(StudyFile, NumbersOfTheReportAreThoseOfItsTables) {
   const std::string blocks = attend("similarity = ['dot', 'umbral']\n") +
                              "[[bench]]\nname = 'cost'\nlengths = [16]\n[report]\norder = [";
   const std::string tables =
-      "'table: maps by similarity: output_mean', 'table: cost by operator, seq_len: time',";
+      "'table: maps by similarity: output_mean', 'table: cost by operator, pass, seq_len: time',";
   EXPECT_THAT(errors(blocks + tables +
                      "'text: {output_mean-dot} {maps-output_mean-umbral}',"
                      "'claim: a | {time-dot-16} <= 2 * {output_mean-umbral}']\n"),
@@ -190,6 +197,19 @@ TEST_F(StudyFile, NumbersOfTheReportAreThoseOfItsTables) {
       errors(blocks + "'table: maps by similarty: output_mean',"
                       "'table: cost by seq_length: time']\n"),
       ElementsAre(HasSubstr("did you mean 'similarity'?"), HasSubstr("did you mean 'seq_len'?")));
+}
+
+TEST_F(StudyFile, ATableNamesTheAxesOfABenchmark) {
+  const std::string cost =
+      "[[bench]]\nname = 'cost'\noperators = 'dot,umbral'\nlengths = [16, 32]\npasses = 'forward'\n"
+      "[report]\norder = [";
+  EXPECT_THAT(errors(cost + "'table: cost by operator, seq_len: time',"
+                            "'table: cost by operator: exponent']\n"),
+              IsEmpty());
+  EXPECT_THAT(errors(cost + "'table: cost by seq_len: time',\n'table: cost: exponent']\n"),
+              ElementsAre(HasSubstr("7: order: 'table: cost by seq_len: time': cost has several "
+                                    "values of operator; name that key too"),
+                          HasSubstr("8: ")));
 }
 
 TEST_F(StudyFile, TheSeedOfTheStudyIsThatOfJobsWithoutOne) {
