@@ -20,7 +20,7 @@ namespace conelab {
                                        const std::vector<std::string>& known);
 
 /// Returns where a text has the name as a word of its own, with `_` or with `-` within it; npos if
-/// it has not.
+/// there is none.
 [[nodiscard]] std::size_t find_word(const std::string& text, std::string name);
 
 /// Returns the names separated by commas: "a, b, c".

@@ -309,8 +309,14 @@ void read_mask(TensorSource& source, Input& input) {
         extents_text(array->extents), applied_unasked);
   }
   input.mask_sizes = *sizes;
+  if (array->element == Element::u8 || array->element == Element::boolean) {
+    input.mask = read_as<std::uint8_t>(source, *array);
+    for (std::uint8_t& allowed : input.mask) allowed = allowed != 0 ? 1 : 0;
+    return;
+  }
+  input.mask.reserve(static_cast<std::size_t>(array->count()));
   for (const double seen : read_integers(source, *array)) {
-    if (array->element != Element::u8 && seen != 0 && seen != 1) {
+    if (seen != 0 && seen != 1) {
       fail("{}: holds {} (expected 0 and 1 = seen{})", source.place("mask"), seen, applied_unasked);
     }
     input.mask.push_back(seen != 0 ? 1 : 0);
@@ -454,6 +460,18 @@ void read_everything(TensorSource& source, const Declared& declared, const Input
   read_attributes(source, options, input);
 }
 
+/// Sets what is known without reading numbers.
+void read_declared(TensorSource& source, const Declared& declared, const InputOptions& options,
+                   Input& input) {
+  if (declared.key) input.key.emplace().extents = declared.key->extents;
+  if (declared.value) input.value.emplace().extents = declared.value->extents;
+  if (input.format == FileFormat::npy) return;
+  for (const std::string& name : options.parameters) {
+    if (const auto array = source.find(name)) input.parameters[name].extents = array->extents;
+  }
+  read_attributes(source, options, input);
+}
+
 bool exists(const std::string& path) {
   struct stat status {};
   return ::stat(path.c_str(), &status) == 0;
@@ -560,8 +578,10 @@ Input read_input(const std::string& spec, const InputOptions& given) {
   if (!read_weights_instead(*source, layer, options, input)) {
     const Declared declared = find_tensors(*source, options, where, npy);
     input.query.extents = declared.query.extents;
-    if (!options.numbers && !npy) read_attributes(*source, options, input);
-    if (!options.numbers) return input;
+    if (!options.numbers) {
+      read_declared(*source, declared, options, input);
+      return input;
+    }
     input.remark = axes_remark(options, declared.query, source->place(declared.query.name));
     read_everything(*source, declared, options, input);
   }

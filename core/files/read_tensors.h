@@ -67,7 +67,7 @@ struct InputOptions : Reading {
   std::vector<std::string> attributes;
   bool digest = true;  ///< Whether to compute the SHA-256.
   /// If false, only what the file declares of q, k and v is checked, and of the result only the
-  /// sizes of the query and the attributes are set.
+  /// sizes of these and of the parameters, and the attributes, are set.
   bool numbers = true;
   std::function<void(std::uint64_t)> before_allocation;  ///< See SourceRules.
   /// See SourceRules. It is also polled while the SHA-256 is computed.

@@ -161,6 +161,10 @@ std::vector<std::string> changes_of(const ReportStudy& study, const JobContext& 
       if (error.kind() == ErrorKind::interrupted) throw;
       change = error.what();
     }
+    // Without the path, which depends on how the folder was named.
+    const std::string path = study.path(job);
+    const std::size_t at = change.find(path);
+    if (at != std::string::npos) change.replace(at, path.size(), study.label + ", " + job.name);
     if (!change.empty()) changes.push_back(std::move(change));
   }
   return changes;

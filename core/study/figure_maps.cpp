@@ -116,7 +116,7 @@ bool read_results(const FigureRequest& request, Map2d quantity, figure::FigureIn
     refuse_trace_keys(request, path,
                       result->title.empty() ? "a map" : "the map of " + result->title,
                       {"similarities", "arrays", "join", "beside", "beside_arrays", "beside_head",
-                       "beside_join", "special"});
+                       "beside_join", "special", "ancestors"});
     maps.panels.push_back(panel_of(*result, path, quantity, request));
     sources.insert(result->source);
     const std::size_t here = axis_of(result->map, "batch", path).size();
@@ -139,7 +139,8 @@ void read_maps(const FigureRequest& request, figure::FigureInput& input) {
   input.names.clear();
   for (const std::string& path : request.inputs) {
     const std::string group = parse_input_spec(path).group;
-    input.names.push_back(group.empty() ? stem_of(path) : group.substr(1));
+    const std::size_t slash = group.starts_with('/') ? 1 : 0;
+    input.names.push_back(group.empty() ? stem_of(path) : group.substr(slash));
   }
 }
 

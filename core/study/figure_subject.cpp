@@ -216,6 +216,9 @@ void add_traces(const FigureRequest& request, Map2d quantity, figure::FigureInpu
 }  // namespace
 
 void read_trace_maps(const FigureRequest& request, Map2d quantity, figure::FigureInput& input) {
+  if (!request.value("beside").empty() && request.value("ancestors") == "yes") {
+    misuse("-p ancestors=yes has no effect with beside");
+  }
   if (request.value("beside").empty() &&
       (request.inputs.size() > 1 || request.value("ancestors") == "yes")) {
     add_traces(request, quantity, input);

@@ -71,7 +71,7 @@ void from_trace(const FigureRequest& request, figure::FigureInput& input) {
       std::move(tree::head_trees(*plan, input_of_call, tokens, execution).front()));
   input.tokens =
       tokens == tree::Tokens::key ? trace->key_tokens(batch) : trace->query_tokens(batch);
-  input.edges = trace->edges;
+  if (input.tree->size == static_cast<std::size_t>(e.key)) input.edges = trace->edges;
   input.cone = call_from_text(similarity).similarity;
   input.caption = head_caption(source_caption(trace->model, trace->group), e.batch, request) +
                   ", " + call_title(with_numbers_of_head(call_from_text(similarity), head));

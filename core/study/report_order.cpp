@@ -95,7 +95,10 @@ ReportEntry parse_report_entry(const std::string& text, const std::vector<Report
     (void)index_of_name("swept key of " + block.name, key, keys);
   }
   for (const std::string& name : table.measures) {
-    if (!block.measures.empty()) (void)index_of_name("measure", name, block.measures);
+    const bool of_operator = name.starts_with("exponent_");  // A benchmark stores one for each.
+    if (!block.measures.empty() && !of_operator) {
+      (void)index_of_name("measure", name, block.measures);
+    }
     for (const std::string& key : block.case_keys) {
       const bool along = name == "exponent" && key == axes().back().name;
       if (along || std::ranges::find(table.keys, key) != table.keys.end()) continue;
@@ -139,7 +142,10 @@ void ReportNumbers::check(const ReportEntry& entry) const {
       if (close == std::string::npos) misuse("'{}': a {{ without }}", text);
       const std::string name = text.substr(at + 1, close - at - 1);
       const auto begins = [&](const std::string& beginning) { return name.starts_with(beginning); };
-      if (std::ranges::any_of(beginnings_, begins)) continue;
+      // A further study's label, or a counter, may follow.
+      const auto goes_on = [&](const std::string& known) { return name.starts_with(known + "-"); };
+      if (std::ranges::any_of(beginnings_, begins) || std::ranges::any_of(names_, goes_on))
+        continue;
       (void)index_of_name("number", name, names_);
     }
   };

@@ -42,8 +42,8 @@ std::string defaults_remark(const std::optional<Call>& own, const Call& call) {
     if (!call.parameters.contains(key)) missing += (missing.empty() ? "" : ", ") + key;
   }
   if (missing.empty()) return "";
-  return fmt::format("the input was made for {}; not given, with its default: {}", call_title(*own),
-                     missing);
+  return fmt::format("the input was made for {}, but its own value is not given for: {}",
+                     call_title(*own), missing);
 }
 
 }  // namespace conelab

@@ -93,12 +93,15 @@ namespace {
 
 /// Returns the edges of the file's group /hierarchy; none if it has no such group with n nodes.
 std::vector<std::array<std::int64_t, 2>> edges_of(const std::string& file, std::int64_t n,
-                                                  const Cancelled& cancelled) {
+                                                  const Cancelled& cancelled) try {
   const auto group = find_labelled_sandboxed(file, "hierarchy", {.cancelled = cancelled});
   if (!group) return {};
   Hierarchy hierarchy = hierarchy_of_group(*group, file + ": /hierarchy");
   if (hierarchy.size() != n) return {};
   return std::move(hierarchy.edges);
+} catch (const Error& error) {
+  if (error.kind() == ErrorKind::interrupted) throw;
+  return {};  // Another program's group of this name does not keep the trace from being read.
 }
 
 }  // namespace

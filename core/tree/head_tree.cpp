@@ -158,8 +158,9 @@ bool pads(const Plan& plan) {
 }
 
 /// Returns 1 for each token of a batch element that is padding under the masks of the call: beyond
-/// the length of its keys, or seen by no query under the input's own mask. That is known of keys;
-/// it holds for the queries if there are as many of them.
+/// the length of its keys, or under the input's own mask seen by no query in any head and, where
+/// the mask has rows for queries, seeing nothing itself. That is known of keys; it holds for the
+/// queries if there are as many of them.
 std::vector<std::uint8_t> padding_of(const Plan& plan, const AttentionInput<double>& input,
                                      Tokens tokens, std::int64_t batch) {
   const Extents& e = plan.extents;
@@ -173,12 +174,15 @@ std::vector<std::uint8_t> padding_of(const Plan& plan, const AttentionInput<doub
     if (!input.key_lengths.empty()) {
       padding[k] = key >= input.key_lengths[static_cast<std::size_t>(batch)];
     }
-    bool seen = input.allowed.empty();
-    for (std::int64_t row = 0; row < s.head * s.token && !seen; ++row) {
-      const std::int64_t first = (at(batch, s.batch) * s.head * s.token + row) * s.feature;
-      seen = input.allowed[static_cast<std::size_t>(first + at(key, s.feature))] != 0;
+    bool used = input.allowed.empty() || (s.token > 1 && e.query != e.key);
+    for (std::int64_t row = 0; row < s.head * s.token && !used; ++row) {
+      const std::int64_t begin = (at(batch, s.batch) * s.head * s.token + row) * s.feature;
+      const std::uint8_t* seen = input.allowed.data() + begin;
+      const bool own = s.token > 1 && row % s.token == key;
+      used = seen[at(key, s.feature)] != 0 ||
+             (own && std::count(seen, seen + s.feature, 0) < s.feature);
     }
-    if (!seen) padding[k] = 1;
+    if (!used) padding[k] = 1;
   }
   return padding;
 }

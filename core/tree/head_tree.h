@@ -7,9 +7,9 @@
 // logit replaces the depth.
 //
 // A token is undefined if its numbers are not finite or if it is padding: the mask `padding`
-// excludes it, or no query sees it under the input's own mask. Its depths are NaN; it has no
-// ancestors, descendants and common ancestors; and it merges last, at depth NaN. Padding neither
-// gives nor receives attention.
+// excludes it, or under the input's own mask no query sees it, nor it any key. Its depths are NaN;
+// it has no ancestors, descendants and common ancestors; and it merges last, at depth NaN. Padding
+// neither gives nor receives attention.
 #pragma once
 
 #include <cmath>

@@ -3,7 +3,7 @@ for (const table of document.querySelectorAll('table.sortable')) {
   [...table.tHead.rows[0].cells].forEach((head, column) => {
     // A button inside would keep print from repeating the heads on each page.
     head.tabIndex = 0;
-    head.onkeydown = event => { if (event.key === 'Enter') head.click(); };
+    head.onkeydown = event => { if (event.key === 'Enter' || event.key === ' ') { event.preventDefault(); head.click(); } };
     head.onclick = () => {
       const down = head.getAttribute('aria-sort') === 'ascending';
       for (const other of table.tHead.rows[0].cells) other.removeAttribute('aria-sort');

@@ -125,6 +125,11 @@ class Tree(ProgramTest):
                 self.assertTrue(np.isfinite(depth[batch][np.ix_(seen, seen)]).all())
                 self.assertTrue(np.isnan(depth[batch][~seen]).all())
 
+    def test_a_mask_without_a_diagonal_leaves_no_token_out(self):
+        path = self.folder / "strict.npz"
+        np.savez(path, q=np.random.default_rng(1).normal(size=(1, 1, 4, 2)), mask=np.tril(np.ones((4, 4), "u1"), -1))
+        self.assertNotIn("padding", self.ok("tree", path, "-o", self.folder / "t.h5", "-s", "umbral").out)
+
     def test_masks_mean_what_they_say(self):
         source, out = f"{TRACE}:/german/layer3", self.folder / "tree.h5"
         call = ("tree", source, "-o", out, "-s", "dot")

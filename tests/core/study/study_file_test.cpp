@@ -172,6 +172,27 @@ TEST_F(StudyFile, ValuesAreComparedWithTheInput) {
               ElementsAre(HasSubstr("5: maps: parameter gamma")));
 }
 
+TEST_F(StudyFile, SizesOfKeysAreThoseThatTheInputDeclares) {
+  // 8 heads of 3 queries on 2 heads of 6 keys: a grid of the keys has 6 cells.
+  const auto array = [&](const char* name, std::int64_t heads, std::int64_t n, std::int64_t begin) {
+    return fmt::format(R"("{}":{{"dtype":"F32","shape":[1,{},{},2],"data_offsets":[{},{}]}})", name,
+                       heads, n, begin, begin + 8 * heads * n);
+  };
+  const std::string header =
+      "{" + array("q", 8, 3, 0) + "," + array("k", 2, 6, 192) + "," + array("v", 2, 6, 288) + "}";
+  const auto length = static_cast<std::uint64_t>(header.size());
+  std::ofstream file(path("t.safetensors"), std::ios::binary);
+  file.write(reinterpret_cast<const char*>(&length), sizeof length);
+  file << header << std::string(384, '\0');
+  file.close();
+  const std::string block = "[[attend]]\ninput = 't.safetensors'\nsimilarity = 'dot'\n";
+  EXPECT_THAT(errors(block + "mask = ['causal']\n"), IsEmpty());
+  EXPECT_THAT(errors(block + "scale = '1,2,3,4,5,6,7,8'\n"), IsEmpty());
+  EXPECT_THAT(
+      errors(block + "scale = '1,2'\nhead = 8\n"),
+      ElementsAre(HasSubstr("4: attend: parameter scale"), HasSubstr("5: attend: --head 8")));
+}
+
 TEST_F(StudyFile, TheOperatorOfATraceNeedsNotBeNamed) {
   const std::string trace = CONELAB_SOURCE_DIR "/datasets/mammals_trace.h5:/umbral/seed1";
   const Study study = read("[[attend]]\ninput = '" + trace + "'\n");
