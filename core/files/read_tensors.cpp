@@ -309,13 +309,10 @@ void read_mask(TensorSource& source, Input& input) {
         extents_text(array->extents), applied_unasked);
   }
   input.mask_sizes = *sizes;
-  if (array->element == Element::u8 || array->element == Element::boolean) {
-    input.mask = read_as<std::uint8_t>(source, *array);
-    for (std::uint8_t& allowed : input.mask) allowed = allowed != 0 ? 1 : 0;
-    return;
-  }
-  input.mask.reserve(static_cast<std::size_t>(array->count()));
-  for (const double seen : read_integers(source, *array)) {
+  const bool bytes = array->element == Element::u8 || array->element == Element::boolean;
+  if (bytes) input.mask = read_as<std::uint8_t>(source, *array);
+  for (std::uint8_t& allowed : input.mask) allowed = allowed != 0 ? 1 : 0;
+  for (const double seen : bytes ? std::vector<double>() : read_integers(source, *array)) {
     if (seen != 0 && seen != 1) {
       fail("{}: holds {} (expected 0 and 1 = seen{})", source.place("mask"), seen, applied_unasked);
     }
@@ -460,16 +457,17 @@ void read_everything(TensorSource& source, const Declared& declared, const Input
   read_attributes(source, options, input);
 }
 
-/// Sets what is known without reading numbers.
-void read_declared(TensorSource& source, const Declared& declared, const InputOptions& options,
-                   Input& input) {
+/// Returns the input with what is known without reading numbers.
+Input read_declared(TensorSource& source, const Declared& declared, const InputOptions& options,
+                    Input input) {
   if (declared.key) input.key.emplace().extents = declared.key->extents;
   if (declared.value) input.value.emplace().extents = declared.value->extents;
-  if (input.format == FileFormat::npy) return;
+  if (input.format == FileFormat::npy) return input;
   for (const std::string& name : options.parameters) {
     if (const auto array = source.find(name)) input.parameters[name].extents = array->extents;
   }
   read_attributes(source, options, input);
+  return input;
 }
 
 bool exists(const std::string& path) {
@@ -578,10 +576,7 @@ Input read_input(const std::string& spec, const InputOptions& given) {
   if (!read_weights_instead(*source, layer, options, input)) {
     const Declared declared = find_tensors(*source, options, where, npy);
     input.query.extents = declared.query.extents;
-    if (!options.numbers) {
-      read_declared(*source, declared, options, input);
-      return input;
-    }
+    if (!options.numbers) return read_declared(*source, declared, options, std::move(input));
     input.remark = axes_remark(options, declared.query, source->place(declared.query.name));
     read_everything(*source, declared, options, input);
   }
