@@ -192,7 +192,7 @@ class SpecMaker {
     }
     const std::string nearest = nearest_name(choice.name, known);
     if (!errors_.has(choice.line)) {
-      // Of an unknown operator, all parameters that there are would be a long list.
+      // If the operator is unknown, the list of all parameters would be long, so it is left out.
       errors_.add(
           choice.line,
           fmt::format("unknown key of {} '{}'{} (known: {})", block_.kind->name, choice.name,

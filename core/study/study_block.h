@@ -66,7 +66,7 @@ class StudyErrors {
   std::vector<StudyError>& errors_;
 };
 
-/// What a job is made from.
+/// StudyMaking holds what a job is made from: its block and the value that each key takes.
 struct StudyMaking {
   const StudyBlock& block;
   const std::vector<StudyChoice>& choices;

@@ -124,7 +124,7 @@ TEST_F(StudyFile, NoErrorOfABlockHidesAnother) {
                      "colour = 3\nwidth = 'wide'\n"),
               ElementsAre(HasSubstr("3: input: "), HasSubstr("4: unknown key of figure 'colour'"),
                           HasSubstr("5: ")));
-  // What a block with errors makes is known to blocks that read it.
+  // A block with errors still has jobs, which other blocks read.
   EXPECT_THAT(errors(attend("similarity = 'dott'\n") +
                      "[[figure]]\nkind = 'heatmap'\ninput = 'maps'\nheadd = 1\n"),
               ElementsAre(HasSubstr("4: "), HasSubstr("8: ")));
