@@ -34,7 +34,7 @@ class FakeCase : public CaseExecutor {
     if (name == "throws") fail("no such luck\nin two lines");
     if (name == "hungry") throw std::bad_alloc();
     if (name == "chatty") std::puts("hello");
-    if (name == "slow") std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    if (name == "slow") std::this_thread::sleep_for(std::chrono::milliseconds(20));
     const auto ticks = std::chrono::steady_clock::now().time_since_epoch().count();
     const double t = 1e-9 * static_cast<double>(case_.number("seq_len") * case_.number("seq_len")) *
                      (1 + 1e-8 * static_cast<double>(ticks % 1000003));

@@ -206,16 +206,16 @@ TEST(BenchModel, ASpotTellsExactNumbers) {
   EXPECT_EQ(exported.rows[0][2], fmt::format("{:.6g}", first.time));
 }
 
-/// A sweep of 40 rounds.
-BenchChoice slow_sweep() {
+/// A sweep of two slow cases: 40 rounds can be finished, 4000 last until they are cancelled.
+BenchChoice slow_sweep(const char* rounds = "40") {
   BenchChoice choice = quick_sweep();
-  choice.rounds = "40";
+  choice.rounds = rounds;
   choice.names("operator") = {"slow"};
   return choice;
 }
 
 TEST(BenchModel, CurvesAppearWhileItRunsAndCancelKeepsThem) {
-  Bench bench(slow_sweep());
+  Bench bench(slow_sweep("4000"));
   bench.model.run();
   ASSERT_TRUE(wait_for([&] { return !bench.model.picture(300).spots.empty(); }));
   EXPECT_TRUE(bench.model.live());

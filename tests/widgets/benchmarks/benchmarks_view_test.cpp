@@ -159,7 +159,7 @@ std::pair<int, int> column_of(const QTableView& table, const char* title) {
 TEST(Benchmarks, ButtonsStayWhereTheyAreWhileTextsChange) {
   REQUIRE_DISPLAY();
   ShownBenchmarks shown;
-  shown.type("bench-rounds", "24");
+  shown.type("bench-rounds", "5000");
   const auto places = [&] {
     std::vector<QPoint> all;
     for (const char* name : {"bench-run", "bench-cancel", "bench-open", "bench-export"}) {
