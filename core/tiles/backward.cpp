@@ -189,12 +189,18 @@ class BackwardPass {
     Tiles<S> tiles(plan_, kernels_, shared.head, mask_, input_.key, index, saved_.column_lse);
     if (over_queries_) find_column_deltas(index, shared, work, tiles, stopped);
     for (std::int64_t block = 0; block < blocks_; ++block) {
-      const Cover cover = cover_of(tiles, work, block);
+      work.look_at(work.operands.tile());
+      Cover cover = cover_of(tiles, work, block);
       QueryGroup<T> group{};
       bool seen = false;
       if (cover != Cover::none) {
         group = group_of(index, shared, work.queries, block);
-        seen = tiles.sees_any(group, work.keys(), cover);
+        if (cover == Cover::partial) {
+          work.look_at(tiles.seen_part(group, work.keys()));
+          cover = cover_of(tiles, work, block);
+        }
+        seen = work.keys().count > 0 && cover != Cover::none &&
+               tiles.sees_any(group, work.keys(), cover);
         if (seen) run_pair_tile(index, shared, work, tiles, group, cover);
       }
       if (!wait_for_turn(shared, block, t, stopped)) return;
@@ -202,6 +208,7 @@ class BackwardPass {
       if (block + 1 == blocks_) add_bias_gradient(shared, work);
       shared.turn[static_cast<std::size_t>(block)].store(t + 1, std::memory_order_release);
     }
+    work.look_at(work.operands.tile());
     finish_keys(index, t, shared, work);
   }
 
@@ -235,7 +242,7 @@ class BackwardPass {
     const T* upstream = upstream_.extended(batch_of(index), head_of(index), group.first, group.rows,
                                            stride, w.upstream.data());
     kernels_.product(group.rows, columns, w.operands.width(), {upstream, stride, 1},
-                     w.operands.values(), w.slope.data(), columns, Store::replace);
+                     w.operands.values(w.first()), w.slope.data(), columns, Store::replace);
     mark_columns(w.operands.non_finite_values(), w.keys().first, w.keys().count, group.rows,
                  w.slope.data(), columns);
     if (shared.head.position_values().exist()) add_position_slopes(shared, w, group);
@@ -247,13 +254,13 @@ class BackwardPass {
     if (tanh_sum_) {
       w.query_grad.assign(static_cast<std::size_t>(group.rows * group.stride), T(0));
       kernels_.tanh_sum_slopes(group.rows, w.keys().count, shared.head.base_size() / 2, group.base,
-                               group.stride, w.operands.base(), group.stride, w.slope.data(),
-                               columns, w.query_grad.data(), w.key_grad.data());
+                               group.stride, w.base(), group.stride, w.slope.data(), columns,
+                               w.query_grad.data(), w.key_grads());
       return;
     }
     kernels_.product(w.keys().count, static_cast<int>(w.operands.base_stride()), group.rows,
-                     {w.slope.data(), 1, columns}, {group.base, group.stride, false},
-                     w.key_grad.data(), w.operands.base_stride(), Store::add);
+                     {w.slope.data(), 1, columns}, {group.base, group.stride, false}, w.key_grads(),
+                     w.operands.base_stride(), Store::add);
   }
 
   static void add_position_slopes(const BackwardHead<T>& shared, KeyWork<T>& w,
@@ -284,7 +291,7 @@ class BackwardPass {
   void add_value_grad(KeyWork<T>& w, const T* upstream, int rows) const {
     const auto stride = static_cast<int>(w.operands.value_stride());
     kernels_.product(w.keys().count, stride, rows, {w.tile.data(), 1, w.keys().columns},
-                     {upstream, stride, false}, w.value_grad.data(), stride, Store::add);
+                     {upstream, stride, false}, w.value_grads(), stride, Store::add);
   }
 
   /// Computes dV of the softmax over queries, and from it v_j.dV_j = sum_i w_ij dL/dw_ij.
@@ -334,12 +341,11 @@ class BackwardPass {
 
   /// Subtracts v_j.dV_j, with the scale of the backward pass, from dL/d(weight) of a tile.
   void subtract_column_deltas(std::int64_t index, KeyWork<T>& w, const QueryGroup<T>& group) const {
+    const T* delta = w.column_delta.data() + w.first();
     for (int r = 0; r < group.rows; ++r) {
       const T unit = upstream_.unit(batch_of(index), head_of(index), group.first + r);
       T* row = w.slope.data() + r * w.keys().columns;
-      for (int c = 0; c < w.keys().columns; ++c) {
-        row[c] -= unit * w.column_delta[static_cast<std::size_t>(c)];
-      }
+      for (int c = 0; c < w.keys().columns; ++c) row[c] -= unit * delta[c];
     }
   }
 
@@ -350,7 +356,7 @@ class BackwardPass {
       const auto at = static_cast<std::size_t>(pair.row * w.keys().columns + pair.column);
       pair.slope = std::exchange(w.slope[at], T(0));
       add_difference(group, pair, w, pair.slope,
-                     w.key_grad.data() + pair.column * w.operands.base_stride());
+                     w.key_grads() + pair.column * w.operands.base_stride());
     }
   }
 
@@ -359,7 +365,7 @@ class BackwardPass {
                              const KeyWork<T>& w, T factor, T* out) {
     if (factor == 0) return;
     const T* q = group.base + pair.row * group.stride;
-    const T* k = w.operands.base() + pair.column * group.stride;
+    const T* k = w.base() + pair.column * group.stride;
     for (std::ptrdiff_t i = 0; i < group.stride; ++i) out[i] += factor * (q[i] - k[i]);
   }
 
@@ -374,8 +380,8 @@ class BackwardPass {
         .inverse_sum = shared.scale.data() + group.first,
         .delta = shared.delta.data() + group.first,
         .query_slope = w.row_slope.data(),
-        .key_slope = w.key_slope.data(),
-        .far_key_slope = w.far_key_slope.data(),
+        .key_slope = w.key_slope.data() + w.first(),
+        .far_key_slope = w.far_key_slope.data() + w.first(),
         .constant_slope = w.sums.constant.data(),
         .logit_slope = w.logit_slope.empty() ? nullptr : w.logit_slope.data(),
     };
@@ -406,7 +412,7 @@ class BackwardPass {
   void take_margins(const QueryGroup<T>& group, KeyWork<T>& w) {
     std::fill(w.row_margin.begin(), w.row_margin.end(), T(0));
     kernels_.margins(w.slope.data(), w.keys().columns, group.rows, w.keys().columns,
-                     w.row_margin.data(), w.key_margin.data());
+                     w.row_margin.data(), w.key_margin.data() + w.first());
   }
 
   /// Waits until tile `t` may add to the block. Returns false if the run was stopped meanwhile.
@@ -429,8 +435,8 @@ class BackwardPass {
       std::transform(w.query_grad.begin(), w.query_grad.end(), out, out, std::plus<T>());
     } else {
       kernels_.product(group.rows, static_cast<int>(stride), w.keys().count,
-                       {w.slope.data(), w.keys().columns, 1}, w.operands.keys(), out, stride,
-                       Store::add);
+                       {w.slope.data(), w.keys().columns, 1}, w.operands.keys(w.first()), out,
+                       stride, Store::add);
     }
     for (const ClosePair<T>& pair : close_pairs) {
       add_difference(group, pair, w, -pair.slope, out + pair.row * stride);

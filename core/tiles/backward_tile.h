@@ -77,7 +77,15 @@ struct KeyWork {
   std::vector<T> row_slope, row_margin;  ///< [rows] dL/d(potential) and sum_j w_ij.
   ParameterSums sums;
 
+  /// The keys that are looked at: a part of the tile (Tiles::seen_part) that begins at column
+  /// `first()`. At first they are all.
   [[nodiscard]] const KeyTile<T>& keys() const { return keys_; }
+  [[nodiscard]] std::ptrdiff_t first() const { return keys_.first - operands.tile().first; }
+  void look_at(const KeyTile<T>& part) { keys_ = part; }
+  /// Returns the row of the first of these keys in key_grad or value_grad, or in the placed keys.
+  [[nodiscard]] T* key_grads() { return key_grad.data() + first() * operands.base_stride(); }
+  [[nodiscard]] T* value_grads() { return value_grad.data() + first() * operands.value_stride(); }
+  [[nodiscard]] const T* base() const { return operands.base() + first() * operands.base_stride(); }
 
  private:
   KeyTile<T> keys_;

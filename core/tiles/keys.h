@@ -74,12 +74,14 @@ class KeyOperands {
   [[nodiscard]] int width() const { return width_; }
   [[nodiscard]] std::ptrdiff_t value_stride() const { return value_stride_; }
   /// Return the packed values [width × columns] for dO V^T, and the packed keys [columns ×
-  /// base_stride] for W K.
-  [[nodiscard]] RightOperand<T> values() const {
-    return {value_panels_.data(), kernels_->packed_size(width_), true};
+  /// base_stride] for W K, from column `first` of the tile on, a multiple of column_multiple.
+  [[nodiscard]] RightOperand<T> values(std::ptrdiff_t first) const {
+    const std::ptrdiff_t panel = kernels_->packed_size(width_);
+    return {value_panels_.data() + first / kernels_->panel * panel, panel, true};
   }
-  [[nodiscard]] RightOperand<T> keys() const {
-    return {key_panels_.data(), kernels_->packed_size(tile().columns), true};
+  [[nodiscard]] RightOperand<T> keys(std::ptrdiff_t first) const {
+    return {key_panels_.data() + kernels_->packed_size(static_cast<int>(first)),
+            kernels_->packed_size(tile().columns), true};
   }
   /// Returns the keys whose values are not finite, in ascending order. Their packed values are 0.
   [[nodiscard]] const std::vector<std::int64_t>& non_finite_values() const {

@@ -32,6 +32,7 @@ KeyTile<Compute<S>> Tiles<S>::seen_part(const QueryGroup<T>& queries,
   part.values += first;
   part.norms += first;
   part.first += first;
+  if (part.base != nullptr) part.base += first * queries.stride;
   part.count = std::max(0, static_cast<int>(std::min<std::int64_t>(end, keys.count)) - first);
   part.columns = round_up(part.count, multiple);
   return part;
@@ -125,12 +126,12 @@ const Compute<S>* Tiles<S>::placed_keys(const KeyTile<T>& keys) {
 
 template <class S>
 bool Tiles<S>::sees_any(const QueryGroup<T>& queries, const KeyTile<T>& keys, Cover cover) {
-  if (cover == Cover::all) return true;
+  if (cover == Cover::all || !mask_->has_holes()) return true;
   sees_.resize(static_cast<std::size_t>(queries.rows) * static_cast<std::size_t>(keys.count));
   mask_->visible(
       {index_, queries.first, queries.first + queries.rows, keys.first, keys.first + keys.count},
       sees_.data());
-  return !mask_->has_holes() || std::ranges::find(sees_, 1) != sees_.end();
+  return std::ranges::find(sees_, 1) != sees_.end();
 }
 
 template <class S>
@@ -143,17 +144,18 @@ void Tiles<S>::subtract_columns(const KeyTile<T>& keys, T* row) const {
 }
 
 template <class S>
-void Tiles<S>::hide(int query, int count, T* row) const {
+void Tiles<S>::hide(const QueryGroup<T>& queries, int query, const KeyTile<T>& keys, T* row) const {
   constexpr T hidden = -std::numeric_limits<T>::infinity();
-  const std::uint8_t* sees = sees_.data() + static_cast<std::ptrdiff_t>(query) * count;
   if (mask_->has_holes()) {
-    for (int c = 0; c < count; ++c) row[c] = sees[c] != 0 ? row[c] : hidden;
+    const std::uint8_t* sees = sees_.data() + static_cast<std::ptrdiff_t>(query) * keys.count;
+    for (int c = 0; c < keys.count; ++c) row[c] = sees[c] != 0 ? row[c] : hidden;
     return;
   }
-  const std::uint8_t* begin = std::find(sees, sees + count, 1);
-  const std::uint8_t* end = std::find(begin, sees + count, 0);
-  std::fill(row, row + (begin - sees), hidden);
-  std::fill(row + (end - sees), row + count, hidden);
+  const KeyRange seen = mask_->range(index_, queries.first + query);
+  const auto begin = std::clamp<std::int64_t>(seen.begin - keys.first, 0, keys.count);
+  const auto end = std::clamp<std::int64_t>(seen.end - keys.first, begin, keys.count);
+  std::fill(row, row + begin, hidden);
+  std::fill(row + end, row + keys.count, hidden);
 }
 
 template <class S>
@@ -175,7 +177,7 @@ Addend<Compute<S>> Tiles<S>::addend(const QueryGroup<T>& queries, const KeyTile<
     }
     if (column_lse_ != nullptr) subtract_columns(keys, row);
     std::fill(row + keys.count, row + keys.columns, -std::numeric_limits<T>::infinity());
-    if (cover != Cover::all) hide(r, keys.count, row);
+    if (cover != Cover::all) hide(queries, r, keys, row);
   }
   return {addend_.data(), keys.columns};
 }

@@ -161,7 +161,7 @@ class Tiles {
   /// Subtracts the columns' log-sum-exps from a row of biases.
   void subtract_columns(const KeyTile<T>& keys, T* row) const;
   /// Sets the numbers of the keys that a query of the tile does not see to -inf.
-  void hide(int query, int count, T* row) const;
+  void hide(const QueryGroup<T>& queries, int query, const KeyTile<T>& keys, T* row) const;
   /// Returns the biases and masks of a tile.
   [[nodiscard]] Addend<T> addend(const QueryGroup<T>& queries, const KeyTile<T>& keys, Cover cover);
   /// Returns bounds of the last measures, which were those of a tile with this cover.
