@@ -132,6 +132,26 @@ class Compiled(unittest.TestCase):
                     torch.testing.assert_close(a, b)
 
 
+class Watched(unittest.TestCase):
+    def test_what_watches_calls_sees_operators(self):
+        q = tokens(2, 5, D)
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+            attention(q.detach())
+            attention(q).sum().backward()
+        names = {event.name for event in profile.events()}
+        self.assertLessEqual({"conelab::forward", "conelab::attention", "conelab::backward"}, names)
+        with torch._subclasses.FakeTensorMode() as mode:
+            fake = mode.from_tensor(q)
+            self.assertEqual(attention(fake).shape, q.shape)
+            self.assertIs(type(attention(fake.detach())), torch._subclasses.FakeTensor)
+
+        class Named(torch.Tensor):
+            pass
+
+        self.assertTrue(torch.equal(attention(q.detach().as_subclass(Named)).as_subclass(torch.Tensor),
+                                    attention(q.detach())))
+
+
 class Types(unittest.TestCase):
     def test_half_types_and_autocast(self):
         wide = tokens(2, 6, 8)
@@ -209,13 +229,15 @@ class Cost(unittest.TestCase):
         """Prints the microseconds of processor time of a call at n = 16, with the engine's own; 40
         more are wanted, and 100 accepted of a machine that is shared."""
         x = torch.randn(1, 1, 16, 16)
+        learnt = x.clone().requires_grad_()
         (plan, *_), inputs = conelab.torch._bound((x, x, x), "|penumbral")
         memory = torch.empty_like(x)
         out = conelab.torch._tensor("output", memory)
         best = {}
         for name, run in (("engine", lambda: plan.forward(inputs, [out], 1)),
                           ("numpy", lambda: conelab.attention(x.numpy(), threads=1)),
-                          ("torch", lambda: attention(x, threads=1))):
+                          ("torch", lambda: attention(x, threads=1)),
+                          ("gradient", lambda: attention(learnt, threads=1))):
             run()
             times = []
             for _ in range(30):
@@ -226,6 +248,7 @@ class Cost(unittest.TestCase):
             best[name] = min(times) * 1e6
         print("µs of a call at n = 16:", {name: round(t, 1) for name, t in best.items()})
         self.assertLess(best["torch"] - best["engine"], 100)
+        self.assertLess(best["gradient"] - best["engine"], 100)
 
 
 if __name__ == "__main__":
