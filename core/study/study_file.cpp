@@ -100,6 +100,7 @@ class StudyReader {
     for (const Key& key : keys_of(table)) {
       at_line(key.line, "", [&] {
         (void)index_of_name("key of [report]", key.name, {"order", "quick"});
+        if (key.name == "order" && !key.node->is_array()) misuse("order: expected a list of texts");
       });
     }
   }

@@ -154,6 +154,8 @@ TEST_F(StudyFile, TheReportHasItsOwnKeysAndClaimsARelation) {
                           HasSubstr("7: order: 'claim: a | b | c': its relation has none of"),
                           HasSubstr("8: order: 'table: maps by x: y': maps sweeps no key"),
                           HasSubstr("8: order: unknown number 'z-1'")));
+  EXPECT_THAT(errors(attend("similarity = 'dot'\n") + "[report]\norder = 'maps'\n"),
+              ElementsAre(HasSubstr("6: order: expected a list of texts")));
 }
 
 TEST_F(StudyFile, ABlockReadsWhatItsInputMakes) {
