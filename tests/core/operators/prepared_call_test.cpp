@@ -4,7 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <algorithm>
+#include <span>
 
 #include "core/base/error.h"
 #include "tests/core/tiles/cases.h"
@@ -58,7 +59,7 @@ struct Results {
 
 template <class Number>
 bool same(const std::vector<Number>& a, const std::vector<Number>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(Number)) == 0;
+  return std::ranges::equal(std::as_bytes(std::span(a)), std::as_bytes(std::span(b)));
 }
 
 /// An input, and views of its tensors.
