@@ -152,6 +152,16 @@ class Watched(unittest.TestCase):
                                     attention(q.detach())))
 
 
+    def test_other_places_signs_and_traces_change_nothing(self):
+        q = tokens(2, 5, D).detach()
+        expected = attention(q)
+        with torch.device("meta"):
+            self.assertTrue(torch.equal(attention(q), expected))
+        self.assertTrue(torch.equal(attention(torch._neg_view(q)), attention(-q)))
+        traced = torch.jit.trace(lambda x: attention(x) * 1, q)
+        self.assertTrue(torch.equal(traced(2 * q), attention(2 * q)))
+
+
 class Types(unittest.TestCase):
     def test_half_types_and_autocast(self):
         wide = tokens(2, 6, 8)

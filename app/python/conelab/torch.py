@@ -80,14 +80,15 @@ def _bound(tensors, text, fake=False):
 
 def _results(declared):
     """New memory for results, and the engine's tensors over it."""
-    memory = [torch.empty(shape, dtype=_DTYPES[element]) for _, element, shape, _ in declared]
+    memory = [torch.empty(shape, dtype=_DTYPES[element], device="cpu")
+              for _, element, shape, _ in declared]
     return memory, [(name, x.data_ptr(), element, shape, strides)
                     for x, (name, element, shape, strides) in zip(memory, declared)]
 
 
 def _as_outputs(memory):
     if len(memory) == 1:
-        return memory[0], torch.empty(0), []
+        return memory[0], memory[0].new_empty(0), []
     return memory[0], memory[1], list(memory[2:])
 
 
@@ -100,7 +101,7 @@ def _forward(q, k, v, extra, text, threads, saves):
 
 def _fake_forward(q, k, v, extra, text, threads, saves):
     (_, of_forward, _), _ = _bound((q, k, v, *extra), text, fake=True)
-    return _as_outputs([torch.empty(shape, dtype=_DTYPES[element])
+    return _as_outputs([torch.empty(shape, dtype=_DTYPES[element], device=q.device)
                         for _, element, shape, _ in (of_forward if saves else of_forward[:2])])
 
 
@@ -121,23 +122,24 @@ def _gradient(found, of):
     if found is not None and found.shape == of.shape and found.dtype == of.dtype:
         return found
     if found is None:
-        return torch.zeros(of.shape, dtype=of.dtype if of.is_floating_point() else torch.float32)
+        return torch.zeros_like(of, dtype=of.dtype if of.is_floating_point() else torch.float32)
     if found.numel() != of.numel():  # One number for all heads was given as several equal ones.
         raise ValueError(f"a gradient has {found.numel()} numbers for {of.numel()}")
     return found.to(of.dtype).reshape(of.shape)
 
 
 def _fake_backward(grad, q, k, v, extra, output, lse, saved, text, threads):
-    return [torch.empty(x.shape, dtype=x.dtype if x.is_floating_point() else torch.float32)
+    return [torch.empty(x.shape, dtype=x.dtype if x.is_floating_point() else torch.float32,
+                        device=x.device)
             for x in (q, k, v, *extra)]
 
 
 class _Differentiable(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, passes, q, k, v, text, threads, *extra):
+    def forward(ctx, compute, q, k, v, text, threads, *extra):
         ctx.set_materialize_grads(False)
-        output, lse, saved = passes[0](q, k, v, extra, text, threads, True)
-        ctx.passes, ctx.text, ctx.threads, ctx.count = passes, text, threads, len(extra)
+        output, lse, saved = compute(q, k, v, extra, text, threads, True)
+        ctx.text, ctx.threads, ctx.count = text, threads, len(extra)
         ctx.mark_non_differentiable(lse, *saved)
         ctx.save_for_backward(q, k, v, *extra, output, lse, *saved)
         return output, lse, *saved
@@ -149,24 +151,28 @@ class _Differentiable(torch.autograd.Function):
             return (None,) * (6 + ctx.count)
         q, k, v, *rest = ctx.saved_tensors
         extra, (output, lse, *saved) = rest[:ctx.count], rest[ctx.count:]
-        slopes = ctx.passes[1](grad, q, k, v, extra, output, lse, saved, ctx.text, ctx.threads)
+        compute = _backward_pass if _is_watched((grad, q, k, v, *extra)) else _backward
+        slopes = compute(grad, q, k, v, extra, output, lse, saved, ctx.text, ctx.threads)
         of_extra = (g if x.is_floating_point() else None for g, x in zip(slopes[3:], extra))
         return None, slopes[0], slopes[1], slopes[2], None, None, *of_extra
 
 
-def _differentiable(passes, q, k, v, extra, text, threads, saves):
+def _differentiable(compute, q, k, v, extra, text, threads, saves):
     if not saves:
-        return passes[0](q, k, v, extra, text, threads, False)
-    return _as_outputs(_Differentiable.apply(passes, q, k, v, text, threads, *extra))
+        return compute(q, k, v, extra, text, threads, False)
+    return _as_outputs(_Differentiable.apply(compute, q, k, v, text, threads, *extra))
 
 
 def _is_watched(tensors):
-    """Whether PyTorch must see a call as an operator: it is compiled, transformed or recorded, or its
-    tensors are not plain ones."""
+    """Whether PyTorch must see a call as an operator: it is compiled, transformed, traced or recorded,
+    a mode is on, or its tensors are no plain ones of the CPU."""
     return (torch.compiler.is_compiling() or torch._C._len_torch_dispatch_stack() > 0
+            or torch._C._len_torch_function_stack() > 0
             or torch._C._are_functorch_transforms_active()
+            or torch._C._get_tracing_state() is not None
             or torch.autograd.profiler._is_profiler_enabled
-            or any(type(x) is not Tensor and type(x) is not torch.nn.Parameter for x in tensors))
+            or any((type(x) is not Tensor and type(x) is not torch.nn.Parameter)
+                   or not x.is_cpu or x.is_neg() for x in tensors))
 
 
 def _refuse_vmap(*_):
@@ -196,9 +202,9 @@ _backward_pass = _define(
     "Tensor lse, Tensor[] saved, str text, int threads) -> Tensor[]", _backward, _fake_backward)
 # The same as `forward`, with gradients if `saves`.
 _attention = _define("attention", _SCHEMA, _forward, _fake_forward)
-_LIBRARY.impl("attention", functools.partial(_differentiable, (_forward_pass, _backward_pass)),
+_LIBRARY.impl("attention", functools.partial(_differentiable, _forward_pass),
               "Autograd")
-_plain_attention = functools.partial(_differentiable, (_forward, _backward))
+_plain_attention = functools.partial(_differentiable, _forward)
 
 
 def attention(q, k=None, v=None, *, similarity=None, operator=None, mask=None, lengths=None,
