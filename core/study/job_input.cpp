@@ -85,13 +85,6 @@ std::vector<std::string> call_keys(const JobSpec& spec) {
 
 void claim_output(const AttendJob& job, const std::string& kind, const std::string& command,
                   const std::function<bool()>& cancelled) {
-  for (const std::string& spec : {job.input, job.query, job.key, job.value}) {
-    if (spec.empty()) continue;
-    std::error_code none;  // A file that does not exist is not an input that could be lost.
-    if (std::filesystem::equivalent(parse_input_spec(spec).path, job.output, none)) {
-      misuse("{}: is an input too, and would be lost; give -o another name", job.output);
-    }
-  }
   check_replaceable_result(job.output, kind, command, {.cancelled = cancelled});
   probe_writable(job.output);
 }

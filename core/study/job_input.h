@@ -30,10 +30,9 @@ void check_declared_input(const JobSpec& spec);
 /// the input names as its own (own_call.h), if it does. Parameters that are typed remain.
 void add_own_call(const JobKind& kind, FieldValues& typed);
 
-/// Checks that the job's output may be replaced, and that it can be written. Throws misuse if it is
-/// one of the inputs, or if a file lies there that is not a result of the kind `kind`, which
-/// `command` writes. Throws a failure if it cannot be written, and interrupted once `cancelled`
-/// returns true.
+/// Checks that the job's output may be replaced, and that it can be written. Throws misuse if a
+/// file lies there that is not a result of the kind `kind`, which `command` writes. Throws a
+/// failure if it cannot be written, and interrupted once `cancelled` returns true.
 void claim_output(const AttendJob& job, const std::string& kind, const std::string& command,
                   const std::function<bool()>& cancelled);
 

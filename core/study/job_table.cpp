@@ -79,8 +79,24 @@ const std::vector<JobKind>& job_table() {
 
 const JobKind& job_named(const std::string& name) { return row_named("job", job_table(), name); }
 
+namespace {
+
+void keep_inputs(const JobSpec& spec) {
+  const JobField* field = find_field(*spec.kind, FieldKind::output);
+  const std::string output = field == nullptr ? "" : spec.text(field->name);
+  for (const std::string& file : files_read(spec)) {
+    std::error_code none;  // A file that does not exist is no input that could be lost.
+    if (std::filesystem::equivalent(parse_input_spec(file).path, output, none)) {
+      misuse("{}: is an input too, and would be lost; give -o another name", output);
+    }
+  }
+}
+
+}  // namespace
+
 JobReport run_job(const JobSpec& spec, const JobContext& context) {
   check_spec(spec);
+  keep_inputs(spec);
   std::vector<std::string> remarks;
   JobContext own = context;
   own.remark = [&](const std::string& text) {

@@ -261,11 +261,7 @@ void write_result(const JobSpec& spec, const RankResult& result, const Hierarchy
 }
 
 void claim_rank_output(const JobSpec& spec, const JobContext& context) {
-  const std::string input = parse_input_spec(spec.text("input")).path;
   const std::string output = spec.text("output");
-  if (std::error_code none; std::filesystem::equivalent(input, output, none)) {
-    misuse("{}: is the input too, and would be lost; give -o another name", output);
-  }
   check_replaceable_result(output, "rank", "rank", {.cancelled = context.cancelled});
   probe_writable(output);
 }

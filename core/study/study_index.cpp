@@ -103,6 +103,7 @@ StudyIndex read_index(const std::string& folder) {
                      json.at("machine"),
                      json.at("report"),
                      {}};
+    if (index.report.contains("order")) (void)index.report["order"].get<std::vector<std::string>>();
     for (const Json& job : json.at("jobs")) index.jobs.push_back(record_from_json(job));
     return index;
   });

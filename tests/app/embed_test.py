@@ -72,6 +72,14 @@ class Embed(ProgramTest):
             held_out = file["hierarchy/held_out"][:]
         self.assertEqual(held_out.shape, (15, 2))  # Of 34 − 14 further pairs, 5 are trained.
 
+    def test_an_input_is_no_output(self):
+        self.embed("--method", "construction", "-p", "dim=2")
+        before = self.out.read_bytes()
+        for command in ("embed", "train"):
+            self.fails(2, command, self.out, "-o", self.out, "--similarity", "penumbral",
+                       says="is an input too")
+        self.assertEqual(self.out.read_bytes(), before)
+
     def test_errors_are_one_line(self):
         self.fails(2, "embed", self.data, "-o", self.out, says="--similarity")
         self.fails(2, "embed", self.data, "-o", self.out, "-s", "umbra", says="did you mean 'umbral'")

@@ -79,7 +79,7 @@ class Rank(ProgramTest):
         self.fails(2, "rank", path, "--similarities", "dott", says="dott is no similarity")
         self.fails(2, "rank", path, "--dims", "0..3", says="--dims")
         self.fails(2, "rank", path, "--time-limit", "0", says="the time limit must be positive")
-        self.fails(2, "rank", path, "-o", path, says="is the input too")
+        self.fails(2, "rank", path, "-o", path, says="is an input too")
         other = self.folder / "other.h5"
         with h5py.File(other, "w") as file:
             file["q"] = np.zeros((3, 2))
