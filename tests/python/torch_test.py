@@ -110,6 +110,8 @@ class Gradients(unittest.TestCase):
             slope.sum().backward()
         with self.assertRaisesRegex(NotImplementedError, "vmap"):
             torch.vmap(attention)(torch.randn(3, 2, 5, D))
+        with self.assertRaises((NotImplementedError, RuntimeError)):
+            torch.func.jvp(attention, (q.detach(),), (q.detach(),))
 
 
 class Compiled(unittest.TestCase):

@@ -228,7 +228,8 @@ def attention(q, k=None, v=None, *, similarity=None, operator=None, mask=None, l
         _check(name, x)
     text = ",".join(extra) + "|" + call_text(similarity, operator, names, words)
     tensors = list(extra.values())
-    saves = torch.is_grad_enabled() and any(x.requires_grad for x in (q, k, v, *tensors))
+    saves = (torch.is_grad_enabled() and any(x.requires_grad for x in (q, k, v, *tensors))
+             or torch.autograd.forward_ad._current_level >= 0)  # Then PyTorch refuses the call.
     if _is_watched((q, k, v, *tensors)):
         compute = _attention if saves else _forward_pass
     else:  # An operator costs 6 microseconds of a small call, with a gradient 17.
