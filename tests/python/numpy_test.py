@@ -151,6 +151,7 @@ class Errors(unittest.TestCase):
                 ({"k": tokens(2, 3, 3, 8)}, "groups of equal size"),
                 ({"mask": np.ones((3, 4), bool)}, "mask"),
                 ({"mask": np.ones(3, bool)}, "mask has 1 axes"),
+                ({"lengths": [1, 2]}, "padding"),
                 ({"mask": "padding", "lengths": [1, 2, 3]}, "lengths"),
                 ({"mask": "padding", "lengths": [1, 9]}, "length"),
                 ({"similarity": "multiplicative", "W": tokens(3, 3)}, "W"),

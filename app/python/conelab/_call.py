@@ -56,6 +56,12 @@ def split_mask(mask):
     return names, arrays[0] if arrays else None
 
 
+def check_lengths(lengths, masks):
+    names = [masks] if isinstance(masks, str) else masks or []
+    if lengths is not None and "padding" not in names:
+        raise ValueError("lengths is read by mask padding only")
+
+
 @functools.lru_cache(maxsize=256)
 def plan_of(text, signature):
     """The plan of a call for tensors of these names, elements and sizes."""
@@ -104,6 +110,7 @@ class Prepared:
 
     def __init__(self, q, k, v, similarity, operator, mask, lengths, keywords, threads):
         names, seen = split_mask(mask)
+        check_lengths(lengths, names)
         arrays = {"q": q, "k": k, "v": v, "mask": seen, "lengths": lengths}
         self.arrays = {name: np.asarray(a) for name, a in arrays.items() if a is not None}
         for name in [key for key, value in keywords.items()

@@ -11,7 +11,8 @@ import functools
 import torch
 from torch import Tensor
 
-from ._call import TENSOR_NAMES, call_text, dense_strides, plan_of, result_shape, split_mask
+from ._call import (TENSOR_NAMES, call_text, check_lengths, dense_strides, plan_of, result_shape,
+                    split_mask)
 
 _ELEMENTS = {torch.float64: 0, torch.float32: 1, torch.float16: 2, torch.bfloat16: 3,
              torch.int64: 4, torch.uint8: 5, torch.bool: 5}
@@ -215,6 +216,7 @@ def attention(q, k=None, v=None, *, similarity=None, operator=None, mask=None, l
     k = q if k is None else k
     v = k if v is None else v
     names, seen = split_mask(mask)
+    check_lengths(lengths, names)
     extra = {name: x for name, x in (("mask", seen), ("lengths", lengths)) if x is not None}
     words = {}
     for key, value in parameters.items():
