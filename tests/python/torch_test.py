@@ -108,6 +108,9 @@ class Gradients(unittest.TestCase):
         (slope,) = torch.autograd.grad(attention(q).square().sum(), q, create_graph=True)
         with self.assertRaisesRegex(RuntimeError, "differentiate twice"):
             slope.sum().backward()
+        (slope,) = torch.autograd.grad(attention(q).sum(), q, create_graph=True)
+        with self.assertRaisesRegex(RuntimeError, "differentiate twice"):
+            slope.square().sum().backward()
         with self.assertRaisesRegex(NotImplementedError, "vmap"):
             torch.vmap(attention)(torch.randn(3, 2, 5, D))
         with self.assertRaises((NotImplementedError, RuntimeError)):

@@ -146,8 +146,18 @@ class _Differentiable(torch.autograd.Function):
         return output, lse, *saved
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx, grad, *_):
+        slopes = _Differentiable.slopes(ctx, grad)
+        if not torch.is_grad_enabled() or torch.compiler.is_compiling():
+            return slopes
+        # Whoever differentiates these gradients is told that they cannot be, whatever they depend on.
+        stop = torch._C._functions.DelayedError("conelab has no second derivatives: this would "
+                                                "differentiate twice", len(slopes))
+        return stop(*[x if x is None else x.detach().requires_grad_() for x in slopes])
+
+    @staticmethod
+    @torch.no_grad()
+    def slopes(ctx, grad):
         if grad is None:  # Nothing depends on the output.
             return (None,) * (6 + ctx.count)
         q, k, v, *rest = ctx.saved_tensors
