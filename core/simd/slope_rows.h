@@ -1,6 +1,7 @@
 // Computes the weights and dL/d(measure) of a tile, row by row, given measures and dL/d(weight).
 #pragma once
 
+#include <limits>
 #include <type_traits>
 
 #include "core/simd/tail_rows.h"
@@ -74,12 +75,15 @@ HWY_INLINE void slope_row(const SlopeTile<T>& t, int r, const Pack<T, slope_vect
   const T reference = t.reference[r], inverse_sum = t.inverse_sum[r], delta = t.delta[r];
   using Part = decltype(slope_of<S, far>(P(0), query, key, constants));
   SlopeSums<T, std::extent_v<decltype(Part::constant)>> sums;
+  [[maybe_unused]] const P hidden(-std::numeric_limits<T>::infinity());
   for (int c = 0; c < t.score.columns; c += P::size) {
     load_key<S>(t.score.key_values, t.score.key_stride, c, key);
     Part part = slope_of<S, far>(P::load(tile + c), query, key, constants);
     P logit = part.logit;
     if constexpr (biased) logit = add_bias(logit, t.score.addend + r * t.score.addend_stride + c);
-    const P weight = Law::weight(rounded(logit), reference, inverse_sum);
+    P weight = Law::weight(rounded(logit), reference, inverse_sum);
+    // A row that sees a token that is not finite has the reference NaN.
+    if constexpr (biased) weight = select(logit == hidden, P(0), weight);
     P upstream = Law::slope(weight, P::load(slope + c), delta);
     weight.store(tile + c);
     // A masked pair has weight 0; its slope is 0 even where dL/dweight or the formula is not

@@ -144,6 +144,22 @@ TEST_P(NanInput, OfAKeySpoilsTheRowsThatSeeIt) {
   expect_other_rows_kept(run(call, input).forward.output, clean, touched);
 }
 
+TEST_P(NanInput, OfAQueryLeavesTheGradientsOfKeysThatItDoesNotSee) {
+  const auto plan = resolve(call, extents);
+  const auto gradients = [&] { return backward(*plan, input, forward(*plan, input)); };
+  const Backward<double> before = gradients();
+  input.query.owned().at(0, 0, 33, 1) = nan;
+  const Backward<double> after = gradients();
+  for (std::int64_t j = 34; j < 70; ++j) {
+    for (std::int64_t c = 0; c < 4; ++c) {
+      EXPECT_NEAR(after.key.at(0, 0, j, c), before.key.at(0, 0, j, c), 1e-12) << j << " " << c;
+    }
+    for (std::int64_t c = 0; c < 3; ++c) {
+      EXPECT_NEAR(after.value.at(0, 0, j, c), before.value.at(0, 0, j, c), 1e-12) << j << " " << c;
+    }
+  }
+}
+
 /// Where the last coordinate is read: x_t of the hyperboloid follows from the others.
 class NanHeight : public NanInput {};
 
