@@ -30,8 +30,9 @@ class StridedTensor4 : private Tensor4<T> {
   StridedTensor4() = default;
   /// Owns a dense tensor.
   StridedTensor4(Tensor4<T> dense) : Tensor4<T>(std::move(dense)) {}
-  /// Views the numbers at `data`. A stride is 0 or at least the number of features. `check_input`
-  /// checks this, and that `data` is not null where there are numbers.
+  /// Views the numbers at `data`. A stride is 0, or at least the number of features forwards or
+  /// backwards (negative). `check_input` checks this, and that `data` is not null where there are
+  /// numbers.
   StridedTensor4(const T* data, Shape4 sizes, Strides4 strides)
       : is_view_(true), view_(data), strides_(strides) {
     shape = sizes;

@@ -30,7 +30,7 @@ void check_memory(const char* name, const StridedTensor4<T>& tensor) {
   }
   const Strides4 strides = tensor.strides();
   const auto check_axis = [&](const char* axis, std::int64_t count, std::int64_t stride) {
-    if (count <= 1 || stride == 0 || stride >= s.feature) return;
+    if (count <= 1 || stride == 0 || std::abs(stride) >= s.feature) return;
     misuse("the {} of {} overlap (expected a stride of 0 or of at least {} numbers, found {})",
            axis, name, s.feature, stride);
   };

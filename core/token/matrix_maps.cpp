@@ -82,7 +82,9 @@ void gat_back(const TokenBlock<T>& b, const T* upstream, T* dx, PartValues& grad
       RowMatrixView<T>(upstream, b.x.count, 2).col(b.is_query ? 0 : 1).template cast<double>();
   Eigen::Map<RowMatrix<T>>(dx, b.x.count, b.x.columns) =
       (up * gat_direction(b).transpose()).template cast<T>();
-  const Eigen::VectorXd by_direction = x.template cast<double>().transpose() * up;
+  // Eigen chooses the order of the sums by the stride of the tokens; a dense copy has one order.
+  const RowMatrix<double> wide = x.template cast<double>();
+  const Eigen::VectorXd by_direction = wide.transpose() * up;
   auto by_a = half_of(gradient.tensor[1], b.is_query);
   const std::vector<double>& w = b.values.tensor[0];
   if (w.empty()) {

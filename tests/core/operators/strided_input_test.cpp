@@ -58,20 +58,24 @@ void give_last_head_to_all(Tensor4<T>& tensor) {
   }
 }
 
-/// Compares an input with the same in a model's memory, for each head its own tokens and for all
-/// heads those of the last one.
+/// Compares an input with the same in a model's memory: for each head its own tokens, for all heads
+/// those of the last one, and tokens whose last lies first.
 template <class T>
 void expect_dense_results(const Call& call, AttentionInput<double> wide) {
-  for (const bool shares_heads : {false, true}) {
+  struct Layout {
+    bool shares_heads, backwards;
+  };
+  for (const Layout& layout : {Layout{false, false}, Layout{true, false}, Layout{false, true}}) {
     AttentionInput<T> dense = convert<T>(wide);
-    if (shares_heads) {
+    if (layout.shares_heads) {
       for (auto* t : {&dense.query, &dense.key, &dense.value, &dense.output_grad}) {
         give_last_head_to_all(t->owned());
       }
     }
     for (const double filling : {std::nan(""), 3.0}) {
-      SCOPED_TRACE(fmt::format("heads share tokens: {}, filling {}", shares_heads, filling));
-      ModelMemory<T> memory(filling, shares_heads);
+      SCOPED_TRACE(fmt::format("heads share tokens: {}, backwards: {}, filling {}",
+                               layout.shares_heads, layout.backwards, filling));
+      ModelMemory<T> memory(filling, layout.shares_heads, layout.backwards);
       expect_same_results(call, memory.place(dense), dense);
     }
   }
@@ -155,7 +159,8 @@ TEST(StridedInput, MustHaveMemoryForTokensThatDoNotOverlap) {
   EXPECT_EQ(message({numbers.data(), shape, {48, 8, 16}}, sound.query), "none");
   EXPECT_EQ(message({numbers.data(), shape, {48, 24, 7}}, {}),
             "the tokens of k overlap (expected a stride of 0 or of at least 8 numbers, found 7)");
-  EXPECT_THAT(message({numbers.data(), shape, {48, -24, 8}}, {}), testing::HasSubstr("heads of k"));
+  EXPECT_EQ(message({numbers.data() + 24, shape, {48, -24, 8}}, {}), "none");
+  EXPECT_THAT(message({numbers.data(), shape, {48, -7, 8}}, {}), testing::HasSubstr("heads of k"));
   EXPECT_THAT(message({numbers.data(), shape, {1, 24, 8}}, {}),
               testing::HasSubstr("batch elements of k"));
   EXPECT_EQ(
