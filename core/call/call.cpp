@@ -328,6 +328,8 @@ Call call_from_text(const std::string& text) {
     }
     if (field == nullptr) {
       call.parameters[key] = value;
+    } else if (is_attention(call) && field->word == &Call::similarity && value != call.similarity) {
+      misuse("{}: the similarity {} contradicts the operator {}", text, value, list.front());
     } else {
       set_field(*field, call, value, '+');
     }

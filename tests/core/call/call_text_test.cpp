@@ -31,6 +31,12 @@ TEST(CallText, WhatIsNoKeyWithAValueIsMisuse) {
   }
 }
 
+TEST(CallText, AnotherSimilarityThanThatOfTheOperatorIsMisuse) {
+  EXPECT_THROW((void)call_from_text("penumbral:similarity=dot"), Error);
+  EXPECT_EQ(call_from_text("penumbral:similarity=penumbral"), call_from_text("penumbral"));
+  EXPECT_EQ(call_from_text("multi-head:similarity=umbral").similarity, "umbral");
+}
+
 TEST(CallText, MasksAreAlsoNamedAsTheOptionIs) {
   EXPECT_EQ(call_from_text("transformer-xl:memory=2"),
             call_from_text("dot:masks=segment:memory=2"));
