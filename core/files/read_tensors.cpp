@@ -406,10 +406,12 @@ std::unique_ptr<TensorSource> open_source(const InputSpec& spec, FileFormat form
 }
 
 /// Returns a remark on a q that has fewer tokens than heads, which may lie in another order. It is
-/// empty if the user or the file says the order.
-std::string axes_remark(const InputOptions& options, const DeclaredArray& query,
+/// empty if the user or the file says the order, as texts of tokens and a mask do, which fit one
+/// alone.
+std::string axes_remark(const InputOptions& options, const DeclaredArray& query, const Input& read,
                         const std::string& place) {
   const Shape4 shape = shape_of(query);
+  if (!read.query_token.empty() || !read.mask.empty()) return "";
   if (!options.axes.empty() || !query.order.empty() || shape.token >= shape.head) return "";
   const bool batches = query.extents.size() == 4;
   return fmt::format(
@@ -577,8 +579,8 @@ Input read_input(const std::string& spec, const InputOptions& given) {
     const Declared declared = find_tensors(*source, options, where, npy);
     input.query.extents = declared.query.extents;
     if (!options.numbers) return read_declared(*source, declared, options, std::move(input));
-    input.remark = axes_remark(options, declared.query, source->place(declared.query.name));
     read_everything(*source, declared, options, input);
+    input.remark = axes_remark(options, declared.query, input, source->place(declared.query.name));
   }
   if (options.digest) {
     input.sha256 = sha256_of_file(npy ? options.query : parsed.path, options.cancelled);

@@ -162,6 +162,7 @@ class Foreign(ProgramTest):
         path = self.save("many.npz", many)
         self.output(path, warns=("7 heads x 3 tokens x 4 features", "--axes token,head,feature"))
         self.same(path, "--axes", "token,head,feature")
+        self.output(self.save("masked.npz", many | {"mask": np.ones((3, 3), "u1")}))  # Fits one order.
         figure = self.ok("figure", "heatmap", "-i", path, "-o", self.folder / "f.svg", "-p", "similarities=dot")
         self.assertIn("7 heads x 3 tokens", figure.err)
         tree = self.ok("tree", path, "-o", self.folder / "t.h5", "-s", "dot")
