@@ -4,11 +4,17 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <fmt/ranges.h>
+
 #include "app/python/module.h"
+#include "core/base/environment.h"
+#include "core/base/error.h"
+#include "core/call/call.h"
 #include "core/files/read_tensors.h"
 #include "core/files/sandbox.h"
 #include "core/files/tensor_write.h"
 #include "core/operators/operator.h"
+#include "core/operators/prepared_call.h"
 
 namespace conelab::python {
 namespace {
@@ -50,8 +56,9 @@ nb::dict read(const std::string& spec) {
   if (input.output_grad) layer["output_grad"] = array_of(*input.output_grad);
   for (const auto& [name, tensor] : input.parameters) layer[name.c_str()] = array_of(tensor);
   if (!input.mask.empty()) {
-    const std::vector<std::int64_t> sizes = {input.query.shape().token,
-                                             input.key_or_query().shape().token};
+    const Shape4& s = input.mask_sizes;
+    std::vector<std::int64_t> sizes = {s.token, s.feature};
+    if (s.batch > 1 || s.head > 1) sizes = {s.batch, s.head, s.token, s.feature};
     layer["mask"] = nb::make_tuple(static_cast<int>(NumberType::u8), nb::cast(sizes),
                                    nb::bytes(input.mask.data(), input.mask.size()));
   }
@@ -66,6 +73,31 @@ nb::dict read(const std::string& spec) {
 /// (group, arrays, texts of tokens, number of the layer or -1)
 using Layer = std::tuple<std::string, std::vector<Tensor>, std::vector<std::string>, std::int64_t>;
 
+/// Throws misuse unless q, k, v and mask have sizes that fit together.
+void check_sizes_of(const TraceLayer& layer) {
+  std::vector<TensorView> tokens;
+  for (const TensorView& array : layer.arrays) {
+    if (array.name != "q" && array.name != "k" && array.name != "v") continue;
+    // Only the sizes matter: files hold numbers of any type and in any order of memory.
+    TensorView& dense = tokens.emplace_back(array);
+    dense.type = NumberType::f64;
+    std::int64_t step = 1;
+    for (std::size_t axis = dense.sizes.size(); axis-- > 0; step *= dense.sizes[axis]) {
+      dense.strides[axis] = step;
+    }
+  }
+  const Extents sizes = prepare(call_from_text("dot"), tokens)->plan().extents;
+  for (const TensorView& array : layer.arrays) {
+    const std::size_t rank = array.sizes.size();
+    if (array.name != "mask" || (rank > 1 && array.sizes[rank - 2] == sizes.query &&
+                                 array.sizes[rank - 1] == sizes.key)) {
+      continue;
+    }
+    misuse("mask does not have the sizes of the pairs (expected [.. x {} x {}], found [{}])",
+           sizes.query, sizes.key, fmt::join(array.sizes, " x "));
+  }
+}
+
 void write(const std::string& path, const std::vector<Layer>& layers,
            const std::vector<std::tuple<std::string, std::string>>& attributes) {
   std::vector<TraceLayer> all;
@@ -73,8 +105,10 @@ void write(const std::string& path, const std::vector<Layer>& layers,
     TraceLayer& layer = all.emplace_back(TraceLayer{group, {}, tokens, {}});
     for (const Tensor& array : arrays) layer.arrays.push_back(view_of(array));
     if (number >= 0) layer.attributes.emplace_back("layer", number);
+    run_unlocked([&](const auto&) { check_sizes_of(layer); });
   }
   Attributes of_file;
+  of_file.emplace_back("creator", program_version());
   for (const auto& [name, value] : attributes) of_file.emplace_back(name, value);
   run_unlocked([&](const auto&) { write_trace(path, all, of_file); });
 }

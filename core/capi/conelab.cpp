@@ -61,6 +61,7 @@ std::vector<TensorView> views_of(const conelab_tensor* tensors, std::size_t coun
 conelab::Execution execution_of(const conelab_run* run) {
   conelab::Execution execution;
   if (run == nullptr) return execution;
+  if (run->threads < 0) conelab::misuse("threads must be 0 or more (found {})", run->threads);
   execution.threads = run->threads;
   if (run->cancelled != nullptr) {
     execution.cancelled = [run] { return run->cancelled(run->context) != 0; };

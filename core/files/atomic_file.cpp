@@ -323,8 +323,10 @@ std::string result_kind(const std::string& path, const SandboxLimits& limits) {
   return kind;
 }
 
-void check_replaceable_result(const std::string& path, const std::string& kind,
-                              const std::string& command, const SandboxLimits& limits) {
+namespace {
+
+/// Throws misuse for a path whose extension is that of another format, and for "-".
+void check_hdf5_name(const std::string& path) {
   std::string ending = std::filesystem::path(path).extension().string();
   for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   if (path == "-") misuse("results are HDF5 files, which are not written to standard output");
@@ -332,8 +334,22 @@ void check_replaceable_result(const std::string& path, const std::string& kind,
                             ".svg", ".pdf", ".png"}) {
     if (ending == other) misuse("{}: results are HDF5 files; give a name that ends in .h5", path);
   }
+}
+
+}  // namespace
+
+void check_replaceable_result(const std::string& path, const std::string& kind,
+                              const std::string& command, const SandboxLimits& limits) {
+  check_hdf5_name(path);
   check_replaceable(path, "a result of `" + command + "`",
                     [&] { return result_kind(path, limits) == kind; });
+}
+
+void check_replaceable_trace(const std::string& path) {
+  check_hdf5_name(path);
+  check_replaceable(path, "an HDF5 file of tensors", [&] {
+    return ByteFile(path).peek(0, 8) == "\x89HDF\r\n\x1a\n" && result_kind(path).empty();
+  });
 }
 
 void check_replaceable_figure(const std::string& path, const std::string& format) {

@@ -82,6 +82,9 @@ void write_text_atomically(const std::string& path, std::string_view content);
 void check_replaceable_result(const std::string& path, const std::string& kind,
                               const std::string& command, const SandboxLimits& limits = {});
 
+/// Does the same for a trace: any HDF5 file that is no result of this program may be replaced.
+void check_replaceable_trace(const std::string& path);
+
 /// Does the same for a figure of this program in the format "svg", "pdf" or "png".
 void check_replaceable_figure(const std::string& path, const std::string& format);
 

@@ -269,12 +269,27 @@ class Groups {
   std::map<std::string, hdf5::Group> made_;
 };
 
+/// Throws misuse unless the layer has no texts of tokens or as many as q or k has tokens.
+void check_tokens(const TraceLayer& layer) {
+  if (layer.tokens.empty()) return;
+  std::int64_t queries = 0;
+  for (const TensorView& array : layer.arrays) {
+    const std::size_t rank = array.sizes.size();
+    const bool counts = rank > 1 && (array.name == "q" || array.name == "k");
+    if (counts && array.sizes[rank - 2] == std::ssize(layer.tokens)) return;
+    if (counts && array.name == "q") queries = array.sizes[rank - 2];
+  }
+  misuse("the layer '{}' has {} tokens with texts (expected {}, as q has)", layer.group,
+         layer.tokens.size(), queries);
+}
+
 void check_layers(std::span<const TraceLayer> layers) {
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const auto& arrays = layers[i].arrays;
     if (std::ranges::none_of(arrays, [](const auto& a) { return a.name == "q"; })) {
       misuse("the layer '{}' has no q", layers[i].group);
     }
+    check_tokens(layers[i]);
     for (std::size_t j = 0; j < i; ++j) {
       if (layers[i].group == layers[j].group) misuse("two layers are '{}'", layers[i].group);
     }
@@ -286,6 +301,7 @@ void check_layers(std::span<const TraceLayer> layers) {
 void write_trace(const std::string& path, std::span<const TraceLayer> layers,
                  const Attributes& attributes) {
   check_layers(layers);
+  check_replaceable_trace(path);
   AtomicFile target(path);
   {
     const hdf5::Lock lock;

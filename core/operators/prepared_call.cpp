@@ -114,6 +114,18 @@ std::vector<std::int64_t> sizes_of(const Shape4& s) {
   return {s.batch, s.head, s.token, s.feature};
 }
 
+/// Runs `work`. Sizes and lengths that do not fit are failures where a file has them, and misuse where
+/// a caller hands them over.
+template <class Work>
+auto with_callers_tensors(const Work& work) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::failure) throw Error(ErrorKind::usage, error.what());
+    throw;
+  }
+}
+
 /// The inputs that are no parameters.
 constexpr const char* operands[] = {"q", "k", "v", "output_grad", "mask", "lengths", "edge"};
 
@@ -134,7 +146,8 @@ class Prepared final : public PreparedCall {
     AttentionInput<T> input = tokens(inputs);
     add_tensors(inputs, input, false);
     const bool masked = find_view(inputs, "mask") != nullptr;
-    plan_ = draw_tensors(masked ? call_with_own_mask(call) : call, input);
+    plan_ = with_callers_tensors(
+        [&] { return draw_tensors(masked ? call_with_own_mask(call) : call, input); });
     for (const auto& [name, tensor] : input.tensors) {
       if (find_view(inputs, name) == nullptr) drawn_.emplace(name, tensor);
     }
@@ -331,7 +344,7 @@ class Prepared final : public PreparedCall {
       check_type(*lengths, NumberType::i64);
       input.key_lengths = numbers_of<std::int64_t>(*lengths);
     }
-    check_input(*plan_, input);
+    with_callers_tensors([&] { check_input(*plan_, input); });
     return input;
   }
 
