@@ -1,10 +1,9 @@
 // Traces, read and written.
+#include <fmt/ranges.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
-
-#include <fmt/ranges.h>
 
 #include "app/python/module.h"
 #include "core/base/environment.h"
@@ -89,8 +88,8 @@ void check_sizes_of(const TraceLayer& layer) {
   const Extents sizes = prepare(call_from_text("dot"), tokens)->plan().extents;
   for (const TensorView& array : layer.arrays) {
     const std::size_t rank = array.sizes.size();
-    if (array.name != "mask" || (rank > 1 && array.sizes[rank - 2] == sizes.query &&
-                                 array.sizes[rank - 1] == sizes.key)) {
+    if (array.name != "mask" ||
+        (rank > 1 && array.sizes[rank - 2] == sizes.query && array.sizes[rank - 1] == sizes.key)) {
       continue;
     }
     misuse("mask does not have the sizes of the pairs (expected [.. x {} x {}], found [{}])",

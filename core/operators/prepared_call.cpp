@@ -114,8 +114,8 @@ std::vector<std::int64_t> sizes_of(const Shape4& s) {
   return {s.batch, s.head, s.token, s.feature};
 }
 
-/// Runs `work`. Sizes and lengths that do not fit are failures where a file has them, and misuse where
-/// a caller hands them over.
+/// Runs `work`. Sizes and lengths that do not fit are failures where a file has them, and misuse
+/// where a caller hands them over.
 template <class Work>
 auto with_callers_tensors(const Work& work) {
   try {

@@ -103,6 +103,20 @@ class Gradients(unittest.TestCase):
         self.assertEqual(gamma.grad.shape, (2,))
         self.assertNotEqual(gamma.grad[0], 0)
 
+    def test_the_gradient_of_an_empty_batch_is_empty(self):
+        q = tokens(0, 2, 5, D)
+        attention(q, similarity="penumbral").sum().backward()
+        self.assertEqual(q.grad.shape, q.shape)
+
+    def test_what_is_no_tensor_is_named(self):
+        q = torch.randn(1, 2, 5, D)
+        for keywords, text in (({"k": q.numpy()}, "k is no tensor"),
+                               ({"mask": q.numpy()[0, 0] > 0}, "mask is no tensor")):
+            with self.assertRaisesRegex(ValueError, text):
+                attention(q, **keywords)
+        self.assertTrue(torch.equal(attention(q, mask="padding", lengths=[3]),
+                                    attention(q, mask="padding", lengths=torch.tensor([3]))))
+
     def test_second_derivatives_and_vmap_say_that_they_are_not_there(self):
         q = tokens(2, 5, D)
         (slope,) = torch.autograd.grad(attention(q).square().sum(), q, create_graph=True)

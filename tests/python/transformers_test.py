@@ -112,6 +112,11 @@ class Traces(unittest.TestCase):
                 if name != "bert":
                     np.testing.assert_array_equal(layer["mask"], np.tril(np.ones((9, 9))))
 
+    def test_inputs_without_names_are_refused(self):
+        for inputs in (torch.arange(9)[None], "Living things"):
+            with self.assertRaisesRegex(ValueError, "by name"):
+                conelab.trace(models()["bert"], inputs, self.path)
+
     def test_padding_is_left_out(self):
         model = models()["bert"].eval()
         conelab.trace(model, batch(True), self.path, layers=[1])

@@ -31,7 +31,7 @@ def attention(q, k=None, v=None, *, similarity=None, operator=None, mask=None, l
     """The output of an operator, [.., head, n_q, d_v].
 
     `similarity` is a name of `conelab list similarities` (penumbral if none is given), `operator` one
-    of the structured operators. `mask` is a name, an array [.., head, n_q, n_k] of bool, any of whose
+    of the structured operators. `mask` is a name or several ("causal,padding"), an array [.., head, n_q, n_k] of bool, any of whose
     axes may have the size 1, or a list of both; `lengths` [batch] are the numbers of keys that are
     not padding, for the mask "padding". `k` and `v` may have fewer heads than `q`, which then are a
     multiple. Without `k`, q takes its place, and without `v`, k does. Other keywords are parts
@@ -153,6 +153,9 @@ def write(path, layers, *, tokens=(), model="", text=""):
     "mask" [n_q, n_k]."""
     rows, kept = [], []
     for number, (group, arrays) in enumerate(layers.items()):
+        if not isinstance(arrays, dict):
+            raise ValueError(f"'{group}' is no layer: expected {{\"layer0\": {{\"q\": .., \"k\": .., "
+                             f"\"v\": ..}}}}, found {type(arrays).__name__}")
         arrays = dict(arrays)
         words = [str(t) for t in arrays.pop("tokens", tokens)]
         index = arrays.pop("layer", number if group else -1)

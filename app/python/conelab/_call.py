@@ -27,12 +27,13 @@ def value_text(value):
 
 
 def call_text(similarity, operator, mask, keywords):
-    """One word for a call, as --operator takes it. `mask` is a name, or a list of names."""
+    """One word for a call, as --operator takes it. `mask` is a name, "causal,padding" too, or a list
+    of names."""
     parts = [operator or similarity or "penumbral"]
     if operator and similarity:
         parts.append(f"similarity={similarity}")
     if mask:
-        parts.append("mask=" + "+".join([mask] if isinstance(mask, str) else mask))
+        parts.append("mask=" + "+".join([mask] if isinstance(mask, str) else mask).replace(",", "+"))
     parts += [f"{key}={value_text(value)}" for key, value in keywords.items()
               if value is not None]
     if any(":" in part for part in parts[1:]):
@@ -57,7 +58,7 @@ def split_mask(mask):
 
 
 def check_lengths(lengths, masks):
-    names = [masks] if isinstance(masks, str) else masks or []
+    names = masks.split(",") if isinstance(masks, str) else masks or []
     if lengths is not None and "padding" not in names:
         raise ValueError("lengths is read by mask padding only")
 
@@ -159,6 +160,9 @@ class Prepared:
         results = self.plan.results(False)
         batch, heads, n_q = results[1][2][:3] if len(results) > 1 else results[0][2][:3]
         n_k = self.arrays.get("k", self.arrays["q"]).shape[-2]
+        for name, s in (("rows", rows), ("cols", cols)):
+            if not isinstance(s, (slice, type(None))):
+                raise ValueError(f"{name} is a slice (found {s!r}; one token is slice(i, i + 1))")
         (q0, q1, q_step), (k0, k1, k_step) = [(s or slice(None)).indices(n)
                                               for s, n in ((rows, n_q), (cols, n_k))]
         if q_step != 1 or k_step != 1:

@@ -25,6 +25,8 @@ def _tensor(name, x):
 
 
 def _check(name, x):
+    if not isinstance(x, Tensor):
+        raise ValueError(f"{name} is no tensor of PyTorch (found {type(x).__name__})")
     if not (x.is_cpu or x.is_meta):
         raise NotImplementedError(f"conelab.torch: {name} lies on {x.device}; the operators run on "
                                   "the CPU")
@@ -109,7 +111,8 @@ def _fake_forward(q, k, v, extra, text, threads, saves):
 def _backward(grad, q, k, v, extra, output, lse, saved, text, threads):
     tensors = (q, k, v, *extra)
     (plan, of_forward, of_backward), inputs = _bound(tensors, text)
-    grad = grad if grad.stride(-1) == 1 or grad.shape[-1] == 1 else grad.contiguous()
+    grad = grad if grad.stride(-1) == 1 or grad.shape[-1] == 1 else grad.clone(
+        memory_format=torch.contiguous_format)
     inputs.append(_tensor("output_grad", grad))
     inputs += [_tensor(declared[0], x) for declared, x in zip(of_forward, (output, lse, *saved))]
     memory, results = _results(of_backward)
@@ -227,17 +230,19 @@ def attention(q, k=None, v=None, *, similarity=None, operator=None, mask=None, l
     v = k if v is None else v
     names, seen = split_mask(mask)
     check_lengths(lengths, names)
+    if lengths is not None and not isinstance(lengths, Tensor):
+        lengths = torch.tensor(lengths)
     extra = {name: x for name, x in (("mask", seen), ("lengths", lengths)) if x is not None}
     words = {}
     for key, value in parameters.items():
         (extra if isinstance(value, Tensor) else words)[key] = value
+    for name, x in (("q", q), ("k", k), ("v", v), *extra.items()):
+        _check(name, x)
     if torch.is_autocast_enabled("cpu"):
         dtype = torch.get_autocast_dtype("cpu")
         q, k, v = (x.to(dtype) if x.dtype != torch.float64 else x for x in (q, k, v))
         extra = {name: x.to(dtype) if name in TENSOR_NAMES and x.dtype == torch.float32 else x
                  for name, x in extra.items()}
-    for name, x in (("q", q), ("k", k), ("v", v), *extra.items()):
-        _check(name, x)
     text = ",".join(extra) + "|" + call_text(similarity, operator, names, words)
     tensors = list(extra.values())
     saves = (torch.is_grad_enabled() and any(x.requires_grad for x in (q, k, v, *tensors))

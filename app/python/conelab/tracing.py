@@ -24,6 +24,9 @@ def trace(model, inputs, path, tokenizer=None, layers=None, text=""):
     each attention to the group "layer0", "layer1", ... of `path`; of several sequences to
     "text0/layer0" and so on, each without its padding. Key heads stay grouped. With a `tokenizer`,
     tokens have texts. `layers`: numbers of the layers to keep (all). Returns the model's output."""
+    if not hasattr(inputs, "keys"):
+        raise ValueError("inputs are the model's arguments by name, as tokenizer(text, "
+                         f"return_tensors=\"pt\") returns them (found {type(inputs).__name__})")
     inputs = dict(inputs)
     kept = None if layers is None else set(layers)
     calls = []

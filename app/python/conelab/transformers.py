@@ -28,7 +28,8 @@ def register(threads=0, **parameters):
     taken = {row["name"]: {p["key"] for p in row["parameters"]} for row in rows}
     for key in parameters:
         if not any(key in keys for keys in taken.values()):
-            raise ValueError(f"no similarity has the parameter '{key}'")
+            known = ", ".join(sorted(set().union(*taken.values())))
+            raise ValueError(f"no similarity has the parameter '{key}' (known: {known})")
     for name, keys in taken.items():
         own = {key: value for key, value in parameters.items() if key in keys}
         compute = functools.partial(_attend, similarity=name, threads=threads, parameters=own)
