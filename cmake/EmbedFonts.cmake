@@ -18,7 +18,7 @@ function(conelab_embed_fonts target)
   conelab_find_font(CONELAB_FONT_FALLBACK DejaVuSans.ttf)
   set(CONELAB_FONT_SIGNS ${CMAKE_SOURCE_DIR}/resources/fonts/conelab-signs.ttf)
   set(generated ${CMAKE_CURRENT_BINARY_DIR}/fonts_data.cpp)
-  configure_file(${CMAKE_CURRENT_SOURCE_DIR}/figure/fonts_data.cpp.in ${generated} @ONLY)
+  configure_file(${CMAKE_CURRENT_SOURCE_DIR}/drawing/fonts_data.cpp.in ${generated} @ONLY)
   set_source_files_properties(${generated} PROPERTIES OBJECT_DEPENDS
     "${CONELAB_FONT_REGULAR};${CONELAB_FONT_BOLD};${CONELAB_FONT_ITALIC};${CONELAB_FONT_FALLBACK};${CONELAB_FONT_SIGNS}")
   target_sources(${target} PRIVATE ${generated})

@@ -11,7 +11,7 @@
 #include "app/lca_json.h"
 #include "app/list_rows.h"
 #include "app/python/module.h"
-#include "core/figure/svg.h"
+#include "core/drawing/svg.h"
 #include "core/study/figure_job.h"
 
 namespace conelab::python {

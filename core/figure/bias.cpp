@@ -21,10 +21,10 @@
 #include "core/base/names.h"
 #include "core/base/random.h"
 #include "core/bench/axes.h"
-#include "core/figure/axes.h"
-#include "core/figure/edge_labels.h"
+#include "core/drawing/axes.h"
+#include "core/drawing/edge_labels.h"
+#include "core/drawing/text.h"
 #include "core/figure/figure_table.h"
-#include "core/figure/text.h"
 #include "core/pair/bias.h"
 
 namespace conelab::figure {

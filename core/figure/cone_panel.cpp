@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/figure/axes.h"
+#include "core/drawing/axes.h"
+#include "core/drawing/style.h"
+#include "core/drawing/text.h"
 #include "core/figure/heat_values.h"
 #include "core/figure/similarity_field.h"
-#include "core/figure/style.h"
-#include "core/figure/text.h"
 #include "core/geometry/isometry.h"
 
 namespace conelab::figure {

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "core/drawing/style.h"
 #include "core/figure/cone_curves.h"
 #include "core/figure/model_view.h"
-#include "core/figure/style.h"
 
 namespace conelab::figure {
 

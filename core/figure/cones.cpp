@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/drawing/text.h"
 #include "core/figure/similarity_field.h"
-#include "core/figure/text.h"
 
 namespace conelab::figure {
 namespace {

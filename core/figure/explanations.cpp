@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/figure/axes.h"
-#include "core/figure/style.h"
-#include "core/figure/text.h"
+#include "core/drawing/axes.h"
+#include "core/drawing/style.h"
+#include "core/drawing/text.h"
 #include "core/geometry/distance.h"
 
 namespace conelab::figure {

@@ -7,11 +7,11 @@
 
 #include "core/base/error.h"
 #include "core/base/names.h"
+#include "core/drawing/font_metrics.h"
+#include "core/drawing/text.h"
 #include "core/figure/figure_table.h"
-#include "core/figure/font_metrics.h"
 #include "core/figure/heat_values.h"
 #include "core/figure/heatmap.h"
-#include "core/figure/text.h"
 
 namespace conelab::figure {
 namespace {

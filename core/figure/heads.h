@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "core/figure/colour_map.h"
-#include "core/figure/display_list.h"
+#include "core/drawing/colour_map.h"
+#include "core/drawing/display_list.h"
+#include "core/drawing/style.h"
 #include "core/figure/heat_values.h"
-#include "core/figure/style.h"
 #include "core/tree/head_scores.h"
 
 namespace conelab::figure {

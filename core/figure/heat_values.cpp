@@ -7,9 +7,9 @@
 
 #include "core/base/error.h"
 #include "core/base/names.h"
-#include "core/figure/axes.h"
-#include "core/figure/font_metrics.h"
-#include "core/figure/style.h"
+#include "core/drawing/axes.h"
+#include "core/drawing/font_metrics.h"
+#include "core/drawing/style.h"
 
 namespace conelab::figure {
 namespace {

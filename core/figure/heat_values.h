@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "core/figure/colour_map.h"
-#include "core/figure/display_list.h"
+#include "core/drawing/colour_map.h"
+#include "core/drawing/display_list.h"
 
 namespace conelab::figure {
 

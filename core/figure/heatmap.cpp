@@ -6,11 +6,11 @@
 #include <cmath>
 #include <utility>
 
-#include "core/figure/axes.h"
-#include "core/figure/font_metrics.h"
+#include "core/drawing/axes.h"
+#include "core/drawing/font_metrics.h"
+#include "core/drawing/style.h"
+#include "core/drawing/text.h"
 #include "core/figure/heat_values.h"
-#include "core/figure/style.h"
-#include "core/figure/text.h"
 
 namespace conelab::figure {
 namespace {

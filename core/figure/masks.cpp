@@ -13,9 +13,9 @@
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/bench/axes.h"
+#include "core/drawing/font_metrics.h"
+#include "core/drawing/text.h"
 #include "core/figure/figure_table.h"
-#include "core/figure/font_metrics.h"
-#include "core/figure/text.h"
 #include "core/pair/mask.h"
 
 namespace conelab::figure {

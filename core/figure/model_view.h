@@ -5,8 +5,8 @@
 // to a height) they are no conics; they are drawn as cubics that deviate by at most 0.02 pt.
 #pragma once
 
+#include "core/drawing/plane_scene.h"
 #include "core/figure/hyperbolic_curve.h"
-#include "core/figure/plane_scene.h"
 
 namespace conelab::figure {
 

@@ -10,11 +10,11 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/drawing/style.h"
+#include "core/drawing/text.h"
 #include "core/figure/cone_curves.h"
 #include "core/figure/figure_table.h"
 #include "core/figure/model_view.h"
-#include "core/figure/style.h"
-#include "core/figure/text.h"
 
 namespace conelab::figure {
 namespace {

@@ -6,11 +6,11 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/figure/axes.h"
-#include "core/figure/edge_labels.h"
-#include "core/figure/font_metrics.h"
-#include "core/figure/style.h"
-#include "core/figure/text.h"
+#include "core/drawing/axes.h"
+#include "core/drawing/edge_labels.h"
+#include "core/drawing/font_metrics.h"
+#include "core/drawing/style.h"
+#include "core/drawing/text.h"
 
 namespace conelab::figure {
 namespace {

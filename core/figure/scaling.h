@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "core/figure/display_list.h"
-#include "core/figure/style.h"
+#include "core/drawing/display_list.h"
+#include "core/drawing/style.h"
 #include "core/statistics/interval.h"
 
 namespace conelab::figure {

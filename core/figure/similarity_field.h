@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/figure/colour_map.h"
+#include "core/drawing/colour_map.h"
 #include "core/figure/hyperbolic_curve.h"
 #include "core/geometry/cone_law.h"
 

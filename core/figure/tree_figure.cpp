@@ -8,10 +8,10 @@
 #include <optional>
 
 #include "core/base/error.h"
-#include "core/figure/axes.h"
-#include "core/figure/font_metrics.h"
-#include "core/figure/style.h"
-#include "core/figure/text.h"
+#include "core/drawing/axes.h"
+#include "core/drawing/font_metrics.h"
+#include "core/drawing/style.h"
+#include "core/drawing/text.h"
 
 namespace conelab::figure {
 namespace {

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "core/figure/display_list.h"
-#include "core/figure/style.h"
+#include "core/drawing/display_list.h"
+#include "core/drawing/style.h"
 #include "core/tree/head_tree.h"
 
 namespace conelab::figure {

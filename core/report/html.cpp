@@ -1,7 +1,7 @@
 // Writes a report as one HTML file that loads nothing: styles, script and figures are inside.
 #include <fmt/format.h>
 
-#include "core/figure/text.h"
+#include "core/drawing/text.h"
 #include "core/files/byte_file.h"
 #include "core/report/page_texts.h"
 #include "core/report/report.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/figure/display_list.h"
+#include "core/drawing/display_list.h"
 #include "core/figure/figure_table.h"
 #include "core/files/tensor_source.h"
 #include "core/study/job_spec.h"

@@ -7,7 +7,7 @@
 #include "core/base/names.h"
 #include "core/base/utf8.h"
 #include "core/call/call.h"
-#include "core/figure/text.h"
+#include "core/drawing/text.h"
 #include "core/study/attend_job.h"
 #include "core/study/call_json.h"
 #include "core/study/job_input.h"

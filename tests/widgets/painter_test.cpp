@@ -10,10 +10,10 @@
 #include <numbers>
 
 #include "core/base/error.h"
+#include "core/drawing/fonts.h"
+#include "core/drawing/text.h"
 #include "core/figure/cones.h"
-#include "core/figure/fonts.h"
 #include "core/figure/heatmap.h"
-#include "core/figure/text.h"
 
 namespace conelab::figure {
 namespace {

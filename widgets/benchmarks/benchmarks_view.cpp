@@ -18,7 +18,7 @@
 #include <iterator>
 
 #include "core/bench/axes.h"
-#include "core/figure/style.h"
+#include "core/drawing/style.h"
 #include "widgets/benchmarks/bench_form_view.h"
 #include "widgets/dialogs/file_dialogs.h"
 #include "widgets/painter/painter.h"

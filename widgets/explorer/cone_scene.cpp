@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/figure/text.h"
+#include "core/drawing/text.h"
 #include "core/geometry/distance.h"
 
 namespace conelab::desktop {

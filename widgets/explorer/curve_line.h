@@ -9,7 +9,7 @@
 #include <functional>
 #include <vector>
 
-#include "core/figure/display_list.h"
+#include "core/drawing/display_list.h"
 #include "core/figure/hyperbolic_curve.h"
 
 namespace conelab::desktop {

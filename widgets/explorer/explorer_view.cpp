@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/figure/text.h"
+#include "core/drawing/text.h"
 #include "core/geometry/lca_query.h"
 #include "widgets/theme/flow_layout.h"
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "core/figure/colour_map.h"
+#include "core/drawing/colour_map.h"
 #include "core/figure/similarity_field.h"
 #include "widgets/explorer/cone_scene.h"
 

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "core/figure/display_list.h"
+#include "core/drawing/display_list.h"
 #include "core/figure/hyperbolic_curve.h"
 #include "core/geometry/model.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/figure/text.h"
+#include "core/drawing/text.h"
 
 namespace conelab::desktop {
 namespace {

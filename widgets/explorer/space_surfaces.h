@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "core/figure/colour_map.h"
+#include "core/drawing/colour_map.h"
 #include "widgets/explorer/cone_picture.h"
 #include "widgets/explorer/plane_frame.h"
 

@@ -13,7 +13,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/figure/display_list.h"
+#include "core/drawing/display_list.h"
 #include "core/trace/trace.h"
 #include "core/tree/head_tree.h"
 #include "widgets/explorer/plane_frame.h"

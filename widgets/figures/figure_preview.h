@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/figure/display_list.h"
+#include "core/drawing/display_list.h"
 #include "core/figure/figure_table.h"
 #include "widgets/jobs/job_pool.h"
 

@@ -20,9 +20,9 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/drawing/font_metrics.h"
+#include "core/drawing/svg.h"
 #include "core/figure/figure_table.h"
-#include "core/figure/font_metrics.h"
-#include "core/figure/svg.h"
 #include "core/files/atomic_file.h"
 #include "widgets/dialogs/file_dialogs.h"
 #include "widgets/figures/figure_preview.h"

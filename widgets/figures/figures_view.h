@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "core/figure/display_list.h"
+#include "core/drawing/display_list.h"
 #include "widgets/figures/figure_preview.h"
 #include "widgets/jobs/job_pool.h"
 #include "widgets/session/document.h"

@@ -19,7 +19,7 @@
 #include <iterator>
 #include <utility>
 
-#include "core/figure/fonts.h"
+#include "core/drawing/fonts.h"
 
 namespace conelab::desktop {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "core/figure/axes.h"
+#include "core/drawing/axes.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/figure/colour_map.h"
+#include "core/drawing/colour_map.h"
 #include "core/figure/heat_values.h"
 #include "widgets/maps/map_layout.h"
 #include "widgets/maps/map_pyramid.h"

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/figure/display_list.h"
+#include "core/drawing/display_list.h"
 #include "widgets/maps/heads_model.h"
 #include "widgets/maps/map_raster.h"
 

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/figure/text.h"
+#include "core/drawing/text.h"
 #include "widgets/maps/map_tokens.h"
 #include "widgets/tables/text_table_model.h"
 

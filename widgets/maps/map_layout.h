@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "core/figure/display_list.h"
+#include "core/drawing/display_list.h"
 
 namespace conelab::desktop {
 

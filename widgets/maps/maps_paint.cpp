@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/figure/text.h"
+#include "core/drawing/text.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {

@@ -8,13 +8,13 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/figure/display_list.h"
-#include "core/figure/file_format.h"
-#include "core/figure/fonts.h"
-#include "core/figure/pdf.h"
-#include "core/figure/raster.h"
-#include "core/figure/svg.h"
-#include "core/figure/text.h"
+#include "core/drawing/display_list.h"
+#include "core/drawing/file_format.h"
+#include "core/drawing/fonts.h"
+#include "core/drawing/pdf.h"
+#include "core/drawing/raster.h"
+#include "core/drawing/svg.h"
+#include "core/drawing/text.h"
 #include "core/files/atomic_file.h"
 
 namespace conelab::figure {

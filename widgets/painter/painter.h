@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "core/figure/display_list.h"
+#include "core/drawing/display_list.h"
 
 namespace conelab::figure {
 
@@ -33,7 +33,7 @@ void write_figure(const DisplayList& list, const std::string& path, double dots_
 /// needs no display. The other functions here call this themselves.
 void ensure_application();
 
-/// Returns the glyphs of a text item (core/figure/fonts.h) as Qt draws them.
+/// Returns the glyphs of a text item (core/drawing/fonts.h) as Qt draws them.
 [[nodiscard]] QList<QGlyphRun> qt_glyph_runs(const TextItem& item);
 
 }  // namespace conelab::figure

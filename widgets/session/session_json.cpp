@@ -9,7 +9,7 @@
 #include <span>
 
 #include "core/base/error.h"
-#include "core/figure/colour_map.h"
+#include "core/drawing/colour_map.h"
 #include "core/figure/figure_table.h"
 #include "core/files/atomic_file.h"
 #include "core/geometry/cone_family.h"

@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/figure/style.h"
+#include "core/drawing/style.h"
 
 namespace conelab::desktop {
 namespace {

@@ -7,7 +7,7 @@
 #include <QString>
 #include <functional>
 
-#include "core/figure/display_list.h"
+#include "core/drawing/display_list.h"
 
 class QApplication;
 class QMenu;

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "core/figure/display_list.h"
+#include "core/drawing/display_list.h"
 #include "widgets/benchmarks/bench_run.h"
 #include "widgets/session/session.h"
 #include "widgets/studies/study_model.h"

@@ -7,8 +7,8 @@
 #include <random>
 
 #include "core/base/error.h"
-#include "core/figure/display_list.h"
-#include "core/figure/plane_scene.h"
+#include "core/drawing/display_list.h"
+#include "core/drawing/plane_scene.h"
 #include "core/figure/similarity_field.h"
 #include "tests/core/figure/figure_checks.h"
 

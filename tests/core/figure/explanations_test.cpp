@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/figure/plane_scene.h"
-#include "core/figure/text.h"
+#include "core/drawing/plane_scene.h"
+#include "core/drawing/text.h"
 #include "core/figure/tree_figure.h"
 #include "tests/core/figure/figure_checks.h"
 #include "tests/core/geometry/sampling.h"

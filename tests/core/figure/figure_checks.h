@@ -11,11 +11,11 @@
 #include <variant>
 #include <vector>
 
-#include "core/figure/display_list.h"
+#include "core/drawing/display_list.h"
+#include "core/drawing/font_metrics.h"
+#include "core/drawing/svg.h"
+#include "core/drawing/text.h"
 #include "core/figure/figure_table.h"
-#include "core/figure/font_metrics.h"
-#include "core/figure/svg.h"
-#include "core/figure/text.h"
 
 namespace conelab::figure {
 

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/sha256.h"
-#include "core/figure/pdf.h"
-#include "core/figure/svg.h"
+#include "core/drawing/pdf.h"
+#include "core/drawing/svg.h"
 #include "core/files/bench_file.h"
 #include "core/report/check_report.h"
 #include "core/report/records.h"

@@ -15,8 +15,8 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/drawing/svg.h"
 #include "core/figure/figure_table.h"
-#include "core/figure/svg.h"
 #include "tests/widgets/driving.h"
 #include "widgets/figures/figures_view.h"
 #include "widgets/painter/painter.h"

@@ -10,8 +10,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/figure/font_metrics.h"
-#include "core/figure/text.h"
+#include "core/drawing/font_metrics.h"
+#include "core/drawing/text.h"
 #include "tests/widgets/driving.h"
 #include "tests/widgets/texts_painted.h"
 #include "tests/widgets/unplaced_tokens.h"

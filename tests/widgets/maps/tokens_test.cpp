@@ -10,7 +10,7 @@
 #include <QTimer>
 #include <cmath>
 
-#include "core/figure/text.h"
+#include "core/drawing/text.h"
 #include "tests/widgets/maps/shown_maps.h"
 #include "widgets/maps/map_tokens.h"
 

@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "core/figure/display_list.h"
+#include "core/drawing/display_list.h"
 
 namespace conelab::figure {
 

@@ -1,4 +1,4 @@
-#include "core/figure/pdf.h"
+#include "core/drawing/pdf.h"
 
 #include <fmt/format.h>
 #include <zlib.h>
@@ -10,39 +10,31 @@
 
 #include "core/base/error.h"
 #include "core/base/sha256.h"
-#include "core/figure/fonts.h"
-#include "core/figure/raster.h"
-#include "core/figure/text.h"
+#include "core/drawing/fonts.h"
+#include "core/drawing/raster.h"
+#include "core/drawing/text.h"
 
 namespace conelab::figure {
 namespace {
-
-std::string point(Point p) { return decimal(p.x) + " " + decimal(p.y); }
 
 std::string colour(Colour c, const char* operation) {
   return fmt::format("{} {} {} {}\n", decimal(c.r / 255.0), decimal(c.g / 255.0),
                      decimal(c.b / 255.0), operation);
 }
 
-struct SegmentCommand {
-  std::string operator()(const MoveTo& s) const { return point(s.to) + " m\n"; }
-  std::string operator()(const LineTo& s) const { return point(s.to) + " l\n"; }
+struct PdfSegment {
+  std::string operator()(const MoveTo& s) const { return point_text(s.to) + " m\n"; }
+  std::string operator()(const LineTo& s) const { return point_text(s.to) + " l\n"; }
   std::string operator()(const ArcTo& s) const {
     std::string text;
     for (const CubicTo& curve : arc_curves(s)) text += (*this)(curve);
     return text;
   }
   std::string operator()(const CubicTo& s) const {
-    return point(s.control1) + " " + point(s.control2) + " " + point(s.to) + " c\n";
+    return point_text(s.control1) + " " + point_text(s.control2) + " " + point_text(s.to) + " c\n";
   }
   std::string operator()(const Close&) const { return "h\n"; }
 };
-
-std::string commands(const Path& path) {
-  std::string text;
-  for (const Segment& s : path.segments) text += std::visit(SegmentCommand{}, s);
-  return text;
-}
 
 std::string stroke_commands(const Stroke& stroke) {
   std::string dash;
@@ -52,7 +44,7 @@ std::string stroke_commands(const Stroke& stroke) {
 }
 
 /// The glyphs that a figure uses of a font, and the characters that they show.
-using Used = std::map<std::uint32_t, std::u32string>;
+using UsedGlyphs = std::map<std::uint32_t, std::u32string>;
 
 /// Writes the content of the page, and collects the resources that it names.
 class Content {
@@ -66,12 +58,12 @@ class Content {
     set_opacity(i.paint.fill.a, i.paint.stroke.colour.a);
     if (fills) out_ += colour(i.paint.fill, "rg");
     if (strokes) out_ += stroke_commands(i.paint.stroke);
-    out_ += commands(i.path) + (fills && strokes ? "B\n" : fills ? "f\n" : "S\n");
+    out_ += path_text<PdfSegment>(i.path) + (fills && strokes ? "B\n" : fills ? "f\n" : "S\n");
   }
   void operator()(const TextItem& i) {
     const double turn = i.rotation * std::numbers::pi / 180, c = std::cos(turn), s = std::sin(turn);
     out_ += fmt::format("q {} {} {} {} {} cm\n", decimal6(c), decimal6(s), decimal6(-s),
-                        decimal6(c), point(i.at));
+                        decimal6(c), point_text(i.at));
     const std::vector<GlyphRun> runs = glyph_runs(i);
     if (i.halo > 0) {
       set_opacity(255, 255);
@@ -89,10 +81,11 @@ class Content {
   void operator()(const ImageItem& i) {
     set_opacity(255, 255);
     images_.push_back(add_image(enlarged(i)));
-    out_ += fmt::format("q {} 0 0 {} {} cm /I{} Do Q\n", decimal(i.box.width),
-                        decimal(-i.box.height), point({i.box.x, i.box.bottom()}), images_.size());
+    out_ +=
+        fmt::format("q {} 0 0 {} {} cm /I{} Do Q\n", decimal(i.box.width), decimal(-i.box.height),
+                    point_text({i.box.x, i.box.bottom()}), images_.size());
   }
-  void operator()(const ClipBegin& i) { out_ += "q\n" + commands(i.path) + "W n\n"; }
+  void operator()(const ClipBegin& i) { out_ += "q\n" + path_text<PdfSegment>(i.path) + "W n\n"; }
   void operator()(const ClipEnd&) { out_ += "Q\n"; }
   void operator()(const GroupBegin&) {}
   void operator()(const GroupEnd&) {}
@@ -104,7 +97,7 @@ class Content {
  private:
   PdfDocument& document_;
   std::string out_;
-  std::map<FontFile, Used> fonts_;
+  std::map<FontFile, UsedGlyphs> fonts_;
   std::set<std::pair<int, int>> opacities_;  ///< Of fills and strokes, from 0 to 255.
   std::vector<std::size_t> images_;
 
@@ -121,7 +114,7 @@ class Content {
       std::string shown;
       for (const PlacedGlyph& g : run.glyphs) {
         fonts_[run.file].emplace(g.glyph, g.text);
-        if (shown.empty()) out_ += fmt::format("1 0 0 -1 {} Tm ", point({g.x, g.y}));
+        if (shown.empty()) out_ += fmt::format("1 0 0 -1 {} Tm ", point_text({g.x, g.y}));
         shown += fmt::format("{:04X}", g.glyph);
         if (run.is_plain) continue;
         out_ += "<" + std::exchange(shown, {}) + "> Tj\n";
@@ -132,7 +125,7 @@ class Content {
   }
   static std::string decimal6(double value) { return fmt::format("{:.6f}", value); }
   std::size_t add_image(const ImageItem& image);
-  std::size_t add_font(FontFile file, const Used& used);
+  std::size_t add_font(FontFile file, const UsedGlyphs& used);
 };
 
 /// Adds an image, with a palette if it has at most 256 colours, and a mask if it is not opaque.
@@ -164,7 +157,7 @@ std::size_t Content::add_image(const ImageItem& image) {
 }
 
 /// Returns the table from glyphs to characters (section 9.10.3), in blocks of at most 100 entries.
-std::string to_unicode(const Used& used) {
+std::string to_unicode(const UsedGlyphs& used) {
   std::string text =
       "/CIDInit/ProcSet findresource begin 12 dict begin begincmap\n"
       "/CIDSystemInfo<</Registry(Adobe)/Ordering(UCS)/Supplement 0>>def\n"
@@ -196,7 +189,7 @@ std::string font_name(FontFile file, const std::string& content) {
   return tag + "+" + names[static_cast<std::size_t>(file)];
 }
 
-std::size_t Content::add_font(FontFile file, const Used& used) {
+std::size_t Content::add_font(FontFile file, const UsedGlyphs& used) {
   std::set<std::uint32_t> glyphs;
   std::string widths;
   for (const auto& [glyph, characters] : used) {

@@ -1,4 +1,4 @@
-#include "core/figure/axes.h"
+#include "core/drawing/axes.h"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <cmath>
 #include <functional>
 
-#include "core/figure/font_metrics.h"
-#include "core/figure/style.h"
-#include "core/figure/text.h"
+#include "core/drawing/font_metrics.h"
+#include "core/drawing/style.h"
+#include "core/drawing/text.h"
 
 namespace conelab::figure {
 namespace {

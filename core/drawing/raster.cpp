@@ -1,4 +1,4 @@
-#include "core/figure/raster.h"
+#include "core/drawing/raster.h"
 
 #include <openssl/evp.h>
 #include <png.h>

@@ -1,4 +1,4 @@
-#include "core/figure/svg.h"
+#include "core/drawing/svg.h"
 
 #include <fmt/format.h>
 #include <zlib.h>
@@ -7,15 +7,13 @@
 #include <map>
 #include <set>
 
-#include "core/figure/font_metrics.h"
-#include "core/figure/fonts.h"
-#include "core/figure/raster.h"
-#include "core/figure/text.h"
+#include "core/drawing/font_metrics.h"
+#include "core/drawing/fonts.h"
+#include "core/drawing/raster.h"
+#include "core/drawing/text.h"
 
 namespace conelab::figure {
 namespace {
-
-std::string point(Point p) { return decimal(p.x) + " " + decimal(p.y); }
 
 std::string colour(const char* property, Colour c) {
   if (c.a == 0) return fmt::format(" {}=\"none\"", property);
@@ -33,26 +31,20 @@ std::string arc_command(const ArcTo& arc) {
   for (int i = 1; i <= pieces; ++i) {
     text += fmt::format("A{} {} {} 0 {} {}", decimal(arc.rx), decimal(arc.ry),
                         decimal(arc.rotation * 180 / std::numbers::pi), arc.sweep > 0 ? 1 : 0,
-                        point(arc.at(arc.from + arc.sweep * i / pieces)));
+                        point_text(arc.at(arc.from + arc.sweep * i / pieces)));
   }
   return text;
 }
 
-struct SegmentCommand {
-  std::string operator()(const MoveTo& s) const { return "M" + point(s.to); }
-  std::string operator()(const LineTo& s) const { return "L" + point(s.to); }
+struct SvgSegment {
+  std::string operator()(const MoveTo& s) const { return "M" + point_text(s.to); }
+  std::string operator()(const LineTo& s) const { return "L" + point_text(s.to); }
   std::string operator()(const ArcTo& s) const { return arc_command(s); }
   std::string operator()(const CubicTo& s) const {
-    return "C" + point(s.control1) + " " + point(s.control2) + " " + point(s.to);
+    return "C" + point_text(s.control1) + " " + point_text(s.control2) + " " + point_text(s.to);
   }
   std::string operator()(const Close&) const { return "Z"; }
 };
-
-std::string commands(const Path& path) {
-  std::string text;
-  for (const Segment& s : path.segments) text += std::visit(SegmentCommand{}, s);
-  return text;
-}
 
 std::string stroke_attributes(const Stroke& stroke) {
   if (stroke.width <= 0 || stroke.colour.a == 0) return {};
@@ -97,10 +89,10 @@ std::string runs_content(const TextItem& item) {
 }
 
 /// The characters that are used, by the font file that draws them.
-using Used = std::map<FontFile, std::set<char32_t>>;
+using UsedCharacters = std::map<FontFile, std::set<char32_t>>;
 
-Used characters(const DisplayList& list) {
-  Used used;
+UsedCharacters characters(const DisplayList& list) {
+  UsedCharacters used;
   for (const Item& item : list.items) {
     const auto* text = std::get_if<TextItem>(&item);
     if (text == nullptr) continue;
@@ -139,14 +131,14 @@ class Writer {
 
   void operator()(const PathItem& i) {
     out_ += "<path" + colour("fill", i.paint.fill) + stroke_attributes(i.paint.stroke) + " d=\"" +
-            commands(i.path) + "\"/>\n";
+            path_text<SvgSegment>(i.path) + "\"/>\n";
   }
   void operator()(const TextItem& i) {
     out_ += fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"{}\"", decimal(i.at.x),
                         decimal(i.at.y), decimal(i.size));
     out_ += anchor_attribute(i.anchor);
     if (i.rotation != 0) {
-      out_ += fmt::format(" transform=\"rotate({} {})\"", decimal(i.rotation), point(i.at));
+      out_ += fmt::format(" transform=\"rotate({} {})\"", decimal(i.rotation), point_text(i.at));
     }
     if (i.halo > 0) {
       out_ += fmt::format(" stroke=\"#ffffff\" stroke-width=\"{}\" paint-order=\"stroke\"",
@@ -166,7 +158,7 @@ class Writer {
     const std::string id = fmt::format("{}-clip{}", prefix_, ++clips_);
     out_ += fmt::format(
         "<clipPath id=\"{0}\"><path d=\"{1}\"/></clipPath>\n<g clip-path=\"url(#{0})\">\n", id,
-        commands(i.path));
+        path_text<SvgSegment>(i.path));
   }
   void operator()(const ClipEnd&) { out_ += "</g>\n"; }
   void operator()(const GroupBegin& i) {

@@ -1,4 +1,4 @@
-#include "core/figure/display_list.h"
+#include "core/drawing/display_list.h"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "core/base/error.h"
-#include "core/figure/font_metrics.h"
-#include "core/figure/text.h"
+#include "core/drawing/font_metrics.h"
+#include "core/drawing/text.h"
 
 namespace conelab::figure {
 namespace {

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/figure/display_list.h"
-#include "core/figure/fonts.h"
+#include "core/drawing/display_list.h"
+#include "core/drawing/fonts.h"
 
 namespace conelab::figure {
 

@@ -1,4 +1,4 @@
-#include "core/figure/font_metrics.h"
+#include "core/drawing/font_metrics.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <cmath>
 #include <utility>
 
-#include "core/figure/fonts.h"
-#include "core/figure/text.h"
+#include "core/drawing/fonts.h"
+#include "core/drawing/text.h"
 
 namespace conelab::figure {
 namespace {

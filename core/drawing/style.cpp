@@ -1,4 +1,4 @@
-#include "core/figure/style.h"
+#include "core/drawing/style.h"
 
 #include <array>
 #include <charconv>
@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "core/base/error.h"
-#include "core/figure/font_metrics.h"
-#include "core/figure/text.h"
+#include "core/drawing/font_metrics.h"
+#include "core/drawing/text.h"
 
 namespace conelab::figure {
 namespace {

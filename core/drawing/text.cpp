@@ -1,4 +1,4 @@
-#include "core/figure/text.h"
+#include "core/drawing/text.h"
 
 #include <fmt/format.h>
 

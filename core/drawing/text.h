@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/base/utf8.h"
-#include "core/figure/display_list.h"
+#include "core/drawing/display_list.h"
 
 namespace conelab::figure {
 
@@ -20,6 +20,17 @@ namespace conelab::figure {
 
 /// Returns a number with three decimals (a thousandth of a point), without trailing zeros.
 [[nodiscard]] std::string decimal(double value);
+
+/// Returns "x y".
+[[nodiscard]] inline std::string point_text(Point p) { return decimal(p.x) + " " + decimal(p.y); }
+
+/// Returns the segments of a path one after the other, each as Text()(segment) writes it.
+template <class Text>
+[[nodiscard]] std::string path_text(const Path& path) {
+  std::string text;
+  for (const Segment& s : path.segments) text += std::visit(Text{}, s);
+  return text;
+}
 
 /// Returns the text with &, <, > and " as entities, for element content and attributes.
 [[nodiscard]] std::string xml_escaped(std::string_view text);

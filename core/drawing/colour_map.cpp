@@ -1,4 +1,4 @@
-#include "core/figure/colour_map.h"
+#include "core/drawing/colour_map.h"
 
 #include <algorithm>
 #include <array>

@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
-#include "core/figure/font_metrics.h"
-#include "core/figure/fonts.h"
-#include "core/figure/svg.h"
-#include "core/figure/text.h"
+#include "core/drawing/font_metrics.h"
+#include "core/drawing/fonts.h"
+#include "core/drawing/svg.h"
+#include "core/drawing/text.h"
 
 namespace conelab::figure {
 namespace {

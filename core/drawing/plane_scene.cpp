@@ -1,9 +1,9 @@
-#include "core/figure/plane_scene.h"
+#include "core/drawing/plane_scene.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "core/figure/font_metrics.h"
+#include "core/drawing/font_metrics.h"
 
 namespace conelab::figure {
 namespace {

@@ -1,12 +1,12 @@
-#include "core/figure/edge_labels.h"
+#include "core/drawing/edge_labels.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "core/figure/font_metrics.h"
-#include "core/figure/style.h"
-#include "core/figure/text.h"
+#include "core/drawing/font_metrics.h"
+#include "core/drawing/style.h"
+#include "core/drawing/text.h"
 
 namespace conelab::figure {
 namespace {

@@ -1,11 +1,11 @@
-#include "core/figure/display_list.h"
+#include "core/drawing/display_list.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
-#include "core/figure/font_metrics.h"
-#include "core/figure/text.h"
+#include "core/drawing/font_metrics.h"
+#include "core/drawing/text.h"
 
 namespace conelab::figure {
 namespace {

@@ -1,13 +1,13 @@
-#include "core/figure/svg.h"
+#include "core/drawing/svg.h"
 
 #include <gtest/gtest.h>
 #include <hb-ot.h>
 #include <png.h>
 
 #include "core/base/error.h"
-#include "core/figure/fonts.h"
-#include "core/figure/raster.h"
-#include "core/figure/text.h"
+#include "core/drawing/fonts.h"
+#include "core/drawing/raster.h"
+#include "core/drawing/text.h"
 #include "tests/core/figure/figure_checks.h"
 
 namespace conelab::figure {

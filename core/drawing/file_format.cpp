@@ -1,4 +1,4 @@
-#include "core/figure/file_format.h"
+#include "core/drawing/file_format.h"
 
 #include <algorithm>
 #include <cctype>

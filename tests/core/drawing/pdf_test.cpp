@@ -1,4 +1,4 @@
-#include "core/figure/pdf.h"
+#include "core/drawing/pdf.h"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +10,9 @@
 #include <thread>
 
 #include "core/base/error.h"
+#include "core/drawing/fonts.h"
+#include "core/drawing/text.h"
 #include "core/figure/figure_table.h"
-#include "core/figure/fonts.h"
-#include "core/figure/text.h"
 
 namespace conelab::figure {
 namespace {

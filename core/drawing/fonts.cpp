@@ -1,4 +1,4 @@
-#include "core/figure/fonts.h"
+#include "core/drawing/fonts.h"
 
 #include <hb-ot.h>
 #include <hb-subset.h>
@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/figure/font_metrics.h"
-#include "core/figure/text.h"
+#include "core/drawing/font_metrics.h"
+#include "core/drawing/text.h"
 
 // fonts_data.cpp.in puts the fonts into the object file.
 extern "C" {

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/figure/display_list.h"
+#include "core/drawing/display_list.h"
 
 namespace conelab::figure {
 namespace {

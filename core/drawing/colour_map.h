@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/figure/display_list.h"
+#include "core/drawing/display_list.h"
 
 namespace conelab::figure {
 
