@@ -250,5 +250,55 @@ TEST(SmallNumbers, TilesAndPassesAgreeWhereTheFactorOfLogitsIsRounded) {
   }
 }
 
+/// A group of queries reads only the part of a tile of keys that it sees, if the mask is a range of
+/// keys; the same mask as an array hides pair by pair.
+TEST(MaskOfRanges, HasTheGradientsOfTheSameMaskAsAnArray) {
+  const Extents extents{2, 2, 600, 600, 6, 3, {}, {}, 1, 1};
+  for (const char* text :
+       {"dot:masks=causal", "dot:masks=window:window=90:weights=softmax:axis=query",
+        "dot:masks=causal:bias=shaw:shaw_v=random:shaw_k=random:clip=9",
+        "dot:masks=window+causal:window=300:bias=hype:grid=20x30", "umbral:masks=padding+causal",
+        "penumbral:masks=window:window=300:aggregate=einstein", "laplacian:masks=causal:bias=alibi",
+        "additive:masks=window:window=140", "hyperbolic:masks=causal:weights=sigmoid",
+        "multiplicative:masks=window+padding:window=77:bias=t5"}) {
+    SCOPED_TRACE(text);
+    Call ranges = call_from_text(text);
+    AttentionInput<double> input = random_input(ranges, extents, 31);
+    const auto masks = resolve(ranges, check_extents(input));
+    const Mask seen = masks->mask(input);
+    Call array = ranges;
+    array.masks = {"explicit"};
+    array.parameters.erase("window");
+    AttentionInput<double> masked = input;
+    masked.key_lengths.clear();
+    masked.allowed.clear();
+    masked.allowed_sizes = {extents.batch, 1, extents.query, extents.key};
+    for (std::int64_t b = 0; b < extents.batch; ++b) {
+      for (std::int64_t i = 0; i < extents.query; ++i) {
+        for (std::int64_t j = 0; j < extents.key; ++j) {
+          masked.allowed.push_back(seen.admits(b * extents.head, i, j) ? 1 : 0);
+        }
+      }
+    }
+    for (const std::string& target : simd_targets<double>()) {
+      SCOPED_TRACE(target);
+      Execution execution = one_thread();
+      execution.simd = target;
+      const auto gradients = [&](const Call& call, const AttentionInput<double>& given) {
+        const auto plan = resolve(call, check_extents(given));
+        return backward(*plan, given, forward(*plan, given, execution), execution);
+      };
+      const Backward<double> found = gradients(ranges, input), expected = gradients(array, masked);
+      EXPECT_LE(difference(found.query, expected.query), 1e-11);
+      EXPECT_LE(difference(found.key, expected.key), 1e-11);
+      EXPECT_LE(difference(found.value, expected.value), 1e-11);
+      for (const auto& [key, values] : expected.parameters) {
+        EXPECT_NEAR(found.parameters.at(key)[0], values[0], 1e-9 * (1 + std::abs(values[0])))
+            << key;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace conelab::tests
