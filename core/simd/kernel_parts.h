@@ -17,6 +17,6 @@ template <class T>
 void add_tanh_sums(Kernels<T>& kernels);
 /// Returns the kernels of the similarity S, which core/simd/kernel_similarity.cpp.in instantiates.
 template <class S, class T>
-Tail<T> tail();
+SimilarityKernels<T> kernels_of();
 
 }  // namespace conelab::CONELAB_SIMD

@@ -6,8 +6,8 @@ namespace conelab::CONELAB_SIMD {
 
 /// Returns the kernels of all similarities, in the order of the list.
 template <class T, class... S>
-const Tail<T>* tail_table(TypeList<S...>) {
-  static const Tail<T> table[] = {tail<S, T>()...};
+const SimilarityKernels<T>* table_of_similarities(TypeList<S...>) {
+  static const SimilarityKernels<T> table[] = {kernels_of<S, T>()...};
   return table;
 }
 
@@ -18,7 +18,7 @@ Kernels<T> make_kernels(const char* name) {
   add_operands(k);
   add_products(k);
   add_tanh_sums(k);
-  k.tails = tail_table<T>(Similarities{});
+  k.similarities = table_of_similarities<T>(Similarities{});
   return k;
 }
 template Kernels<float> make_kernels(const char*);

@@ -105,7 +105,7 @@ enum PairLaw { referred_exponential, pair_sigmoid, pair_laws };
 
 /// The kernels of one similarity.
 template <class T>
-struct Tail {
+struct SimilarityKernels {
   void (*score)(const ScoreTile<T>&);
   void (*weight[pair_laws])(const WeightTile<T>&);  ///< Indexed by PairLaw.
   void (*slope[pair_laws])(const SlopeTile<T>&);    ///< Indexed by PairLaw.
@@ -171,7 +171,7 @@ struct Kernels {
   /// peak throughput of the machine. Returns a number that depends on all of them.
   T (*peak)(long steps);
   int peak_flops;
-  const Tail<T>* tails;  ///< Indexed like similarity_table().
+  const SimilarityKernels<T>* similarities;  ///< Indexed like similarity_table().
 
   /// Returns how many numbers of T `steps` steps of a packed panel take.
   [[nodiscard]] std::ptrdiff_t packed_size(std::ptrdiff_t steps) const {

@@ -4,7 +4,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "core/simd/tail_rows.h"
+#include "core/simd/pair_rows.h"
 
 namespace conelab::CONELAB_SIMD {
 

@@ -36,7 +36,7 @@ foreach(target IN LISTS simd_targets)
   target_include_directories(conelab_simd_${target} PRIVATE ${CMAKE_SOURCE_DIR})
   target_link_libraries(conelab_simd_${target} PRIVATE PkgConfig::HWY fmt::fmt)
   conelab_house_rules(conelab_simd_${target})
-  target_precompile_headers(conelab_simd_${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/simd/tails.h)
+  target_precompile_headers(conelab_simd_${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/simd/similarity_kernels.h)
   # The kernels may fuse multiply and add: their errors are measured, not derived.
   target_compile_options(conelab_simd_${target} PRIVATE
     ${simd_flags_${target}} -O3 -ffp-contract=fast -fno-math-errno -fno-trapping-math)

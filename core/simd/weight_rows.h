@@ -7,8 +7,8 @@
 #include <numbers>
 #include <type_traits>
 
+#include "core/simd/pair_rows.h"
 #include "core/simd/row_reference.h"
-#include "core/simd/tail_rows.h"
 
 namespace conelab::CONELAB_SIMD {
 

@@ -98,7 +98,7 @@ class HeadMap {
       std::fill(tile.begin(), tile.end(), -std::numeric_limits<T>::infinity());
       return;
     }
-    tiles.tail().score(tiles.measured(group, part, cover, tile.data()));
+    tiles.similarity().score(tiles.measured(group, part, cover, tile.data()));
   }
 };
 

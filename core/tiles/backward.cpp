@@ -326,7 +326,7 @@ class BackwardPass {
              const QueryGroup<T>& group, Cover cover) const {
     const int columns = w.keys().columns;
     std::vector<T> reference(w.row_slope.size(), no_reference<T>), unused(reference.size());
-    tiles.tail().weight[referred_exponential](
+    tiles.similarity().weight[referred_exponential](
         {tiles.measured(group, w.keys(), cover, w.tile.data()), reference.data(),
          w.row_margin.data(), unused.data(), true});
     for (int r = 0; r < group.rows; ++r) {
@@ -385,7 +385,7 @@ class BackwardPass {
         .constant_slope = w.sums.constant.data(),
         .logit_slope = w.logit_slope.empty() ? nullptr : w.logit_slope.data(),
     };
-    tiles.tail().slope[pair_law(plan_.weights)](tile);
+    tiles.similarity().slope[pair_law(plan_.weights)](tile);
     if (w.logit_slope.empty()) return;
     const HeadBias<T>& bias = shared.head.bias();
     if (bias.of_queries()) return;  // add_query_grad does this in the order of the tiles.

@@ -115,7 +115,7 @@ class ColumnPass {
       const QueryGroup<T> group = query_group(queries, i, 0, rows);
       if (!tiles.sees_any(group, keys, cover)) continue;
       const FlushSubnormals flush;
-      tiles.tail().score(tiles.measured(group, keys, cover, tile.data()));
+      tiles.similarity().score(tiles.measured(group, keys, cover, tile.data()));
       sums.add(kernels_, tile.data(), rows);
     }
     for (std::int64_t c = 0; c < count; ++c) {

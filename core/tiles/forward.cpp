@@ -243,7 +243,7 @@ class ForwardPass {
     std::copy_n(block.sums.references(row), rows, reference);
     const WeightTile<T> weights{tiles.measured(group, keys, cover, block.tile.data()), reference,
                                 row_sum, row_maximum};
-    tiles.tail().weight[pair_law(plan_.weights)](weights);
+    tiles.similarity().weight[pair_law(plan_.weights)](weights);
     block.sums.settle(weights, row, [&](int r) { weigh_again(weights, group, r, tiles, keys); });
     block.sums.add(weights, row);
     const auto columns = static_cast<int>(shared.values.stride());
@@ -271,7 +271,7 @@ class ForwardPass {
     const Cover cover = tiles.cover(alone.first, alone.first + 1, keys);
     w.reference[row] = no_reference<T>;
     (void)tiles.sees_any(alone, keys, cover);
-    tiles.tail().weight[pair_law(plan_.weights)](
+    tiles.similarity().weight[pair_law(plan_.weights)](
         {tiles.measured(alone, keys, cover, w.score.tile + row * w.score.stride), w.reference + row,
          w.row_sum + row, w.row_maximum + row, true});
   }

@@ -69,8 +69,8 @@ class SparseHead {
     return tokens.base.data() + i * tokens.stride;
   }
   [[nodiscard]] const Kernels<T>& kernels() const { return kernels_; }
-  [[nodiscard]] const Tail<T>& tail() const {
-    return kernels_.tails[plan_.similarity - similarity_table().data()];
+  [[nodiscard]] const SimilarityKernels<T>& similarity() const {
+    return kernels_.similarities[plan_.similarity - similarity_table().data()];
   }
 
   /// Returns the measure of a pair, NaN if one of its tokens is not finite.
@@ -215,7 +215,7 @@ void forward_row(const Plan& plan, const SparseHead<S>& head, SparseRow<S>& row,
   T reference = no_reference<T>, sum = 0, maximum = 0;
   if (row.gather(i)) {
     const WeightTile<T> tile{row.score(), &reference, &sum, &maximum, true};
-    head.tail().weight[pair_law(plan.weights)](tile);
+    head.similarity().weight[pair_law(plan.weights)](tile);
     row.add_values(sums.data());
     for (std::size_t c = 0; positions.exist() && c < row.keys().size(); ++c) {
       positions.run(i, row.keys()[c], 1).gather(&row.tile()[c], by_position);
@@ -244,7 +244,7 @@ void find_column_lse(const SparseHead<S>& head, SparseRow<S>& row, std::int64_t 
   std::vector<double> sums(lse.size(), 0.0);
   for (std::int64_t i = 0; i < queries; ++i) {
     if (!row.gather(i)) continue;
-    head.tail().score(row.score());
+    head.similarity().score(row.score());
     for (std::size_t c = 0; c < row.keys().size(); ++c) {
       const auto j = static_cast<std::size_t>(row.keys()[c]);
       const T logit = row.tile()[c], before = lse[j];
@@ -363,7 +363,8 @@ class SparseBackward {
     for (std::int64_t i = 0; i < plan_.extents.query && !stopped(); ++i) {
       if (!row_.gather(i)) continue;
       T reference = no_reference<T>, sum = 0, maximum = 0;
-      head_.tail().weight[referred_exponential]({row_.score(), &reference, &sum, &maximum, true});
+      head_.similarity().weight[referred_exponential](
+          {row_.score(), &reference, &sum, &maximum, true});
       if (reference == no_reference<T>) continue;
       const T factor =
           std::exp(reference - *saved_.row_reference.row(b_, h_, i)) * upstream_.scale(b_, h_, i);
@@ -433,7 +434,7 @@ class SparseBackward {
                             .far_key_slope = room_.data(),
                             .constant_slope = sums_.constant.data(),
                             .logit_slope = logit_slope_.data()};
-    head_.tail().slope[pair_law(plan_.weights)](tile);
+    head_.similarity().slope[pair_law(plan_.weights)](tile);
   }
 
   void add_pair(std::int64_t i, std::size_t c, const T* upstream) {

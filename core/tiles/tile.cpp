@@ -213,8 +213,8 @@ ScoreTile<Compute<S>> Tiles<S>::measured(const QueryGroup<T>& queries, const Key
 }
 
 template <class S>
-const Tail<Compute<S>>& Tiles<S>::tail() const {
-  return kernels_->tails[plan_->similarity - similarity_table().data()];
+const SimilarityKernels<Compute<S>>& Tiles<S>::similarity() const {
+  return kernels_->similarities[plan_->similarity - similarity_table().data()];
 }
 
 template <class T>

@@ -137,7 +137,7 @@ class Tiles {
   /// from differences as well; the backward pass stores their dL/d(measure) here.
   [[nodiscard]] std::vector<ClosePair<T>>& close_pairs() { return close_pairs_; }
   /// Returns the kernels of the plan's similarity.
-  [[nodiscard]] const Tail<T>& tail() const;
+  [[nodiscard]] const SimilarityKernels<T>& similarity() const;
 
  private:
   const Plan* plan_;

@@ -48,13 +48,13 @@ const SimilarityRow* row_of(const Formula& f) {
 template <class T>
 struct Pairs {
   const SimilarityRow* row;
-  const Tail<T>* tail;
+  const SimilarityKernels<T>* similarity;
   std::vector<T> query, keys, measures;
   T constants[max_constants] = {};
 
   Pairs(const Kernels<T>& k, const Formula& f, bool far, double temperature = 1)
       : row(row_of(f)),
-        tail(&k.tails[row - similarity_table().data()]),
+        similarity(&k.similarities[row - similarity_table().data()]),
         keys(static_cast<std::size_t>(row->values * columns)),
         measures(columns) {
     const std::vector<double> parameters =
@@ -94,7 +94,7 @@ struct Weights {
     const ScoreTile<T> tile{
         weights.data(), columns,     1,       columns, p.query.data(), 1,      p.keys.data(),
         columns,        p.constants, nullptr, 0,       nullptr,        nullptr};
-    p.tail->weight[referred_exponential]({tile, &reference, &sum, &maximum, by_logits});
+    p.similarity->weight[referred_exponential]({tile, &reference, &sum, &maximum, by_logits});
   }
 };
 
@@ -245,7 +245,7 @@ TEST(Exponential, ToBaseTwoIsThatOfTheLogits) {
                                   0,
                                   nullptr,
                                   nullptr};
-      pairs.tail->score(tile);
+      pairs.similarity->score(tile);
       for (const double reference : {0.0, 0.5}) {
         const Weights<float> w(pairs, reference, false);
         EXPECT_EQ(w.reference, static_cast<float>(reference)) << target << f.name;

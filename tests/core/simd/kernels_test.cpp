@@ -25,8 +25,8 @@ std::vector<T> distances(const Kernels<T>& k, const std::vector<T>& measures) {
   const T query[2] = {1, 1}, constants[2] = {1, 0};
   const std::vector<T> keys(2 * columns, T(1));
   for (std::size_t first = 0; first < tile.size(); first += columns) {
-    k.tails[index].score({tile.data() + first, columns, 1, columns, query, 1, keys.data(), columns,
-                          constants, nullptr, 0, nullptr, nullptr});
+    k.similarities[index].score({tile.data() + first, columns, 1, columns, query, 1, keys.data(),
+                                 columns, constants, nullptr, 0, nullptr, nullptr});
   }
   for (const T logit : tile) result.push_back(-logit);
   return result;

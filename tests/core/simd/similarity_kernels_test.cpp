@@ -13,16 +13,16 @@
 #include "core/simd/row_reference.h"
 #include "core/similarity/table.h"
 
-namespace conelab::tails {
+namespace conelab::similarity_kernels {
 namespace {
 
 constexpr int columns = 192;  // A multiple of every target's.
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 template <class T>
-const Tail<T>& tail_of(const Kernels<T>& k, const char* similarity) {
+const SimilarityKernels<T>& kernels_of_similarity(const Kernels<T>& k, const char* similarity) {
   const SimilarityRow* row = find_similarity(similarity);
-  return k.tails[row - similarity_table().data()];
+  return k.similarities[row - similarity_table().data()];
 }
 
 template <class T>
@@ -43,19 +43,19 @@ void expect_roots(const Kernels<T>& k, T least, T most, double tolerance) {
   x[columns - 2] = std::numeric_limits<T>::quiet_NaN();
   const T constants[] = {1}, reference[] = {0}, one[] = {1};
   std::vector<T> logits = x, weights = x, slopes(columns, T(1));
-  const Tail<T>& tail = tail_of(k, "laplacian");
-  tail.score(tile_of(logits, 1, constants));
+  const SimilarityKernels<T>& similarity = kernels_of_similarity(k, "laplacian");
+  similarity.score(tile_of(logits, 1, constants));
   double by_constant[1] = {};
-  tail.slope[pair_sigmoid]({.score = tile_of(weights, 1, constants),
-                            .slope = slopes.data(),
-                            .reference = reference,
-                            .inverse_sum = one,
-                            .delta = one,
-                            .query_slope = nullptr,
-                            .key_slope = nullptr,
-                            .far_key_slope = nullptr,
-                            .constant_slope = by_constant,
-                            .logit_slope = nullptr});
+  similarity.slope[pair_sigmoid]({.score = tile_of(weights, 1, constants),
+                                  .slope = slopes.data(),
+                                  .reference = reference,
+                                  .inverse_sum = one,
+                                  .delta = one,
+                                  .query_slope = nullptr,
+                                  .key_slope = nullptr,
+                                  .far_key_slope = nullptr,
+                                  .constant_slope = by_constant,
+                                  .logit_slope = nullptr});
   for (int i = 0; i < columns - 2; ++i) {
     const auto at = static_cast<std::size_t>(i);
     const double root = std::sqrt(static_cast<double>(x[at]));
@@ -90,7 +90,7 @@ void expect_logarithms(const Kernels<T>& k, T least, T most, double tolerance) {
   tile.key_values = heights.data();
   tile.key_stride = columns;
   const SimilarityRow* row = find_similarity("umbral", {"distance"});
-  k.tails[row - similarity_table().data()].score(tile);
+  k.similarities[row - similarity_table().data()].score(tile);
   for (std::size_t i = 0; i + 1 < columns; ++i) {
     const double expected = -std::log(static_cast<double>(heights[i]));
     EXPECT_NEAR(static_cast<double>(logits[i]), expected,
@@ -100,7 +100,7 @@ void expect_logarithms(const Kernels<T>& k, T least, T most, double tolerance) {
   EXPECT_TRUE(std::isnan(logits.back())) << k.name;
 }
 
-TEST(Tails, LogarithmsOfEveryScale) {
+TEST(SimilarityKernels, LogarithmsOfEveryScale) {
   for (const std::string& target : simd_targets<float>()) {
     expect_logarithms<float>(kernels<float>(target), 1e-30F, 1e30F, 2.5e-7);
     expect_logarithms<float>(kernels<float>(target), 0.9F, 1.1F, 2.5e-7);
@@ -111,7 +111,7 @@ TEST(Tails, LogarithmsOfEveryScale) {
   }
 }
 
-TEST(Tails, RootsOfEveryScaleAndOfNothing) {
+TEST(SimilarityKernels, RootsOfEveryScaleAndOfNothing) {
   for (const std::string& target : simd_targets<float>()) {
     expect_roots<float>(kernels<float>(target), 1.2e-38F, 3.4e38F, 2.5e-7);
   }
@@ -120,13 +120,13 @@ TEST(Tails, RootsOfEveryScaleAndOfNothing) {
   }
 }
 
-TEST(Tails, InfiniteDistancesWeighNothing) {
+TEST(SimilarityKernels, InfiniteDistancesWeighNothing) {
   for (const std::string& target : simd_targets()) {
     std::vector<float> tile(columns, std::numeric_limits<float>::infinity());
     tile[5] = 4;
     const float constants[] = {1};
     float reference[] = {-std::numeric_limits<float>::infinity()}, sum[1], most[1];
-    tail_of(kernels<float>(target), "laplacian")
+    kernels_of_similarity(kernels<float>(target), "laplacian")
         .weight[referred_exponential]({tile_of(tile, 1, constants), reference, sum, most});
     EXPECT_EQ(tile[4], 0) << target;
     EXPECT_FLOAT_EQ(tile[5], std::exp(-2.0F)) << target;
@@ -177,8 +177,8 @@ void expect_references(const Kernels<T>& k) {
   const T constants[] = {1};
   std::vector<T> reference, sum(count), most(count);
   for (const Row& row : rows) reference.push_back(static_cast<T>(row.before));
-  const Tail<T>& tail = tail_of(k, "dot");
-  tail.weight[referred_exponential](
+  const SimilarityKernels<T>& similarity = kernels_of_similarity(k, "dot");
+  similarity.weight[referred_exponential](
       {tile_of(tile, count, constants), reference.data(), sum.data(), most.data()});
   for (std::size_t r = 0; r < rows.size(); ++r) {
     T* row = tile.data() + r * columns;
@@ -195,7 +195,7 @@ void expect_references(const Kernels<T>& k) {
       std::copy_n(logits.data() + r * columns, columns, row);
       reference[r] = static_cast<T>(-infinity);
       std::vector<T> alone(row, row + columns);
-      tail.weight[referred_exponential](
+      similarity.weight[referred_exponential](
           {tile_of(alone, 1, constants), &reference[r], &sum[r], &most[r]});
       std::copy(alone.begin(), alone.end(), row);
     }
@@ -220,7 +220,7 @@ void expect_references(const Kernels<T>& k) {
   }
 }
 
-TEST(Tails, ReferencesMoveToWhereWeightsNeitherOverflowNorVanish) {
+TEST(SimilarityKernels, ReferencesMoveToWhereWeightsNeitherOverflowNorVanish) {
   for (const std::string& target : simd_targets<float>()) {
     expect_references<float>(kernels<float>(target));
   }
@@ -267,7 +267,7 @@ struct Slopes {
     for (T& m : reference) m = static_cast<T>(-8 + random.uniform());
     for (T& s : inverse_sum) s = static_cast<T>(0.01 + random.uniform());
     for (T& d : delta) d = static_cast<T>(random.normal());
-    k.tails[&row - similarity_table().data()].slope[referred_exponential](
+    k.similarities[&row - similarity_table().data()].slope[referred_exponential](
         {.score = {.tile = weights.data(),
                    .stride = columns,
                    .rows = rows,
@@ -323,7 +323,7 @@ void expect_far_slopes(const Kernels<T>& k, double tolerance) {
   }
 }
 
-TEST(Tails, SlopesOfFarRowsAreThoseOfTheirPairs) {
+TEST(SimilarityKernels, SlopesOfFarRowsAreThoseOfTheirPairs) {
   for (const std::string& target : simd_targets<float>()) {
     expect_far_slopes<float>(kernels<float>(target), 2e-6);
   }
@@ -333,4 +333,4 @@ TEST(Tails, SlopesOfFarRowsAreThoseOfTheirPairs) {
 }
 
 }  // namespace
-}  // namespace conelab::tails
+}  // namespace conelab::similarity_kernels

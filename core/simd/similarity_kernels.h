@@ -1,10 +1,10 @@
 // The loops around a similarity's formula, written once for all similarities. A generated source
-// for each similarity (kernel_similarity.cpp.in) instantiates `tail` for its formula.
+// for each similarity (kernel_similarity.cpp.in) instantiates `kernels_of` for its formula.
 #pragma once
 
 #include "core/simd/kernel_parts.h"
+#include "core/simd/pair_rows.h"
 #include "core/simd/slope_rows.h"
-#include "core/simd/tail_rows.h"
 #include "core/simd/weight_rows.h"
 
 namespace conelab::CONELAB_SIMD {
@@ -37,7 +37,7 @@ void score(const ScoreTile<T>& t) {
 }
 
 template <class S, class T>
-Tail<T> tail() {
+SimilarityKernels<T> kernels_of() {
   return {&score<S, T>,
           {&weights<S, SoftmaxLaw, T>, &weights<S, SigmoidLaw, T>},
           {&slopes<S, SoftmaxLaw, T>, &slopes<S, SigmoidLaw, T>}};
