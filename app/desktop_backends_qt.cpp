@@ -11,11 +11,11 @@
 #include "app/desktop_backends.h"
 #include "core/base/environment.h"
 #include "core/bench/operator_case.h"
-#include "core/study/attend_job.h"
 #include "core/study/bench_job.h"
 #include "core/study/call_json.h"
 #include "core/study/figure_job.h"
 #include "core/study/job_table.h"
+#include "core/study/shared_fields.h"
 #include "gpu/cuda_backend.h"
 
 namespace conelab {

@@ -12,7 +12,6 @@
 #include "core/base/names.h"
 #include "core/base/parallel.h"
 #include "core/call/call.h"
-#include "core/files/atomic_file.h"
 #include "core/operators/device_attention.h"
 #include "core/operators/jacobian.h"
 #include "core/operators/operator.h"
@@ -20,6 +19,7 @@
 #include "core/study/attention_file.h"
 #include "core/study/call_json.h"
 #include "core/study/job_input.h"
+#include "core/study/shared_fields.h"
 #include "core/trace/own_call.h"
 #include "core/trace/trace.h"
 
@@ -98,8 +98,7 @@ class Attend {
          const JobContext& context)
       : spec_(spec), job_(job), context_(context) {
     device_ = choose_device(job.device, dtype, context);
-    execution_.threads = job.threads;
-    execution_.cancelled = context.cancelled;
+    execution_ = context.execution(job.threads);
     result_.dtype = dtype;
     result_.query_token = std::move(file.query_token);
     result_.key_token = std::move(file.key_token);
@@ -265,11 +264,7 @@ class Attend {
   }
 
   [[nodiscard]] Execution stage(const char* name) const {
-    Execution execution = execution_;
-    if (context_.progress) {
-      execution.progress = [this, name](double fraction) { context_.progress(name, fraction); };
-    }
-    return execution;
+    return context_.execution(job_.threads, name);
   }
 
   /// Reports the largest error that hype_form=columns adds to the bias.
@@ -422,7 +417,6 @@ void remark_all(const AttendJob& job, const AttendSummary& summary, const JobCon
 AttendSummary attend(const JobSpec& spec, const AttendJob& job, const JobContext& context) {
   (void)choose_device(job.device, job.dtype.value_or(Dtype::f32), context);
   remark_unusable_device(job.device, context);
-  claim_output(job, "attention", "attend", context.cancelled);
   Input input = read_attend_input(job, context.cancelled);
   if (!input.remark.empty()) context.say("{}", input.remark);
   const std::string defaults = defaults_remark(own_call(input.attributes), job.call);
@@ -552,7 +546,8 @@ JobKind attend_job() {
       .check = check_attend,
       .check_input = check_declared_input,
       .sources = trace_sources,
-      .keys = call_keys};
+      .keys = call_keys,
+      .result = "attention"};
   add_reading_fields(kind);
   return kind;
 }

@@ -51,19 +51,5 @@ struct HiddenPairs {
 /// Returns the job of a spec, which may be of another kind with the same fields. Throws misuse for
 /// values that cannot be parsed.
 [[nodiscard]] AttendJob attend_of(const JobSpec& spec);
-/// Returns the rows of the fields that jobs share which read q, k and v.
-[[nodiscard]] JobField input_field();
-[[nodiscard]] JobField output_field(const std::string& about = "the HDF5 file to write");
-[[nodiscard]] JobField call_field();
-[[nodiscard]] JobField lengths_field();
-[[nodiscard]] JobField threads_field();
-/// Return the kinds of the jobs that write q, k and v, and of those that write a hierarchy.
-[[nodiscard]] std::vector<std::string> trace_sources(const JobSpec&);
-[[nodiscard]] std::vector<std::string> hierarchy_sources(const JobSpec&);
-/// Adds the rows of the fields that say how an input is read.
-void add_reading_fields(JobKind& kind);
-[[nodiscard]] Reading reading_of(const JobSpec& spec);
-/// Gives a spec these values, without those that are defaults.
-void add_reading(const Reading& reading, JobSpec& spec);
 
 }  // namespace conelab

@@ -17,7 +17,7 @@
 #include "core/bench/parts.h"
 #include "core/bench/summary.h"
 #include "core/files/sandbox.h"
-#include "core/study/attend_job.h"
+#include "core/study/shared_fields.h"
 
 namespace conelab {
 namespace {

@@ -5,10 +5,9 @@
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/dataset/dataset.h"
-#include "core/files/atomic_file.h"
-#include "core/study/attend_job.h"
 #include "core/study/call_json.h"
-#include "core/study/job_spec.h"
+#include "core/study/hierarchy_job.h"
+#include "core/study/shared_fields.h"
 
 namespace conelab {
 namespace {
@@ -47,13 +46,9 @@ void write_dataset(const std::string& path, const MadeData& made, Attributes att
 JobReport run_dataset(const JobSpec& spec, const JobContext& context) {
   const std::string kind = spec.text("kind"), output = spec.text("output");
   const KeyValues values = dataset_values(kind, spec.parameters());
-  check_replaceable_result(output, "dataset", "dataset", {.cancelled = context.cancelled});
-  probe_writable(output);
   const MadeData made = make_dataset(kind, spec.parameters());
   if (context.stopped()) throw Error(ErrorKind::interrupted, "interrupted");
-  JobSpec whole = spec;
-  whole.values["parameters"] = values.texts();
-  const Json json = spec_to_json(whole);
+  const Json json = spec_with_defaults(spec, values.texts());
   write_dataset(output, made,
                 {{"result", "dataset"},
                  {"kind", kind},
@@ -87,18 +82,17 @@ JobKind dataset_job() {
                       .about = join(names_of(dataset_table())) + " (`conelab list datasets`)",
                       .required = true},
                      output_field(),
-                     {.name = "parameters",
-                      .option = "-p,--parameter",
-                      .about = "a key (`conelab list datasets`), -p again for the next",
-                      .kind = FieldKind::parameters}},
+                     parameters_field("a key (`conelab list datasets`), -p again for the next")},
           .run = run_dataset,
           .check = check_dataset,
-          .keys = [](const JobSpec& spec) {
-            const auto& row = row_named("data set", dataset_table(), spec.text("kind"));
-            std::vector<std::string> keys;
-            for (const KeyInfo& key : keys_of(row)) keys.emplace_back(key.key);
-            return keys;
-          }};
+          .keys =
+              [](const JobSpec& spec) {
+                const auto& row = row_named("data set", dataset_table(), spec.text("kind"));
+                std::vector<std::string> keys;
+                for (const KeyInfo& key : keys_of(row)) keys.emplace_back(key.key);
+                return keys;
+              },
+          .result = "dataset"};
 }
 
 }  // namespace conelab

@@ -14,13 +14,10 @@
 #include "core/embed/construction.h"
 #include "core/embed/descent.h"
 #include "core/embed/measures.h"
-#include "core/files/atomic_file.h"
 #include "core/files/bench_file.h"
-#include "core/files/read_tensors.h"
 #include "core/operators/operator.h"
-#include "core/study/attend_job.h"
-#include "core/study/call_json.h"
-#include "core/study/job_spec.h"
+#include "core/study/hierarchy_job.h"
+#include "core/study/shared_fields.h"
 
 namespace conelab {
 namespace {
@@ -47,32 +44,17 @@ const std::vector<KeyInfo>& embed_keys() {
 
 /// Returns the keys of -p: those of the job, and the parameters of the spec's similarity.
 std::vector<std::string> known_keys(const JobSpec& spec) {
-  std::vector<std::string> keys;
-  for (const KeyInfo& key : embed_keys()) keys.emplace_back(key.key);
-  const SimilarityRow* row = find_similarity(spec.text("similarity"));
-  if (row == nullptr) return keys;
-  for (const ParameterInfo& info : row->parameters) keys.emplace_back(info.key);
-  return keys;
+  return keys_with_parameters(embed_keys(), {spec.text("similarity")});
 }
 
-/// Splits -p into the keys of this job and the parameters of the similarity.
-struct EmbedWords {
-  KeyTexts own;
-  std::map<std::string, double> parameters;
-};
-EmbedWords words_of(const JobSpec& spec) {
-  EmbedWords words;
-  const std::vector<std::string> known = known_keys(spec);
-  for (const auto& [key, value] : spec.parameters()) {
-    if (index_of_name("key of embed", key, known) < embed_keys().size()) {
-      words.own[key] = value;
-    } else if (const auto number = parse_number(value)) {
-      words.parameters[key] = *number;
-    } else {
-      misuse("parameter {}={} is not a number", key, value);
-    }
-  }
-  return words;
+/// Throws misuse for a key of -p that is unknown, and for a wrong value of one of the job's own.
+KeyValues values_of(const JobSpec& spec) {
+  return {"embed", embed_keys(), own_texts(spec, embed_keys(), known_keys(spec))};
+}
+
+PairModel model_of(const JobSpec& spec, int dim) {
+  const std::string similarity = spec.text("similarity");
+  return {similarity, dim, similarity_parameters(spec, embed_keys(), similarity)};
 }
 
 /// What the job computes.
@@ -160,11 +142,11 @@ double f1_of_order(const PairModel& model, const PlacedTokens& tokens, const Con
   return f1_of_counts(right, wrong, missed);
 }
 
-Embedding descend(const Hierarchy& hierarchy, const JobSpec& spec, const EmbedWords& words,
-                  const KeyValues& values, const JobContext& context) {
+Embedding descend(const Hierarchy& hierarchy, const JobSpec& spec, const KeyValues& values,
+                  const JobContext& context) {
   const auto seed = static_cast<std::uint64_t>(values.whole("seed"));
   const auto dim = static_cast<int>(values.whole("dim"));
-  const auto model = std::make_shared<PairModel>(spec.text("similarity"), dim, words.parameters);
+  const auto model = std::make_shared<PairModel>(model_of(spec, dim));
   const auto tokens = std::make_shared<PlacedTokens>(drawn_points(hierarchy.size(), dim, seed));
   const NodeLists closure = ancestors_of(hierarchy);
   DescentOptions options{values.whole("epochs"), values.number("rate"), values.whole("negatives"),
@@ -219,40 +201,28 @@ void write_embedding(const std::string& path, const Hierarchy& hierarchy, const 
     tree.axes.push_back(counted_axis("held_out_pair", made.held_out.size()));
     tree.variables.push_back({"held_out", {"held_out_pair", "end"}, std::move(pairs), "", {}});
   }
-  LabelledFile file{program_version(), {{"embedding", group}, {"hierarchy", tree}}, {}, {}};
-  file.attributes = {{"result", "embed"}, {"spec", json_line(spec)}};
+  LabelledFile file = result_of(spec);
+  file.groups = {{"embedding", group}, {"hierarchy", tree}};
   for (const char* key : {"similarity", "method"}) {
     if (spec.contains(key)) file.attributes.emplace_back(key, spec[key].get<std::string>());
   }
   write_labelled(path, file);
 }
 
-JobSpec with_defaults(const JobSpec& spec, const KeyValues& values) {
-  JobSpec whole = spec;
-  std::map<std::string, std::string> parameters = spec.parameters();
-  parameters.insert(values.texts().begin(), values.texts().end());
-  whole.values["parameters"] = parameters;
-  return whole;
-}
-
 JobReport run_embed(const JobSpec& spec, const JobContext& context) {
-  const std::string output = spec.text("output"), input = parse_input_spec(spec.text("input")).path;
-  const EmbedWords words = words_of(spec);
-  const KeyValues values("embed", embed_keys(), words.own);
-  check_replaceable_result(output, "embed", "embed", {.cancelled = context.cancelled});
-  probe_writable(output);
-  const Hierarchy hierarchy = read_hierarchy(input, context.cancelled);
-  if (hierarchy.edges.empty()) fail("{}: the hierarchy has no edges", input);
+  const KeyValues values = values_of(spec);
+  const Hierarchy hierarchy = read_edges(spec, context);
   Embedding made = spec.text("method") == "construction"
                        ? construct(hierarchy, values)
-                       : descend(hierarchy, spec, words, values, context);
+                       : descend(hierarchy, spec, values, context);
   const EmbeddingMeasures found =
       measure_embedding(hierarchy, made.score, static_cast<std::uint64_t>(values.whole("seed")));
   made.attributes["map"] = found.map;
   made.attributes["map_neighbours"] = found.map_neighbours;
   made.attributes["mean_rank"] = found.mean_rank;
   made.attributes["depth_correlation"] = found.depth_correlation;
-  const EmbedJson json = spec_to_json(with_defaults(spec, values));
+  const EmbedJson json = spec_with_defaults(spec, values.texts());
+  const std::string output = spec.text("output");
   write_embedding(output, hierarchy, made, json);
   JobReport report{.summary = {{"output", output}, {"spec", json}, {"nodes", hierarchy.size()}},
                    .lines = {fmt::format("{}: {} nodes as tokens", output, hierarchy.size())},
@@ -272,15 +242,13 @@ JobReport run_embed(const JobSpec& spec, const JobContext& context) {
 }
 
 void check_embed(const JobSpec& spec) {
-  const EmbedWords words = words_of(spec);
-  const KeyValues values("embed", embed_keys(), words.own);
+  const KeyValues values = values_of(spec);
   if (spec.text("method") == "construction") {
     if (spec.given("similarity")) misuse("embed: the construction takes no --similarity");
     return;
   }
   if (!spec.given("similarity")) misuse("embed: give --similarity, or --method construction");
-  const PairModel model(spec.text("similarity"), static_cast<int>(values.whole("dim")),
-                        words.parameters);
+  const PairModel model = model_of(spec, static_cast<int>(values.whole("dim")));
   if (values.text("closure") != "none" && !ConeOrder::of(model)) {
     misuse("embed: closure needs cones, and {} has none", spec.text("similarity"));
   }
@@ -297,16 +265,13 @@ std::vector<std::string> embed_measures() {
 }  // namespace
 
 JobKind embed_job() {
-  JobField input = input_field();
-  input.about = "a data set with a hierarchy, as of `conelab dataset`";
-  input.required = true;
   return {.name = "embed",
           .about = "place the nodes of a hierarchy as tokens, and measure how well pairs find it",
           .example =
               "  conelab embed mammals.h5 -o points.h5 --similarity penumbral -p dim=5\n"
               "  conelab embed mammals.h5 -o exact.h5 --method construction\n",
           .version = 2,
-          .fields = {input,
+          .fields = {hierarchy_field(),
                      output_field(),
                      {.name = "similarity",
                       .option = "-s,--similarity",
@@ -316,16 +281,14 @@ JobKind embed_job() {
                       .about = "descent by gradients, or the combinatorial construction",
                       .initial = "descent",
                       .choices = {"descent", "construction"}},
-                     {.name = "parameters",
-                      .option = "-p,--parameter",
-                      .about = "dim, epochs, rate, negatives, closure, scale, seed, and parameters "
-                               "of the similarity; -p again for the next",
-                      .kind = FieldKind::parameters}},
+                     parameters_field("dim, epochs, rate, negatives, closure, scale, seed, and "
+                                      "parameters of the similarity; -p again for the next")},
           .run = run_embed,
           .check = check_embed,
           .sources = hierarchy_sources,
           .keys = known_keys,
-          .measures = embed_measures()};
+          .measures = embed_measures(),
+          .result = "embed"};
 }
 
 }  // namespace conelab

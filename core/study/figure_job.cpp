@@ -15,10 +15,10 @@
 #include "core/drawing/svg.h"
 #include "core/files/atomic_file.h"
 #include "core/files/read_tensors.h"
-#include "core/study/attend_job.h"
 #include "core/study/call_json.h"
 #include "core/study/job_table.h"
 #include "core/study/labelled_view.h"
+#include "core/study/shared_fields.h"
 
 namespace conelab {
 

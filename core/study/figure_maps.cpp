@@ -217,7 +217,7 @@ figure::HeadPanel head_panel(const FigureRequest& request, const LayerHead& of,
   const std::string reference = request.value("difference");
   const auto map_under = [&](const std::string& similarity, Map2d quantity) {
     return panel_of_head(of.trace, of.batch, of.head, similarity, quantity,
-                         request.context.cancelled);
+                         request.context.execution());
   };
   HeatmapPanel weights = map_under(row.similarity, Map2d::weights);
   exclude_special_tokens(request, weights);

@@ -59,10 +59,9 @@ HeatmapPanel map_of(const Subject& subject, const std::string& similarity, Map2d
   if (subject.join == "one") {
     const Trace& trace = *subject.trace;
     return panel_of_head(trace, subject.batch, subject.head, similarity, quantity,
-                         subject.request->context.cancelled);
+                         subject.request->context.execution());
   }
-  Execution execution;
-  execution.cancelled = subject.request->context.cancelled;
+  const Execution execution = subject.request->context.execution();
   const Call call = call_from_text(similarity);
   const auto own = with_file_tensors(*subject.trace, call);
   const Trace& trace = *own;
@@ -137,9 +136,7 @@ std::string folder_of(const std::string& group) { return group.substr(0, group.r
 
 HeatmapPanel panel_of_head(const Trace& given, std::int64_t batch, std::int64_t head,
                            const std::string& similarity, Map2d quantity,
-                           const std::function<bool()>& cancelled) {
-  Execution execution;
-  execution.cancelled = cancelled;
+                           const Execution& execution) {
   const Call call = call_from_text(similarity);
   const auto own = with_file_tensors(given, call);
   const Trace& trace = *own;

@@ -51,8 +51,7 @@ void check_index(const char* axis, std::size_t index, std::int64_t size);
 /// Returns the map of a head under a call of one word, without what the figure adds to it.
 [[nodiscard]] figure::HeatmapPanel panel_of_head(const Trace& trace, std::int64_t batch,
                                                  std::int64_t head, const std::string& similarity,
-                                                 Map2d quantity,
-                                                 const std::function<bool()>& cancelled);
+                                                 Map2d quantity, const Execution& execution);
 
 /// Masks the pairs of special tokens, [CLS] and <s>, if the request's key `special` excludes them.
 void exclude_special_tokens(const FigureRequest& request, figure::HeatmapPanel& map);

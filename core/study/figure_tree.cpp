@@ -65,10 +65,8 @@ void from_trace(const FigureRequest& request, figure::FigureInput& input) {
   }
   AttentionInput<double> input_of_call = head_input(*trace, batch, head)->exact;
   const auto plan = draw_tensors(call, input_of_call);
-  Execution execution;
-  execution.cancelled = request.context.cancelled;
-  input.tree = std::make_shared<tree::HeadTree>(
-      std::move(tree::head_trees(*plan, input_of_call, tokens, execution).front()));
+  input.tree = std::make_shared<tree::HeadTree>(std::move(
+      tree::head_trees(*plan, input_of_call, tokens, request.context.execution()).front()));
   input.tokens =
       tokens == tree::Tokens::key ? trace->key_tokens(batch) : trace->query_tokens(batch);
   if (input.tree->size == static_cast<std::size_t>(e.key)) input.edges = trace->edges;

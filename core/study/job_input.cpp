@@ -10,11 +10,11 @@
 #include "core/base/utf8.h"
 #include "core/call/call.h"
 #include "core/call/resolver.h"
-#include "core/files/atomic_file.h"
 #include "core/files/sandbox.h"
 #include "core/operators/combines.h"
 #include "core/operators/operator.h"
 #include "core/pair/mask.h"
+#include "core/study/shared_fields.h"
 #include "core/trace/own_call.h"
 
 namespace conelab {
@@ -47,6 +47,34 @@ bool takes_own_mask(const Call& call) {
 }
 
 }  // namespace
+
+bool AttendJob::keeps(const std::string& what) const {
+  return std::ranges::find(keep, what) != keep.end();
+}
+
+const std::vector<std::string>& attend_parts() {
+  static const std::vector<std::string> parts = {"output", "lse",       "weights",
+                                                 "logits", "gradients", "determinant"};
+  return parts;
+}
+
+AttendJob attend_of(const JobSpec& spec) {
+  AttendJob job;
+  job.input = spec.text("input");
+  job.output = spec.text("output");
+  job.query = spec.text("q"), job.key = spec.text("k"), job.value = spec.text("v");
+  if (spec.given("head")) job.head = spec.integer("head");
+  job.call = spec.call();
+  job.key_lengths = parse_key_lengths(spec.list("lengths"));
+  if (spec.given("dtype")) job.dtype = dtype_from_name(spec.text("dtype"));
+  if (spec.given("device")) job.device = spec.text("device");
+  job.threads = static_cast<int>(spec.integer("threads"));
+  for (const std::string& part : spec.list("keep")) {
+    if (!job.keeps(part)) job.keep.push_back(part);
+  }
+  static_cast<Reading&>(job) = reading_of(spec);
+  return job;
+}
 
 std::vector<std::int64_t> parse_key_lengths(const std::vector<std::string>& entries) {
   std::vector<std::int64_t> lengths;
@@ -81,12 +109,6 @@ std::vector<std::string> call_keys(const JobSpec& spec) {
   for (const ParameterInfo& info : call_parameters(call)) keys.emplace_back(info.key);
   if (draws_tensors(call)) keys.emplace_back("seed");
   return keys;
-}
-
-void claim_output(const AttendJob& job, const std::string& kind, const std::string& command,
-                  const std::function<bool()>& cancelled) {
-  check_replaceable_result(job.output, kind, command, {.cancelled = cancelled});
-  probe_writable(job.output);
 }
 
 namespace {

@@ -30,12 +30,6 @@ void check_declared_input(const JobSpec& spec);
 /// the input names as its own (own_call.h), if it does. Parameters that are typed remain.
 void add_own_call(const JobKind& kind, FieldValues& typed);
 
-/// Checks that the job's output may be replaced, and that it can be written. Throws misuse if a
-/// file lies there that is not a result of the kind `kind`, which `command` writes. Throws a
-/// failure if it cannot be written, and interrupted once `cancelled` returns true.
-void claim_output(const AttendJob& job, const std::string& kind, const std::string& command,
-                  const std::function<bool()>& cancelled);
-
 /// Reads q, k and v in a sandbox, and, if the file has them, the tensors that the job's call reads
 /// in addition. Throws interrupted once `cancelled` returns true.
 [[nodiscard]] Input read_attend_input(const AttendJob& job, const std::function<bool()>& cancelled);

@@ -32,6 +32,16 @@ std::vector<std::string> field_names(const JobKind& kind) {
 
 }  // namespace
 
+Execution JobContext::execution(std::int64_t threads, const char* stage) const {
+  Execution execution;
+  execution.threads = static_cast<int>(threads);
+  execution.cancelled = cancelled;
+  if (progress && stage != nullptr) {
+    execution.progress = [report = progress, stage](double done) { report(stage, done); };
+  }
+  return execution;
+}
+
 std::string JobSpec::text(const std::string& field) const {
   return value_or_default<std::string>(*this, field);
 }

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/parallel.h"
 #include "core/base/tensor.h"
 #include "core/study/job_field.h"
 #include "core/tiles/backend.h"
@@ -46,6 +47,9 @@ struct JobContext {
   std::vector<std::string> also = {};
 
   [[nodiscard]] bool stopped() const { return cancelled && cancelled(); }
+  /// Returns how the job computes: on so many threads (0: all cores), until it is cancelled. Its
+  /// fraction done is reported as that of `stage`, unless this is null.
+  [[nodiscard]] Execution execution(std::int64_t threads = 0, const char* stage = nullptr) const;
   /// Formats a remark and hands it on.
   template <class... Args>
   void say(fmt::format_string<Args...> format, Args&&... args) const {
@@ -124,6 +128,9 @@ struct JobKind {
   /// Returns about how many seconds the job takes here; NaN where its input is not there yet. Null:
   /// unknown.
   double (*seconds)(const JobSpec& spec) = nullptr;
+  /// The kind of the result that stands in the output, for which `run_job` checks that the output
+  /// may be replaced and can be written. Empty: the job does so itself.
+  std::string result = {};
   bool measures_time = false;  ///< Whether other jobs must not run beside it.
 };
 

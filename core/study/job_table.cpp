@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/base/sha256.h"
+#include "core/files/atomic_file.h"
 #include "core/files/read_tensors.h"
 #include "core/study/call_json.h"
 
@@ -81,9 +82,13 @@ const JobKind& job_named(const std::string& name) { return row_named("job", job_
 
 namespace {
 
-void keep_inputs(const JobSpec& spec) {
+/// Returns the file that the job writes; empty if it writes none.
+std::string output_of_job(const JobSpec& spec) {
   const JobField* field = find_field(*spec.kind, FieldKind::output);
-  const std::string output = field == nullptr ? "" : spec.text(field->name);
+  return field == nullptr ? "" : spec.text(field->name);
+}
+
+void keep_inputs(const JobSpec& spec, const std::string& output) {
   for (const std::string& file : files_read(spec)) {
     std::error_code none;  // A file that does not exist is no input that could be lost.
     if (std::filesystem::equivalent(parse_input_spec(file).path, output, none)) {
@@ -92,11 +97,20 @@ void keep_inputs(const JobSpec& spec) {
   }
 }
 
+/// Checks that the output may be replaced, and that it can be written.
+void claim_output(const JobSpec& spec, const std::string& output, const JobContext& context) {
+  if (spec.kind->result.empty() || output.empty()) return;
+  check_replaceable_result(output, spec.kind->result, spec.kind->name,
+                           {.cancelled = context.cancelled});
+  probe_writable(output);
+}
+
 }  // namespace
 
 JobReport run_job(const JobSpec& spec, const JobContext& context) {
   check_spec(spec);
-  keep_inputs(spec);
+  const std::string output = output_of_job(spec);
+  keep_inputs(spec, output);
   std::vector<std::string> remarks;
   JobContext own = context;
   own.remark = [&](const std::string& text) {
@@ -105,6 +119,7 @@ JobReport run_job(const JobSpec& spec, const JobContext& context) {
     if (context.remark) context.remark(text);
   };
   try {
+    claim_output(spec, output, own);
     JobReport report = spec.kind->run(spec, own);
     report.remarks = std::move(remarks);
     for (const auto& [name, value] : report.summary.items()) {
@@ -112,9 +127,9 @@ JobReport run_job(const JobSpec& spec, const JobContext& context) {
     }
     return report;
   } catch (const Error& error) {
-    const JobField* output = find_field(*spec.kind, FieldKind::output);
-    if (error.what() != std::string("interrupted") || output == nullptr) throw;
-    throw Error(error.kind(), spec.text(output->name) + ": interrupted; nothing was written");
+    const bool writes = find_field(*spec.kind, FieldKind::output) != nullptr;
+    if (error.what() != std::string("interrupted") || !writes) throw;
+    throw Error(error.kind(), output + ": interrupted; nothing was written");
   }
 }
 

@@ -5,19 +5,18 @@
 #include <cmath>
 #include <filesystem>
 
-#include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
 #include "core/bench/axes.h"
 #include "core/call/call.h"
-#include "core/files/atomic_file.h"
 #include "core/files/bench_file.h"
 #include "core/files/read_tensors.h"
 #include "core/operators/operator.h"
 #include "core/rank/fit.h"
 #include "core/rank/gamma2.h"
-#include "core/study/attend_job.h"
 #include "core/study/call_json.h"
+#include "core/study/hierarchy_job.h"
+#include "core/study/shared_fields.h"
 
 namespace conelab {
 namespace {
@@ -81,11 +80,7 @@ class RankTasks {
  public:
   RankTasks(const JobSpec& spec, const JobContext& context, RankResult& result)
       : context_(context), calls_(calls_of(spec)), result_(result) {
-    execution_.threads = static_cast<int>(spec.integer("threads"));
-    execution_.cancelled = context.cancelled;
-    if (context.progress) {
-      execution_.progress = [&](double done) { context.progress("rank", done); };
-    }
+    execution_ = context.execution(spec.integer("threads"), "rank");
     const std::size_t tasks = 1 + result.alphas.size() + calls_.size();
     const double seconds =
         spec.number("time_limit") * std::min<double>(1, thread_count(execution_) / double(tasks));
@@ -253,22 +248,14 @@ LabelledArray fit_group(const RankResult& result) {
 }
 
 void write_result(const JobSpec& spec, const RankResult& result, const Hierarchy& hierarchy) {
-  LabelledFile file{.creator = program_version(), .groups = {}, .attributes = {}, .tensors = {}};
+  LabelledFile file = result_of(spec_to_json(spec));
   file.groups = {{"hierarchy", hierarchy_group(hierarchy)}, {"rank/norm", norm_group(result)}};
   if (!result.fits.empty()) file.groups.emplace_back("rank/fit", fit_group(result));
-  file.attributes = {{"result", std::string("rank")}, {"spec", json_line(spec_to_json(spec))}};
   write_labelled(spec.text("output"), file);
-}
-
-void claim_rank_output(const JobSpec& spec, const JobContext& context) {
-  const std::string output = spec.text("output");
-  check_replaceable_result(output, "rank", "rank", {.cancelled = context.cancelled});
-  probe_writable(output);
 }
 
 JobReport run_rank(const JobSpec& spec, const JobContext& context) {
   const std::string input = spec.text("input"), output = spec.text("output");
-  if (!output.empty()) claim_rank_output(spec, context);
   const Hierarchy hierarchy = read_hierarchy(parse_input_spec(input).path, context.cancelled);
   RankResult result;
   result.nodes = hierarchy.size();
@@ -323,17 +310,15 @@ JobField count_field(const char* name, const char* about, const char* initial) {
 JobKind rank_job() {
   JobField output = output_field("the HDF5 file to write; default: none");
   output.required = false;
+  JobField input = hierarchy_field();
+  input.option = "FILE";
   return {.name = "rank",
           .about = "sign changes, factorisation norm and fitting dimensions of a hierarchy",
           .example =
               "  conelab rank mammals.h5 --time-limit 3600\n"
               "  conelab rank tree.h5 --alphas 1,2 --similarities dot,penumbral,umbral "
               "--dims 1..8 -o rank.h5\n",
-          .fields = {{.name = "input",
-                      .option = "FILE",
-                      .about = "HDF5 file with a hierarchy, as `conelab dataset` writes it",
-                      .kind = FieldKind::input,
-                      .required = true},
+          .fields = {input,
                      output,
                      {.name = "alphas",
                       .option = "--alphas",
@@ -361,7 +346,8 @@ JobKind rank_job() {
                      threads_field()},
           .run = run_rank,
           .check = check_rank,
-          .sources = hierarchy_sources};
+          .sources = hierarchy_sources,
+          .result = "rank"};
 }
 
 }  // namespace conelab

@@ -11,20 +11,17 @@
 #include <numeric>
 #include <optional>
 
-#include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/keys.h"
 #include "core/base/names.h"
 #include "core/base/parallel.h"
-#include "core/base/parse_number.h"
 #include "core/bench/axes.h"
 #include "core/embed/train_head.h"
-#include "core/files/atomic_file.h"
 #include "core/files/bench_file.h"
 #include "core/files/read_tensors.h"
-#include "core/study/attend_job.h"
 #include "core/study/call_json.h"
-#include "core/study/job_spec.h"
+#include "core/study/hierarchy_job.h"
+#include "core/study/shared_fields.h"
 #include "core/tree/clusters.h"
 
 namespace conelab {
@@ -47,16 +44,7 @@ const std::vector<KeyInfo>& train_keys() {
 
 /// Returns the keys of -p: those of the job, and the parameters of the similarities.
 std::vector<std::string> keys_of_training(const JobSpec& spec) {
-  std::vector<std::string> keys;
-  for (const KeyInfo& key : train_keys()) keys.emplace_back(key.key);
-  for (const std::string& name : split_list(spec.text("similarity"), "--similarity")) {
-    const SimilarityRow* row = find_similarity(name);
-    if (row == nullptr) continue;
-    for (const ParameterInfo& info : row->parameters) {
-      if (std::find(keys.begin(), keys.end(), info.key) == keys.end()) keys.emplace_back(info.key);
-    }
-  }
-  return keys;
+  return keys_with_parameters(train_keys(), split_list(spec.text("similarity"), "--similarity"));
 }
 
 /// What is trained: the heads in the order of the file, and how.
@@ -67,30 +55,10 @@ struct Training {
   std::int64_t starts = 0;
 };
 
-/// Returns the parameters of -p that a similarity has, as numbers.
-std::map<std::string, double> parameters_of(const JobSpec& spec, const std::string& similarity) {
-  std::map<std::string, double> own;
-  const SimilarityRow* row = find_similarity(similarity);
-  if (row == nullptr) return own;
-  const auto given = spec.parameters();
-  for (const ParameterInfo& info : row->parameters) {
-    const auto found = given.find(info.key);
-    if (found == given.end()) continue;
-    const auto number = parse_number(found->second);
-    if (!number) misuse("parameter {}={} is not a number", info.key, found->second);
-    own[info.key] = *number;
-  }
-  return own;
-}
-
 /// Throws misuse for a wrong similarity, dimension, seed or key.
 Training training_of(const JobSpec& spec) {
-  KeyTexts own;
-  const std::vector<std::string> known = keys_of_training(spec);
-  for (const auto& [key, value] : spec.parameters()) {
-    if (index_of_name("key of train", key, known) < train_keys().size()) own[key] = value;
-  }
-  const KeyValues values("train", train_keys(), own);
+  const KeyValues values("train", train_keys(),
+                         own_texts(spec, train_keys(), keys_of_training(spec)));
   Training training{{}, {}, values.texts(), values.whole("starts")};
   const std::vector<std::int64_t> dims = parse_each("--dim", spec.text("dim"));
   const std::vector<std::int64_t> seeds = parse_each("--seeds", spec.text("seeds"));
@@ -100,8 +68,8 @@ Training training_of(const JobSpec& spec) {
     for (const std::int64_t dim : dims) {
       for (const std::int64_t seed : seeds) {
         training.goals.push_back({name, static_cast<int>(dim), static_cast<std::uint64_t>(seed),
-                                  parameters_of(spec, name), values.whole("epochs"),
-                                  values.number("rate")});
+                                  similarity_parameters(spec, train_keys(), name),
+                                  values.whole("epochs"), values.number("rate")});
         const std::string further = dim == dims.front() ? "" : fmt::format("_d{}", dim);
         training.groups.push_back(fmt::format("{}{}/seed{}", name, further, seed));
       }
@@ -176,14 +144,11 @@ MeasuredHead measured_head(std::vector<TrainedHead>& starts, const NodeLists& cl
 
 /// Trains all starts of all heads, each as a task of its own.
 std::vector<MeasuredHead> train_all(const Training& training, const Hierarchy& hierarchy,
-                                    int threads, const JobContext& context) {
+                                    const Execution& run, const JobContext& context) {
   const NodeLists closure = ancestors_of(hierarchy);
   const auto starts = static_cast<std::size_t>(training.starts);
   const std::size_t tasks = training.goals.size() * starts;
   std::vector<std::optional<TrainedHead>> trained(tasks);
-  Execution run;
-  run.threads = threads;
-  run.cancelled = context.cancelled;
   std::atomic<std::int64_t> steps = 0;
   const double all_steps =
       static_cast<double>(tasks) * static_cast<double>(training.goals.front().epochs);
@@ -232,14 +197,6 @@ LabelledArray head_group(const MeasuredHead& made, const HeadGoal& goal,
   return group;
 }
 
-JobSpec with_own_defaults(const JobSpec& spec, const Training& training) {
-  JobSpec whole = spec;
-  std::map<std::string, std::string> parameters = spec.parameters();
-  parameters.insert(training.texts.begin(), training.texts.end());
-  whole.values["parameters"] = parameters;
-  return whole;
-}
-
 TrainJson head_json(const MeasuredHead& made, const Training& training, std::size_t g) {
   TrainJson json{{"group", "/" + training.groups[g]},
                  {"similarity", training.goals[g].similarity},
@@ -252,20 +209,17 @@ TrainJson head_json(const MeasuredHead& made, const Training& training, std::siz
 }
 
 JobReport run_train(const JobSpec& spec, const JobContext& context) {
-  const std::string output = spec.text("output"), input = parse_input_spec(spec.text("input")).path;
   const Training training = training_of(spec);
-  check_replaceable_result(output, "train", "train", {.cancelled = context.cancelled});
-  probe_writable(output);
-  const Hierarchy hierarchy = read_hierarchy(input, context.cancelled);
-  if (hierarchy.edges.empty()) fail("{}: the hierarchy has no edges", input);
+  const Hierarchy hierarchy = read_edges(spec, context);
   if (hierarchy.size() > most_trained) {
     fail("{}: the hierarchy has {} nodes, but at most {} are trained: a step looks at all pairs",
-         input, hierarchy.size(), most_trained);
+         parse_input_spec(spec.text("input")).path, hierarchy.size(), most_trained);
   }
   const std::vector<MeasuredHead> heads =
-      train_all(training, hierarchy, static_cast<int>(spec.integer("threads")), context);
-  const TrainJson json = spec_to_json(with_own_defaults(spec, training));
-  LabelledFile file{program_version(), {}, {{"result", "train"}, {"spec", json_line(json)}}, {}};
+      train_all(training, hierarchy, context.execution(spec.integer("threads")), context);
+  const TrainJson json = spec_with_defaults(spec, training.texts);
+  LabelledFile file = result_of(json);
+  const std::string output = spec.text("output");
   JobReport report{
       .summary = {{"output", output}, {"spec", json}, {"nodes", hierarchy.size()}},
       .lines = {fmt::format("{}: {} heads of {} tokens", output, heads.size(), hierarchy.size())},
@@ -300,34 +254,28 @@ JobField training_field(const char* name, const char* option, const char* about,
 }  // namespace
 
 JobKind train_job() {
-  JobField input = input_field();
-  input.about = "a data set with a hierarchy, as of `conelab dataset`";
-  input.required = true;
   return {
       .name = "train",
       .about = "train heads so that the tokens of a hierarchy attend to their ancestors",
       .example =
           "  conelab train mammals.h5 -o trace.h5 --similarity dot,penumbral --seeds 1..5\n"
           "  conelab figure heatmap -o map.svg --input trace.h5:/penumbral/seed1\n",
-      .fields = {input,
-                 output_field(),
+      .fields = {hierarchy_field(), output_field(),
                  training_field("similarity", "-s,--similarity",
                                 "similarities, with commas (`conelab list similarities`)",
                                 "dot,penumbral,umbral"),
                  training_field("dim", "--dim", "dimensions of a token: 2, or 2,3 or 2..8", "2"),
                  training_field("seeds", "--seeds", "seeds of the starts: 1, or 1..5", "1"),
-                 {.name = "parameters",
-                  .option = "-p,--parameter",
-                  .about = "epochs, rate, starts, and parameters of the similarities, which "
-                           "are where gamma begins; -p again for the next",
-                  .kind = FieldKind::parameters},
+                 parameters_field("epochs, rate, starts, and parameters of the similarities, which "
+                                  "are where gamma begins; -p again for the next"),
                  threads_field()},
       .run = run_train,
       .check = check_train,
       .sources = hierarchy_sources,
       .keys = keys_of_training,
       .measures = {"nodes", "loss", "mass", "robinson_foulds", "robinson_foulds_least",
-                   "constituent_f1", "constituent_f1_most"}};
+                   "constituent_f1", "constituent_f1_most"},
+      .result = "train"};
 }
 
 }  // namespace conelab

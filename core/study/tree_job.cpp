@@ -8,9 +8,9 @@
 #include "core/base/utf8.h"
 #include "core/call/call.h"
 #include "core/drawing/text.h"
-#include "core/study/attend_job.h"
 #include "core/study/call_json.h"
 #include "core/study/job_input.h"
+#include "core/study/shared_fields.h"
 #include "core/trace/trace.h"
 #include "core/tree/tree_file.h"
 
@@ -68,7 +68,6 @@ void write_trees(const std::string& path, const TreeResult& result, const Attrib
 TreeResult make_trees(const JobSpec& spec, const JobContext& context) {
   const AttendJob own = attend_of(spec);
   const tree::Tokens tokens = tree::tokens_from_name(spec.text("tokens"));
-  claim_output(own, "tree", "tree", context.cancelled);
   Input file = read_attend_input(own, context.cancelled);
   if (!file.remark.empty()) context.say("{}", file.remark);
   TreeResult result;
@@ -84,13 +83,8 @@ TreeResult make_trees(const JobSpec& spec, const JobContext& context) {
   result.spec = resolved_spec(spec, *plan);
   const HiddenPairs hidden = hidden_pairs(*plan, input);
   const PairCall<double> pairs = pair_call(plan, std::move(input));
-  Execution execution;
-  execution.threads = own.threads;
-  execution.cancelled = context.cancelled;
-  if (context.progress) {
-    execution.progress = [&](double done) { context.progress("tree", done); };
-  }
-  result.trees = head_trees(*pairs.plan, pairs.input, tokens, execution);
+  result.trees =
+      head_trees(*pairs.plan, pairs.input, tokens, context.execution(own.threads, "tree"));
   remark_unplaced(spec, non_finite, result.trees, context);
   remark_hidden_pairs(hidden, context);
   write_trees(own.output, result, origin);
@@ -216,7 +210,8 @@ JobKind tree_job() {
                   .check = check_tree,
                   .check_input = check_declared_input,
                   .sources = trace_sources,
-                  .keys = call_keys};
+                  .keys = call_keys,
+                  .result = "tree"};
   add_reading_fields(kind);
   return kind;
 }

@@ -1,22 +1,8 @@
-// The fields of jobs that read q, k and v, and how they become an AttendJob.
-#include <algorithm>
+#include "core/study/shared_fields.h"
 
-#include "core/base/error.h"
-#include "core/base/names.h"
-#include "core/study/attend_job.h"
-#include "core/study/job_input.h"
+#include <iterator>
 
 namespace conelab {
-
-bool AttendJob::keeps(const std::string& what) const {
-  return std::ranges::find(keep, what) != keep.end();
-}
-
-const std::vector<std::string>& attend_parts() {
-  static const std::vector<std::string> parts = {"output", "lse",       "weights",
-                                                 "logits", "gradients", "determinant"};
-  return parts;
-}
 
 JobField input_field() {
   return {"input", "INPUT", "q, k, v: FILE.h5, FILE.h5:/group, FILE.npz or FILE.safetensors",
@@ -30,6 +16,21 @@ JobField output_field(const std::string& about) {
           .kind = FieldKind::output,
           .required = true,
           .changes_result = false};
+}
+
+JobField hierarchy_field() {
+  return {.name = "input",
+          .option = "INPUT",
+          .about = "a data set with a hierarchy, as of `conelab dataset`",
+          .kind = FieldKind::input,
+          .required = true};
+}
+
+JobField parameters_field(const std::string& about) {
+  return {.name = "parameters",
+          .option = "-p,--parameter",
+          .about = about,
+          .kind = FieldKind::parameters};
 }
 
 JobField call_field() { return {"call", "", "", FieldKind::call}; }
@@ -76,24 +77,6 @@ void add_reading(const Reading& reading, JobSpec& spec) {
   if (reading.allow_external) spec.values["allow_external"] = true;
   if (!reading.bf16.empty()) spec.values["bf16"] = reading.bf16;
   if (!reading.axes.empty()) spec.values["axes"] = reading.axes;
-}
-
-AttendJob attend_of(const JobSpec& spec) {
-  AttendJob job;
-  job.input = spec.text("input");
-  job.output = spec.text("output");
-  job.query = spec.text("q"), job.key = spec.text("k"), job.value = spec.text("v");
-  if (spec.given("head")) job.head = spec.integer("head");
-  job.call = spec.call();
-  job.key_lengths = parse_key_lengths(spec.list("lengths"));
-  if (spec.given("dtype")) job.dtype = dtype_from_name(spec.text("dtype"));
-  if (spec.given("device")) job.device = spec.text("device");
-  job.threads = static_cast<int>(spec.integer("threads"));
-  for (const std::string& part : spec.list("keep")) {
-    if (!job.keeps(part)) job.keep.push_back(part);
-  }
-  static_cast<Reading&>(job) = reading_of(spec);
-  return job;
 }
 
 }  // namespace conelab

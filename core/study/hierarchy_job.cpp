@@ -1,0 +1,76 @@
+#include "core/study/hierarchy_job.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/base/environment.h"
+#include "core/base/error.h"
+#include "core/base/names.h"
+#include "core/base/parse_number.h"
+#include "core/files/read_tensors.h"
+#include "core/operators/operator.h"
+#include "core/study/call_json.h"
+
+namespace conelab {
+
+std::vector<std::string> keys_with_parameters(const std::vector<KeyInfo>& own,
+                                              const std::vector<std::string>& similarities) {
+  std::vector<std::string> keys;
+  for (const KeyInfo& key : own) keys.emplace_back(key.key);
+  for (const std::string& name : similarities) {
+    const SimilarityRow* row = find_similarity(name);
+    if (row == nullptr) continue;
+    for (const ParameterInfo& info : row->parameters) {
+      if (std::ranges::find(keys, info.key) == keys.end()) keys.emplace_back(info.key);
+    }
+  }
+  return keys;
+}
+
+KeyTexts own_texts(const JobSpec& spec, const std::vector<KeyInfo>& own,
+                   const std::vector<std::string>& known) {
+  KeyTexts texts;
+  for (const auto& [key, value] : spec.parameters()) {
+    if (index_of_name("key of " + spec.kind->name, key, known) < own.size()) texts[key] = value;
+  }
+  return texts;
+}
+
+std::map<std::string, double> similarity_parameters(const JobSpec& spec,
+                                                    const std::vector<KeyInfo>& own,
+                                                    const std::string& similarity) {
+  std::map<std::string, double> numbers;
+  const std::vector<std::string> keys = keys_with_parameters(own, {similarity});
+  const auto given = spec.parameters();
+  for (std::size_t i = own.size(); i < keys.size(); ++i) {
+    const auto found = given.find(keys[i]);
+    if (found == given.end()) continue;
+    const auto number = parse_number(found->second);
+    if (!number) misuse("parameter {}={} is not a number", keys[i], found->second);
+    numbers[keys[i]] = *number;
+  }
+  return numbers;
+}
+
+nlohmann::ordered_json spec_with_defaults(JobSpec spec, const KeyTexts& defaults) {
+  KeyTexts parameters = spec.parameters();
+  parameters.insert(defaults.begin(), defaults.end());
+  spec.values["parameters"] = parameters;
+  return spec_to_json(spec);
+}
+
+Hierarchy read_edges(const JobSpec& spec, const JobContext& context) {
+  const std::string path = parse_input_spec(spec.text("input")).path;
+  Hierarchy hierarchy = read_hierarchy(path, context.cancelled);
+  if (hierarchy.edges.empty()) fail("{}: the hierarchy has no edges", path);
+  return hierarchy;
+}
+
+LabelledFile result_of(const nlohmann::ordered_json& spec) {
+  return {program_version(),
+          {},
+          {{"result", spec["command"].get<std::string>()}, {"spec", json_line(spec)}},
+          {}};
+}
+
+}  // namespace conelab

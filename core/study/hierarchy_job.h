@@ -1,0 +1,39 @@
+// What the jobs share that make or read a hierarchy (dataset, embed, train, rank): the keys of
+// `-p`, of which some are parameters of similarities, reading, and how a result begins.
+#pragma once
+
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "core/base/keys.h"
+#include "core/dataset/hierarchy.h"
+#include "core/files/bench_file.h"
+#include "core/study/job_spec.h"
+
+namespace conelab {
+
+/// Returns the job's own keys and then the parameters of similarities, each once. Names of no
+/// similarity are passed over.
+[[nodiscard]] std::vector<std::string> keys_with_parameters(
+    const std::vector<KeyInfo>& own, const std::vector<std::string>& similarities);
+/// Returns the values of -p that are the job's own. Throws misuse for a key that is not `known`.
+[[nodiscard]] KeyTexts own_texts(const JobSpec& spec, const std::vector<KeyInfo>& own,
+                                 const std::vector<std::string>& known);
+/// Returns the values of -p that are parameters of a similarity and no keys of the job. Throws
+/// misuse for one that is not a number.
+[[nodiscard]] std::map<std::string, double> similarity_parameters(const JobSpec& spec,
+                                                                  const std::vector<KeyInfo>& own,
+                                                                  const std::string& similarity);
+
+/// Returns the spec as JSON with these values of the keys that were not given.
+[[nodiscard]] nlohmann::ordered_json spec_with_defaults(JobSpec spec, const KeyTexts& defaults);
+
+/// Reads the hierarchy of the spec's input. Throws a failure if it has no edges.
+[[nodiscard]] Hierarchy read_edges(const JobSpec& spec, const JobContext& context);
+
+/// Returns a result without groups, whose attributes are its kind and its spec.
+[[nodiscard]] LabelledFile result_of(const nlohmann::ordered_json& spec);
+
+}  // namespace conelab
