@@ -140,6 +140,32 @@ double peak_share(const MeasuredCase& c) { return c.flops / c.time / c.peak_flop
 
 bool peak_disturbed(const MeasuredCase& c) { return peak_share(c) > 1; }
 
+namespace {
+
+Interval lone(double value) { return {value, unknown, unknown, unknown}; }
+
+}  // namespace
+
+std::span<const CaseMeasure> case_measures() {
+  static constexpr CaseMeasure measures[] = {
+      {"time",
+       [](const MeasuredCase& c) {
+         return Interval{c.time, c.time_low, c.time_high, unknown};
+       }},
+      {"time_cold", [](const MeasuredCase& c) { return lone(c.time_cold); }},
+      {"flops", [](const MeasuredCase& c) { return lone(c.flops); }},
+      {"throughput",
+       [](const MeasuredCase& c) {
+         return Interval{c.flops / c.time, c.flops / c.time_high, c.flops / c.time_low, unknown};
+       }},
+      {"peak_share", [](const MeasuredCase& c) { return lone(peak_share(c)); }},
+      {"peak_bytes", [](const MeasuredCase& c) { return lone(c.peak_bytes); }},
+      {"extra_bytes", [](const MeasuredCase& c) { return lone(c.extra_bytes); }},
+      {"error", [](const MeasuredCase& c) { return lone(c.error); }},
+  };
+  return measures;
+}
+
 Labels label_values(const std::vector<MeasuredCase>& cases, std::string_view axis) {
   const Axis& wanted = axis_named(axis);
   Labels values;

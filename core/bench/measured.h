@@ -1,12 +1,14 @@
 // The cases of a result file of `bench` as plain structs, which summaries and comparisons read.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/bench/axes.h"
 #include "core/bench/executor.h"
 #include "core/files/bench_file.h"
+#include "core/statistics/interval.h"
 
 namespace conelab {
 
@@ -37,6 +39,15 @@ struct MeasuredCase {
 [[nodiscard]] double peak_share(const MeasuredCase& c);
 /// Returns whether peak_share is above 1.
 [[nodiscard]] bool peak_disturbed(const MeasuredCase& c);
+
+/// A number that tables of a report show of each case.
+struct CaseMeasure {
+  const char* name;
+  Interval (*of)(const MeasuredCase& c);  ///< Bounds are NaN where they are not measured.
+};
+[[nodiscard]] std::span<const CaseMeasure> case_measures();
+/// The name of the measure that each line has: its exponent.
+inline constexpr const char* exponent_measure = "exponent";
 
 /// Returns the cases in the order of the file. `name` is the file's name for messages. Throws a
 /// failure `FILE: what is wrong` if the file contains no benchmark, or lacks a variable that its

@@ -10,7 +10,6 @@
 #include "core/base/names.h"
 #include "core/base/sha256.h"
 #include "core/bench/measured.h"
-#include "core/files/hdf5_read.h"
 #include "core/study/labelled_view.h"
 
 namespace conelab {
@@ -19,29 +18,6 @@ namespace {
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
 Interval lone(double value) { return {value, none, none, none}; }
-
-/// A measure of a benchmark's cases.
-struct BenchMeasure {
-  const char* name;
-  Interval (*of)(const MeasuredCase& c);
-};
-constexpr BenchMeasure case_measures[] = {
-    {"time",
-     [](const MeasuredCase& c) {
-       return Interval{c.time, c.time_low, c.time_high, none};
-     }},
-    {"time_cold", [](const MeasuredCase& c) { return lone(c.time_cold); }},
-    {"flops", [](const MeasuredCase& c) { return lone(c.flops); }},
-    {"throughput",
-     [](const MeasuredCase& c) {
-       return Interval{c.flops / c.time, c.flops / c.time_high, c.flops / c.time_low, none};
-     }},
-    {"peak_share", [](const MeasuredCase& c) { return lone(peak_share(c)); }},
-    {"peak_bytes", [](const MeasuredCase& c) { return lone(c.peak_bytes); }},
-    {"extra_bytes", [](const MeasuredCase& c) { return lone(c.extra_bytes); }},
-    {"error", [](const MeasuredCase& c) { return lone(c.error); }},
-};
-constexpr const char* exponent_measure = "exponent";
 
 void add_labels(const Case& labels, std::span<const Axis> those, Record& record) {
   for (const Axis& axis : those) record.keys.emplace_back(axis.name, labels[axis]);
@@ -54,7 +30,7 @@ std::vector<Record> bench_records(const std::string& path, const Record& of_job,
   for (const MeasuredCase& c : measured_cases(file, path)) {
     Record record{of_job.study, of_job.job, of_job.keys, {}, true};
     add_labels(c.labels, axes(), record);
-    for (const BenchMeasure& measure : case_measures) {
+    for (const CaseMeasure& measure : case_measures()) {
       record.measures.emplace_back(measure.name, measure.of(c));
     }
     records.push_back(std::move(record));
@@ -108,67 +84,6 @@ std::string content_change(const std::string& path, const JobRecord& job,
   const FileNumbers file = read_file_numbers(path, {.cancelled = cancelled});
   if (file.seal == hdf5::Seal::broken) return change_remark(path);
   return file.digest == job.digest ? "" : path + ": its seal states another digest than the index";
-}
-
-template <class Archive>
-void visit(Archive& archive, FileNumbers& found) {
-  visit_all(archive, found.seal, found.digest, found.numbers);
-}
-
-namespace {
-
-using hdf5::Where;
-
-void add_numbers(const hdf5::File& file, const Where& where, FileNumbers& found) {
-  const hdf5::Object object = hdf5::open_object(file, where);
-  for (const std::string& name : hdf5::attribute_names(object.id(), where)) {
-    if (name == "conelab_format" || value_at(found.numbers, name) != nullptr) continue;
-    const auto value = hdf5::read_attribute(object.id(), name, where);
-    if (!value) continue;
-    if (const auto* real = std::get_if<double>(&*value)) found.numbers.emplace_back(name, *real);
-    if (const auto* whole = std::get_if<std::int64_t>(&*value)) {
-      found.numbers.emplace_back(name, static_cast<double>(*whole));
-    }
-  }
-}
-
-std::string stated_digest(const hdf5::File& file, const std::string& path) {
-  const Where where = Where{path, "/"}.child(hdf5::seal_name);
-  const hdf5::Dataset dataset = hdf5::open_dataset(file, where);
-  const hdf5::Stored stored = hdf5::describe(dataset, where, {});
-  std::vector<std::uint8_t> bytes(32);
-  hdf5::read_numbers(dataset, stored, bytes.data(), where, {});
-  return fmt::format("{:02x}", fmt::join(bytes, ""));
-}
-
-FileNumbers numbers_of_file(const std::string& path) {
-  const hdf5::Lock lock;
-  const hdf5::File file = hdf5::open_file(path);
-  FileNumbers found;
-  found.seal = hdf5::check_seal(file, path);
-  if (found.seal != hdf5::Seal::none) found.digest = stated_digest(file, path);
-  const Where root{path, "/"};
-  add_numbers(file, root, found);
-  for (const std::string& name : hdf5::children(file, root)) {
-    const Where child = root.child(name);
-    if (hdf5::link_kind(file, child.path) != hdf5::LinkKind::hard) continue;
-    if (hdf5::object_kind(file, child) == hdf5::ObjectKind::group) add_numbers(file, child, found);
-  }
-  return found;
-}
-
-}  // namespace
-
-FileNumbers read_file_numbers(const std::string& path, const SandboxLimits& limits) {
-  FileNumbers found;
-  run_sandboxed(
-      path, limits,
-      [&](ArchiveWriter& writer) {
-        found = numbers_of_file(path);
-        visit(writer, found);
-      },
-      [&](ArchiveReader& reader) { visit(reader, found); });
-  return found;
 }
 
 namespace {

@@ -16,8 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/files/sandbox.h"
-#include "core/files/seal.h"
+#include "core/files/file_numbers.h"
 #include "core/statistics/interval.h"
 #include "core/study/job_spec.h"
 #include "core/study/report_order.h"
@@ -85,20 +84,6 @@ struct Record {
 [[nodiscard]] std::vector<Record> records_of_block(const std::vector<ReportStudy>& studies,
                                                    std::size_t study, const std::string& block,
                                                    const JobContext& context);
-
-/// FileNumbers holds what a sealed result file states of itself: its digest and its numbers.
-struct FileNumbers {
-  hdf5::Seal seal = hdf5::Seal::none;
-  std::string digest;  ///< As the seal states it, in hexadecimal digits; empty without a seal.
-  /// The attributes of the root and of its groups that are numbers. Of equal names the first
-  /// counts.
-  std::vector<std::pair<std::string, double>> numbers;
-};
-
-/// Reads a file of HDF5 in a child process and compares its bytes with its seal. Throws a failure
-/// `FILE: why` if it cannot be read.
-[[nodiscard]] FileNumbers read_file_numbers(const std::string& path,
-                                            const SandboxLimits& limits = {});
 
 /// Returns in one line how the content of a finished job's file differs from the digest that the
 /// index states; empty if it does not. Throws a failure if the file cannot be read.

@@ -254,6 +254,12 @@ std::vector<JobField> bench_fields() {
   return fields;
 }
 
+std::vector<std::string> bench_measures() {
+  std::vector<std::string> names = names_of(case_measures());
+  names.emplace_back(exponent_measure);
+  return names;
+}
+
 }  // namespace
 
 BenchOptions with_context(const Sweep& sweep, BenchOptions options, const JobContext& context) {
@@ -272,8 +278,7 @@ JobKind bench_job() {
           .fields = bench_fields(),
           .run = run_benchmark,
           .check = check_benchmark,
-          .measures = {"time", "time_cold", "flops", "throughput", "peak_share", "peak_bytes",
-                       "extra_bytes", "error", "exponent"},
+          .measures = bench_measures(),
           .case_keys = varied_axes,
           .seconds = seconds_of_sweep,
           .measures_time = true};
