@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -189,9 +190,29 @@ HeatmapPanel ancestor_panel(const Subject& subject) {
   return panel_of(trace, subject.batch, std::move(map), "ancestors");
 }
 
+/// Adds to a title that several panels have the layer and the heads of its own, and its file where
+/// the files differ; `of` holds what each panel shows.
+void tell_apart(std::vector<HeatmapPanel>& panels, const std::vector<Subject>& of) {
+  const auto differ = [&](auto part) {
+    return std::ranges::any_of(
+        of, [&](const Subject& one) { return part(*one.trace) != part(*of.front().trace); });
+  };
+  const bool files = differ([](const Trace& trace) { return trace.file; });
+  const bool whole = differ([](const Trace& trace) { return folder_of(trace.group); });
+  std::map<std::string, int> count;
+  for (const HeatmapPanel& panel : panels) ++count[panel.title];
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    if (count[panels[i].title] == 1) continue;
+    const Trace& trace = *of[i].trace;
+    panels[i].title += ", " + (files ? file_name_of(trace.file) + ": " : "") +
+                       subject_name(trace.group, of[i].head, of[i].join, whole);
+  }
+}
+
 /// Adds the maps of each input, under its own operator where none is chosen.
 void add_traces(const FigureRequest& request, Map2d quantity, figure::FigureInput& input) {
   const bool several = request.inputs.size() > 1;
+  std::vector<Subject> shown;  // [panel]
   for (const std::string& spec : request.inputs) {
     const Subject one = read_subject(request, spec, "");
     if (&spec == &request.inputs.front() && request.value("ancestors") == "yes") {
@@ -202,12 +223,14 @@ void add_traces(const FigureRequest& request, Map2d quantity, figure::FigureInpu
       input.panels.push_back(std::move(panel));
     }
     for (const std::string& name : names_of(request, *one.trace)) input.names.push_back(name);
+    shown.resize(input.panels.size(), one);
     const std::string text = caption_of(request, one);
     input.caption += (input.caption.empty() ? "" : "; ") + text;
     if (several && one.trace->stored) {
       misuse("{}: holds attention weights; several inputs are traces with q and k", spec);
     }
   }
+  tell_apart(input.panels, shown);
 }
 
 }  // namespace

@@ -324,6 +324,15 @@ class Heatmap(ProgramTest):
                 self.assertIn("hype_tau = 1,2", text)
                 self.assertIn(f"scale = {1 + 2 * int(head)}", text)
 
+    def test_several_traces_under_one_operator_have_different_titles(self):
+        layers = [word for n in (0, 3) for word in ("-i", f"{TRACE}:/german/layer{n}")]
+        alike = self.draw(*layers, "-p", "similarities=dot", "-p", "head=2")[1]
+        for title in (">dot, layer0 · 2<", ">dot, layer3 · 2<"):
+            self.assertIn(title, alike)
+        more = self.draw(*layers, "-p", "similarities=dot,umbral", "-p", "join=mean")[1]
+        for title in (">dot, layer0 · mean<", ">umbral, layer3 · mean<"):
+            self.assertIn(title, more)
+
     def test_of_several_traces_beside_the_ancestors(self):
         trace = ROOT / "datasets/mammals_trace.h5"
         heads = [word for name in ("dot", "umbral") for word in ("-i", f"{trace}:/{name}/seed1")]
