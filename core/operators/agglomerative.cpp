@@ -455,54 +455,46 @@ struct Agglomerative {
                                      masks};
 
   /// Throws misuse unless m divides d.
-  static void check(const Plan& plan);
-  static double flops(const Plan& plan, Pass pass);
-  template <class T>
-  static Forward<T> forward(const Plan& plan, const AttentionInput<T>& input, const Execution& run);
-  template <class T>
-  static Backward<T> backward(const Plan& plan, const AttentionInput<T>& input,
-                              const Forward<T>& saved, const Execution& run);
-};
-
-void Agglomerative::check(const Plan& plan) {
-  const auto classes =
-      static_cast<std::int64_t>(plan.values(plan.operator_parameters, 0)[p_classes]);
-  if (plan.extents.feature % classes != 0) {
-    misuse("agglomerative: the number of classes must divide d (found {} classes, d = {})", classes,
-           plan.extents.feature);
+  static void check(const Plan& plan) {
+    const auto classes =
+        static_cast<std::int64_t>(plan.values(plan.operator_parameters, 0)[p_classes]);
+    if (plan.extents.feature % classes != 0) {
+      misuse("agglomerative: the number of classes must divide d (found {} classes, d = {})",
+             classes, plan.extents.feature);
+    }
   }
-}
 
-double Agglomerative::flops(const Plan& plan, Pass pass) {
-  const Extents& e = plan.extents;
-  const auto n = static_cast<double>(e.query), d = static_cast<double>(e.feature);
-  const double m = plan.values(plan.operator_parameters, 0)[p_classes];
-  const double forward =
-      is_causal(plan) ? 4 * n * d * d + 4 * n * d * m : 8 * n * d * m + 4 * d * d;
-  return static_cast<double>(e.batch * e.head) * forward * (pass == Pass::forward ? 1 : 3);
-}
+  static double flops(const Plan& plan, Pass pass) {
+    const Extents& e = plan.extents;
+    const auto n = static_cast<double>(e.query), d = static_cast<double>(e.feature);
+    const double m = plan.values(plan.operator_parameters, 0)[p_classes];
+    const double forward =
+        is_causal(plan) ? 4 * n * d * d + 4 * n * d * m : 8 * n * d * m + 4 * d * d;
+    return static_cast<double>(e.batch * e.head) * forward * (pass == Pass::forward ? 1 : 3);
+  }
 
-template <class T>
-Forward<T> Agglomerative::forward(const Plan& plan, const AttentionInput<T>& input,
-                                  const Execution& run) {
-  const std::vector<Weights<T>> weights = weights_of_heads(plan, input);
-  const auto head = [&](auto b, auto h, auto& output, const Execution&) {
-    agglomerative_head(plan, weights, input, b, h).forward(output.row(b, h, 0));
-  };
-  return forward_by_head<T>(plan, run, head, false);
-}
+  template <class T>
+  static Forward<T> forward(const Plan& plan, const AttentionInput<T>& input,
+                            const Execution& run) {
+    const std::vector<Weights<T>> weights = weights_of_heads(plan, input);
+    const auto head = [&](auto b, auto h, auto& output, const Execution&) {
+      agglomerative_head(plan, weights, input, b, h).forward(output.row(b, h, 0));
+    };
+    return forward_by_head<T>(plan, run, head, false);
+  }
 
-template <class T>
-Backward<T> Agglomerative::backward(const Plan& plan, const AttentionInput<T>& input,
-                                    const Forward<T>&, const Execution& run) {
-  const std::vector<Weights<T>> weights = weights_of_heads(plan, input);
-  const auto head = [&](auto b, auto h, const auto& upstream, auto& result, auto& own,
-                        const Execution&) {
-    agglomerative_head(plan, weights, input, b, h)
-        .backward(upstream.tokens(b, h), result.query.row(b, h, 0), own);
-  };
-  return backward_by_head<T>(plan, input, run, head, false);
-}
+  template <class T>
+  static Backward<T> backward(const Plan& plan, const AttentionInput<T>& input, const Forward<T>&,
+                              const Execution& run) {
+    const std::vector<Weights<T>> weights = weights_of_heads(plan, input);
+    const auto head = [&](auto b, auto h, const auto& upstream, auto& result, auto& own,
+                          const Execution&) {
+      agglomerative_head(plan, weights, input, b, h)
+          .backward(upstream.tokens(b, h), result.query.row(b, h, 0), own);
+    };
+    return backward_by_head<T>(plan, input, run, head, false);
+  }
+};
 
 }  // namespace
 

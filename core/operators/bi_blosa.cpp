@@ -464,12 +464,42 @@ struct BiBlosa {
     return one ? of_one : of_both;
   }
   static void set_sizes(Plan& plan) { plan.output.feature *= sides(plan); }
-  static double flops(const Plan& plan, Pass pass);
+  /// A tanh or an exp counts as one operation. Each pair and feature takes these two, two sums, two
+  /// products by constants, and three operations for the sums of the softmax.
+  static double flops(const Plan& plan, Pass pass) {
+    const Extents& e = plan.extents;
+    const auto n = static_cast<double>(e.query), d = static_cast<double>(e.feature);
+    const double r = std::min(n, plan.values(plan.operator_parameters, 0)[block]);
+    const double blocks = n / std::max(1.0, r);
+    constexpr double of_pair = 9;
+    const double forward = 20 * n * d * d + of_pair * d * (n * r / 2 + blocks * blocks / 2);
+    return static_cast<double>(e.batch * e.head * sides(plan)) * forward *
+           (pass == Pass::forward ? 1 : 3);
+  }
+
   template <class T>
-  static Forward<T> forward(const Plan& plan, const AttentionInput<T>& input, const Execution& run);
+  static Forward<T> forward(const Plan& plan, const AttentionInput<T>& input,
+                            const Execution& run) {
+    return forward_by_head<T>(plan, run, [&](auto b, auto h, auto& output, const Execution& inner) {
+      for_directions(plan, input, b, h, inner, [&](Direction<T>& one, int side) {
+        one.forward(output.row(b, h, 0) + side * plan.extents.feature, plan.output.feature);
+      });
+    });
+  }
+
   template <class T>
-  static Backward<T> backward(const Plan& plan, const AttentionInput<T>& input,
-                              const Forward<T>& saved, const Execution& run);
+  static Backward<T> backward(const Plan& plan, const AttentionInput<T>& input, const Forward<T>&,
+                              const Execution& run) {
+    const auto head = [&](auto b, auto h, const auto& upstream, auto& result, auto& own,
+                          const Execution& inner) {
+      const TokenRows<const T> g = upstream.tokens(b, h);
+      for_directions(plan, input, b, h, inner, [&](Direction<T>& one, int side) {
+        one.backward(g.data + side * plan.extents.feature, g.stride, result.query.row(b, h, 0),
+                     side, own);
+      });
+    };
+    return backward_by_head<T>(plan, input, run, head);
+  }
 
   /// Returns 0 for both directions, 1 for forward only and 2 for backward only.
   static int chosen_direction(const Plan& plan) {
@@ -479,59 +509,18 @@ struct BiBlosa {
   /// Calls work(direction, side) for the directions of one head.
   template <class T, class Work>
   static void for_directions(const Plan& plan, const AttentionInput<T>& input, Index batch,
-                             Index head, const Execution& run, const Work& work);
-};
-
-/// A tanh or an exp counts as one operation. Each pair and feature takes these two, two sums, two
-/// products by constants, and three operations for the sums of the softmax.
-double BiBlosa::flops(const Plan& plan, Pass pass) {
-  const Extents& e = plan.extents;
-  const auto n = static_cast<double>(e.query), d = static_cast<double>(e.feature);
-  const double r = std::min(n, plan.values(plan.operator_parameters, 0)[block]);
-  const double blocks = n / std::max(1.0, r);
-  constexpr double of_pair = 9;
-  const double forward = 20 * n * d * d + of_pair * d * (n * r / 2 + blocks * blocks / 2);
-  return static_cast<double>(e.batch * e.head * sides(plan)) * forward *
-         (pass == Pass::forward ? 1 : 3);
-}
-
-template <class T, class Work>
-void BiBlosa::for_directions(const Plan& plan, const AttentionInput<T>& input, Index batch,
                              Index head, const Execution& run, const Work& work) {
-  const Extents& e = plan.extents;
-  const PartValues values = plan.values(plan.operator_parameters, head, input.tensors);
-  const auto rows = static_cast<Index>(values.p[block]);
-  const TokenMatrix<T> x = matrix_of_tokens(input.query.tokens(batch, head));
-  for (int side = 0; side < sides(plan); ++side) {
-    const bool later = side == 1 || chosen_direction(plan) == 2;
-    Direction<T> one(tensors_of<T>(values, e.feature, side), x, rows, later, run);
-    work(one, side);
+    const Extents& e = plan.extents;
+    const PartValues values = plan.values(plan.operator_parameters, head, input.tensors);
+    const auto rows = static_cast<Index>(values.p[block]);
+    const TokenMatrix<T> x = matrix_of_tokens(input.query.tokens(batch, head));
+    for (int side = 0; side < sides(plan); ++side) {
+      const bool later = side == 1 || chosen_direction(plan) == 2;
+      Direction<T> one(tensors_of<T>(values, e.feature, side), x, rows, later, run);
+      work(one, side);
+    }
   }
-}
-
-template <class T>
-Forward<T> BiBlosa::forward(const Plan& plan, const AttentionInput<T>& input,
-                            const Execution& run) {
-  return forward_by_head<T>(plan, run, [&](auto b, auto h, auto& output, const Execution& inner) {
-    for_directions(plan, input, b, h, inner, [&](Direction<T>& one, int side) {
-      one.forward(output.row(b, h, 0) + side * plan.extents.feature, plan.output.feature);
-    });
-  });
-}
-
-template <class T>
-Backward<T> BiBlosa::backward(const Plan& plan, const AttentionInput<T>& input, const Forward<T>&,
-                              const Execution& run) {
-  const auto head = [&](auto b, auto h, const auto& upstream, auto& result, auto& own,
-                        const Execution& inner) {
-    const TokenRows<const T> g = upstream.tokens(b, h);
-    for_directions(plan, input, b, h, inner, [&](Direction<T>& one, int side) {
-      one.backward(g.data + side * plan.extents.feature, g.stride, result.query.row(b, h, 0), side,
-                   own);
-    });
-  };
-  return backward_by_head<T>(plan, input, run, head);
-}
+};
 
 }  // namespace
 }  // namespace bi_blosa

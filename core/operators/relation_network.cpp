@@ -317,12 +317,50 @@ struct RelationNetwork {
     const auto& extents = plan.parameters[plan.operator_parameters[p_W_out]].extents;
     plan.output.feature = extents[extents.size() - 2];
   }
-  static double flops(const Plan& plan, Pass pass);
+  /// Counts the products, and two sums at each node of the tree that a token or a threshold visits.
+  /// If the masks have holes, counts three operations for each pair.
+  static double flops(const Plan& plan, Pass pass) {
+    const Extents& e = plan.extents;
+    const auto n_q = static_cast<double>(e.query), n_k = static_cast<double>(e.key);
+    const auto a =
+        static_cast<double>(plan.parameters[plan.operator_parameters[p_W_out]].extents.back());
+    const bool sorted = std::ranges::all_of(
+        plan.masks, [](const PlannedMask& mask) { return mask.row->whole_range; });
+    const double relations =
+        sorted ? 2 * a * (n_q + n_k) * std::log2(std::max(2.0, n_k)) : 3 * a * n_q * n_k;
+    const double products = 2 * a * (n_q + n_k) * static_cast<double>(e.feature) +
+                            2 * a * n_q * static_cast<double>(plan.output.feature);
+    return static_cast<double>(e.batch * e.head) * (relations + products) *
+           (pass == Pass::forward ? 1 : 3);
+  }
+
   template <class T>
-  static Forward<T> forward(const Plan& plan, const AttentionInput<T>& input, const Execution& run);
+  static Forward<T> forward(const Plan& plan, const AttentionInput<T>& input,
+                            const Execution& run) {
+    const Mask mask = plan.mask(input);
+    return forward_by_head<T>(plan, run, [&](auto b, auto h, auto& output, const Execution& inner) {
+      set_tokens(output, b, h, head(plan, input, mask, b, h, inner).forward());
+    });
+  }
+
   template <class T>
-  static Backward<T> backward(const Plan& plan, const AttentionInput<T>& input,
-                              const Forward<T>& saved, const Execution& run);
+  static Backward<T> backward(const Plan& plan, const AttentionInput<T>& input, const Forward<T>&,
+                              const Execution& run) {
+    const Mask mask = plan.mask(input);
+    SharedRows<T> keys(input.key.shape, plan.extents.head);
+    const auto of_head = [&](auto b, auto h, const auto& upstream, auto& result, auto& own,
+                             const Execution& inner) {
+      const Head::Slopes slopes =
+          head(plan, input, mask, b, h, inner).backward(tokens(upstream, plan, b, h), own);
+      set_tokens(result.query, b, h, slopes.q);
+      Buffer<T> rows(static_cast<std::size_t>(slopes.k.size()));
+      std::copy_n(slopes.k.data(), slopes.k.size(), rows.begin());
+      keys.add(b, h, 0, std::move(rows));
+    };
+    Backward<T> result = backward_by_head<T>(plan, input, run, of_head);
+    result.key = keys.take();
+    return result;
+  }
 
   /// Returns the tokens of one head.
   template <class T>
@@ -345,51 +383,6 @@ struct RelationNetwork {
             run};
   }
 };
-
-/// Counts the products, and two sums at each node of the tree that a token or a threshold visits.
-/// If the masks have holes, counts three operations for each pair.
-double RelationNetwork::flops(const Plan& plan, Pass pass) {
-  const Extents& e = plan.extents;
-  const auto n_q = static_cast<double>(e.query), n_k = static_cast<double>(e.key);
-  const auto a =
-      static_cast<double>(plan.parameters[plan.operator_parameters[p_W_out]].extents.back());
-  const bool sorted = std::ranges::all_of(
-      plan.masks, [](const PlannedMask& mask) { return mask.row->whole_range; });
-  const double relations =
-      sorted ? 2 * a * (n_q + n_k) * std::log2(std::max(2.0, n_k)) : 3 * a * n_q * n_k;
-  const double products = 2 * a * (n_q + n_k) * static_cast<double>(e.feature) +
-                          2 * a * n_q * static_cast<double>(plan.output.feature);
-  return static_cast<double>(e.batch * e.head) * (relations + products) *
-         (pass == Pass::forward ? 1 : 3);
-}
-
-template <class T>
-Forward<T> RelationNetwork::forward(const Plan& plan, const AttentionInput<T>& input,
-                                    const Execution& run) {
-  const Mask mask = plan.mask(input);
-  return forward_by_head<T>(plan, run, [&](auto b, auto h, auto& output, const Execution& inner) {
-    set_tokens(output, b, h, head(plan, input, mask, b, h, inner).forward());
-  });
-}
-
-template <class T>
-Backward<T> RelationNetwork::backward(const Plan& plan, const AttentionInput<T>& input,
-                                      const Forward<T>&, const Execution& run) {
-  const Mask mask = plan.mask(input);
-  SharedRows<T> keys(input.key.shape, plan.extents.head);
-  const auto of_head = [&](auto b, auto h, const auto& upstream, auto& result, auto& own,
-                           const Execution& inner) {
-    const Head::Slopes slopes =
-        head(plan, input, mask, b, h, inner).backward(tokens(upstream, plan, b, h), own);
-    set_tokens(result.query, b, h, slopes.q);
-    Buffer<T> rows(static_cast<std::size_t>(slopes.k.size()));
-    std::copy_n(slopes.k.data(), slopes.k.size(), rows.begin());
-    keys.add(b, h, 0, std::move(rows));
-  };
-  Backward<T> result = backward_by_head<T>(plan, input, run, of_head);
-  result.key = keys.take();
-  return result;
-}
 
 }  // namespace
 }  // namespace relation_network

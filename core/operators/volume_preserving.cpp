@@ -329,6 +329,27 @@ void features_backward(const Weighting& weighting, const Given<T>& x, const Give
 
 // ---- the operator -------------------------------------------------------------------------------
 
+template <class T>
+Weighting weighting_of(const Plan& plan, const AttentionInput<T>& input, std::int64_t head) {
+  return Weighting(plan.values(plan.operator_parameters, head, input.tensors),
+                   plan.extents.feature);
+}
+
+/// Returns whether threads share the rows of a head.
+bool shares_rows(const Plan& plan) {
+  const std::vector<double> p = plan.values(plan.operator_parameters, 0);
+  return p[p_weighting] != 0 && p[p_form] == 0;
+}
+
+template <class T>
+Given<T> rows_of(const StridedTensor4<T>& tensor, std::int64_t b, std::int64_t h) {
+  return matrix_of_tokens(tensor.tokens(b, h));
+}
+template <class T>
+Result<T> rows_of(Tensor4<T>& tensor, std::int64_t b, std::int64_t h) {
+  return {tensor.row(b, h, 0), tensor.shape.token, tensor.shape.feature};
+}
+
 struct VolumePreserving {
   static constexpr double needed = std::numeric_limits<double>::quiet_NaN();
   static constexpr std::array parameters{
@@ -352,8 +373,23 @@ struct VolumePreserving {
   static double initial(int index, const DefaultContext& c) {
     return index == p_form ? (c.query > c.feature ? 0 : 1) : needed;
   }
-  static void adjust_drawn(const Plan& plan, Array<double>& tensor);
-  static double flops(const Plan& plan, Pass pass);
+  /// Changes a drawn A for weighting=skew to (A - A^T)/sqrt(2).
+  static void adjust_drawn(const Plan& plan, Array<double>& tensor) {
+    if (plan.values(plan.operator_parameters, 0)[p_weighting] == 0) return;
+    const Index d = plan.extents.feature;
+    Result<double> A(tensor.data.data(), d, d);
+    A = ((A - A.transpose()) / std::sqrt(2.0)).eval();
+  }
+
+  static double flops(const Plan& plan, Pass pass) {
+    const Extents& e = plan.extents;
+    const auto n = static_cast<double>(e.query), d = static_cast<double>(e.feature);
+    const std::vector<double> p = plan.values(plan.operator_parameters, 0);
+    const double linear = p[p_weighting] != 0 ? 4 * n * d * d + 5 * d * d * d : 16 * n * d * d;
+    const double forward = p[p_form] == 0 ? linear : 2 * n * n * d + 2 * n * n * n / 3;
+    return static_cast<double>(e.batch * e.head) * forward * (pass == Pass::forward ? 1 : 3);
+  }
+
   /// The cubic form has the array C and its decomposition, in double.
   static double working_bytes(const Plan& plan) {
     const auto n = static_cast<double>(plan.extents.query);
@@ -363,101 +399,54 @@ struct VolumePreserving {
   static bool has_map(const Plan& plan, Map2d which) {
     return which == Map2d::weights && plan.values(plan.operator_parameters, 0)[p_form] != 0;
   }
+  /// Returns rows of Lambda^T = 2 (I - C)^-1 - I, from columns of (I + C)^-1, because C^T = -C.
   template <class T>
-  static void map(const Plan& plan, const AttentionInput<T>& input, Map2d which,
-                  const Forward<T>* saved, const MapTile& tile, T* out, const Execution& run);
+  static void map(const Plan& plan, const AttentionInput<T>& input, Map2d, const Forward<T>*,
+                  const MapTile& tile, T* out, const Execution&) {
+    const Weighting own = weighting_of(plan, input, tile.head);
+    const Tokens x = rows_of(input.query, tile.batch, tile.head).template cast<double>();
+    const Index rows = tile.query_end - tile.query_begin, keys = tile.key_end - tile.key_begin;
+    Matrix unit = Matrix::Zero(x.rows(), rows);
+    for (Index i = 0; i < rows; ++i) unit(tile.query_begin + i, i) = 1;
+    // A tile needs no n x n array.
+    const Matrix columns =
+        2 * (x.rows() <= most_closed ? solve_cubic : solve_semiseparable)(x, own.B, unit) - unit;
+    Result<T>(out, rows, keys) =
+        columns.middleRows(tile.key_begin, keys).transpose().template cast<T>();
+  }
+
   template <class T>
-  static Forward<T> forward(const Plan& plan, const AttentionInput<T>& input, const Execution& run);
+  static Forward<T> forward(const Plan& plan, const AttentionInput<T>& input,
+                            const Execution& run) {
+    const auto head = [&](auto b, auto h, auto& output, const Execution& inside) {
+      const Weighting own = weighting_of(plan, input, h);
+      const Given<T> x = rows_of(input.query, b, h);
+      if (own.skew && !own.cubic) {
+        features_forward(own.B, x, rows_of(output, b, h), inside);
+      } else {
+        pairs_forward(own, x, rows_of(output, b, h));
+      }
+    };
+    return forward_by_head<T>(plan, run, head, shares_rows(plan));
+  }
+
   template <class T>
-  static Backward<T> backward(const Plan& plan, const AttentionInput<T>& input,
-                              const Forward<T>& saved, const Execution& run);
+  static Backward<T> backward(const Plan& plan, const AttentionInput<T>& input, const Forward<T>&,
+                              const Execution& run) {
+    const auto head = [&](auto b, auto h, const auto& upstream, auto& result, auto& gradient,
+                          const Execution& inside) {
+      const Weighting own = weighting_of(plan, input, h);
+      const Given<T> x = rows_of(input.query, b, h), g = rows_of(upstream, b, h);
+      std::vector<double>& dA = gradient.tensor[p_A];
+      if (own.skew && !own.cubic) {
+        features_backward(own, x, g, rows_of(result.query, b, h), dA, inside);
+      } else {
+        pairs_backward(own, x, g, rows_of(result.query, b, h), dA);
+      }
+    };
+    return backward_by_head<T>(plan, input, run, head, shares_rows(plan));
+  }
 };
-
-/// Changes a drawn A for weighting=skew to (A - A^T)/sqrt(2).
-void VolumePreserving::adjust_drawn(const Plan& plan, Array<double>& tensor) {
-  if (plan.values(plan.operator_parameters, 0)[p_weighting] == 0) return;
-  const Index d = plan.extents.feature;
-  Result<double> A(tensor.data.data(), d, d);
-  A = ((A - A.transpose()) / std::sqrt(2.0)).eval();
-}
-
-double VolumePreserving::flops(const Plan& plan, Pass pass) {
-  const Extents& e = plan.extents;
-  const auto n = static_cast<double>(e.query), d = static_cast<double>(e.feature);
-  const std::vector<double> p = plan.values(plan.operator_parameters, 0);
-  const double linear = p[p_weighting] != 0 ? 4 * n * d * d + 5 * d * d * d : 16 * n * d * d;
-  const double forward = p[p_form] == 0 ? linear : 2 * n * n * d + 2 * n * n * n / 3;
-  return static_cast<double>(e.batch * e.head) * forward * (pass == Pass::forward ? 1 : 3);
-}
-
-template <class T>
-Weighting weighting_of(const Plan& plan, const AttentionInput<T>& input, std::int64_t head) {
-  return Weighting(plan.values(plan.operator_parameters, head, input.tensors),
-                   plan.extents.feature);
-}
-
-/// Returns whether threads share the rows of a head.
-bool shares_rows(const Plan& plan) {
-  const std::vector<double> p = plan.values(plan.operator_parameters, 0);
-  return p[p_weighting] != 0 && p[p_form] == 0;
-}
-
-template <class T>
-Given<T> rows_of(const StridedTensor4<T>& tensor, std::int64_t b, std::int64_t h) {
-  return matrix_of_tokens(tensor.tokens(b, h));
-}
-template <class T>
-Result<T> rows_of(Tensor4<T>& tensor, std::int64_t b, std::int64_t h) {
-  return {tensor.row(b, h, 0), tensor.shape.token, tensor.shape.feature};
-}
-
-template <class T>
-Forward<T> VolumePreserving::forward(const Plan& plan, const AttentionInput<T>& input,
-                                     const Execution& run) {
-  const auto head = [&](auto b, auto h, auto& output, const Execution& inside) {
-    const Weighting own = weighting_of(plan, input, h);
-    const Given<T> x = rows_of(input.query, b, h);
-    if (own.skew && !own.cubic) {
-      features_forward(own.B, x, rows_of(output, b, h), inside);
-    } else {
-      pairs_forward(own, x, rows_of(output, b, h));
-    }
-  };
-  return forward_by_head<T>(plan, run, head, shares_rows(plan));
-}
-
-template <class T>
-Backward<T> VolumePreserving::backward(const Plan& plan, const AttentionInput<T>& input,
-                                       const Forward<T>&, const Execution& run) {
-  const auto head = [&](auto b, auto h, const auto& upstream, auto& result, auto& gradient,
-                        const Execution& inside) {
-    const Weighting own = weighting_of(plan, input, h);
-    const Given<T> x = rows_of(input.query, b, h), g = rows_of(upstream, b, h);
-    std::vector<double>& dA = gradient.tensor[p_A];
-    if (own.skew && !own.cubic) {
-      features_backward(own, x, g, rows_of(result.query, b, h), dA, inside);
-    } else {
-      pairs_backward(own, x, g, rows_of(result.query, b, h), dA);
-    }
-  };
-  return backward_by_head<T>(plan, input, run, head, shares_rows(plan));
-}
-
-/// Returns rows of Lambda^T = 2 (I - C)^-1 - I, from columns of (I + C)^-1, because C^T = -C.
-template <class T>
-void VolumePreserving::map(const Plan& plan, const AttentionInput<T>& input, Map2d,
-                           const Forward<T>*, const MapTile& tile, T* out, const Execution&) {
-  const Weighting own = weighting_of(plan, input, tile.head);
-  const Tokens x = rows_of(input.query, tile.batch, tile.head).template cast<double>();
-  const Index rows = tile.query_end - tile.query_begin, keys = tile.key_end - tile.key_begin;
-  Matrix unit = Matrix::Zero(x.rows(), rows);
-  for (Index i = 0; i < rows; ++i) unit(tile.query_begin + i, i) = 1;
-  // A tile needs no n x n array.
-  const Matrix columns =
-      2 * (x.rows() <= most_closed ? solve_cubic : solve_semiseparable)(x, own.B, unit) - unit;
-  Result<T>(out, rows, keys) =
-      columns.middleRows(tile.key_begin, keys).transpose().template cast<T>();
-}
 
 }  // namespace
 }  // namespace volume_preserving
