@@ -19,6 +19,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/parallel.h"
+
 namespace conelab::desktop {
 
 /// Adds a call to the queue of the window's thread.
@@ -47,8 +49,15 @@ class JobContext {
   [[nodiscard]] std::function<bool()> cancel_check() const {
     return [state = state_] { return state->cancelled.load(); };
   }
-  [[nodiscard]] std::function<void(double)> progress_report() const {
-    return [state = state_](double fraction) { state->fraction = fraction; };
+  /// Returns how a computation runs that ends when the job is cancelled; with `reports`, the
+  /// fraction of the job that is done is that of the computation.
+  [[nodiscard]] Execution execution(bool reports = false) const {
+    Execution execution;
+    execution.cancelled = cancel_check();
+    if (reports) {
+      execution.progress = [state = state_](double fraction) { state->fraction = fraction; };
+    }
+    return execution;
   }
   /// Throws interrupted if the job was cancelled.
   void stop_if_cancelled() const;

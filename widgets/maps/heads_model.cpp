@@ -472,12 +472,6 @@ std::shared_ptr<const Trace> layer_of(const HeadsWork& work, const JobContext& c
   return trace;
 }
 
-Execution execution_of(const JobContext& context) {
-  Execution execution;
-  execution.cancelled = context.cancel_check();
-  return execution;
-}
-
 }  // namespace
 
 void HeadResults::begin(std::size_t heads, std::int64_t queries, std::int64_t keys) {
@@ -509,7 +503,7 @@ void preview_heads(const HeadsWork& work, const JobContext& context) {
     const auto head = static_cast<std::int64_t>(i);
     const auto pyramid = WorkHead(work, *trace, head).pyramid();
     if (pyramid->base_level() == 0) {
-      complete_head(work, *trace, head, execution_of(context));
+      complete_head(work, *trace, head, context.execution());
     } else if (pyramid->fill_sample()) {
       put_map(work, head, pyramid, std::nullopt);
     }
@@ -526,7 +520,7 @@ void complete_heads(const HeadsWork& work, const JobContext& context) {
     context.stop_if_cancelled();
     context.progress(static_cast<double>(i) / static_cast<double>(known.size()));
     if (!done(known[i])) {
-      complete_head(work, *trace, static_cast<std::int64_t>(i), execution_of(context));
+      complete_head(work, *trace, static_cast<std::int64_t>(i), context.execution());
     }
   }
 }

@@ -263,10 +263,7 @@ void MapsModel::start_pass(const std::shared_ptr<MapPanel>& panel) {
       "attention map: " + panel->title,
       [pyramid = panel->pyramid](const JobContext& context) {
         pyramid->fill_sample();
-        Execution execution;
-        execution.cancelled = context.cancel_check();
-        execution.progress = context.progress_report();
-        pyramid->fill(execution);
+        pyramid->fill(context.execution(true));
         return true;
       },
       [this](bool) { poll(); },

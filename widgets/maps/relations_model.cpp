@@ -27,8 +27,7 @@ TokenRange part_of(const TokenRange& range, std::int64_t count) {
 std::vector<figure::Arc> strongest_arcs(const HeadInput& head, const Call& call,
                                         const TokenRange& range, const JobContext& context,
                                         std::size_t& unknown) {
-  Execution execution;
-  execution.cancelled = context.cancel_check();
+  const Execution execution = context.execution();
   const auto plan = resolve(call, check_extents(head.exact));
   const Forward<double> saved = forward(*plan, head.exact, execution);
   const TokenRange rows = part_of(range, plan->extents.query);
@@ -109,8 +108,7 @@ AttentionInput<double> sliced(const AttentionInput<double>& all, const TokenRang
 /// maps of tokens are applied before; segmentation is that of the range by itself.
 tree::HeadTree tree_of(const HeadInput& head, const Call& call, const std::string& tokens,
                        const TokenRange& range, const JobContext& context) {
-  Execution execution;
-  execution.cancelled = context.cancel_check();
+  const Execution execution = context.execution();
   const tree::Tokens side = tree::tokens_from_name(tokens);
   const std::int64_t most = std::max(head.exact.query.shape.token, head.exact.key.shape.token);
   if (range == TokenRange{0, most}) {

@@ -52,40 +52,6 @@ void drag_with_shift(QWidget& widget, QPointF from, QPointF to) {
   pump(30);
 }
 
-TEST(EntropyMatch, EqualsTheEntropyOfTheOtherOperator) {
-  const auto trace = load_trace(shipped_trace(), "/german/layer3");
-  const EntropyRows rows{head_input(*trace, 0, 5), map_tokens(*trace, 0, MapChoice())};
-  for (const char* name : {"penumbral", "umbral", "laplacian", "hyperbolic"}) {
-    const Call call = call_on_head(plain_call(name), *trace, 5);
-    const double goal = mean_row_entropy(rows, call_on_head(plain_call("dot"), *trace, 5), {});
-    Call matched = plain_call(name);
-    const std::string key = *sharpness_key(matched);
-    matched = with_value_on_head(matched, key, match_entropy(rows, call, goal, {}), 5);
-    const auto source =
-        attention_source(rows.head, call_on_head(matched, *trace, 5), Map2d::weights);
-    source->prepare({});
-    EXPECT_NEAR(entropy_of_cells(cells_of(*source), 30), goal, 1e-4) << name;
-  }
-}
-
-TEST(EntropyMatch, AnEntropyThatNoSharpnessHasIsRefused) {
-  const auto trace = load_trace(shipped_trace(), "/german/layer3");
-  const EntropyRows rows{head_input(*trace, 0, 5), map_tokens(*trace, 0, MapChoice())};
-  const Call call = call_on_head(plain_call("penumbral"), *trace, 5);
-  EXPECT_ANY_THROW((void)match_entropy(rows, call, std::log(30) + 0.1, {}));
-  EXPECT_FALSE(sharpness_key(plain_call("relation")));
-  Call sigmoid = plain_call("dot");
-  sigmoid.weights = "sigmoid";
-  EXPECT_FALSE(sharpness_key(sigmoid));
-}
-
-TEST(EntropyMatch, ReplacesTheNumberOfItsHead) {
-  Call call = plain_call("penumbral");
-  EXPECT_EQ(with_value_on_head(call, "gamma", 2.5, 1).parameters.at("gamma"), "2.5");
-  call.parameters["gamma"] = "1,2,3";
-  EXPECT_EQ(with_value_on_head(call, "gamma", 2.5, 1).parameters.at("gamma"), "1,2.5,3");
-}
-
 TEST(MapNotice, OffersOwnLimitsAndTheEntropyOfDot) {
   REQUIRE_DISPLAY();
   ShownMaps shown;
