@@ -99,6 +99,14 @@ void widen(Axis& axis, double part) {
 
 }  // namespace
 
+double round_step(double least) {
+  const double unit = std::pow(10, std::floor(std::log10(least)));
+  for (const double m : {1.0, 2.0, 5.0}) {
+    if (m * unit >= least * (1 - 1e-9)) return m * unit;
+  }
+  return 10 * unit;
+}
+
 double Axis::fraction(double value) const {
   // Halving first avoids overflow of the difference of two huge numbers.
   const auto measure = [&](double v) { return kind == ScaleKind::linear ? v / 2 : std::log(v); };
@@ -172,15 +180,6 @@ std::vector<TextRun> scientific_label(double value, int digits) {
 bool is_power_of_ten(double value) {
   const double e = std::round(std::log10(value));
   return std::abs(value / std::pow(10, e) - 1) < 1e-9;
-}
-
-/// Returns the smallest of 1, 2 and 5 times a power of ten that is at least `raw`.
-double nice_step(double raw) {
-  const double unit = std::pow(10, std::floor(std::log10(raw)));
-  for (const double m : {1.0, 2.0, 5.0}) {
-    if (m * unit >= raw * (1 - 1e-9)) return m * unit;
-  }
-  return 10 * unit;
 }
 
 /// Returns every `stride`-th whole exponent in [low, high], or all of them if fewer than two would
@@ -259,7 +258,7 @@ std::vector<TextRun> number_label(double value, int digits) {
 
 std::vector<Tick> whole_ticks(double low, double high, int most) {
   if (bad_range(low, high) || !std::isfinite(high - low)) return {};
-  const double step = std::max(1.0, nice_step((high - low) / std::max(1, most - 1)));
+  const double step = std::max(1.0, round_step((high - low) / std::max(1, most - 1)));
   std::vector<Tick> ticks = ticks_by(step, low, high);
   if (ticks.size() < 2 && step > 1 && most < 6) return whole_ticks(low, high, 6);
   return ticks;
@@ -269,7 +268,7 @@ std::vector<Tick> linear_ticks(double low, double high, int most) {
   if (bad_range(low, high)) return {};
   if (low == high) return {{low, number_label(low)}};
   if (!std::isfinite(high - low)) return {{low, number_label(low)}, {high, number_label(high)}};
-  const double step = nice_step((high - low) / std::max(1, most - 1));
+  const double step = round_step((high - low) / std::max(1, most - 1));
   std::vector<Tick> ticks = ticks_by(step, low, high);
   // A step may leave one tick or none between the ends. A fifth of the range never does.
   if (ticks.size() < 2 && most < 6) return linear_ticks(low, high, 6);
@@ -332,15 +331,8 @@ std::vector<std::string> label_texts(const std::vector<std::string>& tokens, std
 /// Returns a stride: round for numbers, so that readers can count; the smallest possible for
 /// tokens.
 std::size_t round_stride(std::size_t least, bool numbers) {
-  if (!numbers) return least;
-  std::size_t stride = 1;
-  for (std::size_t unit = 1; stride < least; unit *= 10) {
-    for (const std::size_t m : {1, 2, 5, 10}) {
-      stride = m * unit;
-      if (stride >= least) break;
-    }
-  }
-  return stride;
+  return numbers ? static_cast<std::size_t>(round_step(std::max(1.0, static_cast<double>(least))))
+                 : least;
 }
 
 bool outer(const TokenAxis& axis, std::size_t i) { return axis.two_tiers && (i / axis.stride) % 2; }

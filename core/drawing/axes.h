@@ -21,6 +21,10 @@ struct Tick {
 /// are shown (five from 10^4 on), without trailing zeros.
 [[nodiscard]] std::vector<TextRun> number_label(double value, int digits = 4);
 
+/// Returns the smallest of 1, 2 and 5 times a power of ten that is at least `least` (positive), up
+/// to rounding.
+[[nodiscard]] double round_step(double least);
+
 /// Returns ticks at multiples of 1, 2 or 5 times a power of ten over [low, high]: at most about
 /// `most`, but at least two. Returns none for an empty range and one if low = high.
 [[nodiscard]] std::vector<Tick> linear_ticks(double low, double high, int most);

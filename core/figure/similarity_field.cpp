@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "core/base/names.h"
+#include "core/drawing/axes.h"
 #include "core/geometry/isometry.h"
 
 namespace conelab::figure {
@@ -181,12 +182,7 @@ SimilarityRange similarity_range(PlaneSimilarity similarity, const Vector2d& u,
 }
 
 double round_level_step(double low, double high, int most) {
-  const double least = (high - low) / most;
-  const double power = std::pow(10, std::floor(std::log10(least)));
-  for (const double m : {1.0, 2.0, 5.0}) {
-    if (m * power >= least) return m * power;
-  }
-  return 10 * power;
+  return round_step((high - low) / most);
 }
 
 std::vector<Curve> similarity_curves(PlaneSimilarity similarity, const Vector2d& u,

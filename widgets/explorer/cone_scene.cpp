@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/drawing/axes.h"
 #include "core/drawing/text.h"
 #include "core/geometry/distance.h"
 
@@ -33,15 +34,6 @@ std::string point_text(double x, double y) { return number(x) + ", " + number(y)
 std::string point_text(const std::array<double, 2>& p) { return point_text(p[0], p[1]); }
 
 constexpr double snap_reach = 9;  ///< Pixels within which another point attracts.
-
-/// Returns the smallest of 1, 2, 5 · 10^k that is at least `least`.
-double round_step(double least) {
-  const double power = std::pow(10, std::floor(std::log10(least)));
-  for (const double m : {1.0, 2.0, 5.0}) {
-    if (m * power >= least) return m * power;
-  }
-  return 10 * power;
-}
 
 }  // namespace
 
@@ -299,7 +291,7 @@ PlanePoint snapped(const ConeChoice& choice, const std::string& name, const Plan
   // The size of a pixel at this point.
   const double across = 1e-3 * wanted.y;
   const double unit = across / std::max(1e-12, pixels({wanted.x + across, wanted.y}));
-  const double step = round_step(8 * unit);
+  const double step = figure::round_step(8 * unit);
   PlanePoint p{std::round(wanted.x / step) * step,
                std::max(1.0, std::round(wanted.y / step)) * step};
   const bool finite = geometry::cone_family(choice.family).base == geometry::Base::sphere;

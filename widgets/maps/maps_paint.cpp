@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/drawing/axes.h"
 #include "core/drawing/text.h"
 #include "widgets/theme/theme.h"
 
@@ -152,12 +153,8 @@ LabelPlan plan_labels(const QFont& usual, double scale, bool numbers) {
 
 std::int64_t label_step(double scale, double pitch, bool numbers) {
   const double least = std::ceil((numbers ? number_pitch : pitch) / scale - 1e-6);
-  if (!numbers) return std::max<std::int64_t>(1, static_cast<std::int64_t>(least));
-  const double power = std::pow(10, std::floor(std::log10(std::max(1.0, least))));
-  for (const double m : {1.0, 2.0, 5.0, 10.0}) {
-    if (m * power >= least) return static_cast<std::int64_t>(m * power);
-  }
-  return 1;
+  const double step = std::max(1.0, least);
+  return static_cast<std::int64_t>(numbers ? figure::round_step(step) : step);
 }
 
 QFont label_font(const QFont& base) {
