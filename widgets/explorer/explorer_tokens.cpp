@@ -44,6 +44,18 @@ std::vector<std::size_t> naming_order(const TokenMarks& tokens, const ConeChoice
 
 }  // namespace
 
+std::set<std::int64_t> focused_and_ancestors(const TokenMarks& tokens) {
+  std::set<std::int64_t> found;
+  if (tokens.focused) found.insert(static_cast<std::int64_t>(*tokens.focused));
+  for (std::size_t before = 0; before != found.size();) {
+    before = found.size();
+    for (const auto& [child, parent] : tokens.edges) {
+      if (found.contains(child)) found.insert(parent);
+    }
+  }
+  return found;
+}
+
 std::optional<std::size_t> nearest_point(const std::vector<figure::Point>& points, double x,
                                          double y, double reach) {
   std::optional<std::size_t> best;
@@ -60,6 +72,7 @@ void ExplorerViewport::measure_tokens() {
     measured_names_ = tokens_.names;
     token_labels_.assign(tokens_.names.size(), {});
   }
+  focused_line_ = focused_and_ancestors(tokens_);
   naming_order_ = naming_order(tokens_, shown_, panes_[0].scene);
 }
 
@@ -100,19 +113,11 @@ void ExplorerViewport::draw_tokens() {
 /// Draws the edges of the hierarchy between its nodes. Those to the ancestors of the focused node
 /// stand out.
 void ExplorerViewport::draw_edges() const {
-  std::set<std::int64_t> marked;  // The focused node and its ancestors.
-  if (tokens_.focused) marked.insert(static_cast<std::int64_t>(*tokens_.focused));
-  for (std::size_t before = 0; before != marked.size();) {
-    before = marked.size();
-    for (const auto& [child, parent] : tokens_.edges) {
-      if (marked.contains(child)) marked.insert(parent);
-    }
-  }
   ImDrawList* list = ImGui::GetBackgroundDrawList();
   const ImU32 quiet = packed(palette().color(QPalette::WindowText), 0.25);
   for (const bool stands_out : {false, true}) {
     for (const auto& [child, parent] : tokens_.edges) {
-      if (marked.contains(child) != stands_out) continue;
+      if (focused_line_.contains(child) != stands_out) continue;
       const figure::Point& a = token_pixels_[static_cast<std::size_t>(child)];
       const figure::Point& b = token_pixels_[static_cast<std::size_t>(parent)];
       if (!std::isfinite(a.x) || !std::isfinite(b.x)) continue;

@@ -185,6 +185,7 @@ class ExplorerViewport : public Viewport {
   std::vector<figure::Point> token_pixels_;
   std::vector<std::string> measured_names_;               ///< The names to which the labels belong.
   std::vector<std::pair<QString, double>> token_labels_;  ///< Names as painted; widths in pixels.
+  std::set<std::int64_t> focused_line_;                   ///< The focused token and its ancestors.
   std::vector<std::size_t> naming_order_;  ///< The tokens with the largest K(u, ·) first.
   std::vector<PlacedName> names_;
   /// An arrow at the edge of a pane to a point outside of it, with its name.

@@ -11,6 +11,7 @@
 #include <array>
 #include <functional>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "core/drawing/display_list.h"
@@ -53,6 +54,9 @@ struct TokenMarks {
   /// (child, parent) of the hierarchy whose nodes the tokens are; empty: they are no nodes.
   std::vector<std::array<std::int64_t, 2>> edges;
 };
+
+/// Returns the focused token and its ancestors by the edges; nothing if no token is focused.
+[[nodiscard]] std::set<std::int64_t> focused_and_ancestors(const TokenMarks& tokens);
 
 /// Returns the point nearest to a pixel; absent if none is within `reach` pixels.
 [[nodiscard]] std::optional<std::size_t> nearest_point(const std::vector<figure::Point>& points,

@@ -24,6 +24,14 @@ Call call_of(const char* similarity, const Trace& trace) {
   return call_of_head(plain_call(similarity), trace.extents(), 5);
 }
 
+TEST(TokenPlane, TheAncestorsOfTheFocusedTokenAreFoundInAnyOrderOfEdges) {
+  TokenMarks tokens;
+  tokens.edges = {{1, 0}, {3, 2}, {2, 1}, {4, 1}};
+  EXPECT_TRUE(focused_and_ancestors(tokens).empty());
+  tokens.focused = 3;
+  EXPECT_EQ(focused_and_ancestors(tokens), (std::set<std::int64_t>{0, 1, 2, 3}));
+}
+
 TEST(TokenPlane, EveryKeyKeepsItsLogitWithTheQuery) {
   const auto trace = load_trace(shipped_trace(), "/german/layer3");
   const auto head = shipped_head(*trace);
