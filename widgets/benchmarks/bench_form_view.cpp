@@ -28,8 +28,7 @@ QString text_of(const std::string& text) { return QString::fromStdString(text); 
 
 /// Long texts must not determine the width of the form.
 QLabel* small_label(const char* name) {
-  auto* label = new QLabel;
-  label->setObjectName(name);
+  auto* label = named(new QLabel, name);
   label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   label->setWordWrap(true);
   label->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -109,9 +108,8 @@ void BenchFormView::build_fields(QFormLayout* form) {
   for (const BenchField& field : bench_fields) {
     add_text(form, field.name, tr(field.title), tr(field.help), member(field.text));
   }
-  cold_ = new QCheckBox(tr("also with cold caches"));
-  cold_->setObjectName("bench-cold");
-  cold_->setToolTip(tr("Times one more run a round with flushed caches"));
+  cold_ = named(new QCheckBox(tr("also with cold caches")), "bench-cold", {},
+                tr("Times one more run a round with flushed caches"));
   form->addRow(QString(), cold_);
   connect(cold_, &QCheckBox::clicked, this, [this](bool on) {
     model_.document().edit(tr("change cold caches"), [&](Session& s) { s.bench.cold = on; });
@@ -134,10 +132,8 @@ void BenchFormView::add_error(QFormLayout* form, const char* field) {
 }
 
 void BenchFormView::add_operators(QFormLayout* form, const Axis& axis) {
-  operators_ = new QListWidget;
-  operators_->setObjectName("bench-operators");
-  operators_->setAccessibleName(tr("Operators of the sweep"));
-  operators_->setToolTip(tr("Each with its own map and every parameter at its default"));
+  operators_ = named(new QListWidget, "bench-operators", tr("Operators of the sweep"),
+                     tr("Each with its own map and every parameter at its default"));
   operators_->setMinimumHeight(124);  // It takes the height that the other fields leave.
   operators_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
   operators_->setFrameShape(QFrame::StyledPanel);
@@ -171,9 +167,9 @@ void BenchFormView::add_names(QFormLayout* form, const Axis& axis) {
   line->setColumnStretch(columns, 1);
   NameBoxes all{&axis, {}};
   for (const std::string& name : names) {
-    auto* box = new QCheckBox(text_of(name));
-    box->setObjectName(QStringLiteral("bench-%1-%2").arg(axis.option, text_of(name)));
-    box->setToolTip(help_of_label(name));
+    auto* box = named(new QCheckBox(text_of(name)),
+                      QStringLiteral("bench-%1-%2").arg(axis.option, text_of(name)), {},
+                      help_of_label(name));
     const int at = static_cast<int>(all.boxes.size());
     // The last box of an incomplete row takes the rest of the row.
     const bool alone = at % columns == 0 && at + 1 == static_cast<int>(names.size());
@@ -191,10 +187,7 @@ void BenchFormView::add_names(QFormLayout* form, const Axis& axis) {
 
 QLineEdit* BenchFormView::add_text(QFormLayout* form, const char* field, const QString& label,
                                    const QString& help, const Text& member) {
-  auto* edit = new QLineEdit;
-  edit->setObjectName(QStringLiteral("bench-%1").arg(field));
-  edit->setAccessibleName(label);
-  edit->setToolTip(help);
+  auto* edit = named(new QLineEdit, QStringLiteral("bench-%1").arg(field), label, help);
   auto* title = new QLabel(label);
   title->setToolTip(help);
   title->setBuddy(edit);
@@ -227,8 +220,7 @@ void BenchFormView::toggle(const Axis& axis, const std::string& name, bool on,
 }
 
 void BenchFormView::build_actions(QVBoxLayout* column) {
-  extent_ = new SteadyLabel;
-  extent_->setObjectName("bench-extent");
+  extent_ = named(new SteadyLabel, "bench-extent");
   extent_->setWordWrap(true);
   extent_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
   extent_->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -237,9 +229,7 @@ void BenchFormView::build_actions(QVBoxLayout* column) {
   column->addWidget(extent_);
   auto* line = new QHBoxLayout;
   const auto button = [&](const QString& text, const char* name, const QString& help, auto act) {
-    auto* made = new QPushButton(text);
-    made->setObjectName(name);
-    made->setToolTip(help);
+    auto* made = named(new QPushButton(text), name, {}, help);
     line->addWidget(made);
     connect(made, &QPushButton::clicked, this, act);
     return made;
@@ -257,9 +247,7 @@ void BenchFormView::build_actions(QVBoxLayout* column) {
   line->addWidget(command);
   connect(command, &QToolButton::clicked, this,
           [this] { emit command_wanted(text_of(model_.command())); });
-  progress_ = new QProgressBar;
-  progress_->setObjectName("bench-progress");
-  progress_->setAccessibleName(tr("Progress of the sweep"));
+  progress_ = named(new QProgressBar, "bench-progress", tr("Progress of the sweep"));
   progress_->setRange(0, 1000);
   progress_->setTextVisible(false);
   QSizePolicy kept = progress_->sizePolicy();

@@ -99,9 +99,7 @@ BenchmarksView::BenchmarksView(Document& document, JobPool& jobs, BenchBackend b
   stack_ = new QStackedWidget;
   canvas_ = new BenchCanvas(model_);
   stack_->addWidget(canvas_);
-  table_ = new TextTableView;
-  table_->setObjectName("bench-table");
-  table_->setAccessibleName(tr("The benchmark as numbers"));
+  table_ = named(new TextTableView, "bench-table", tr("The benchmark as numbers"));
   stack_->addWidget(table_);
   column->addWidget(stack_, 1);
   readout_ = text_label<SteadyLabel>("bench-readout", tr("Numbers of the case that is pointed at"));
@@ -125,9 +123,7 @@ void BenchmarksView::showEvent(QShowEvent* event) {
 }
 
 void BenchmarksView::build_pages() {
-  pages_ = new QTabBar;
-  pages_->setObjectName("bench-pages");
-  pages_->setAccessibleName(tr("What is shown"));
+  pages_ = named(new QTabBar, "bench-pages", tr("What is shown"));
   pages_->setDrawBase(false);
   pages_->setUsesScrollButtons(true);
   pages_->setExpanding(false);
@@ -144,10 +140,8 @@ void BenchmarksView::build_pages() {
 void BenchmarksView::build_tools(QHBoxLayout* line) {
   for (const Axis& axis : fixed_axes()) {
     const char* label = axis.name;
-    auto* box = new QComboBox;
-    box->setObjectName(QStringLiteral("bench-place-%1").arg(label));
-    box->setAccessibleName(tr(label));
-    box->setToolTip(tr("Which %1 is drawn").arg(tr(label)));
+    auto* box = named(new QComboBox, QStringLiteral("bench-place-%1").arg(label), tr(label),
+                      tr("Which %1 is drawn").arg(tr(label)));
     box->hide();
     line->addWidget(box);
     places_[label] = box;
@@ -183,10 +177,8 @@ void BenchmarksView::export_page() {
 bool BenchmarksView::shows_table() const { return pages_->currentIndex() >= 3; }
 
 void BenchmarksView::build_legend() {
-  legend_ = new QListWidget;
-  legend_->setObjectName("bench-legend");
-  legend_->setAccessibleName(tr("Operators drawn"));
-  legend_->setToolTip(tr("Markers and colours of the curves; untick to leave one out"));
+  legend_ = named(new QListWidget, "bench-legend", tr("Operators drawn"),
+                  tr("Markers and colours of the curves; untick to leave one out"));
   legend_->setFlow(QListView::LeftToRight);
   legend_->setWrapping(true);
   legend_->setResizeMode(QListView::Adjust);

@@ -73,9 +73,7 @@ std::string parent_of(const std::string& path) {
 DataView::DataView(Workspace& workspace, QWidget* parent) : QWidget(parent), workspace_(workspace) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
-  tree_ = new QTreeWidget;
-  tree_->setObjectName("data-tree");
-  tree_->setAccessibleName(tr("Content of the file"));
+  tree_ = named(new QTreeWidget, "data-tree", tr("Content of the file"));
   tree_->setHeaderLabels({tr("name"), tr("extent"), tr("type")});
   tree_->setIndentation(12);  // Pixels.
   // Long types do not shrink the column of names; the tree scrolls instead.

@@ -75,8 +75,7 @@ void ExplorerView::build_scene() {
 }
 
 void ExplorerView::build_readout() {
-  readout_ = new SteadyLabel;
-  readout_->setObjectName("explorer-readout");
+  readout_ = named(new SteadyLabel, "explorer-readout");
   readout_->setTextFormat(Qt::RichText);
   readout_->setWordWrap(true);
   readout_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
@@ -163,9 +162,7 @@ QComboBox* ExplorerView::build_depth() {
 }
 
 QComboBox* ExplorerView::build_choice(const char* name, const QString& about) {
-  auto* choice = new QComboBox;
-  choice->setObjectName(QStringLiteral("explorer-") + name);
-  choice->setAccessibleName(about);
+  auto* choice = named(new QComboBox, QStringLiteral("explorer-") + name, about);
   // The boxes are as wide as their texts if there is space; they do not widen a narrow dock.
   choice->setMinimumWidth(70);
   choice->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
@@ -253,8 +250,7 @@ void ExplorerView::connect_tools() {
 
 /// Shows the menu of the scene at a position in the viewport.
 void ExplorerView::show_menu(const QPoint& at) {
-  auto* menu = new QMenu(this);
-  menu->setObjectName("explorer-menu");
+  auto* menu = named(new QMenu(this), "explorer-menu");
   menu->setAttribute(Qt::WA_DeleteOnClose);
   for (const char* name : {"u", "v", "source"}) {
     if (std::string_view(name) == "source" && !finite_family(viewport_->choice())) continue;

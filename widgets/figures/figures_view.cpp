@@ -28,6 +28,7 @@
 #include "widgets/figures/figure_preview.h"
 #include "widgets/painter/painter.h"
 #include "widgets/theme/flow_layout.h"
+#include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
 namespace {
@@ -46,9 +47,7 @@ QWidget* with_button(QWidget* field, QPushButton* button) {
 }
 
 QPushButton* push_button(const QString& text, const char* name, const QString& help) {
-  auto* button = new QPushButton(text);
-  button->setObjectName(name);
-  button->setToolTip(help);
+  auto* button = named(new QPushButton(text), name, {}, help);
   return button;
 }
 
@@ -102,9 +101,7 @@ void FiguresView::build_form(QWidget* side) {
   keys_column->addStretch(1);
   scroll->setWidget(keys_place_);
   column->addWidget(scroll, 1);
-  message_ = new QLabel;
-  message_->setObjectName("figure-message");
-  message_->setAccessibleName(tr("What the view has to say"));
+  message_ = named(new QLabel, "figure-message", tr("What the view has to say"));
   message_->setWordWrap(true);
   message_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::LinksAccessibleByMouse |
                                     Qt::LinksAccessibleByKeyboard);
@@ -116,25 +113,19 @@ void FiguresView::build_form(QWidget* side) {
 }
 
 void FiguresView::build_files(QVBoxLayout* column) {
-  name_ = new QComboBox;
-  name_->setObjectName("figure-name");
-  name_->setAccessibleName(tr("Figure"));
+  name_ = named(new QComboBox, "figure-name", tr("Figure"));
   for (const figure::FigureInfo& info : figure::figure_table()) {
     name_->addItem(QString::fromUtf8(info.name));
     name_->setItemData(name_->count() - 1, QString::fromUtf8(info.about), Qt::ToolTipRole);
   }
-  width_ = new QComboBox;
-  width_->setObjectName("figure-width");
-  width_->setAccessibleName(tr("Width of the figure"));
+  width_ = named(new QComboBox, "figure-width", tr("Width of the figure"));
   width_->setEditable(true);
   width_->setInsertPolicy(QComboBox::NoInsert);
   width_->addItems({"", "86mm", "178mm", "120mm", "7in"});
   width_->setToolTip(
       tr("86mm and 178mm are one and two columns of a journal; also 7in, 504pt, "
          "single or double. Empty: the figure's own."));
-  input_ = new QLineEdit;
-  input_->setObjectName("figure-input");
-  input_->setAccessibleName(tr("Input of the figure"));
+  input_ = named(new QLineEdit, "figure-input", tr("Input of the figure"));
   auto* browse = push_button(tr("Browse …"), "figure-browse-input", tr("Choose the input file"));
   auto* form = new QFormLayout;
   form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
@@ -171,10 +162,8 @@ void FiguresView::build_files(QVBoxLayout* column) {
 }
 
 void FiguresView::build_actions(QVBoxLayout* column) {
-  output_ = new QLineEdit;
-  output_->setObjectName("figure-output");
-  output_->setAccessibleName(tr("File to write"));
-  output_->setToolTip(tr("Where the figure is written; .pdf, .svg or .png decides the kind"));
+  output_ = named(new QLineEdit, "figure-output", tr("File to write"),
+                  tr("Where the figure is written; .pdf, .svg or .png decides the kind"));
   connect(output_, &QLineEdit::editingFinished, this, [this] {
     document_.edit(tr("choose the figure's file"), [this](Session& s) {
       s.figure_output = output_->text().trimmed().toStdString();
@@ -210,10 +199,8 @@ void FiguresView::build_preview(QWidget* place) {
   auto* tools = new QWidget;
   auto* row = new FlowLayout(tools, 10);  // Continues in a new line if the view is narrow.
   row->setContentsMargins(10, 2, 10, 4);
-  auto* zoom = new QComboBox;
-  zoom->setObjectName("figure-zoom");
-  zoom->setAccessibleName(tr("Size of the preview"));
-  zoom->setToolTip(tr("At its real size a centimetre of the figure is one on the screen"));
+  auto* zoom = named(new QComboBox, "figure-zoom", tr("Size of the preview"),
+                     tr("At its real size a centimetre of the figure is one on the screen"));
   zoom->addItem(tr("whole figure"), 0.0);
   for (const auto& [text, factor] : {std::pair{tr("real size"), 1.0},
                                      {tr("150 %"), 1.5},

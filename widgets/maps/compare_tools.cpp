@@ -11,6 +11,7 @@
 
 #include "widgets/dialogs/file_dialogs.h"
 #include "widgets/maps/map_tokens.h"
+#include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
 namespace {
@@ -61,10 +62,7 @@ CompareTools::CompareTools(Workspace& workspace, SecondTrace& second, QWidget* p
   line->setContentsMargins(0, 0, 0, 0);
   line->setSpacing(6);
   const auto add = [&](const char* name, const QString& accessible, const QString& help) {
-    auto* box = new QComboBox;
-    box->setObjectName(QLatin1String(name));
-    box->setAccessibleName(accessible);
-    box->setToolTip(help);
+    auto* box = named(new QComboBox, QLatin1String(name), accessible, help);
     box->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     line->addWidget(box);
     return box;
@@ -208,8 +206,7 @@ TokenSearch::TokenSearch(MapsModel& maps, QWidget* parent) : QWidget(parent), ma
   auto* line = new QHBoxLayout(this);
   line->setContentsMargins(0, 0, 0, 0);
   line->setSpacing(4);
-  field_ = new QLineEdit;
-  field_->setObjectName("maps-search");
+  field_ = named(new QLineEdit, "maps-search");
   field_->setPlaceholderText(tr("find a token"));
   field_->setAccessibleName(tr("Find a token"));
   field_->setToolTip(
@@ -218,9 +215,7 @@ TokenSearch::TokenSearch(MapsModel& maps, QWidget* parent) : QWidget(parent), ma
   field_->setFixedWidth(field_width);
   field_->setClearButtonEnabled(true);
   field_->installEventFilter(this);
-  count_ = new QLabel;
-  count_->setObjectName("maps-search-count");
-  count_->setAccessibleName(tr("Matches"));
+  count_ = named(new QLabel, "maps-search-count", tr("Matches"));
   count_->setFixedWidth(fontMetrics().horizontalAdvance("00 of 000"));
   line->addWidget(field_);
   line->addWidget(count_);

@@ -317,8 +317,7 @@ void HeadsCanvas::contextMenuEvent(QContextMenuEvent* event) {
   const auto hit = grid_.at({static_cast<double>(event->x()), static_cast<double>(event->y())});
   if (!hit) return event->ignore();
   const HeadAt at = heads_[*hit];
-  auto* menu = new QMenu(this);
-  menu->setObjectName("heads-menu");
+  auto* menu = named(new QMenu(this), "heads-menu");
   menu->setAttribute(Qt::WA_DeleteOnClose);
   const QString name = text_of(model_.name(at, false));
   connect(menu->addAction(tr("Open %1").arg(name)), &QAction::triggered, &model_,

@@ -14,6 +14,7 @@
 #include "core/drawing/text.h"
 #include "widgets/maps/map_tokens.h"
 #include "widgets/tables/text_table_model.h"
+#include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
 namespace {
@@ -256,9 +257,7 @@ MapTableView::MapTableView(MapsModel& maps, QWidget* parent)
     : QWidget(parent), maps_(maps), model_(maps) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(10, 0, 10, 6);
-  which_ = new QComboBox;
-  which_->setAccessibleName(tr("Operator of the table"));
-  which_->setObjectName("table-operator");
+  which_ = named(new QComboBox, "table-operator", tr("Operator of the table"));
   column->addWidget(which_, 0, Qt::AlignLeft);
   table_ = new QTableView;
   table_->setModel(&model_);

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "widgets/theme/flow_layout.h"
+#include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
 namespace {
@@ -114,8 +115,7 @@ MapNotice::MapNotice(MapsModel& maps, EntropyMatcher& matcher, QWidget* parent)
   auto* line = new QHBoxLayout(this);
   line->setContentsMargins(12, 2, 12, 4);
   line->setSpacing(8);
-  text_ = new QLabel;
-  text_->setObjectName("maps-notice-text");
+  text_ = named(new QLabel, "maps-notice-text");
   text_->setWordWrap(true);
   text_->setAlignment(Qt::AlignLeft | Qt::AlignVCenter);
   text_->setFixedHeight(text_lines * text_->fontMetrics().lineSpacing());
@@ -124,8 +124,7 @@ MapNotice::MapNotice(MapsModel& maps, EntropyMatcher& matcher, QWidget* parent)
   buttons->setContentsMargins(0, 0, 0, 0);
   buttons->setSpacing(line->spacing());
   const auto add = [&](const QString& name) {
-    auto* button = new QPushButton;
-    button->setObjectName(name);
+    auto* button = named(new QPushButton, name);
     keep_place_when_hidden(*button);
     buttons->addWidget(button, 0, Qt::AlignVCenter);
     return button;

@@ -74,8 +74,7 @@ QComboBox* MapsView::add_choice(QWidget* row, const QString& name, const QString
 
 QComboBox* MapsView::add_numbered(QWidget* row, const char* name, const QString& accessible,
                                   const QString& help) {
-  auto* box = new QComboBox;
-  box->setObjectName(QStringLiteral("maps-") + name);
+  auto* box = named(new QComboBox, QStringLiteral("maps-") + name);
   box->setMinimumWidth(narrowest);
   box->setSizeAdjustPolicy(QComboBox::AdjustToContents);
   box->setAccessibleName(accessible);
@@ -108,9 +107,8 @@ void MapsView::build_tools(QWidget* row) {
       if (s.maps.join != head_joins[0] && !matrices) s.maps.layout = "maps";
     });
   });
-  shared_heads_ = new QLabel;
-  shared_heads_->setObjectName("maps-shared-heads");
-  shared_heads_->setToolTip(tr("Heads of q, and of k and v, which consecutive heads of q share"));
+  shared_heads_ = named(new QLabel, "maps-shared-heads", {},
+                        tr("Heads of q, and of k and v, which consecutive heads of q share"));
   row->layout()->addWidget(shared_heads_);
   add_choice(row, "layout",
              tr("maps: side by side; heads: all heads of the model, small; arcs between tokens;"
@@ -294,8 +292,7 @@ void MapsView::build_export_tools(QWidget* row) {
   QLayout* line = row->layout();
   figure_ = tool_button(tr("figure"), "maps-figure",
                         tr("This canvas in the view of figures, or the command that draws it"));
-  auto* menu = new QMenu(figure_);
-  menu->setObjectName("maps-figure-menu");
+  auto* menu = named(new QMenu(figure_), "maps-figure-menu");
   set_menu(*figure_, menu);
   line->addWidget(figure_);
   connect(menu, &QMenu::aboutToShow, this, &MapsView::fill_figure_menu);

@@ -80,8 +80,7 @@ MapsView::MapsView(Workspace& workspace, QWidget* parent)
   column->addWidget(notice_);
   build_canvases();
   column->addWidget(stack_, 1);
-  readout_ = new SteadyLabel;
-  readout_->setObjectName("maps-readout");
+  readout_ = named(new SteadyLabel, "maps-readout");
   readout_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   readout_->setAccessibleName(tr("Values under the pointer"));
   readout_->setWordWrap(true);
@@ -131,8 +130,7 @@ QScrollArea* MapsView::scrolled(QWidget* page, const QString& name) {
 
 void MapsView::build_canvases() {
   stack_ = new QStackedWidget;
-  canvas_ = new MapsCanvas(model_, region_);
-  canvas_->setObjectName("maps-canvas");
+  canvas_ = named(new MapsCanvas(model_, region_), "maps-canvas");
   heads_canvas_ = new HeadsCanvas(heads_);
   relations_canvas_ = new RelationsCanvas(relations_);
   maps_page_ = scrolled(canvas_, tr("Attention maps, to be scrolled"));

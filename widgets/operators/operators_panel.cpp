@@ -9,6 +9,8 @@
 #include <QStandardItemModel>
 #include <algorithm>
 
+#include "widgets/theme/theme.h"
+
 namespace conelab::desktop {
 
 OperatorsPanel::OperatorsPanel(Document& document, QWidget* parent)
@@ -20,9 +22,8 @@ OperatorsPanel::OperatorsPanel(Document& document, QWidget* parent)
   column_->setContentsMargins(2, 2, 2, 8);
   column_->setSpacing(2);
   build_device_choice();
-  auto* add = new QPushButton(tr("Add operator"));
-  add->setObjectName("operator-add");
-  add->setToolTip(tr("Another operator beside these, on the same trace"));
+  auto* add = named(new QPushButton(tr("Add operator")), "operator-add", {},
+                    tr("Another operator beside these, on the same trace"));
   column_->addWidget(add);
   column_->addStretch(1);
   setWidget(content);
@@ -36,9 +37,7 @@ void OperatorsPanel::build_device_choice() {
   auto* line = new QHBoxLayout(row);
   line->setContentsMargins(10, 4, 10, 0);
   auto* label = new QLabel(tr("device"));
-  device_ = new QComboBox;
-  device_->setObjectName("operators-device");
-  device_->setAccessibleName(tr("Device"));
+  device_ = named(new QComboBox, "operators-device", tr("Device"));
   device_->addItem("cpu");
   device_->setItemData(0, tr("this machine's processor"), Qt::ToolTipRole);
   device_->setToolTip(tr("Where passes over all pairs of tokens run"));

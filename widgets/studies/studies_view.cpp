@@ -24,17 +24,13 @@ StudiesView::StudiesView(Document& document, JobPool& jobs, StudyBackend backend
   auto* tools = new QHBoxLayout;
   build_tools(tools);
   column->addLayout(tools);
-  bar_ = new QProgressBar;
-  bar_->setObjectName("study-progress");
-  bar_->setAccessibleName(tr("Progress of the study"));
+  bar_ = named(new QProgressBar, "study-progress", tr("Progress of the study"));
   bar_->setRange(0, 1000);
   bar_->setTextVisible(false);
   bar_->hide();
   column->addWidget(bar_);
-  table_ = new TextTableView;
-  table_->setObjectName("study-jobs");
-  table_->setAccessibleName(tr("The jobs of the study"));
-  table_->setToolTip(tr("Double click, or Enter: show the result of a job"));
+  table_ = named(new TextTableView, "study-jobs", tr("The jobs of the study"),
+                 tr("Double click, or Enter: show the result of a job"));
   column->addWidget(table_, 1);
   message_ = text_label("study-message", tr("What the view has to say"));
   column->addWidget(message_);
@@ -60,9 +56,8 @@ void StudiesView::build_tools(QHBoxLayout* line) {
   cancel_ = button(tr("Stop"), "study-stop",
                    tr("Finished jobs are kept, and Run goes on with the others"),
                    [this] { model_.cancel(); });
-  quick_ = new QCheckBox(tr("quick"));
-  quick_->setObjectName("study-quick");
-  quick_->setToolTip(tr("With the smaller values that the study names for a first look"));
+  quick_ = named(new QCheckBox(tr("quick")), "study-quick", {},
+                 tr("With the smaller values that the study names for a first look"));
   line->addWidget(quick_);
   connect(quick_, &QCheckBox::toggled, this, [this](bool on) { model_.set_quick(on); });
   line->addStretch(1);

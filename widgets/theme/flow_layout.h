@@ -14,6 +14,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "widgets/theme/theme.h"
+
 namespace conelab::desktop {
 
 class FlowLayout : public QLayout {
@@ -86,10 +88,8 @@ template <class Label = QLabel>
 /// Returns a button for a row of tools. `name` is that of the object, `about` its tool tip.
 [[nodiscard]] inline QToolButton* tool_button(const QString& text, const QString& name,
                                               const QString& about = {}, bool checkable = false) {
-  auto* button = new QToolButton;
+  auto* button = named(new QToolButton, name, {}, about);
   button->setText(text);
-  button->setObjectName(name);
-  button->setToolTip(about);
   button->setCheckable(checkable);
   return button;
 }

@@ -5,6 +5,7 @@
 #include <QColor>
 #include <QPalette>
 #include <QString>
+#include <QWidget>
 #include <functional>
 
 #include "core/drawing/display_list.h"
@@ -12,7 +13,6 @@
 class QApplication;
 class QMenu;
 class QToolButton;
-class QWidget;
 
 namespace conelab::desktop {
 
@@ -39,6 +39,16 @@ void apply_theme(QApplication& application, const QString& theme);
 /// theme, greys are mapped to colours between the background and the text of the palette, and other
 /// colours become lighter; alpha and images do not change. In a light theme the list is unchanged.
 [[nodiscard]] figure::DisplayList on_ground(figure::DisplayList list, const QPalette& palette);
+
+/// Names a new widget: as an object, by which tests find it; for screen readers; and in a tool tip.
+template <class Widget>
+Widget* named(Widget* widget, const QString& object, const QString& accessible = {},
+              const QString& tip = {}) {
+  widget->setObjectName(object);
+  widget->setAccessibleName(accessible);
+  widget->setToolTip(tip);
+  return widget;
+}
 
 /// Converts a colour to that of figures.
 [[nodiscard]] figure::Colour figure_colour(const QColor& colour);
