@@ -237,6 +237,7 @@ void Resolver::fill_tensor(const std::string& part, std::span<const ParameterInf
     const Extents& e = plan_->extents;
     const DefaultContext context{0, e.head, e.slice().all_queries, e.slice().all_keys, e.feature};
     p.extents = drawn_shape(p.info, with_drawn_sizes(sizes_, context), usual_drawn_size);
+    plan_->extents.tensors[p.info.key] = p.extents;  // The plan is that of the drawn tensor, too.
   } else if (std::isnan(p.info.initial)) {
     fail(
         "{} needs tensor {} {}, {}: a dataset of that name beside q, -p {}=@FILE.npy or -p "

@@ -78,10 +78,8 @@ std::shared_ptr<const Plan> draw_tensors(const Call& call, AttentionInput<T>& in
     if (!number) misuse("parameter seed is one number (found '{}')", given->second.text());
     seed += static_cast<std::uint64_t>(*number);
   }
-  bool complete = true;
   for (const Parameter& p : plan->parameters) {
     if (p.info.domain != Domain::tensor || p.extents.empty() || is_there(p.info.key)) continue;
-    complete = false;
     std::uint64_t own = seed;
     for (const char* c = p.info.key; *c != 0; ++c) own = 31 * own + static_cast<unsigned char>(*c);
     Random random(own);
@@ -98,7 +96,7 @@ std::shared_ptr<const Plan> draw_tensors(const Call& call, AttentionInput<T>& in
     if (const auto adjust = plan->operation->adjust_drawn) adjust(*plan, tensor);
     input.tensors[p.info.key] = convert<T>(tensor);
   }
-  return complete ? plan : resolve(call, check_extents(input));
+  return plan;
 }
 
 #define CONELAB_OPERATORS(T)                                                              \

@@ -120,6 +120,9 @@ template <class T>
 /// list, and for an unknown key, with the keys that the chosen parts accept. Throws a failure for a
 /// missing tensor or one with a wrong shape.
 [[nodiscard]] std::shared_ptr<const Plan> resolve(const Call& call, const Extents& extents);
+/// Returns how often `resolve` has been called in this process. Tests count with it that a job
+/// resolves its call once.
+[[nodiscard]] std::int64_t resolve_count();
 
 /// Computes the output. Throws a failure if the shapes of the input are not those of the plan.
 template <class T>

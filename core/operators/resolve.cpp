@@ -1,5 +1,6 @@
 // Resolves calls of all operators to plans, and says which parameters a call has.
 #include <algorithm>
+#include <atomic>
 #include <optional>
 
 #include "core/base/error.h"
@@ -229,7 +230,16 @@ bool makes_heads(const Call& call) {
   return row != nullptr && row->info.makes_heads;
 }
 
+namespace {
+
+std::atomic<std::int64_t> resolved = 0;
+
+}  // namespace
+
+std::int64_t resolve_count() { return resolved; }
+
 std::shared_ptr<const Plan> resolve(const Call& call, const Extents& extents) {
+  ++resolved;
   const OperatorRow* row = find_row(call);
   if (row == nullptr) unknown_name("operator", call.operation, operator_names());
   return is_attention(call) ? resolve_attention(call, extents, *row)
