@@ -130,11 +130,24 @@ ModelMapContext Plan::map_context(const std::vector<double>& map_values, std::in
   return context;
 }
 
-std::vector<MaskPart> Plan::mask_parts() const {
+template <class T>
+std::vector<MaskPart> Plan::mask_parts(const std::map<std::string, Array<T>>& tensors) const {
   std::vector<MaskPart> parts;
-  for (const PlannedMask& mask : masks) parts.push_back({mask.row, values(mask.parameters, 0)});
+  for (const PlannedMask& mask : masks) {
+    parts.push_back({mask.row, values(mask.parameters, 0)});
+    const bool reads = std::ranges::any_of(
+        mask.parameters, [&](std::size_t i) { return tensors.contains(parameters[i].info.key); });
+    for (std::int64_t head = 0; reads && head < extents.head; ++head) {
+      parts.back().tensors.push_back(values(mask.parameters, head, tensors).tensor);
+    }
+  }
   return parts;
 }
+template std::vector<MaskPart> Plan::mask_parts(const std::map<std::string, Array<float>>&) const;
+template std::vector<MaskPart> Plan::mask_parts(const std::map<std::string, Array<double>>&) const;
+template std::vector<MaskPart> Plan::mask_parts(const std::map<std::string, Array<Float16>>&) const;
+template std::vector<MaskPart> Plan::mask_parts(
+    const std::map<std::string, Array<Bfloat16>>&) const;
 
 template <class T>
 void add_gradients(const Plan& plan, const ParameterSet& set, std::span<const PartValues> by_head,

@@ -114,11 +114,13 @@ class Plan {
     if (in.has_edges) in.edges = edge->second.data;
     in.heads = std::max<std::int64_t>(1, extents.head);
     in.allowed_sizes = mask_sizes(input);
-    return Mask(mask_parts(), in, extents.batch > 0);
+    return Mask(mask_parts(input.tensors), in, extents.batch > 0);
   }
 
  private:
-  [[nodiscard]] std::vector<MaskPart> mask_parts() const;
+  template <class T>
+  [[nodiscard]] std::vector<MaskPart> mask_parts(
+      const std::map<std::string, Array<T>>& tensors) const;
   /// Returns ModelMapContext::light of a head.
   [[nodiscard]] double light(std::int64_t head) const;
 };

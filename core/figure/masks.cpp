@@ -26,9 +26,11 @@ struct Example {
   std::int64_t n;
   std::vector<std::int64_t> lengths, edges;
   std::vector<std::uint8_t> allowed;
+  std::vector<double> numbers;  ///< [n] Of each tensor that is a parameter.
 
   explicit Example(std::int64_t size) : n(size), lengths{(5 * n + 7) / 8} {
     for (std::int64_t i = 1; i < n; ++i) edges.insert(edges.end(), {i, (i - 1) / 2});
+    for (std::int64_t i = 0; i < n; ++i) numbers.push_back(static_cast<double>(3 * i % n));
     for (std::int64_t i = 0; i < n * n; ++i) {
       allowed.push_back((i / n < (n + 1) / 2) == (i % n < (n + 1) / 2) ? 1 : 0);
     }
@@ -74,7 +76,9 @@ std::string parameters_text(const MaskRow& row, const std::vector<double>& value
 }
 
 Pattern pattern_of(const MaskRow& row, const std::vector<double>& values, const Example& example) {
-  const Mask mask({{&row, values}}, example.input());
+  MaskPart part{&row, values, {}};
+  part.tensors.emplace_back(row.parameters.size(), example.numbers);
+  const Mask mask({std::move(part)}, example.input());
   const std::int64_t n = example.n;
   Pattern pattern{row.name, parameters_text(row, values), row.operand, n, {}};
   pattern.sees.resize(static_cast<std::size_t>(n * n));

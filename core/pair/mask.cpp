@@ -27,6 +27,14 @@ void require_operand(const MaskRow& row, const MaskInput& input) {
   misuse("mask {} needs {}", row.name, text_of(row.operand));
 }
 
+/// Returns whether the mask reads a tensor that is not there, as where only sizes are known.
+bool lacks_tensors(const MaskPart& part) {
+  const bool reads = std::ranges::any_of(part.row->parameters, [](const ParameterInfo& info) {
+    return info.domain == Domain::tensor;
+  });
+  return reads && part.row->operand != MaskOperand::edges && part.tensors.empty();
+}
+
 /// Returns the lists of neighbours of a graph.
 std::shared_ptr<const Neighbours> neighbours(const MaskInput& in, bool directed) {
   std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
@@ -72,7 +80,7 @@ std::shared_ptr<const Neighbours> neighbours(const MaskInput& in, bool directed)
 Mask::Mask(std::vector<MaskPart> parts, MaskInput input, bool check_operands) : input_(input) {
   for (MaskPart& part : parts) {
     if (check_operands) require_operand(*part.row, input_);
-    if (!is_given(part.row->operand, input_)) continue;
+    if (!is_given(part.row->operand, input_) || lacks_tensors(part)) continue;
     parts_.push_back({std::move(part), nullptr});
     Part& own = parts_.back();
     if (own.mask.row->operand == MaskOperand::edges) {
@@ -87,7 +95,8 @@ Mask::Mask(std::vector<MaskPart> parts, MaskInput input, bool check_operands) : 
 KeyRange Mask::range_of(const Part& part, std::int64_t element, std::int64_t query) const {
   if (part.mask.row->range == nullptr) return {0, input_.key};
   const Slice& s = input_.slice;
-  const KeyRange seen = part.mask.row->range(context(part), element, s.first_query + query);
+  const KeyRange seen =
+      part.mask.row->range(context(part, element), element, s.first_query + query);
   return {seen.begin - s.first_key, seen.end - s.first_key};
 }
 
@@ -187,7 +196,7 @@ void Mask::row(std::int64_t element, std::int64_t query, std::int64_t key_begin,
     if (part.mask.row->whole_range || begin == end) continue;
     own.resize(static_cast<std::size_t>(end - begin));
     const Slice& s = input_.slice;
-    part.mask.row->sees(context(part), element, s.first_query + query,
+    part.mask.row->sees(context(part, element), element, s.first_query + query,
                         s.first_key + key_begin + begin, end - begin, own.data());
     for (std::int64_t c = begin; c < end; ++c) sees[c] &= own[static_cast<std::size_t>(c - begin)];
   }
@@ -203,7 +212,7 @@ void Mask::visible(const MaskTile& tile, std::uint8_t* sees) const {
 std::vector<std::int64_t> Mask::keys(std::int64_t element, std::int64_t query) const {
   std::vector<std::int64_t> keys;
   const Slice& s = input_.slice;
-  sparse_->mask.row->list(context(*sparse_), s.first_query + query, keys);
+  sparse_->mask.row->list(context(*sparse_, element), s.first_query + query, keys);
   if (s.first_key > 0 || s.all_keys > input_.key) {
     for (std::int64_t& key : keys) key -= s.first_key;
     std::erase_if(keys, [&](std::int64_t key) { return key < 0 || key >= input_.key; });

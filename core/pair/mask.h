@@ -60,6 +60,8 @@ struct MaskContext {
   const MaskInput& input;
   const double* p;          ///< Parameters of the mask; a choice is the index of its word.
   const Neighbours* graph;  ///< Set for MaskOperand::edges, otherwise null.
+  /// [parameter] The numbers of those that are tensors, for the element's head. Null without any.
+  const std::vector<double>* tensor = nullptr;
 
   /// Returns i', the position of a query.
   [[nodiscard]] std::int64_t position(std::int64_t query) const {
@@ -110,6 +112,8 @@ struct MaskRow {
 struct MaskPart {
   const MaskRow* row;
   std::vector<double> p;
+  /// [head][parameter] The numbers of the parameters that are tensors; empty without any.
+  std::vector<std::vector<std::vector<double>>> tensors = {};
 };
 
 /// The intersection of masks over the input of one call, which must outlive the object. Its
@@ -153,8 +157,11 @@ class Mask {
   MaskInput input_;
   const Part* sparse_ = nullptr;  ///< The first mask that lists keys.
 
-  [[nodiscard]] MaskContext context(const Part& part) const {
-    return {input_, part.mask.p.data(), part.graph.get()};
+  [[nodiscard]] MaskContext context(const Part& part, std::int64_t element) const {
+    const auto& tensors = part.mask.tensors;
+    const auto head = static_cast<std::size_t>(element % input_.heads);
+    return {input_, part.mask.p.data(), part.graph.get(),
+            tensors.empty() ? nullptr : tensors[head].data()};
   }
   /// Returns the range of a query of the call, in keys of the call. It may exceed them.
   [[nodiscard]] KeyRange range_of(const Part& part, std::int64_t element, std::int64_t query) const;
