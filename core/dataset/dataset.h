@@ -1,8 +1,8 @@
 // The data sets that `conelab dataset NAME` makes: hierarchies, graphs, series and tokens.
 //
 // Equal keys give equal numbers on every machine and for every number of threads: generators use
-// core/base/random.h, core/base/random.h and sums in a fixed order. A new data set is a
-// maker, its row in dataset_table.cpp, and its test.
+// core/base/random.h and sums in a fixed order. A new data set is a file with its maker, its row in
+// dataset_table.cpp, and its test.
 #pragma once
 
 #include <optional>
@@ -41,20 +41,6 @@ struct DatasetInfo {
 /// Makes a data set. Throws misuse as dataset_values does, and a failure if files that it reads are
 /// missing.
 [[nodiscard]] MadeData make_dataset(const std::string& name, const KeyTexts& given);
-
-// The makers.
-[[nodiscard]] MadeData complete_tree(const KeyValues& values);
-[[nodiscard]] MadeData random_tree(const KeyValues& values);
-[[nodiscard]] MadeData hyperbolic_graph(const KeyValues& values);
-[[nodiscard]] MadeData clustered_graph(const KeyValues& values);
-[[nodiscard]] MadeData citation_graph(const KeyValues& values);
-[[nodiscard]] MadeData wordnet(const KeyValues& values);
-[[nodiscard]] MadeData sentences(const KeyValues& values);
-[[nodiscard]] MadeData rigid_body(const KeyValues& values);
-[[nodiscard]] MadeData sine_cosine(const KeyValues& values);
-[[nodiscard]] MadeData gaussian_tokens(const KeyValues& values);
-[[nodiscard]] MadeData model_shapes(const KeyValues& values);
-[[nodiscard]] MadeData position_values(const KeyValues& values);
 
 /// Returns the names of the models whose shapes `model_shapes` knows: "a|b|c".
 [[nodiscard]] const char* shape_models();

@@ -3,6 +3,21 @@
 #include "core/dataset/dataset.h"
 
 namespace conelab {
+
+// Each is defined in a file of this folder.
+MadeData complete_tree(const KeyValues& values);
+MadeData random_tree(const KeyValues& values);
+MadeData hyperbolic_graph(const KeyValues& values);
+MadeData clustered_graph(const KeyValues& values);
+MadeData citation_graph(const KeyValues& values);
+MadeData wordnet(const KeyValues& values);
+MadeData sentences(const KeyValues& values);
+MadeData rigid_body(const KeyValues& values);
+MadeData sine_cosine(const KeyValues& values);
+MadeData gaussian_tokens(const KeyValues& values);
+MadeData model_shapes(const KeyValues& values);
+MadeData position_values(const KeyValues& values);
+
 namespace {
 
 constexpr double most_tree_nodes = 1e6;
