@@ -197,7 +197,7 @@ class PlainHead {
 
   [[nodiscard]] Dual similarity(std::int64_t i, std::size_t j) const {
     const PlacedToken &q = query_[static_cast<std::size_t>(i)], &k = key_[j];
-    return evaluate(formula_, similarity_values_.data(),
+    return evaluate(formula_, *plan_.similarity, similarity_values_,
                     {measure(i, j), q.height, q.light_distance, k.height, k.light_distance});
   }
 

