@@ -86,7 +86,7 @@ TEST(Speed, DraggingInTheWindow) {
   MainWindow window({}, "");
   window.resize(1440, 900);
   show_active(window);
-  ExplorerViewport& viewport = window.explorer().viewport();
+  ExplorerViewport& viewport = window.view<ExplorerView>().viewport();
   ASSERT_TRUE(wait_for([&] { return viewport.frames_painted() >= 3; }));
   pump(300);
   const QPointF from = viewport.handle("u");
@@ -207,7 +207,7 @@ TEST(Speed, TheWindowIsThereSoon) {
     QElapsedTimer clock;
     clock.start();
     window.show();
-    wait_for([&] { return window.explorer().viewport().frames_painted() > 0; });
+    wait_for([&] { return window.view<ExplorerView>().viewport().frames_painted() > 0; });
     shown = static_cast<double>(clock.nsecsElapsed()) * 1e-6;
   });
   printf("window: shown and painted %.0f ms, with making and closing %.0f ms\n", shown, made);

@@ -325,6 +325,7 @@ constexpr double reach = 14;
 BenchCanvas::BenchCanvas(BenchModel& model, QWidget* parent) : QWidget(parent), model_(model) {
   setObjectName("bench-canvas");
   setAccessibleName(tr("Curves of the benchmark"));
+  setProperty("takes-pages", true);  // See view_keys.cpp.
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
   setMinimumSize(240, 180);

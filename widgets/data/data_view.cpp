@@ -103,9 +103,10 @@ DataView::DataView(Workspace& workspace, QWidget* parent) : QWidget(parent), wor
     if (!item->data(0, trace_role).toBool()) return;
     const QString group = item->data(0, trace_role + 1).toString();
     const auto& trace = workspace_.trace();
-    const bool is_open = trace && QString::fromStdString(trace->file) == file_ &&
-                         QString::fromStdString(trace->group) == group;
-    if (!is_open) emit trace_wanted(file_, group);
+    const bool same_file = trace && QString::fromStdString(trace->file) == file_;
+    if (same_file && QString::fromStdString(trace->group) == group) return;
+    same_file ? workspace_.open_group(group.toStdString()) : workspace_.open(file_, group);
+    emit trace_opened();
   };
   connect(tree_, &QTreeWidget::itemClicked, this, open);
   connect(tree_, &QTreeWidget::itemActivated, this, open);

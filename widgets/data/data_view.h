@@ -28,8 +28,8 @@ class DataView : public QWidget {
   [[nodiscard]] QTreeWidget& tree() { return *tree_; }
 
  signals:
-  /// The user chose a group that contains a trace.
-  void trace_wanted(const QString& file, const QString& group);
+  /// The user chose a group that contains a trace, which is being opened.
+  void trace_opened();
 
  protected:
   void resizeEvent(QResizeEvent* event) override;

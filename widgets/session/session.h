@@ -5,6 +5,7 @@
 // of windows do not belong to it.
 #pragma once
 
+#include <QJsonObject>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -219,6 +220,9 @@ struct Session {
   BenchChoice bench;
   StudyChoice study;
   std::string theme = themes[0];
+  /// What further views keep, by their names (widgets/window/view.h); each reads and writes its
+  /// own.
+  QJsonObject views;
   bool operator==(const Session&) const = default;
 };
 

@@ -36,6 +36,9 @@ void read(const QJsonValue& v, int& value) { value = v.toInt(value); }
 void read(const QJsonValue& v, double& value) { value = v.toDouble(value); }
 void read(const QJsonValue& v, std::int64_t& value) { value = v.toInteger(value); }
 
+QJsonValue to_json(const QJsonObject& parts) { return parts; }
+void read(const QJsonValue& v, QJsonObject& parts) { parts = v.toObject(); }
+
 QJsonValue to_json(const std::array<double, 2>& point) { return QJsonArray{point[0], point[1]}; }
 void read(const QJsonValue& v, std::array<double, 2>& point) {
   const QJsonArray list = v.toArray();

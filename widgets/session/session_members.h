@@ -102,7 +102,7 @@ template <class A>
 void members(A& a, Session& s) {
   a("trace", s.trace), a("maps", s.maps), a("locked", s.locked), a("cones", s.cones);
   a("figure", s.figure), a("figure_output", s.figure_output), a("bench", s.bench);
-  a("study", s.study), a("theme", s.theme);
+  a("study", s.study), a("theme", s.theme), a("views", s.views);
 }
 
 template <class Part>

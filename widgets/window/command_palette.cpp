@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "widgets/theme/theme.h"
+#include "widgets/window/view.h"
 
 namespace conelab::desktop {
 namespace {
@@ -157,32 +158,26 @@ bool CommandPalette::eventFilter(QObject* watched, QEvent* event) {
   return QDialog::eventFilter(watched, event);
 }
 
-ShortcutSheet::ShortcutSheet(const QList<QAction*>& actions, QWidget* parent) : QDialog(parent) {
+ShortcutSheet::ShortcutSheet(const QList<QAction*>& actions, const std::vector<View>& views,
+                             QWidget* parent)
+    : QDialog(parent) {
   setWindowTitle(tr("Shortcuts"));
   setAttribute(Qt::WA_DeleteOnClose);
   setObjectName("shortcut-sheet");
-  QString left = "<table>" + heading(tr("Everywhere"));
+  QString left = "<table>" + heading(tr("Everywhere")), right = "<table>";
   for (const QAction* action : actions) {
     const QString keys = action->shortcut().toString(QKeySequence::NativeText);
     if (!keys.isEmpty()) left += row(keys, action_name(*action));
   }
-  const QString right =
-      "<table>" + heading(tr("Attention maps")) + row(tr("wheel"), tr("zoom about the pointer")) +
-      row(tr("drag"), tr("move")) + row(tr("click"), tr("keep a pair of tokens")) +
-      row(tr("Esc"), tr("let the pair and the region go")) +
-      row(tr("Shift+drag"), tr("select a region and read its mass")) +
-      row(tr("right button"), tr("copy, choose the reference")) +
-      row(tr("double click"), tr("show all")) +
-      row(tr("drag the colour bar"), tr("set the limits; double click: set them back")) +
-      heading(tr("Cone explorer")) +
-      row(tr("drag u, v, source"), tr("move the point; everything follows")) +
-      row(tr("drag the ground, wheel"), tr("move and zoom (isometries of the half-plane)")) +
-      row(tr("double click"), tr("show all")) + "</table>";
+  for (const View& view : views) {
+    if (!view.gestures.isEmpty()) right += heading(view.widget->windowTitle());
+    for (const auto& [gesture, what] : view.gestures) right += row(gesture, what);
+  }
   auto* columns = new QHBoxLayout(this);
   columns->setContentsMargins(22, 14, 22, 18);
   columns->setSpacing(40);
-  for (const QString& text : {left + "</table>", right}) {
-    auto* label = new QLabel(text);
+  for (const QString& text : {left, right}) {
+    auto* label = new QLabel(text + "</table>");
     label->setTextFormat(Qt::RichText);
     label->setAlignment(Qt::AlignTop);
     columns->addWidget(label);

@@ -5,11 +5,14 @@
 #include <QAction>
 #include <QDialog>
 #include <QList>
+#include <vector>
 
 class QLineEdit;
 class QListWidget;
 
 namespace conelab::desktop {
+
+struct View;
 
 /// Returns how well `typed` matches `name`. Its letters must occur in order; consecutive letters
 /// and beginnings of words score higher. Negative if they do not match.
@@ -43,12 +46,12 @@ class CommandPalette : public QDialog {
 /// Returns the text of an action without mnemonics and ellipsis.
 [[nodiscard]] QString action_name(const QAction& action);
 
-/// The list of shortcuts: keys of the actions of the window and of the views.
+/// The list of shortcuts: keys of the actions of the window, and gestures of the views.
 class ShortcutSheet : public QDialog {
   Q_OBJECT
 
  public:
-  ShortcutSheet(const QList<QAction*>& actions, QWidget* parent);
+  ShortcutSheet(const QList<QAction*>& actions, const std::vector<View>& views, QWidget* parent);
 };
 
 }  // namespace conelab::desktop

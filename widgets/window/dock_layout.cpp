@@ -17,6 +17,15 @@
 namespace conelab::desktop {
 namespace {
 
+/// Returns the size of the window when it is first shown: it fits on the screen with its frame,
+/// whose title is above the window.
+QSize first_size(const QWidget& window) {
+  constexpr QSize usual(1440, 900), frame(16, 48);
+  const QSize screen = window.screen()->availableSize();
+  const QSize inside = usual.boundedTo(screen - frame);
+  return screen.width() >= usual.width() ? QSize(usual.width(), inside.height()) : inside;
+}
+
 bool is_seen(const QDockWidget* dock) {
   return dock->isVisible() && !dock->isFloating() && !dock->visibleRegion().isEmpty();
 }
@@ -33,17 +42,25 @@ DockLayout::DockLayout(QMainWindow& window) : window_(window) {
   connect(&following_, &QTimer::timeout, this, &DockLayout::follow_front);
 }
 
-QDockWidget* DockLayout::add(const QString& name, const QString& title, QWidget* view,
-                             Qt::DockWidgetArea area) {
-  auto* dock = new QDockWidget(title, &window_);
-  dock->setObjectName(name);
+void DockLayout::add(const ViewRow& row, QWidget* view) {
+  auto* dock = new QDockWidget(tr(row.title), &window_);
+  dock->setObjectName(QStringLiteral("dock-%1").arg(row.name));
   dock->setWidget(view);
-  view->setWindowTitle(title);
-  window_.addDockWidget(area, dock);
+  view->setWindowTitle(dock->windowTitle());
+  const bool is_left = row.place == Place::panel || row.place == Place::panel_tab;
+  window_.addDockWidget(is_left ? Qt::LeftDockWidgetArea : Qt::RightDockWidgetArea, dock);
   dock->installEventFilter(this);
   connect(dock, &QDockWidget::visibilityChanged, &following_, qOverload<>(&QTimer::start));
   docks_ << dock;
-  return dock;
+  if (row.place == Place::wide_tab) wide_ << dock;
+  if (row.place == Place::panel && panel_ == nullptr) panel_ = dock;
+  if (row.place == Place::panel_tab) window_.tabifyDockWidget(panel_, dock), dock->hide();
+  if (row.place == Place::tab || row.place == Place::wide_tab)
+    window_.tabifyDockWidget(main_, dock);
+  if (row.place == Place::front) front_ = dock;
+  if (row.place != Place::main) return;
+  if (main_ == nullptr) main_ = last_ = dock;
+  if (last_ != dock) window_.splitDockWidget(std::exchange(last_, dock), dock, Qt::Horizontal);
 }
 
 void DockLayout::clear() {
@@ -55,28 +72,22 @@ void DockLayout::clear() {
 
 // ---- which are seen -----------------------------------------------------------------------------
 
-void DockLayout::raise(const QString& name) {
-  for (QDockWidget* dock : docks_) {
-    if (dock->objectName() != name) continue;
-    dock->show();
-    dock->raise();
-    dock->widget()->setFocus();
-  }
+QDockWidget* DockLayout::named(const QString& name) const {
+  return window_.findChild<QDockWidget*>("dock-" + name);
 }
 
-void DockLayout::hide(const QString& name) {
-  for (QDockWidget* dock : docks_) {
-    if (dock->objectName() == name) dock->hide();
-  }
-}
-
-void DockLayout::make_high(const QString& name, int height) {
-  for (QDockWidget* dock : docks_) {
-    const int wanted = std::min(height, window_.height() / 2);
-    if (dock->objectName() != name || dock->isFloating() || dock->height() >= wanted) continue;
+void DockLayout::raise(const QString& name, int height) {
+  QDockWidget* dock = named(name);
+  dock->show();
+  dock->raise();
+  dock->widget()->setFocus();
+  const int wanted = std::min(height, window_.height() / 2);
+  if (!dock->isFloating() && dock->height() < wanted) {
     window_.resizeDocks({dock}, {wanted}, Qt::Vertical);
   }
 }
+
+void DockLayout::hide(const QString& name) { named(name)->hide(); }
 
 QDockWidget* DockLayout::in_front() const {
   const QWidget* focus = QApplication::focusWidget();
@@ -100,9 +111,8 @@ void DockLayout::toggle_single() {
 
 void DockLayout::follow_front() {
   if (!window_.isVisible() || !before_single_.isEmpty()) return;
-  const auto front = std::ranges::find_if(docks_, [&](const QDockWidget* dock) {
-    return is_seen(dock) && wide_.contains(dock->objectName());
-  });
+  const auto front = std::ranges::find_if(
+      docks_, [&](const QDockWidget* dock) { return is_seen(dock) && wide_.contains(dock); });
   if (front == docks_.end()) return unfold();
   if (unfolded_.isEmpty()) fold_beside(*front);
 }
@@ -140,12 +150,23 @@ void DockLayout::forget_folded() {
 
 // ---- arrangements -------------------------------------------------------------------------------
 
-void DockLayout::make_usual(const QHash<QDockWidget*, int>& widths) {
-  usual_ = window_.saveState();
+void DockLayout::make_usual(const std::vector<ViewRow>& rows) {
+  window_.tabifyDockWidget(main_, front_);
+  window_.setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
+  window_.resize(first_size(window_));
+  QHash<QDockWidget*, int> widths;
+  QList<QDockWidget*> high;
+  QList<int> heights;
   int others = 0;
-  for (auto each = widths.begin(); each != widths.end(); ++each) {
-    if (!is_panel(each.key())) others += each.value();
+  for (const ViewRow& row : rows) {
+    QDockWidget* dock = named(row.name);
+    if (row.height > 0) high << dock, heights << row.height;
+    if (row.width > 0) widths[dock] = row.width;
+    if (!is_panel(dock)) others += row.width;
   }
+  window_.resizeDocks(high, heights, Qt::Vertical);
+  front_->raise();
+  usual_ = window_.saveState();
   usual_widths_ = given_ = {window_.width(), window_.width() - others, widths};
 }
 
@@ -254,13 +275,6 @@ void DockLayout::share_width() {
     widths << (is_panel(dock) ? *given : static_cast<int>(std::lround(*given * factor)));
   }
   window_.resizeDocks(docks, widths, Qt::Horizontal);
-}
-
-QSize first_size(const QWidget& window) {
-  constexpr QSize usual(1440, 900), frame(16, 48);
-  const QSize screen = window.screen()->availableSize();
-  const QSize inside = usual.boundedTo(screen - frame);
-  return screen.width() >= usual.width() ? QSize(usual.width(), inside.height()) : inside;
 }
 
 }  // namespace conelab::desktop

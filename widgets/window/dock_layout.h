@@ -13,6 +13,9 @@
 #include <QList>
 #include <QObject>
 #include <QTimer>
+#include <vector>
+
+#include "widgets/window/view.h"
 
 class QDockWidget;
 class QMainWindow;
@@ -25,22 +28,19 @@ class DockLayout : public QObject {
  public:
   explicit DockLayout(QMainWindow& window);
 
-  QDockWidget* add(const QString& name, const QString& title, QWidget* view,
-                   Qt::DockWidgetArea area);
+  /// Adds the dock of a view, at the place that its row names.
+  void add(const ViewRow& row, QWidget* view);
   [[nodiscard]] const QList<QDockWidget*>& docks() const { return docks_; }
-  /// Makes these views, by the names of their docks, need the whole window.
-  void make_wide(const QStringList& names) { wide_ = names; }
   /// Deletes the docks with their views.
   void clear();
 
-  /// Makes the current arrangement, with these widths, the default one.
-  void make_usual(const QHash<QDockWidget*, int>& widths);
+  /// Sizes the window and the docks of these rows, and makes that the default arrangement.
+  void make_usual(const std::vector<ViewRow>& rows);
   void restore_usual();
-  /// Shows a dock by its name, in front of those at the same position.
-  void raise(const QString& name);
+  /// Shows a view by its name, in front of those at the same position, and at least so high, at the
+  /// cost of those below it, but not above half the window.
+  void raise(const QString& name, int height = 0);
   void hide(const QString& name);
-  /// Makes a dock at least so high, at the cost of those below it, but not above half the window.
-  void make_high(const QString& name, int height);
   /// Shows only the dock in front in the whole window, or restores the others.
   void toggle_single();
 
@@ -59,6 +59,7 @@ class DockLayout : public QObject {
     QHash<QDockWidget*, int> docks;
   };
   [[nodiscard]] bool is_panel(QDockWidget* dock) const;
+  [[nodiscard]] QDockWidget* named(const QString& name) const;
   /// Returns the dock with the keyboard focus, otherwise the first visible one.
   [[nodiscard]] QDockWidget* in_front() const;
   /// Arranges the docks as in `state`. The banner is not part of it and does not change.
@@ -77,8 +78,10 @@ class DockLayout : public QObject {
   QByteArray usual_;
   QByteArray before_single_;  ///< The arrangement before one dock filled the window; or empty.
   QByteArray shown_later_;    ///< A state that was restored before the window was visible.
-  QStringList wide_;          ///< The views that need the whole window.
-  QByteArray unfolded_;       ///< The arrangement before docks were folded; empty if none are.
+  QList<QDockWidget*> wide_;  ///< Those that need the whole window.
+  /// The first panel, the first and the last view to its right, and the one in front of the tabs.
+  QDockWidget *panel_ = nullptr, *main_ = nullptr, *last_ = nullptr, *front_ = nullptr;
+  QByteArray unfolded_;  ///< The arrangement before docks were folded; empty if none are.
   QList<QDockWidget*> folded_, seen_;  ///< Those that were folded; of these, the visible ones.
   Widths unfolded_widths_;
   Widths given_, usual_widths_;
@@ -86,9 +89,5 @@ class DockLayout : public QObject {
   bool sharing_ = false;
   QTimer measuring_, following_;
 };
-
-/// Returns the size of the window when it is first shown: it fits on the screen with its frame,
-/// whose title is above the window.
-[[nodiscard]] QSize first_size(const QWidget& window);
 
 }  // namespace conelab::desktop

@@ -49,9 +49,9 @@ std::optional<std::string> spec_input(const InspectedItem* group) {
 
 FoundFile in_hdf5(const Inspection& inspection, const QString& path) {
   if (inspection.items.empty() && !inspection.sound()) fail("{}", inspection.problems.front());
-  if (!groups_with_queries(inspection).empty()) return {FileKind::trace, path};
+  if (!groups_with_queries(inspection).empty()) return {"trace", path};
   if (const auto input = spec_input(item_at(inspection, "/attention"))) {
-    FoundFile found{FileKind::result, path};
+    FoundFile found{"attend", path};
     found.made_of = *input;
     for (const char* quantity : {"logits", "weights"}) {
       const std::string stored = std::string("/attention/") + quantity;
@@ -60,22 +60,22 @@ FoundFile in_hdf5(const Inspection& inspection, const QString& path) {
     return found;
   }
   if (item_at(inspection, "/tree/depth") != nullptr) {
-    FoundFile found{FileKind::tree, path};
+    FoundFile found{"tree", path};
     found.made_of = spec_input(item_at(inspection, "/")).value_or("");
     return found;
   }
-  if (item_at(inspection, "/bench/runtime") != nullptr) return {FileKind::benchmark, path};
-  if (!groups_with_weights(arrays_of(inspection, 5)).empty()) return {FileKind::trace, path};
-  FoundFile found{FileKind::other, path};
+  if (item_at(inspection, "/bench/runtime") != nullptr) return {"bench", path};
+  if (!groups_with_weights(arrays_of(inspection, 5)).empty()) return {"trace", path};
+  FoundFile found{"other", path};
   found.arrays = arrays_of(inspection);
-  if (!found.arrays.empty()) found.kind = FileKind::arrays;
+  if (!found.arrays.empty()) found.kind = "arrays";
   return found;
 }
 
 /// A file of another format is a trace if one of its arrays is called q, as "layer0/q" and
 /// "layer0.q" are, or if it holds attention weights. If it cannot be read, the workspace says why.
 FoundFile in_archive(const QString& path, FileFormat format, const Cancelled& cancelled) {
-  FoundFile found{FileKind::trace, path};
+  FoundFile found{"trace", path};
   if (format == FileFormat::npy) return found;
   try {
     found.arrays = arrays_of(path.toStdString(), format, cancelled);
@@ -90,7 +90,7 @@ FoundFile in_archive(const QString& path, FileFormat format, const Cancelled& ca
   const bool of_weights =
       !groups_with_weights(arrays_of(path.toStdString(), format, cancelled, 5)).empty();
   if (!of_weights && !arrays.empty() && std::ranges::none_of(arrays, is_query)) {
-    found.kind = FileKind::arrays;
+    found.kind = "arrays";
   }
   return found;
 }
@@ -98,7 +98,7 @@ FoundFile in_archive(const QString& path, FileFormat format, const Cancelled& ca
 }  // namespace
 
 bool FoundFile::has_stored_maps() const {
-  return kind == FileKind::result && content && !stored_maps(*content).empty();
+  return kind == "attend" && content && !stored_maps(*content).empty();
 }
 
 FoundFile identify_file(const QString& named, const Cancelled& cancelled) {
@@ -106,13 +106,13 @@ FoundFile identify_file(const QString& named, const Cancelled& cancelled) {
                                                   : parse_input_spec(named.toStdString());
   const QString path =
       QDir::cleanPath(QFileInfo(QString::fromStdString(spec.path)).absoluteFilePath());
-  if (!spec.group.empty()) return {FileKind::trace, path, spec.group};
+  if (!spec.group.empty()) return {"trace", path, spec.group};
   if (is_session_file(path)) {
-    FoundFile found{FileKind::session, path};
+    FoundFile found{"session", path};
     found.session = std::make_shared<SavedSession>(load_session(path));
     return found;
   }
-  if (QFileInfo(path).isFile() && is_study_file(path)) return {FileKind::study, path};
+  if (QFileInfo(path).isFile() && is_study_file(path)) return {"study", path};
   const FileFormat format = detect_format(path.toStdString());
   if (format != FileFormat::hdf5) return in_archive(path, format, cancelled);
   const auto content =

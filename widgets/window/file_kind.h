@@ -12,19 +12,10 @@
 
 namespace conelab::desktop {
 
-enum class FileKind {
-  trace,
-  benchmark,
-  result,   ///< A result of attend.
-  tree,     ///< A result of tree.
-  session,  ///< A session of this program.
-  study,    ///< A study, or the index.json of its results.
-  arrays,   ///< Arrays, none of which is called q. The user has to choose q, k and v.
-  other,    ///< Valid, but without a view of its kind.
-};
-
 struct FoundFile {
-  FileKind kind = FileKind::other;
+  /// "trace"; "attend", "tree" or "bench", for a result; "session"; "study", or the index.json of
+  /// its results; "arrays", none of which is called q, so that the user has to choose; or "other".
+  std::string kind = "other";
   QString path;               ///< Absolute path.
   std::string group = {};     ///< For a trace: the requested group, or empty.
   std::string quantity = {};  ///< For a result of attend: the map that it contains, or empty.
@@ -37,7 +28,7 @@ struct FoundFile {
   [[nodiscard]] bool has_stored_maps() const;
   /// Returns whether a figure can show the file.
   [[nodiscard]] bool has_figure() const {
-    return kind == FileKind::tree || (kind == FileKind::result && !quantity.empty());
+    return kind == "tree" || (kind == "attend" && !quantity.empty());
   }
 };
 

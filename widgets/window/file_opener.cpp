@@ -11,21 +11,19 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "widgets/benchmarks/bench_model.h"
-#include "widgets/data/data_view.h"
-#include "widgets/studies/study_model.h"
 #include "widgets/theme/theme.h"
 #include "widgets/trace/workspace.h"
+#include "widgets/window/view.h"
 
 namespace conelab::desktop {
 namespace {
 
 using Files = std::vector<FoundFile>;
 
-Files of_kind(const Files& files, FileKind kind) {
+Files of_kind(const Files& files, const std::string& kind) {
   Files some;
   std::ranges::copy_if(files, std::back_inserter(some),
-                       [kind](const FoundFile& file) { return file.kind == kind; });
+                       [&kind](const FoundFile& file) { return file.kind == kind; });
   return some;
 }
 
@@ -64,35 +62,34 @@ void try_reading(const FoundFile& file, const JobContext& context) {
 /// Returns a notice about which view shows what, if several views have something new. Results have
 /// their own notice.
 QString places_text(const Files& shown) {
-  std::set<FileKind> kinds;
+  std::set<std::string> kinds;
   for (const FoundFile& file : shown) {
-    if (file.kind != FileKind::session) kinds.insert(file.kind);
+    if (file.kind != "session") kinds.insert(file.kind);
   }
   if (kinds.size() < 2) return {};
   QStringList places;
-  const auto add = [&](FileKind kind, const QString& view) {
+  const auto add = [&](const std::string& kind, const QString& view) {
     const QString names = names_of(of_kind(shown, kind)).join(QObject::tr(" and "));
     if (!names.isEmpty()) places << QObject::tr("%1 in %2").arg(names, view);
   };
-  add(FileKind::trace, QObject::tr("Attention maps"));
-  add(FileKind::benchmark, QObject::tr("Benchmarks"));
-  add(FileKind::study, QObject::tr("Studies"));
-  add(FileKind::other, QObject::tr("Data"));
+  add("trace", QObject::tr("Attention maps"));
+  add("bench", QObject::tr("Benchmarks"));
+  add("study", QObject::tr("Studies"));
+  add("other", QObject::tr("Data"));
   return places.isEmpty() ? QString() : QObject::tr("Open: %1.").arg(places.join(", "));
 }
 
 /// Returns the notice about results, which contain no traces; empty if there are none among the
 /// files.
 QString result_text(const Files& shown, const QString& stored_map) {
-  const auto first = std::ranges::find_if(shown, [](const FoundFile& file) {
-    return file.kind == FileKind::tree || file.kind == FileKind::result;
-  });
+  const auto first = std::ranges::find_if(
+      shown, [](const FoundFile& file) { return file.kind == "tree" || file.kind == "attend"; });
   if (first == shown.end()) return {};
   const QString name = name_of(*first), quantity = QString::fromStdString(first->quantity);
-  if (first->kind == FileKind::tree) {
+  if (first->kind == "tree") {
     return QObject::tr("%1 is a result of tree: its dendrograms are in Figures.").arg(name);
   }
-  const std::size_t count = of_kind(shown, FileKind::result).size();
+  const std::size_t count = of_kind(shown, "attend").size();
   if (!stored_map.isEmpty() && count == 1) {
     return QObject::tr(
                "%1 is a result of attend, shown as it is stored: nothing is computed, and "
@@ -118,15 +115,21 @@ QString trace_of(const Files& shown) {
 
 }  // namespace
 
-FileOpener::FileOpener(Workspace& workspace, BenchModel& benchmarks, StudyModel& studies,
-                       DataView& data)
-    : workspace_(workspace), benchmarks_(benchmarks), studies_(studies), data_(data) {}
+FileOpener::FileOpener(Workspace& workspace, const std::vector<View>& views)
+    : workspace_(workspace), views_(views) {}
 
-const char* FileOpener::dock_of(const FoundFile& file) const {
-  if (file.kind == FileKind::trace || file.path == stored_map_) return "dock-maps";
-  if (file.kind == FileKind::benchmark) return "dock-benchmarks";
-  if (file.kind == FileKind::study) return "dock-studies";
-  return file.has_figure() ? "dock-figures" : "dock-data";
+const ViewRow* FileOpener::own_view(const FoundFile& file) const {
+  const auto shows = [&](const ShownKind& shown) { return file.kind == shown.kind; };
+  for (std::size_t i = 0; i < views_.size(); ++i) {
+    if (std::ranges::any_of(views_[i].kinds, shows)) return &view_table()[i];
+  }
+  return nullptr;
+}
+
+const char* FileOpener::view_of(const FoundFile& file) const {
+  if (file.kind == "trace" || file.path == stored_map_) return "maps";
+  if (const ViewRow* own = own_view(file)) return own->name;
+  return file.has_figure() ? "figures" : "data";
 }
 
 void FileOpener::open(const QStringList& files) {
@@ -149,7 +152,7 @@ FileOpener::Found FileOpener::find_all(const QStringList& files, const JobContex
     try {
       const FoundFile one = identify_file(file, context.cancel_check());
       // Of several traces one is shown, so that errors of the others would go unnoticed.
-      const bool unread = one.kind == FileKind::trace && !one.content;
+      const bool unread = one.kind == "trace" && !one.content;
       if (files.size() > 1 && unread) try_reading(one, context);
       found.add(one);
     } catch (const Error& error) {
@@ -165,7 +168,7 @@ void FileOpener::Found::add(const FoundFile& file) {
   files.push_back(file);
   const bool sound = !file.content || file.content->sound();
   // A damaged file may contain an intact trace. The workspace reports what it could not read.
-  if (file.kind == FileKind::trace || sound) return;
+  if (file.kind == "trace" || sound) return;
   errors << QString::fromStdString(file.content->problems.front());
 }
 
@@ -173,20 +176,19 @@ void FileOpener::take(const Found& found) {
   const Files& files = found.files;
   shown_.clear();
   // A session determines what is open. Files that are opened with it are shown above it.
-  show_session(of_kind(files, FileKind::session));
-  show_trace(of_kind(files, FileKind::trace));
+  show_session(of_kind(files, "session"));
+  show_trace(of_kind(files, "trace"));
   show_stored(files);
-  show_benchmarks(of_kind(files, FileKind::benchmark));
-  show_study(of_kind(files, FileKind::study));
+  show_in_views(files);
   show_figure(files);
   show_content(files);
   for (auto file = files.rbegin(); file != files.rend(); ++file) {
     // A trace that is being read may still be damaged; the workspace reports this.
-    if (file->kind != FileKind::trace || !is_among(shown_, *file)) emit opened(file->path);
+    if (file->kind != "trace" || !is_among(shown_, *file)) emit opened(file->path);
   }
-  const auto first = std::ranges::find_if(
-      files, [](const FoundFile& file) { return file.kind != FileKind::session; });
-  if (first != files.end()) emit view_wanted(dock_of(*first));
+  const auto first =
+      std::ranges::find_if(files, [](const FoundFile& file) { return file.kind != "session"; });
+  if (first != files.end()) emit view_wanted(view_of(*first));
   report(found);
   ask_for_arrays(files);
 }
@@ -195,16 +197,16 @@ void FileOpener::take(const Found& found) {
 /// compared in one figure.
 void FileOpener::show_stored(const Files& files) {
   stored_map_.clear();
-  const Files results = of_kind(files, FileKind::result);
+  const Files results = of_kind(files, "attend");
   const bool alone = results.size() == 1 && results.front().has_stored_maps();
-  if (!alone || !of_kind(files, FileKind::trace).empty()) return;
+  if (!alone || !of_kind(files, "trace").empty()) return;
   stored_map_ = results.front().path;
   workspace_.open_first(stored_map_, stored_maps(*results.front().content));
 }
 
 void FileOpener::ask_for_arrays(const Files& files) {
-  const Files some = of_kind(files, FileKind::arrays);
-  if (!some.empty() && of_kind(files, FileKind::trace).empty()) emit arrays_found(some.front());
+  const Files some = of_kind(files, "arrays");
+  if (!some.empty() && of_kind(files, "trace").empty()) emit arrays_found(some.front());
 }
 
 void FileOpener::find_arrays(const QString& file) {
@@ -212,7 +214,7 @@ void FileOpener::find_arrays(const QString& file) {
       "looking into " + QFileInfo(file).fileName().toStdString(),
       [file](const JobContext& context) { return identify_file(file, context.cancel_check()); },
       [this, file](const FoundFile& found) {
-        if (found.kind == FileKind::arrays) return emit compared_arrays_found(found);
+        if (found.kind == "arrays") return emit compared_arrays_found(found);
         emit failed(tr("%1: no group holds a q").arg(file));
       },
       [this](const std::string& message) { emit failed(QString::fromStdString(message)); }, true);
@@ -234,21 +236,18 @@ void FileOpener::show_trace(const Files& traces) {
   }
   if (!more.isEmpty()) emit more_traces_found(more);
   if (!trace.content) return workspace_.open(trace.path, QString::fromStdString(trace.group));
-  data_.know(trace.path, trace.content);
+  emit content_read(trace);
   workspace_.open_first(trace.path, groups_to_open(*trace.content));
 }
 
-void FileOpener::show_benchmarks(const Files& benchmarks) {
-  const std::size_t count = std::min<std::size_t>(2, benchmarks.size());
-  shown_.insert(shown_.end(), benchmarks.begin(), benchmarks.begin() + static_cast<long>(count));
-  if (count > 1) benchmarks_.compare_with(benchmarks.front().path.toStdString());
-  if (count > 0) benchmarks_.open(benchmarks[count - 1].path.toStdString());
-}
-
-void FileOpener::show_study(const Files& studies) {
-  if (studies.empty()) return;
-  shown_.push_back(studies.front());
-  studies_.open(studies.front().path.toStdString());
+void FileOpener::show_in_views(const Files& files) {
+  for (const View& view : views_) {
+    for (const ShownKind& shown : view.kinds) {
+      const Files some = of_kind(files, shown.kind);
+      const auto count = some.empty() ? 0 : static_cast<std::ptrdiff_t>(shown.open(some));
+      shown_.insert(shown_.end(), some.begin(), some.begin() + count);
+    }
+  }
 }
 
 /// Shows files as `conelab figure` draws them: maps of one quantity, or one file of trees.
@@ -258,12 +257,12 @@ void FileOpener::show_figure(const Files& files) {
   if (first == files.end()) return;
   const auto begin = static_cast<std::ptrdiff_t>(shown_.size());
   std::copy_if(first, files.end(), std::back_inserter(shown_), [&](const FoundFile& file) {
-    const bool beside = first->kind == FileKind::result && file.kind == FileKind::result;
+    const bool beside = first->kind == "attend" && file.kind == "attend";
     return file.path == first->path || (beside && file.quantity == first->quantity);
   });
   workspace_.document().edit(tr("open a result"), [&](Session& s) {
     s.figure = {};
-    if (first->kind == FileKind::tree) s.figure.name = "tree";
+    if (first->kind == "tree") s.figure.name = "tree";
     if (first->quantity == "logits") s.figure.parameters["quantity"] = "logits";
     for (auto file = shown_.begin() + begin; file != shown_.end(); ++file) {
       s.figure.inputs.push_back(file->path.toStdString());
@@ -273,14 +272,13 @@ void FileOpener::show_figure(const Files& files) {
 
 /// Shows the content of the first file that no other view shows; traces are shown anyway.
 void FileOpener::show_content(const Files& files) {
-  if (!of_kind(files, FileKind::trace).empty()) return;
-  const auto first = std::ranges::find_if(files, [](const FoundFile& file) {
-    return file.kind != FileKind::session && file.kind != FileKind::benchmark &&
-           file.kind != FileKind::study;
+  if (!of_kind(files, "trace").empty()) return;
+  const auto first = std::ranges::find_if(files, [this](const FoundFile& file) {
+    return file.kind != "session" && own_view(file) == nullptr;
   });
   if (first == files.end()) return;
-  data_.know(first->path, first->content);
-  data_.show_file(first->path);
+  emit content_read(*first);
+  emit content_wanted(first->path);
   if (!is_among(shown_, *first)) shown_.push_back(*first);
 }
 
@@ -290,11 +288,11 @@ void FileOpener::report(const Found& found) {
   QStringList errors = found.errors;
   for (const FoundFile& file : found.files) {
     if (is_among(shown_, file)) continue;
-    const bool damaged = file.kind == FileKind::trace && file.content && !file.content->sound();
+    const bool damaged = file.kind == "trace" && file.content && !file.content->sound();
     if (damaged)
       errors << QString::fromStdString(file.content->problems.front());
     else
-      (file.kind == FileKind::trace ? traces : others) << name_of(file);
+      (file.kind == "trace" ? traces : others) << name_of(file);
   }
   for (const QString& said : {places_text(shown_), result_text(shown_, stored_map_)}) {
     if (!said.isEmpty()) text << said;
@@ -310,7 +308,7 @@ void FileOpener::report(const Found& found) {
     const QString told = errors.join("; ");
     emit failed(notices.isEmpty() ? told : told + QStringLiteral(" · ") + notices);
   } else if (!notices.isEmpty()) {
-    const bool has_trace = !of_kind(found.files, FileKind::trace).empty();
+    const bool has_trace = !of_kind(found.files, "trace").empty();
     emit notice(notices, has_trace ? QString() : trace_of(shown_));
   }
 }
@@ -346,6 +344,7 @@ ArraysDialog::ArraysDialog(const FoundFile& file, QWidget* parent) : QDialog(par
   connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
   setMinimumWidth(480);
   show_problem();
+  open();
 }
 
 QComboBox* ArraysDialog::add_choice(const QString& name, const std::string& guess, bool optional) {

@@ -22,16 +22,16 @@ class QPushButton;
 
 namespace conelab::desktop {
 
-class BenchModel;
-class DataView;
-class StudyModel;
 class Workspace;
+struct View;
+struct ViewRow;
 
 class FileOpener : public QObject {
   Q_OBJECT
 
  public:
-  FileOpener(Workspace& workspace, BenchModel& benchmarks, StudyModel& studies, DataView& data);
+  /// `views` must outlive the opener.
+  FileOpener(Workspace& workspace, const std::vector<View>& views);
 
   /// Opens files. Files of earlier calls that are not open yet are opened as well, after these.
   void open(const QStringList& files);
@@ -47,8 +47,12 @@ class FileOpener : public QObject {
   void compared_arrays_found(const FoundFile& file);
   /// Further traces were opened with the one that is shown: they can be compared with it.
   void more_traces_found(const QStringList& files);
-  /// The dock of the first file should be shown.
-  void view_wanted(const QString& dock);
+  /// The view of the first file should be shown.
+  void view_wanted(const QString& name);
+  /// The content of a file is known.
+  void content_read(const FoundFile& file);
+  /// No other view shows the file: its content should be shown.
+  void content_wanted(const QString& path);
   /// Emits a notice. `trace` is the trace that a result was computed from, to be offered; or empty.
   void notice(const QString& text, const QString& trace);
   /// Emits one line about everything that could not be read, followed by what a notice would say.
@@ -71,19 +75,19 @@ class FileOpener : public QObject {
   void show_trace(const Files& traces);
   void show_stored(const Files& files);
   void ask_for_arrays(const Files& files);
-  void show_benchmarks(const Files& benchmarks);
-  void show_study(const Files& studies);
+  /// Shows files of the kinds that views name.
+  void show_in_views(const Files& files);
   void show_figure(const Files& files);
   void show_content(const Files& files);
   void report(const Found& found);
 
   Workspace& workspace_;
-  BenchModel& benchmarks_;
-  StudyModel& studies_;
-  DataView& data_;
+  const std::vector<View>& views_;
   QStringList pending_;
   JobHandle job_, arrays_job_;
-  [[nodiscard]] const char* dock_of(const FoundFile& file) const;
+  /// Returns the row of the view that names the file's kind; null if there is none.
+  [[nodiscard]] const ViewRow* own_view(const FoundFile& file) const;
+  [[nodiscard]] const char* view_of(const FoundFile& file) const;
 
   Files shown_;         ///< The files of the current call that are shown.
   QString stored_map_;  ///< Of these, the result that the maps show; or empty.
@@ -95,7 +99,7 @@ class ArraysDialog : public QDialog {
   Q_OBJECT
 
  public:
-  /// The kind of `file` must be `arrays`. The dialog deletes itself when it is closed.
+  /// Opens the dialog, which deletes itself when it is closed. `file` has to be of arrays.
   ArraysDialog(const FoundFile& file, QWidget* parent);
 
  signals:

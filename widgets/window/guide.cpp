@@ -10,7 +10,6 @@
 #include <QTimer>
 #include <QToolButton>
 
-#include "widgets/maps/maps_model.h"
 #include "widgets/theme/flow_layout.h"
 #include "widgets/theme/theme.h"
 
@@ -33,8 +32,7 @@ void set_bold(QLabel& label, bool bold) {
 
 }  // namespace
 
-Guide::Guide(Document& document, MapsModel& maps, QWidget* parent)
-    : QWidget(parent), document_(document), maps_(maps) {
+Guide::Guide(Document& document, QWidget* parent) : QWidget(parent), document_(document) {
   setObjectName("guide");
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
@@ -69,7 +67,6 @@ Guide::Guide(Document& document, MapsModel& maps, QWidget* parent)
   column->addLayout(row);
   connect(&document_, &Document::changed, this, &Guide::check_steps);
   connect(&document_, &Document::focus_changed, this, &Guide::check_steps);
-  connect(&maps_, &MapsModel::progressed, this, &Guide::check_steps);
   follow_palette(this, [this] { show_steps(); });
 }
 
@@ -88,10 +85,15 @@ void Guide::start(const Example& example) {
   show_steps();
 }
 
+void Guide::set_flipped(bool flipped) {
+  flipped_ = flipped;
+  check_steps();
+}
+
 /// Steps are done in their order; one event may finish several of them.
 void Guide::check_steps() {
   const std::size_t before = done_;
-  const GuideView view{document_, maps_.flipped()};
+  const GuideView view{document_, flipped_};
   while (done_ < example_.steps.size() && example_.steps[done_].done(view)) ++done_;
   if (done_ != before) show_steps();
 }

@@ -43,14 +43,14 @@ struct Example {
 /// Returns the examples with the shipped trace and the trained heads beside it.
 [[nodiscard]] std::vector<Example> examples(const std::string& shipped_trace);
 
-class MapsModel;
-
 class Guide : public QWidget {
   Q_OBJECT
 
  public:
-  Guide(Document& document, MapsModel& maps, QWidget* parent = nullptr);
+  explicit Guide(Document& document, QWidget* parent = nullptr);
 
+  /// Says whether every map shows the reference.
+  void set_flipped(bool flipped);
   /// Shows the first step of an example, whose session is open.
   void start(const Example& example);
   /// Returns how many steps have been done.
@@ -69,7 +69,7 @@ class Guide : public QWidget {
   void show_current();
 
   Document& document_;
-  MapsModel& maps_;
+  bool flipped_ = false;
   Example example_;
   std::size_t done_ = 0;
   QScrollArea* scroll_;

@@ -2,34 +2,22 @@
 
 #include <QActionGroup>
 #include <QApplication>
-#include <QBoxLayout>
+#include <QClipboard>
 #include <QCloseEvent>
 #include <QDir>
 #include <QDockWidget>
 #include <QFileInfo>
 #include <QMenuBar>
 #include <QMimeData>
-#include <QScreen>
-#include <QScrollArea>
 #include <QStatusBar>
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/figure/figure_table.h"
-#include "widgets/benchmarks/benchmarks_view.h"
-#include "widgets/data/data_view.h"
 #include "widgets/dialogs/file_dialogs.h"
-#include "widgets/explorer/explorer_view.h"
-#include "widgets/figures/figures_view.h"
-#include "widgets/maps/maps_view.h"
-#include "widgets/operators/operators_panel.h"
-#include "widgets/studies/studies_view.h"
 #include "widgets/theme/theme.h"
 #include "widgets/window/banner.h"
 #include "widgets/window/command_palette.h"
 #include "widgets/window/file_opener.h"
-#include "widgets/window/guide.h"
-#include "widgets/window/view_keys.h"
 
 namespace conelab::desktop {
 namespace {
@@ -44,18 +32,6 @@ Deliver into_event_loop(QObject* receiver) {
 QString state_file(const QString& directory, const char* name) {
   return directory.isEmpty() ? QString() : QDir(directory).filePath(QLatin1String(name));
 }
-
-/// Returns a view with scroll bars, so that it does not determine the width of the window.
-QWidget* scrolled(QWidget* view) {
-  auto* scroll = new QScrollArea;
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setWidgetResizable(true);
-  scroll->setWidget(view);
-  scroll->setFocusProxy(view);
-  return scroll;
-}
-
-constexpr int guide_height = 420;  ///< Space for the steps of an example.
 
 }  // namespace
 
@@ -122,116 +98,33 @@ MainWindow::~MainWindow() {
 // ---- building -----------------------------------------------------------------------------------
 
 void MainWindow::build_views() {
-  maps_ = new MapsView(*workspace_);
-  operators_ = new OperatorsPanel(document_);
-  operators_->setMinimumWidth(240);  // Space for its fields and the scroll bar.
-  data_ = new DataView(*workspace_);
-  welcome_ = new Welcome(backends_.shipped_trace);
-  guide_ = new Guide(document_, maps_->model());
-  explorer_ = new ExplorerView(*workspace_);
-  figures_ = new FiguresView(document_, *jobs_, backends_.draw_figure);
-  benchmarks_ = new BenchmarksView(document_, *jobs_, backends_.bench);
   workspace_->use_devices(backends_.device);
-  studies_ = new StudiesView(document_, *jobs_, backends_.studies);
-  opener_ =
-      std::make_unique<FileOpener>(*workspace_, benchmarks_->model(), studies_->model(), *data_);
-  place_views();
-  connect_views();
+  opener_ = std::make_unique<FileOpener>(*workspace_, views_);
+  for (const ViewRow& row : view_table()) {
+    views_.push_back(row.make(*this));
+    layout_.add(row, views_.back().widget);
+  }
+  layout_.make_usual(view_table());
   connect_opener();
-}
-
-void MainWindow::place_views() {
-  const auto right = Qt::RightDockWidgetArea, left = Qt::LeftDockWidgetArea;
-  QDockWidget* data = layout_.add("dock-data", tr("Data"), data_, left);
-  QDockWidget* operators = layout_.add("dock-operators", tr("Operators"), operators_, left);
-  QDockWidget* guide = layout_.add("dock-guide", tr("Guide"), guide_, left);
-  tabifyDockWidget(data, guide);
-  guide->hide();
-  QDockWidget* maps = layout_.add("dock-maps", tr("Attention maps"), maps_, right);
-  QDockWidget* explorer = layout_.add("dock-explorer", tr("Cone explorer"), explorer_, right);
-  splitDockWidget(maps, explorer, Qt::Horizontal);
-  QDockWidget* welcome = layout_.add("dock-welcome", tr("Welcome"), welcome_, right);
-  tabifyDockWidget(maps, layout_.add("dock-figures", tr("Figures"), figures_, right));
-  tabifyDockWidget(maps,
-                   layout_.add("dock-benchmarks", tr("Benchmarks"), scrolled(benchmarks_), right));
-  tabifyDockWidget(maps, layout_.add("dock-studies", tr("Studies"), studies_, right));
-  tabifyDockWidget(maps, welcome);
-  layout_.make_wide({"dock-figures", "dock-benchmarks", "dock-studies"});
-  setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
-  resize(first_size(*this));
-  resizeDocks({data, operators}, {300, 460}, Qt::Vertical);
-  welcome->raise();
-  layout_.make_usual({{data, 242}, {operators, 242}, {welcome, 772}, {explorer, 416}});
-}
-
-void MainWindow::connect_views() {
-  connect(welcome_, &Welcome::example_wanted, this, &MainWindow::start_example);
-  connect(guide_, &Guide::closed, this, [this] { layout_.hide("dock-guide"); });
-  connect(workspace_.get(), &Workspace::trace_changed, operators_, [this] {
-    const auto& trace = workspace_->trace();
-    operators_->setEnabled(!trace || !trace->stored);  // They do not act on stored maps.
-  });
-  connect(welcome_, &Welcome::file_wanted, this, &MainWindow::open_one);
-  connect(welcome_, &Welcome::open_wanted, this, &MainWindow::open_dialog);
-  connect(data_, &DataView::trace_wanted, this, [this](const QString& file, const QString& group) {
-    const auto& trace = workspace_->trace();
-    const bool open = trace && QString::fromStdString(trace->file) == file;
-    open ? workspace_->open_group(group.toStdString()) : workspace_->open(file, group);
-    layout_.raise("dock-maps");
-  });
-  connect(operators_, &OperatorsPanel::command_wanted, this, &MainWindow::copy_command);
-  connect(maps_, &MapsView::figure_wanted, this,
-          [this](const FigureChoice& figure) { show_figure(tr("make a figure"), figure); });
-  connect(maps_, &MapsView::command_wanted, this, &MainWindow::copy_figure_command);
-  connect(maps_, &MapsView::cell_commands_wanted, this, &MainWindow::copy_cell_commands);
-  connect(figures_, &FiguresView::command_wanted, this,
-          [this] { copy_figure_command(figures_->wanted()); });
-  const auto copy = [this](const QString& text) { copy_text(text, tr("Command")); };
-  connect(explorer_, &ExplorerView::text_copied, this, copy);
-  connect(explorer_, &ExplorerView::figure_shown, this, [this](const QString& left_out) {
-    layout_.raise("dock-figures");
-    if (!left_out.isEmpty()) banner_->show_notice(left_out);
-  });
-  connect(explorer_, &ExplorerView::figure_command_wanted, this, &MainWindow::copy_figure_command);
-  connect(&benchmarks_->model(), &BenchModel::changed, operators_,
-          [this] { operators_->show_devices(benchmarks_->model().devices()); });
-  connect(benchmarks_, &BenchmarksView::command_wanted, this, copy);
-  connect(benchmarks_, &BenchmarksView::figure_wanted, this,
-          [this](const FigureChoice& figure) { show_figure(tr("export a benchmark"), figure); });
-  connect(studies_, &StudiesView::file_wanted, this, &MainWindow::open_one);
-  connect(studies_, &StudiesView::command_wanted, this, copy);
-  connect(studies_, &StudiesView::page_wanted, this, [this](const QString& file) {
-    if (!backends_.show_elsewhere || !backends_.show_elsewhere(file)) {
-      banner_->show_notice(tr("No other program here shows %1.").arg(file));
-    }
-  });
 }
 
 void MainWindow::connect_opener() {
   connect(opener_.get(), &FileOpener::failed, this, &MainWindow::show_error);
   connect(opener_.get(), &FileOpener::opened, this, &MainWindow::remember);
-  connect(opener_.get(), &FileOpener::more_traces_found, &maps_->model().second(),
-          &SecondTrace::offer);
-  connect(opener_.get(), &FileOpener::view_wanted, &layout_, &DockLayout::raise);
+  connect(opener_.get(), &FileOpener::view_wanted, this,
+          [this](const QString& name) { layout_.raise(name); });
   connect(opener_.get(), &FileOpener::arrays_found, this, [this](const FoundFile& file) {
-    const auto* dialog = ask_for_arrays(file);
+    const auto* dialog = new ArraysDialog(file, this);
     connect(dialog, &ArraysDialog::chosen, this,
             [this](const QString& path, const QString& group, const ArrayNames& arrays) {
               arrays_file_ = path;
               workspace_->open(path, group, arrays);
-              layout_.raise("dock-maps");
+              layout_.raise("maps");
             });
     connect(dialog, &QDialog::rejected, this, [this, path = file.path] {
       if (workspace_->trace()) banner_->show_notice(shown_in_data_only(path));
     });
   });
-  SecondTrace& second = maps_->model().second();
-  connect(&second, &SecondTrace::arrays_wanted, opener_.get(), &FileOpener::find_arrays);
-  connect(opener_.get(), &FileOpener::compared_arrays_found, this,
-          [this, &second](const FoundFile& file) {
-            connect(ask_for_arrays(file), &ArraysDialog::chosen, &second,
-                    &SecondTrace::choose_file);
-          });
   connect(
       opener_.get(), &FileOpener::notice, this, [this](const QString& text, const QString& trace) {
         if (trace.isEmpty()) return banner_->show_notice(text);
@@ -240,7 +133,7 @@ void MainWindow::connect_opener() {
         const QString file = QFileInfo(QString::fromStdString(spec.path)).fileName();
         const QString group = QString::fromStdString((spec.group.empty() ? "" : ":") + spec.group);
         banner_->show_notice(text, tr("Open its trace, %1").arg(file + group),
-                             [this, trace] { open_one(trace); });
+                             [this, trace] { open({trace}); });
       });
   connect(opener_.get(), &FileOpener::session_found, this,
           [this](const SavedSession& saved, const QString& file) {
@@ -248,14 +141,8 @@ void MainWindow::connect_opener() {
             if (session.theme == Session().theme) session.theme = document_.session().theme;
             session_file_.came_from(file);
             document_.replace(std::move(session));
-            if (!layout_.restore(saved.layout)) layout_.raise("dock-maps");
+            if (!layout_.restore(saved.layout)) layout_.raise("maps");
           });
-}
-
-ArraysDialog* MainWindow::ask_for_arrays(const FoundFile& file) {
-  auto* dialog = new ArraysDialog(file, this);
-  dialog->open();
-  return dialog;
 }
 
 QString MainWindow::shown_in_data_only(const QString& path) const {
@@ -266,7 +153,7 @@ QString MainWindow::shown_in_data_only(const QString& path) const {
 
 void MainWindow::show_figure(const QString& label, const FigureChoice& figure) {
   document_.edit(label, [&](Session& s) { s.figure = figure; });
-  layout_.raise("dock-figures");
+  layout_.raise("figures");
 }
 
 QAction* MainWindow::add_action(QMenu* menu, const QString& text, const QKeySequence& keys,
@@ -283,12 +170,8 @@ void MainWindow::build_menus() {
   build_file_menu();
   build_edit_menu();
   build_view_menu();
-  QMenu* go = menuBar()->addMenu(tr("&Go"));
-  auto* keys = new ViewKeys(*workspace_, *maps_, *explorer_, this);
-  for (const ViewKeys::Key& key : keys->keys()) {
-    QAction* action = add_action(go, key.text, key.keys, key.run);
-    if (key.keys == QKeySequence(Qt::Key_R)) action->setAutoRepeat(false);
-  }
+  add_view_actions(menuBar()->addMenu(tr("&Go")), "go");
+  new ViewKeys(views_, this);
   QMenu* help = menuBar()->addMenu(tr("&Help"));
   add_action(help, tr("Command &palette"), QKeySequence(tr("Ctrl+Shift+P")), [this] {
     auto* owner = new QObject(this);
@@ -297,38 +180,29 @@ void MainWindow::build_menus() {
     palette->show();
   });
   add_action(help, tr("&Shortcuts"), QKeySequence(tr("?")),
-             [this] { (new ShortcutSheet(actions_, this))->show(); });
+             [this] { (new ShortcutSheet(actions_, views_, this))->show(); });
+}
+
+void MainWindow::add_view_actions(QMenu* menu, const std::string& name) {
+  for (const View& view : views_) {
+    for (const ViewAction& each : view.actions) {
+      if (each.menu != name) continue;
+      QAction* action = add_action(menu, each.text, each.keys, each.run);
+      action->setAutoRepeat(!each.release);
+    }
+  }
 }
 
 QList<QAction*> MainWindow::choices(QObject* owner) {
   QList<QAction*> all;
-  const auto add = [&](const QString& text, const std::function<void()>& run) {
-    auto* action = new QAction(text, owner);
-    connect(action, &QAction::triggered, this, run);
-    all << action;
-  };
-  if (const auto seen = maps_->figure()) {
-    add(tr("Export the maps as a figure"),
-        [this, figure = *seen] { show_figure(tr("make a figure"), figure); });
-  }
-  const auto raise = [this](const char* dock) { return [this, dock] { layout_.raise(dock); }; };
-  all += tool_actions(*maps_, tr("Maps"), raise("dock-maps"), owner);
-  all += tool_actions(*explorer_, tr("Explorer"), raise("dock-explorer"), owner);
-  for (const std::string& name : operator_names()) {
-    add(tr("Add operator %1").arg(QString::fromStdString(name)),
-        [this, name] { operators_->add_operator(name); });
-  }
-  for (const figure::FigureInfo& info : figure::figure_table()) {
-    add(tr("Figure %1").arg(info.name), [this, name = std::string(info.name)] {
-      FigureChoice figure;
-      figure.name = name;
-      show_figure(tr("choose a figure"), figure);
-    });
-  }
-  int index = 0;
-  for (const Example& example : examples(backends_.shipped_trace)) {
-    add(tr("Example: %1").arg(QString::fromUtf8(example.title)),
-        [this, at = index++] { start_example(at); });
+  for (std::size_t i = 0; i < views_.size(); ++i) {
+    const View& view = views_[i];
+    for (const ViewAction& choice : view.choices ? view.choices() : std::vector<ViewAction>()) {
+      all << new QAction(choice.text, owner);
+      connect(all.back(), &QAction::triggered, this, choice.run);
+    }
+    const auto raise = [this, name = view_table()[i].name] { layout_.raise(name); };
+    if (!view.tools.isEmpty()) all += tool_actions(*view.widget, view.tools, raise, owner);
   }
   return all;
 }
@@ -344,7 +218,7 @@ void MainWindow::build_file_menu() {
              [this] { save_dialog(); });
   add_action(file, tr("&New session"), QKeySequence::New, [this] {
     begin_session(tr("begin a new session"), Session());
-    layout_.raise("dock-welcome");
+    layout_.raise("welcome");
   });
   earlier_ = add_action(file, tr("&Earlier session"), QKeySequence(), [this] { open_earlier(); });
   earlier_->setToolTip(tr("The session of the run before this one, which began with a file"));
@@ -358,26 +232,7 @@ void MainWindow::build_edit_menu() {
   undo_ = add_action(edit, tr("&Undo"), QKeySequence::Undo, [this] { document_.undo(); });
   redo_ = add_action(edit, tr("&Redo"), QKeySequence::Redo, [this] { document_.redo(); });
   edit->addSeparator();
-  add_action(edit, tr("Add &operator"), QKeySequence(tr("Ctrl+Shift+A")),
-             [this] { operators_->add_operator(); });
-  add_action(edit, tr("&Find a token"), QKeySequence::Find, [this] {
-    layout_.raise("dock-maps");
-    maps_->find_token();
-  });
-  add_action(edit, tr("&Copy as command"), QKeySequence(tr("Ctrl+Shift+C")), [this] {
-    QStringList commands;
-    const auto& trace = workspace_->trace();
-    if (trace && trace->stored) return copy_stored_command(*trace);
-    for (const Call& call : document_.session().maps.calls) commands << command_of(call);
-    commands.removeAll(QString());
-    if (commands.isEmpty()) return;
-    const auto& maps = document_.session().maps;
-    const bool is_alone = !maps.beside && maps.join == figure::head_joins[0];
-    copy_text(commands.join('\n'),
-              is_alone ? tr("Commands")
-                       : tr("Commands of the open head (what is compared or joined is in the "
-                            "command of the figure)"));
-  });
+  add_view_actions(edit, "edit");
 }
 
 void MainWindow::build_view_menu() {
@@ -392,7 +247,7 @@ void MainWindow::build_view_menu() {
   for (const QDockWidget* dock : layout_.docks()) {
     const auto is_seen = [dock] { return !dock->visibleRegion().isEmpty(); };
     add_marked(tr("Show %1").arg(dock->windowTitle()), is_seen,
-               [this, name = dock->objectName()] { layout_.raise(name); });
+               [this, name = dock->objectName().mid(5)] { layout_.raise(name); });
   }
   view->addSeparator();
   auto* one_theme = new QActionGroup(view);
@@ -456,20 +311,10 @@ void MainWindow::open_earlier() {
   try {
     const SavedSession saved = load_session(session_file_.earlier());
     begin_session(tr("open the earlier session"), saved.session);
-    if (!layout_.restore(saved.layout)) layout_.raise("dock-maps");
+    if (!layout_.restore(saved.layout)) layout_.raise("maps");
   } catch (const Error& error) {
     show_error(QString::fromStdString(error.what()));
   }
-}
-
-void MainWindow::start_example(int index) {
-  const std::vector<Example> all = examples(backends_.shipped_trace);
-  const Example& example = all.at(static_cast<std::size_t>(index));
-  begin_session(tr("open an example"), example.session);
-  guide_->start(example);
-  layout_.raise("dock-guide");
-  layout_.make_high("dock-guide", guide_height);
-  layout_.raise("dock-maps");
 }
 
 bool MainWindow::restore_autosave() {
@@ -501,19 +346,16 @@ void MainWindow::restore_theme() {
 
 void MainWindow::showEvent(QShowEvent* event) {
   QMainWindow::showEvent(event);
-  benchmarks_->model().find_devices();
+  emit shown();
 }
 
-/// The window stays open while a sweep runs, or if a file could not be saved. A second attempt
-/// closes it.
+/// The window stays open while a view has something running, or if a file could not be saved. A
+/// second attempt closes it.
 void MainWindow::closeEvent(QCloseEvent* event) {
-  const bool measures = benchmarks_->model().running(), computes = studies_->model().running();
-  if ((measures || computes) && !std::exchange(asked_to_stop_, true)) {
-    banner_->show_notice(
-        measures ? tr("A sweep is running. Close again to stop it; its samples so far are "
-                      "kept, and Resume goes on with them.")
-                 : tr("A study is running. Close again to stop it; its finished jobs are kept, "
-                      "and Run goes on with the others."));
+  for (const View& view : views_) {
+    const QString running = view.running ? view.running() : QString();
+    if (running.isEmpty() || std::exchange(asked_to_stop_, true)) continue;
+    banner_->show_notice(running);
     return event->ignore();
   }
   if (!session_file_.close()) return event->ignore();
@@ -558,9 +400,9 @@ void MainWindow::show_recent() {
   recent_menu_->setEnabled(!files.isEmpty());
   for (const QString& file : files) {
     connect(recent_menu_->addAction(file), &QAction::triggered, this,
-            [this, file] { open_one(file); });
+            [this, file] { open({file}); });
   }
-  welcome_->show_recent(files);
+  emit recent_changed(files);
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
@@ -582,6 +424,28 @@ void MainWindow::dropEvent(QDropEvent* event) {
 // ---- messages -----------------------------------------------------------------------------------
 
 void MainWindow::show_error(const QString& message) { banner_->show_error(message); }
+
+void MainWindow::show_notice(const QString& text) { banner_->show_notice(text); }
+
+void MainWindow::say(const QString& text) { statusBar()->showMessage(text, 6000); }
+
+void MainWindow::copy_text(const QString& text, const QString& what) {
+  QGuiApplication::clipboard()->setText(text);
+  say(tr("%1 copied: %2").arg(what, text));
+}
+
+void MainWindow::copy_figure_command(const FigureChoice& figure) {
+  if (!backends_.figure_command) return;
+  copy_text(QString::fromStdString(backends_.figure_command(figure)), tr("Command"));
+}
+
+QString MainWindow::command_of(const Call& call) const {
+  const TraceChoice& trace = document_.session().trace;
+  if (!backends_.attend_command || trace.file.empty()) return {};
+  const auto& open = workspace_->trace();
+  const Call whole = open ? with_drawn_tensors(call, *open) : call;
+  return QString::fromStdString(backends_.attend_command(trace, whole));
+}
 
 QString MainWindow::error_shown() const {
   return banner_->shows_error() ? banner_->text() : QString();

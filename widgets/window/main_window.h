@@ -1,4 +1,5 @@
-// The main window: docks with views of one session, menus, command palette, automatic save.
+// The main window: docks with the views of one session (view.h), menus, command palette, automatic
+// save. Views get from it what they need.
 #pragma once
 
 #include <QMainWindow>
@@ -11,22 +12,13 @@
 #include "widgets/window/dock_layout.h"
 #include "widgets/window/file_kind.h"
 #include "widgets/window/session_file.h"
+#include "widgets/window/view.h"
+#include "widgets/window/view_keys.h"
 
 namespace conelab::desktop {
 
-class ArraysDialog;
 class Banner;
-class BenchmarksView;
-class DataView;
-class ExplorerView;
 class FileOpener;
-struct FoundFile;
-class FiguresView;
-class Guide;
-class MapsView;
-class OperatorsPanel;
-class StudiesView;
-class Welcome;
 
 class MainWindow : public QMainWindow {
   Q_OBJECT
@@ -39,10 +31,13 @@ class MainWindow : public QMainWindow {
 
   [[nodiscard]] Document& document() { return document_; }
   [[nodiscard]] Workspace& workspace() { return *workspace_; }
-  [[nodiscard]] MapsView& maps() { return *maps_; }
-  [[nodiscard]] ExplorerView& explorer() { return *explorer_; }
-  [[nodiscard]] BenchmarksView& benchmarks() { return *benchmarks_; }
-  [[nodiscard]] StudiesView& studies() { return *studies_; }
+  [[nodiscard]] FileOpener& opener() { return *opener_; }
+  [[nodiscard]] const Backends& backends() const { return backends_; }
+  /// Returns the view of this class, which must be there.
+  template <class Class>
+  [[nodiscard]] Class& view() const {
+    return *findChild<Class*>();
+  }
 
   /// Opens traces, results and sessions of any kind (see file_opener.h). Files that cannot be read
   /// are reported in the window and do not change the session.
@@ -57,6 +52,32 @@ class MainWindow : public QMainWindow {
   /// Returns the notice in the banner.
   [[nodiscard]] QString notice_shown() const;
   void show_error(const QString& message);
+  void show_notice(const QString& text);
+  /// Shows a text at the bottom of the window for a few seconds.
+  void say(const QString& text);
+
+  /// Shows a view by its name, in front of those at its place, and at least so high.
+  void show_view(const QString& name, int height = 0) { layout_.raise(name, height); }
+  void hide_view(const QString& name) { layout_.hide(name); }
+  /// Lets the user choose files to open.
+  void open_dialog();
+  /// Makes this the figure of the session, and shows it.
+  void show_figure(const QString& label, const FigureChoice& figure);
+  /// Begins another session that belongs to no file. The theme does not change.
+  void begin_session(const QString& label, const Session& session);
+  /// Fits the view under the pointer, otherwise all views.
+  void fit_views() { fit_under_pointer(views_); }
+  /// Returns the command line that computes a call on the open trace. It is empty if there is none.
+  [[nodiscard]] QString command_of(const Call& call) const;
+  /// Copies a text and says that `what` has been copied.
+  void copy_text(const QString& text, const QString& what);
+  void copy_figure_command(const FigureChoice& figure);
+
+ signals:
+  /// The files that were opened last have changed; the newest is the first.
+  void recent_changed(const QStringList& files);
+  /// The window has become visible.
+  void shown();
 
  protected:
   void closeEvent(QCloseEvent* event) override;
@@ -66,44 +87,26 @@ class MainWindow : public QMainWindow {
 
  private:
   void build_views();
-  void place_views();
-  void connect_views();
   void connect_opener();
   void build_menus();
   void build_file_menu();
   void build_edit_menu();
   void build_view_menu();
-  /// Returns what the palette offers in addition to the menus: layers, heads, operators, figures
-  /// and examples.
+  /// Adds what views offer for a menu.
+  void add_view_actions(QMenu* menu, const std::string& name);
+  /// Returns what the palette offers in addition to the menus: choices and tools of views.
   [[nodiscard]] QList<QAction*> choices(QObject* owner);
   QAction* add_action(QMenu* menu, const QString& text, const QKeySequence& keys,
                       const std::function<void()>& run);
   void show_session();
   void show_title();
   void apply_session_theme();
-  /// Starts another session that belongs to no file. The theme does not change.
-  void begin_session(const QString& label, const Session& session);
   void open_earlier();
-  void start_example(int index);
-  void open_one(const QString& file) { open({file}); }
-  void open_dialog();
   void save_dialog();
   void remember(const QString& file);
   void show_recent();
   /// Says that the maps still show the open trace, and not this file.
-  /// Asks which arrays of a file are q, k and v.
-  ArraysDialog* ask_for_arrays(const FoundFile& file);
   [[nodiscard]] QString shown_in_data_only(const QString& path) const;
-  void show_figure(const QString& label, const FigureChoice& figure);
-  /// Returns the command line that computes a call on the open trace. It is empty if there is none.
-  [[nodiscard]] QString command_of(const Call& call) const;
-  void copy_command(const Call& call);
-  /// Copies the commands that compute the numbers of a cell, with a note that says which.
-  void copy_cell_commands(const std::vector<Call>& calls, const QString& note);
-  void copy_figure_command(const FigureChoice& figure);
-  /// Copies the command that draws a stored map, which no operator computes.
-  void copy_stored_command(const Trace& trace);
-  void copy_text(const QString& text, const QString& what);
 
   Backends backends_;
   Document document_;
@@ -114,15 +117,7 @@ class MainWindow : public QMainWindow {
   bool asked_to_stop_ = false;  ///< Whether the user was told that closing stops a run.
   std::unique_ptr<Workspace> workspace_;
   std::unique_ptr<FileOpener> opener_;
-  MapsView* maps_ = nullptr;
-  BenchmarksView* benchmarks_ = nullptr;
-  StudiesView* studies_ = nullptr;
-  DataView* data_ = nullptr;
-  ExplorerView* explorer_ = nullptr;
-  FiguresView* figures_ = nullptr;
-  OperatorsPanel* operators_ = nullptr;
-  Welcome* welcome_ = nullptr;
-  Guide* guide_ = nullptr;
+  std::vector<View> views_;
   Banner* banner_ = nullptr;
   QMenu* recent_menu_ = nullptr;
   QAction *undo_ = nullptr, *redo_ = nullptr, *earlier_ = nullptr;

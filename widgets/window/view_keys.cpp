@@ -23,10 +23,7 @@
 #include <QWheelEvent>
 #include <algorithm>
 
-#include "widgets/benchmarks/benchmarks_view.h"
-#include "widgets/explorer/explorer_view.h"
-#include "widgets/maps/map_tokens.h"
-#include "widgets/maps/maps_view.h"
+#include "widgets/window/view.h"
 
 namespace conelab::desktop {
 namespace {
@@ -42,7 +39,7 @@ bool takes_text(const QObject* widget) {
 bool takes_pages(const QObject* widget) {
   return qobject_cast<const QAbstractScrollArea*>(widget) != nullptr ||
          qobject_cast<const QAbstractSlider*>(widget) != nullptr ||
-         qobject_cast<const BenchCanvas*>(widget) != nullptr;
+         (widget != nullptr && widget->property("takes-pages").toBool());
 }
 
 bool takes_arrows(const QObject* widget) {
@@ -56,32 +53,16 @@ bool is_arrow(int key) {
   return key == Qt::Key_Left || key == Qt::Key_Right || key == Qt::Key_Up || key == Qt::Key_Down;
 }
 
-}  // namespace
-
-ViewKeys::ViewKeys(Workspace& workspace, MapsView& maps, ExplorerView& explorer, QObject* parent)
-    : QObject(parent), workspace_(workspace), maps_(maps), explorer_(explorer) {
-  qApp->installEventFilter(this);
+bool is_under_pointer(const View& view) {
+  const QWidget* under = QApplication::widgetAt(QCursor::pos());
+  return under != nullptr && (under == view.widget || view.widget->isAncestorOf(under));
 }
 
-QList<ViewKeys::Key> ViewKeys::keys() {
-  const auto pair = [this](int queries, int columns) {
-    return [this, queries, columns] { move_pair_by(queries, columns); };
-  };
-  return {
-      {tr("Show the reference in every map (hold)"), QKeySequence(Qt::Key_R),
-       [this] { maps_.model().flip(true); }},
-      {tr("Next reference"), QKeySequence(Qt::SHIFT | Qt::Key_R),
-       [this] { choose_next_reference(); }},
-      {tr("Fit the view"), QKeySequence(Qt::Key_F), [this] { fit(); }},
-      {tr("Previous head"), QKeySequence(Qt::Key_BracketLeft), [this] { step_head(-1); }},
-      {tr("Next head"), QKeySequence(Qt::Key_BracketRight), [this] { step_head(1); }},
-      {tr("Previous layer"), QKeySequence(Qt::Key_PageUp), [this] { workspace_.step_group(-1); }},
-      {tr("Next layer"), QKeySequence(Qt::Key_PageDown), [this] { workspace_.step_group(1); }},
-      {tr("Previous query"), QKeySequence(Qt::Key_Up), pair(-1, 0)},
-      {tr("Next query"), QKeySequence(Qt::Key_Down), pair(1, 0)},
-      {tr("Previous key"), QKeySequence(Qt::Key_Left), pair(0, -1)},
-      {tr("Next key"), QKeySequence(Qt::Key_Right), pair(0, 1)},
-  };
+}  // namespace
+
+ViewKeys::ViewKeys(const std::vector<View>& views, QObject* parent)
+    : QObject(parent), views_(views) {
+  qApp->installEventFilter(this);
 }
 
 bool ViewKeys::eventFilter(QObject* object, QEvent* event) {
@@ -96,11 +77,18 @@ bool ViewKeys::eventFilter(QObject* object, QEvent* event) {
   if (event->type() == QEvent::KeyPress && qobject_cast<QMainWindow*>(object) != nullptr) {
     // Nothing that has the focus has taken the key. Fields are left by it.
     const bool escape = static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape;
-    if (escape && !takes_text(QApplication::focusWidget()) && maps_.deselect()) return true;
+    if (escape && !takes_text(QApplication::focusWidget())) {
+      const auto deselects = [](const View& view) { return view.deselect && view.deselect(); };
+      if (std::ranges::any_of(views_, deselects)) return true;
+    }
   }
-  if (event->type() == QEvent::KeyRelease) {
-    const auto* key = static_cast<QKeyEvent*>(event);
-    if (key->key() == Qt::Key_R && !key->isAutoRepeat()) maps_.model().flip(false);
+  if (event->type() == QEvent::KeyRelease && !static_cast<QKeyEvent*>(event)->isAutoRepeat()) {
+    const QKeySequence released(static_cast<QKeyEvent*>(event)->key());
+    for (const View& view : views_) {
+      for (const ViewAction& action : view.actions) {
+        if (action.release && action.keys == released) action.release();
+      }
+    }
   }
   return QObject::eventFilter(object, event);
 }
@@ -108,48 +96,17 @@ bool ViewKeys::eventFilter(QObject* object, QEvent* event) {
 bool ViewKeys::keeps(const QObject* focus, int key) const {
   if (!is_arrow(key) && !is_page(key)) return false;  // Fields for text accept letters themselves.
   const bool taken = is_page(key) ? takes_pages(focus) : takes_arrows(focus);
-  return takes_text(focus) || (taken && !is_under_pointer(maps_));
+  const auto takes = [](const View& view) { return view.takes_arrows && is_under_pointer(view); };
+  return takes_text(focus) || (taken && std::ranges::none_of(views_, takes));
 }
 
-bool ViewKeys::is_under_pointer(const QWidget& view) const {
-  const QWidget* under = QApplication::widgetAt(QCursor::pos());
-  return under != nullptr && (under == &view || view.isAncestorOf(under));
-}
-
-void ViewKeys::move_pair_by(int queries, int columns) {
-  const int key = queries != 0 ? (queries > 0 ? Qt::Key_Down : Qt::Key_Up)
-                               : (columns > 0 ? Qt::Key_Right : Qt::Key_Left);
-  const QKeyEvent event(QEvent::KeyPress, key, Qt::NoModifier);
-  move_pair(workspace_.document(), event, maps_.model().rows(), maps_.model().columns());
-}
-
-void ViewKeys::step_head(int step) {
-  const auto& trace = workspace_.trace();
-  if (!trace) return;
-  const std::int64_t head = workspace_.document().session().trace.head + step;
-  if (head < 0 || head >= trace->query.shape.head) return;
-  const auto choose = [head](Session& s) {
-    s.trace.head = head;
-    s.maps.join = head_joins[0];  // Otherwise the mean of all heads stays.
-  };
-  workspace_.document().edit(tr("choose head %1").arg(head), choose, "step head");
-}
-
-/// From none over each operator and back to none.
-void ViewKeys::choose_next_reference() {
-  const MapChoice& maps = workspace_.document().session().maps;
-  const int next = maps.reference + 1;
-  const int wanted = next < static_cast<int>(maps.calls.size()) ? next : -1;
-  workspace_.document().edit(tr("change the reference"),
-                             [wanted](Session& s) { s.maps.reference = wanted; });
-}
-
-/// Fits the view under the pointer, otherwise all that are shown.
-void ViewKeys::fit() {
-  const bool only_maps = is_under_pointer(maps_), only_explorer = is_under_pointer(explorer_);
-  if (!only_explorer) maps_.canvas().fit();
-  if (only_maps) return;
-  explorer_.fit();
+void fit_under_pointer(const std::vector<View>& views) {
+  const auto pointed = [](const View& view) { return view.fit && is_under_pointer(view); };
+  const auto only = std::ranges::find_if(views, pointed);
+  if (only != views.end()) return only->fit();
+  for (const View& view : views) {
+    if (view.fit) view.fit();
+  }
 }
 
 namespace {

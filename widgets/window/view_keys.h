@@ -1,9 +1,8 @@
-// The keys of the views, which work wherever the keyboard focus is: they move the pair of tokens,
-// choose layers and heads, show the reference and fit the views. They are actions, so that the
-// palette and the list of shortcuts name them.
+// The keys of the views, which work wherever the keyboard focus is: this decides which keys are
+// left to the widget that has the focus, and passes on Escape and the release of keys.
 //
 // Fields for text keep all their keys. Lists, choices, sliders and tables keep arrows and pages,
-// unless the pointer is over the maps.
+// unless the pointer is over a view that takes them.
 #pragma once
 
 #include <QAction>
@@ -12,46 +11,33 @@
 #include <QPointF>
 #include <functional>
 #include <optional>
+#include <vector>
 
 class QWidget;
-class QAction;
 class QObject;
 class QString;
 
 namespace conelab::desktop {
 
-class ExplorerView;
-class MapsView;
-class Workspace;
+struct View;
 
 class ViewKeys : public QObject {
   Q_OBJECT
 
  public:
-  ViewKeys(Workspace& workspace, MapsView& maps, ExplorerView& explorer, QObject* parent);
-
-  struct Key {
-    QString text;
-    QKeySequence keys;
-    std::function<void()> run;
-  };
-  [[nodiscard]] QList<Key> keys();
+  ViewKeys(const std::vector<View>& views, QObject* parent);
 
  protected:
   bool eventFilter(QObject* object, QEvent* event) override;
 
  private:
-  void move_pair_by(int queries, int columns);
-  void step_head(int step);
-  void choose_next_reference();
-  void fit();
-  [[nodiscard]] bool is_under_pointer(const QWidget& view) const;
   [[nodiscard]] bool keeps(const QObject* focus, int key) const;
 
-  Workspace& workspace_;
-  MapsView& maps_;
-  ExplorerView& explorer_;
+  const std::vector<View>& views_;
 };
+
+/// Fits the view under the pointer, otherwise all views.
+void fit_under_pointer(const std::vector<View>& views);
 
 // Long tool tips break into several lines: Qt shows plain text in one line, however wide the screen
 // would have to be.

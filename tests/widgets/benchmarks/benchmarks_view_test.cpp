@@ -45,7 +45,7 @@ struct ShownBenchmarks {
     window.findChild<QDockWidget*>("dock-benchmarks")->raise();
     pump(100);
   }
-  BenchModel& model() { return window.benchmarks().model(); }
+  BenchModel& model() { return window.view<BenchmarksView>().model(); }
   template <class Widget>
   Widget& find(const char* name) {
     auto* found = window.findChild<Widget*>(name);
@@ -90,15 +90,15 @@ TEST(Benchmarks, ASweepIsSetUpRunAndReadOff) {
   EXPECT_FALSE(shown.find<QPushButton>("bench-run").isEnabled());
   ASSERT_TRUE(shown.finish()) << shown.model().message();
   pump(100);
-  BenchCanvas& canvas = shown.window.benchmarks().canvas();
+  BenchCanvas& canvas = shown.window.view<BenchmarksView>().canvas();
   ASSERT_EQ(canvas.picture().spots.size(), 8U);
   move_to(canvas, canvas.place_of(canvas.picture().spots[1]));
   const MeasuredCase& second = shown.model().data()->cases[1];
-  EXPECT_TRUE(shown.window.benchmarks().readout().contains(
+  EXPECT_TRUE(shown.window.view<BenchmarksView>().readout().contains(
       QString::fromStdString(fmt::format("n=256: {:.6g} µs", 1e6 * second.time))))
-      << shown.window.benchmarks().readout().toStdString();
+      << shown.window.view<BenchmarksView>().readout().toStdString();
   press_key(canvas, Qt::Key_Right);
-  EXPECT_TRUE(shown.window.benchmarks().readout().contains("n=512"));
+  EXPECT_TRUE(shown.window.view<BenchmarksView>().readout().contains("n=512"));
   shown.show_page(3);
   const auto* numbers = shown.find<QTableView>("bench-table").model();
   EXPECT_EQ(numbers->rowCount(), 8);
@@ -384,15 +384,15 @@ TEST(Benchmarks, TheLegendLeavesOperatorsOut) {
   auto& legend = shown.find<QListWidget>("bench-legend");
   ASSERT_EQ(legend.count(), 2);
   legend.item(1)->setCheckState(Qt::Unchecked);
-  EXPECT_EQ(shown.window.benchmarks().canvas().picture().spots.size(), 2U);
+  EXPECT_EQ(shown.window.view<BenchmarksView>().canvas().picture().spots.size(), 2U);
   shown.window.document().undo();
-  EXPECT_EQ(shown.window.benchmarks().canvas().picture().spots.size(), 4U);
+  EXPECT_EQ(shown.window.view<BenchmarksView>().canvas().picture().spots.size(), 4U);
 }
 
 TEST(Benchmarks, EveryControlHasAnAccessibleNameOrText) {
   REQUIRE_DISPLAY();
   ShownBenchmarks shown;
-  for (QWidget* each : shown.window.benchmarks().findChildren<QWidget*>()) {
+  for (QWidget* each : shown.window.view<BenchmarksView>().findChildren<QWidget*>()) {
     if (each->focusPolicy() == Qt::NoFocus || !each->isVisible()) continue;
     QAccessibleInterface* access = QAccessible::queryAccessibleInterface(each);
     if (access == nullptr || qobject_cast<QAbstractScrollArea*>(each->parentWidget())) continue;

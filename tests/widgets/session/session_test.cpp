@@ -130,6 +130,7 @@ struct Change {
   void change(const std::string&, std::array<double, 2>& point) const {
     point = {0.01 * pick(100) / 3, 0.01 * (1 + pick(99))};
   }
+  void change(const std::string&, QJsonObject& parts) const { parts["notes"] = pick(1 << 30); }
   void change(const std::string&, Call& call) const {
     Change inner{random, pick(7)};
     members(inner, call);

@@ -48,7 +48,7 @@ class StudiesTest : public testing::Test {
     };
     return made;
   }
-  StudyModel& model() { return window.studies().model(); }
+  StudyModel& model() { return window.view<StudiesView>().model(); }
   /// Writes a study and opens it as a file of any kind.
   void open_study(const std::string& text) {
     const QString file = folder.filePath("s.toml");

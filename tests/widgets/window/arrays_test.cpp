@@ -164,7 +164,7 @@ TEST(ArraysDialog, OfAComparedFileItsChoiceIsCompared) {
                        {"1.value", {3, 5, 4}}});
   opened.window.open({QString::fromStdString(shipped_trace()) + ":/german/layer3"});
   ASSERT_TRUE(wait_for([&] { return opened.window.workspace().head() != nullptr; }));
-  MapsModel& model = opened.window.maps().model();
+  MapsModel& model = opened.window.view<MapsView>().model();
   model.second().choose_file(named);
   QDialog* dialog = arrays_dialog(opened);
   ASSERT_NE(dialog, nullptr);
@@ -184,7 +184,7 @@ TEST(ArraysDialog, OfAComparedFileItsChoiceIsCompared) {
   EXPECT_EQ(session_from_json(json, "again").session, opened.window.document().session());
   EXPECT_EQ(opened.window.error_shown(), "");
   // The command of the figure names them.
-  const std::optional<FigureChoice> figure = opened.window.maps().figure();
+  const std::optional<FigureChoice> figure = opened.window.view<MapsView>().figure();
   ASSERT_TRUE(figure);
   EXPECT_EQ(figure->parameters.at("beside_arrays"), "query,key,value");
   QProcess program;
@@ -256,7 +256,7 @@ TEST(ArraysDialog, OfAnArchiveTheOtherLayersOpenToo) {
   ASSERT_NO_FATAL_FAILURE(open_with_proposed_arrays(opened, file));
   EXPECT_EQ(opened.window.workspace().groups(), (std::vector<std::string>{"/layer0", "/layer1"}));
   EXPECT_EQ(opened.window.document().session().trace.arrays, (ArrayNames{"query", "", ""}));
-  const auto figure = opened.window.maps().figure();
+  const auto figure = opened.window.view<MapsView>().figure();
   ASSERT_TRUE(figure);
   EXPECT_EQ(figure->parameters.at("arrays"), "query,query,query") << "none may be empty";
 }
@@ -283,7 +283,7 @@ TEST(ArraysDialog, NamesWithDotsOpenTheOtherLayersToo) {
       [&] { return opened.window.workspace().trace()->group == "/model.layers.10.attn"; }));
   EXPECT_EQ(opened.window.workspace().trace()->value.shape.feature, 3);
   opened.choose("maps-layout", "heads");
-  const auto& rows = opened.window.maps().heads().rows();
+  const auto& rows = opened.window.view<MapsView>().heads().rows();
   ASSERT_TRUE(wait_for([&] { return rows.size() == 3; }));
   EXPECT_EQ(rows[0]->title, "layers.0");
   EXPECT_EQ(rows[2]->title, "layers.10");
@@ -302,7 +302,7 @@ TEST(Archives, HaveLayersByNamesWithDots) {
   EXPECT_EQ(opened.window.error_shown(), "");
   // The other file waits in the list of what maps are compared with.
   opened.choose("maps-beside", "with minilm_trace.h5 …");
-  const auto& second = opened.window.maps().model().second();
+  const auto& second = opened.window.view<MapsView>().model().second();
   ASSERT_TRUE(wait_for([&] { return second.trace() != nullptr; }));
   EXPECT_EQ(second.trace()->file, shipped_trace());
   EXPECT_EQ(opened.window.document().session().maps.beside->file, shipped_trace());
@@ -321,8 +321,9 @@ TEST(MadeHeads, TheTitleSaysWhichOneIsShown) {
       if (heads != nullptr) call.parameters["heads"] = heads;
       s.maps.calls = {call};
     });
-    EXPECT_TRUE(wait_for([&] { return opened.window.maps().model().panels().size() == 1; }));
-    return opened.window.maps().model().panels().front()->title;
+    EXPECT_TRUE(
+        wait_for([&] { return opened.window.view<MapsView>().model().panels().size() == 1; }));
+    return opened.window.view<MapsView>().model().panels().front()->title;
   };
   EXPECT_EQ(title("4"), "multi-head, heads = 4, random P_key, P_query, P_value, head 0 of 4");
   EXPECT_EQ(title(nullptr), "multi-head, random P_key, P_query, P_value");
@@ -338,7 +339,7 @@ TEST(MadeHeads, AreMadeOfTheOpenHead) {
       s.trace.head = head;
       s.maps.calls = {call};
     });
-    const auto& panels = opened.window.maps().model().panels();
+    const auto& panels = opened.window.view<MapsView>().model().panels();
     EXPECT_TRUE(wait_for([&] {
       return opened.window.workspace().head()->head_index == head && panels.size() == 1 &&
              panels.front()->pyramid != nullptr;

@@ -58,7 +58,7 @@ TEST(CopiedCommand, DrawsTheTensorsThatTheTraceLacks) {
     s.trace.head = 5;
     s.maps.calls = {call};
   });
-  MapsModel& model = window.maps().model();
+  MapsModel& model = window.view<MapsView>().model();
   ASSERT_TRUE(wait_for([&] {
     return opened.is_at_rest() && model.panels().size() == 1 && model.panels()[0]->pyramid &&
            model.panels()[0]->pyramid->complete();
@@ -69,7 +69,7 @@ TEST(CopiedCommand, DrawsTheTensorsThatTheTraceLacks) {
     if (action->text() == "&Copy as command") action->trigger();
   }
   EXPECT_EQ(run_line(clipboard.text(), folder), "") << clipboard.text().toStdString();
-  emit window.maps().cell_commands_wanted({call}, "a note");
+  emit window.view<MapsView>().cell_commands_wanted({call}, "a note");
   ASSERT_EQ(run_line(clipboard.text(), folder), "") << clipboard.text().toStdString();
   const auto stored =
       load_stored_map(folder.toStdString() + "/multiplicative.h5", "/attention/weights", {});

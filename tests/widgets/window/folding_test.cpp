@@ -105,15 +105,15 @@ TEST(Folding, ButtonsKeepTheirPlacesWhenWorkBegins) {
   REQUIRE_DISPLAY();
   FoldingWindow opened;
   opened.choose_tab("Attention maps");
-  const QRect canvas = opened.window.maps().canvas().geometry();
+  const QRect canvas = opened.window.view<MapsView>().canvas().geometry();
   opened.window.document().edit("work", [](Session& s) { s.trace.head = 3; });
   pump(30);
-  EXPECT_EQ(opened.window.maps().canvas().geometry(), canvas);
-  opened.window.maps().model().cancel();
+  EXPECT_EQ(opened.window.view<MapsView>().canvas().geometry(), canvas);
+  opened.window.view<MapsView>().model().cancel();
   opened.window.document().edit("work", [](Session& s) { s.trace.head = 4; });
-  opened.window.maps().model().cancel();
+  opened.window.view<MapsView>().model().cancel();
   pump(50);
-  EXPECT_EQ(opened.window.maps().canvas().geometry(), canvas);
+  EXPECT_EQ(opened.window.view<MapsView>().canvas().geometry(), canvas);
 }
 
 TEST(Folding, ToolsTakeTwoLinesInSmallWindowsAndUnfold) {
@@ -159,7 +159,7 @@ TEST(Folding, ASmallWindowShowsMapsOf200PixelsSideBySide) {
     opened.window.document().edit("head", [&](Session& s) { s.trace.head = head; });
     ASSERT_TRUE(opened.is_at_rest());
     pump(150);
-    MapsCanvas& canvas = opened.window.maps().canvas();
+    MapsCanvas& canvas = opened.window.view<MapsView>().canvas();
     const auto& panels = canvas.places().panels;
     ASSERT_EQ(panels.size(), 3U);
     EXPECT_EQ(panels[0].cells.y, panels[1].cells.y) << "side by side";

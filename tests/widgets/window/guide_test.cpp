@@ -31,11 +31,11 @@ struct GuidedWindow {
     auto* button = window.findChild<QAbstractButton*>(QStringLiteral("example-%1").arg(example));
     click(*button, QRectF(button->rect()).center());
     EXPECT_TRUE(is_ready());
-    window.maps().canvas().grab();
+    window.view<MapsView>().canvas().grab();
   }
   [[nodiscard]] bool is_ready() {
     return wait_for([&] {
-      const auto& panels = window.maps().model().panels();
+      const auto& panels = window.view<MapsView>().model().panels();
       return !panels.empty() && window.workspace().jobs().running().empty() && panels[0]->pyramid &&
              panels[0]->pyramid->complete();
     });
@@ -47,17 +47,18 @@ struct GuidedWindow {
     return window.findChild<QLabel*>("guide-answer")->isVisible();
   }
   [[nodiscard]] double value(std::size_t panel, const Focus& pair) {
-    return window.maps().model().panels()[panel]->pyramid->source().exact(pair.query, pair.key);
+    return window.view<MapsView>().model().panels()[panel]->pyramid->source().exact(pair.query,
+                                                                                    pair.key);
   }
   [[nodiscard]] std::int64_t strongest_key(std::size_t panel, std::int64_t query) {
     std::int64_t best = 0;
-    for (std::int64_t key = 0; key < window.maps().model().columns(); ++key) {
+    for (std::int64_t key = 0; key < window.view<MapsView>().model().columns(); ++key) {
       if (value(panel, {query, key}) > value(panel, {query, best})) best = key;
     }
     return best;
   }
   void point(const Focus& pair, bool keep) {
-    MapsCanvas& canvas = window.maps().canvas();
+    MapsCanvas& canvas = window.view<MapsView>().canvas();
     const QPointF at = canvas.cell_centre(0, pair);
     keep ? click(canvas, at) : move_to(canvas, at);
     pump(30);
@@ -163,8 +164,8 @@ TEST(Guide, OfSharpnessFollowsTheParameter) {
   opened.point(pair, true);
   opened.choose("maps-reference", "− penumbral");
   EXPECT_EQ(opened.guide->done(), 2U);
-  QTest::keyPress(&opened.window.maps().canvas(), Qt::Key_R);
-  QTest::keyRelease(&opened.window.maps().canvas(), Qt::Key_R);
+  QTest::keyPress(&opened.window.view<MapsView>().canvas(), Qt::Key_R);
+  QTest::keyRelease(&opened.window.view<MapsView>().canvas(), Qt::Key_R);
   EXPECT_EQ(opened.guide->done(), 3U);
   auto* gamma = opened.window.findChild<QLineEdit*>("operator-2-gamma");
   gamma->setFocus();
@@ -187,7 +188,7 @@ TEST(Guide, OfTheAncestorSaysItsHeight) {
   EXPECT_TRUE(opened.is_ready());
   const double logit = opened.value(0, {2, 6});
   EXPECT_TRUE(opened.step(2).contains(said(-logit, 2).c_str())) << logit;
-  const QString told = opened.window.explorer().readout();
+  const QString told = opened.window.view<ExplorerView>().readout();
   EXPECT_TRUE(told.contains((", " + fmt::format("{:.9g}", -logit)).c_str())) << told.toStdString();
   opened.window.document().edit("numbers", [](Session& s) { s.cones.numbers = true; });
   EXPECT_EQ(opened.guide->done(), 3U);

@@ -103,10 +103,10 @@ TEST(Input, AMapThatTheTokensDoNotFitIsToldInTheReadout) {
   ASSERT_NE(map, nullptr);
   map->setFocus();
   map->setCurrentText("none");  // The heights of some tokens lie above the light.
-  const QString readout = opened.window.maps().readout();
+  const QString readout = opened.window.view<MapsView>().readout();
   EXPECT_TRUE(readout.contains("lies outside the model under map none")) << readout.toStdString();
   opened.window.document().undo();
-  EXPECT_FALSE(opened.window.maps().readout().contains("lies outside"));
+  EXPECT_FALSE(opened.window.view<MapsView>().readout().contains("lies outside"));
 }
 
 TEST(Input, TheWheelChangesOnlyWhatHasTheFocus) {
@@ -307,7 +307,7 @@ TEST(Input, ASessionOpensUnderAnyName) {
   session.theme = "dark";
   save_session({session, {}}, file);
   const FoundFile found = identify_file(file);
-  ASSERT_EQ(found.kind, FileKind::session);
+  ASSERT_EQ(found.kind, "session");
   EXPECT_EQ(found.session->session, session);
 }
 

@@ -57,7 +57,7 @@ struct OpenedWindow {
     EXPECT_TRUE(wait_for([&] { return maps_ready(); }));
     pump(60);
   }
-  [[nodiscard]] MapsModel& model() { return window.maps().model(); }
+  [[nodiscard]] MapsModel& model() { return window.view<MapsView>().model(); }
   [[nodiscard]] bool maps_ready() {
     const auto& panels = model().panels();
     return !panels.empty() && std::all_of(panels.begin(), panels.end(), [](const auto& p) {
@@ -78,14 +78,14 @@ TEST(Window, PointingAtACellShowsItsExactValues) {
   OpenedWindow opened;
   opened.window.findChild<QDockWidget*>("dock-maps")->raise();
   pump(100);
-  MapsCanvas& canvas = opened.window.maps().canvas();
+  MapsCanvas& canvas = opened.window.view<MapsView>().canvas();
   const Focus cell{3, 8};
   move_to(canvas, canvas.cell_centre(1, cell));
   EXPECT_EQ(opened.window.document().focused(), cell);
   const double value = opened.model().panels()[1]->pyramid->source().exact(3, 8);
-  EXPECT_TRUE(opened.window.maps().readout().contains(
+  EXPECT_TRUE(opened.window.view<MapsView>().readout().contains(
       QString::fromStdString(fmt::format("penumbral: {:.12g}", value))))
-      << opened.window.maps().readout().toStdString();
+      << opened.window.view<MapsView>().readout().toStdString();
   click(canvas, canvas.cell_centre(2, {5, 6}));
   EXPECT_EQ(opened.window.document().session().locked, (Focus{5, 6}));
   press_key(canvas, Qt::Key_Right);
@@ -95,7 +95,7 @@ TEST(Window, PointingAtACellShowsItsExactValues) {
 TEST(Window, WheelAndDragMoveTheCamera) {
   REQUIRE_DISPLAY();
   OpenedWindow opened;
-  MapsCanvas& canvas = opened.window.maps().canvas();
+  MapsCanvas& canvas = opened.window.view<MapsView>().canvas();
   opened.window.findChild<QDockWidget*>("dock-maps")->raise();
   pump(100);
   move_to(canvas, canvas.cell_centre(0, {10, 10}));  // Its readout may take some room.
@@ -369,7 +369,7 @@ TEST(Window, OneViewTakesTheWindowAndGivesItBack) {
   auto* maps = opened.window.findChild<QDockWidget*>("dock-maps");
   auto* explorer = opened.window.findChild<QDockWidget*>("dock-explorer");
   maps->raise();
-  opened.window.maps().canvas().setFocus();
+  opened.window.view<MapsView>().canvas().setFocus();
   pump(60);
   const int before = maps->width();
   opened.action("Only the view in front")->trigger();
@@ -466,12 +466,12 @@ TEST(Window, ADeviceThatIsGoneIsToldInItsPanels) {
   ASSERT_TRUE(wait_for([&] { return window.workspace().head() != nullptr; }));
   window.document().edit("device", [](Session& s) { s.trace.device = "cuda"; });
   const auto told = [&] {
-    const auto& panels = window.maps().model().panels();
+    const auto& panels = window.view<MapsView>().model().panels();
     return !panels.empty() && panels[0]->error.find("gone") != std::string::npos;
   };
   EXPECT_TRUE(wait_for(told));
   window.document().undo();
-  EXPECT_TRUE(wait_for([&] { return window.maps().model().panels()[0]->error.empty(); }));
+  EXPECT_TRUE(wait_for([&] { return window.view<MapsView>().model().panels()[0]->error.empty(); }));
 }
 
 TEST(Window, AnExampleOpensAndItsCommandIsCopied) {

@@ -132,7 +132,7 @@ TEST(OpenFiles, TwoBenchmarksAreCompared) {
   REQUIRE_DISPLAY();
   Window opened;
   opened.drop({"old.h5", "new.h5"});
-  BenchModel& model = opened.window.benchmarks().model();
+  BenchModel& model = opened.window.view<BenchmarksView>().model();
   ASSERT_TRUE(wait_for([&] { return model.comparison().has_value(); }));
   EXPECT_EQ(opened.session().bench.compared, Written::files()["old.h5"].toStdString());
   EXPECT_EQ(opened.session().bench.shown, Written::files()["new.h5"].toStdString());
@@ -145,14 +145,15 @@ TEST(OpenFiles, OfTwoKindsTheOneBehindIsNamed) {
   Window opened;
   opened.drop({QString::fromStdString(shipped_trace()), "old.h5", "new.h5"});
   EXPECT_TRUE(opened.trace_is("/german/layer0"));
-  EXPECT_TRUE(
-      wait_for([&] { return opened.window.benchmarks().model().comparison().has_value(); }));
+  EXPECT_TRUE(wait_for(
+      [&] { return opened.window.view<BenchmarksView>().model().comparison().has_value(); }));
   EXPECT_TRUE(opened.in_front("dock-maps"));
   EXPECT_EQ(opened.window.notice_shown(),
             "Open: minilm_trace.h5 in Attention maps, old.h5 and new.h5 in Benchmarks.");
   Window alone;
   alone.drop({"old.h5", "new.h5"});
-  ASSERT_TRUE(wait_for([&] { return alone.window.benchmarks().model().comparison().has_value(); }));
+  ASSERT_TRUE(wait_for(
+      [&] { return alone.window.view<BenchmarksView>().model().comparison().has_value(); }));
   EXPECT_EQ(alone.window.notice_shown(), "") << "what is in front needs no words";
 }
 
@@ -161,14 +162,15 @@ TEST(OpenFiles, ABenchmarkFillsTheFormWithItsSweep) {
   Window opened;
   const BenchChoice before = opened.session().bench;
   opened.drop({"new.h5"});
-  ASSERT_TRUE(wait_for([&] { return opened.window.benchmarks().model().data() != nullptr; }));
+  ASSERT_TRUE(
+      wait_for([&] { return opened.window.view<BenchmarksView>().model().data() != nullptr; }));
   const BenchChoice& form = opened.session().bench;
   EXPECT_EQ(form.names("operator"), (std::vector<std::string>{"laplacian", "dot"}));
   EXPECT_EQ(form.names("pass"), std::vector<std::string>{"backward"});
   EXPECT_EQ(form.numbers("seq_len"), "16,32");
   EXPECT_EQ(form.rounds, "6");
   EXPECT_FALSE(form.cold);
-  EXPECT_TRUE(opened.window.benchmarks().model().check().sound());
+  EXPECT_TRUE(opened.window.view<BenchmarksView>().model().check().sound());
   opened.window.document().undo();
   EXPECT_TRUE(opened.session().bench == before) << "opening is one step";
 }
@@ -181,7 +183,8 @@ TEST(OpenFiles, OfDifferentKindsEachOpensAndTheFirstIsSeen) {
   EXPECT_TRUE(opened.trace_is("/german/layer0"));
   EXPECT_TRUE(opened.figure_is("tree", {"tree.h5"}));
   EXPECT_EQ(opened.session().maps.scale, "rank");
-  EXPECT_TRUE(wait_for([&] { return opened.window.benchmarks().model().data() != nullptr; }));
+  EXPECT_TRUE(
+      wait_for([&] { return opened.window.view<BenchmarksView>().model().data() != nullptr; }));
   EXPECT_TRUE(opened.in_front("dock-figures"));
   const QString told = opened.window.notice_shown();
   for (const char* part : {"Open: minilm_trace.h5 in Attention maps, old.h5 in Benchmarks.",
@@ -288,7 +291,8 @@ TEST(OpenFiles, TheWindowStillFitsASmallScreen) {
   Window opened;
   opened.drop({"tree.h5", "old.h5", QString::fromStdString(shipped_trace()) + ":/german/layer3"});
   ASSERT_TRUE(opened.trace_is("/german/layer3"));
-  ASSERT_TRUE(wait_for([&] { return opened.window.benchmarks().model().data() != nullptr; }));
+  ASSERT_TRUE(
+      wait_for([&] { return opened.window.view<BenchmarksView>().model().data() != nullptr; }));
   const auto* size = opened.window.findChild<QLabel*>("figure-size");
   ASSERT_TRUE(wait_for([&] { return size->text().contains("mm"); }));
   opened.window.document().edit("look", [](Session& s) {
@@ -313,7 +317,8 @@ TEST(OpenFiles, FilesOpenedSoonAfterOthersDoNotReplaceThem) {
   opened.drop({QString::fromStdString(shipped_trace())});
   EXPECT_TRUE(wait_for([&] { return opened.window.workspace().trace() != nullptr; }));
   EXPECT_TRUE(opened.figure_is("tree", {"tree.h5"}));
-  EXPECT_TRUE(wait_for([&] { return opened.window.benchmarks().model().data() != nullptr; }));
+  EXPECT_TRUE(
+      wait_for([&] { return opened.window.view<BenchmarksView>().model().data() != nullptr; }));
 }
 
 TEST(OpenFiles, ANewSessionShowsTheContentOfNoFile) {

@@ -25,12 +25,14 @@ struct ResultWindow {
   [[nodiscard]] bool shows(const std::string& group) {
     return wait_for([&] {
       const auto& trace = window.workspace().trace();
-      const auto& panels = window.maps().model().panels();
+      const auto& panels = window.view<MapsView>().model().panels();
       return trace && trace->group == group && panels.size() == 1 && panels[0]->pyramid &&
              panels[0]->pyramid->complete() && window.workspace().jobs().running().empty();
     });
   }
-  [[nodiscard]] const MapPanel& panel() { return *window.maps().model().panels().front(); }
+  [[nodiscard]] const MapPanel& panel() {
+    return *window.view<MapsView>().model().panels().front();
+  }
   template <class Widget>
   [[nodiscard]] Widget* named(const char* name) {
     auto* found = window.findChild<Widget*>(QString::fromUtf8(name));
@@ -39,11 +41,11 @@ struct ResultWindow {
   }
   /// Points at a cell of the only map and returns the readout.
   QString point_at_cell(const Focus& cell) {
-    MapsCanvas& canvas = window.maps().canvas();
+    MapsCanvas& canvas = window.view<MapsView>().canvas();
     canvas.grab();  // It is laid out when it is painted.
     move_to(canvas, canvas.cell_centre(0, cell));
     pump(60);
-    return window.maps().readout();
+    return window.view<MapsView>().readout();
   }
   void choose(const char* box, const QString& text) {
     auto* choice = named<QComboBox>(box);

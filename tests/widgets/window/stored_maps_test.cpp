@@ -110,9 +110,9 @@ TEST(StoredMaps, EachArrayIsChosenLikeALayer) {
                    stored_number(file, "attention/gradients", "k", 0, 3, 31));
   const QString told = opened.point_at_cell({3, 31});
   EXPECT_TRUE(told.contains("key 3 “mein”, feature 31")) << told.toStdString();
-  const figure::Limits limits = opened.window.maps().model().limits(panel);
+  const figure::Limits limits = opened.window.view<MapsView>().model().limits(panel);
   EXPECT_DOUBLE_EQ(limits.low, -limits.high) << "colours diverge from zero";
-  EXPECT_TRUE(opened.window.maps().model().colour_choice(panel).diverging);
+  EXPECT_TRUE(opened.window.view<MapsView>().model().colour_choice(panel).diverging);
   EXPECT_EQ(opened.window.error_shown(), "");
 }
 
@@ -123,7 +123,7 @@ TEST(StoredMaps, AllArraysStandSideBySide) {
   opened.window.open({file});
   ASSERT_TRUE(opened.shows("/attention/weights"));
   opened.choose("maps-beside", "with all arrays");
-  MapsModel& model = opened.window.maps().model();
+  MapsModel& model = opened.window.view<MapsView>().model();
   ASSERT_TRUE(wait_for([&] {
     return model.panels().size() == 6 &&
            std::all_of(model.panels().begin(), model.panels().end(),
@@ -164,7 +164,7 @@ struct BesideResult : ResultWindow {
     window.document().edit("dot", [](Session& s) { s.maps.calls = {plain_call("dot")}; });
     model().second().choose_file(Written::files()[result]);
   }
-  [[nodiscard]] MapsModel& model() { return window.maps().model(); }
+  [[nodiscard]] MapsModel& model() { return window.view<MapsView>().model(); }
   [[nodiscard]] bool complete(std::size_t count) {
     const bool all = wait_for([&] {
       const auto& panels = model().panels();
@@ -236,7 +236,8 @@ TEST(StoredMaps, AllArraysEndWithTheirFile) {
   opened.window.open({Written::files()["all.h5"]});
   ASSERT_TRUE(opened.shows("/attention/weights"));
   opened.choose("maps-beside", "with all arrays");
-  ASSERT_TRUE(wait_for([&] { return opened.window.maps().model().panels().size() == 6; }));
+  ASSERT_TRUE(
+      wait_for([&] { return opened.window.view<MapsView>().model().panels().size() == 6; }));
   opened.window.open({QString::fromStdString(shipped_trace()) + ":/german/layer3"});
   ASSERT_TRUE(
       wait_for([&] { return opened.window.document().session().trace.group == "/german/layer3"; }));
@@ -245,7 +246,8 @@ TEST(StoredMaps, AllArraysEndWithTheirFile) {
             "All arrays of all.h5 stand side by side only while it is open itself: nothing is "
             "compared now.");
   opened.window.document().undo();
-  EXPECT_TRUE(wait_for([&] { return opened.window.maps().model().panels().size() == 6; }));
+  EXPECT_TRUE(
+      wait_for([&] { return opened.window.view<MapsView>().model().panels().size() == 6; }));
 }
 
 TEST(StoredMaps, OtherLayoutsShowThemToo) {
@@ -260,7 +262,7 @@ TEST(StoredMaps, OtherLayoutsShowThemToo) {
   }
   opened.choose("maps-layout", "arcs");
   ASSERT_TRUE(opened.shows("/attention/weights"));
-  const auto& arcs = opened.window.maps().relations().panels().front()->arcs;
+  const auto& arcs = opened.window.view<MapsView>().relations().panels().front()->arcs;
   ASSERT_FALSE(arcs.empty());
   const QString file = Written::files()["all.h5"];
   EXPECT_DOUBLE_EQ(arcs.front().weight, stored_number(file, "attention/weights", "weight", 0,

@@ -37,7 +37,8 @@ class Full {
     window_.open({QString::fromStdString(shipped_trace()) + ":/german/layer3",
                   Written::files()["tree.h5"], Written::files()["new.h5"]});
     EXPECT_TRUE(wait_for([this] { return window_.workspace().head() != nullptr; }));
-    EXPECT_TRUE(wait_for([this] { return window_.benchmarks().model().data() != nullptr; }));
+    EXPECT_TRUE(
+        wait_for([this] { return window_.view<BenchmarksView>().model().data() != nullptr; }));
     window_.document().edit("look", [](Session& s) {
       s.locked = Focus{3, 8};
       s.trace.head = 5;

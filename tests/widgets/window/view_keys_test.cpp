@@ -41,7 +41,7 @@ TEST(ViewKeys, MovePairsHeadsAndLayersWhateverHasTheFocus) {
   type_key(opened.window, Qt::Key_BracketLeft);
   EXPECT_EQ(opened.session().trace.head, 1);
   EXPECT_EQ(opened.session().maps.join, "one") << "one head is shown, not the mean of all";
-  opened.window.maps().canvas().setFocus();
+  opened.window.view<MapsView>().canvas().setFocus();
   type_key(opened.window, Qt::Key_Down);
   type_key(opened.window, Qt::Key_Right);
   type_key(opened.window, Qt::Key_Right);
@@ -66,21 +66,21 @@ TEST(ViewKeys, TheReferenceIsShownWhileRIsHeldAndChosenByShiftR) {
   type_key(opened.window, Qt::Key_R, Qt::ShiftModifier);
   EXPECT_EQ(opened.session().maps.reference, 1);
   QTest::keyPress(tree, Qt::Key_R);
-  EXPECT_TRUE(opened.window.maps().model().flipped());
+  EXPECT_TRUE(opened.window.view<MapsView>().model().flipped());
   QTest::keyRelease(tree, Qt::Key_R);
-  EXPECT_FALSE(opened.window.maps().model().flipped());
+  EXPECT_FALSE(opened.window.view<MapsView>().model().flipped());
 }
 
 TEST(ViewKeys, FitTheViewUnderThePointer) {
   REQUIRE_DISPLAY();
   KeyWindow opened;
-  MapsCanvas& canvas = opened.window.maps().canvas();
+  MapsCanvas& canvas = opened.window.view<MapsView>().canvas();
   turn_wheel(canvas, canvas.cell_centre(0, {3, 3}), 3);
-  EXPECT_FALSE(opened.window.maps().model().camera_fits);
+  EXPECT_FALSE(opened.window.view<MapsView>().model().camera_fits);
   opened.window.findChild<QTreeWidget*>("data-tree")->setFocus();
   point_into(canvas);
   type_key(opened.window, Qt::Key_F);
-  EXPECT_TRUE(opened.window.maps().model().camera_fits);
+  EXPECT_TRUE(opened.window.view<MapsView>().model().camera_fits);
 }
 
 TEST(ViewKeys, EscapeRemovesPairAndRegionWhateverHasTheFocus) {
@@ -105,8 +105,8 @@ TEST(ViewKeys, EscapeRemovesPairAndRegionWhateverHasTheFocus) {
 TEST(ViewKeys, TheZoomOfTheMapsIsUndoneAndComesBackWithTheSession) {
   REQUIRE_DISPLAY();
   KeyWindow opened;
-  MapsCanvas& canvas = opened.window.maps().canvas();
-  const MapsModel& model = opened.window.maps().model();
+  MapsCanvas& canvas = opened.window.view<MapsView>().canvas();
+  const MapsModel& model = opened.window.view<MapsView>().model();
   const double fitted = model.camera.scale;
   turn_wheel(canvas, canvas.cell_centre(0, {3, 3}), 1);
   turn_wheel(canvas, canvas.cell_centre(0, {3, 3}), 2);
@@ -126,10 +126,10 @@ TEST(ViewKeys, TheZoomOfTheMapsIsUndoneAndComesBackWithTheSession) {
   show_active(again);
   ASSERT_TRUE(wait_for([&] { return again.workspace().head() != nullptr; }));
   pump(100);
-  EXPECT_EQ(again.maps().model().camera, zoomed);
+  EXPECT_EQ(again.view<MapsView>().model().camera, zoomed);
   // Of a text of another length, the maps are seen completely.
   again.document().edit("english", [](Session& s) { s.trace.group = "/taxonomy/layer0"; });
-  EXPECT_TRUE(wait_for([&] { return again.maps().model().camera_fits; }));
+  EXPECT_TRUE(wait_for([&] { return again.view<MapsView>().model().camera_fits; }));
 }
 
 TEST(ViewKeys, FieldsAndListsKeepTheirKeys) {
@@ -150,7 +150,7 @@ TEST(ViewKeys, FieldsAndListsKeepTheirKeys) {
   QTest::keyClick(tree, Qt::Key_Down);
   EXPECT_NE(tree->currentItem(), tree->topLevelItem(0));
   EXPECT_FALSE(opened.session().locked.has_value());
-  point_into(opened.window.maps().canvas());  // Over the maps, the arrows are theirs.
+  point_into(opened.window.view<MapsView>().canvas());  // Over the maps, the arrows are theirs.
   QTest::keyClick(tree, Qt::Key_Down);
   EXPECT_TRUE(opened.session().locked.has_value());
 }
@@ -170,8 +170,8 @@ TEST(ViewKeys, PagesChangeTheLayerAndNotAChoiceThatHasTheFocus) {
 TEST(ViewKeys, StandInTheListOfShortcuts) {
   REQUIRE_DISPLAY();
   KeyWindow opened;
-  opened.window.maps().canvas().setFocus();
-  QTest::keyClick(&opened.window.maps().canvas(), Qt::Key_Question);
+  opened.window.view<MapsView>().canvas().setFocus();
+  QTest::keyClick(&opened.window.view<MapsView>().canvas(), Qt::Key_Question);
   QDialog* sheet = nullptr;
   ASSERT_TRUE(wait_for(
       [&] { return (sheet = opened.window.findChild<QDialog*>("shortcut-sheet")) != nullptr; }));
@@ -184,8 +184,8 @@ TEST(ViewKeys, StandInTheListOfShortcuts) {
 
 /// Opens the palette by its keys and types. Returns null, after a failure, if it does not open.
 QDialog* type_in_palette(KeyWindow& opened, const QString& typed) {
-  opened.window.maps().canvas().setFocus();
-  QTest::keyClick(&opened.window.maps().canvas(), Qt::Key_P,
+  opened.window.view<MapsView>().canvas().setFocus();
+  QTest::keyClick(&opened.window.view<MapsView>().canvas(), Qt::Key_P,
                   Qt::ControlModifier | Qt::ShiftModifier);
   QDialog* palette = nullptr;
   EXPECT_TRUE(wait_for(
@@ -258,7 +258,7 @@ TEST(ViewKeys, ThePaletteFindsWhatTheNoticeOffers) {
   REQUIRE_DISPLAY();
   KeyWindow opened;  // Penumbral is flat on this head.
   ASSERT_TRUE(wait_for([&] {
-    const auto offers = opened.window.maps().findChildren<QPushButton*>();
+    const auto offers = opened.window.view<MapsView>().findChildren<QPushButton*>();
     return std::any_of(offers.begin(), offers.end(), [](auto* b) { return b->isVisible(); });
   }));
   run_from_palette(opened, "match entropy of dot");
@@ -298,7 +298,7 @@ TEST(ViewKeys, TheCardOfAnAddedOperatorIsInView) {
   KeyWindow opened;
   auto* panel = opened.window.findChild<OperatorsPanel*>();
   for (int i = 0; i < 2; ++i) {
-    QTest::keyClick(&opened.window.maps().canvas(), Qt::Key_A,
+    QTest::keyClick(&opened.window.view<MapsView>().canvas(), Qt::Key_A,
                     Qt::ControlModifier | Qt::ShiftModifier);
     pump(100);
     const auto cards = panel->findChildren<OperatorCard*>();

@@ -107,7 +107,7 @@ const std::vector<Work>& all_work() {
            s.bench.rounds = "400";
          });
          w.findChild<QDockWidget*>("dock-benchmarks")->raise();
-         w.benchmarks().model().run();
+         w.view<BenchmarksView>().model().run();
        }},
   };
   return all;
@@ -193,7 +193,7 @@ TEST_P(EachWork, EndsCleanlyWithTheWindow) {
     ASSERT_TRUE(wait_for([&] { return opened.under_way(work().title); }));
     closing.start();
     // A sweep is not stopped before its user was told.
-    const bool sweeps = opened.window->benchmarks().model().running();
+    const bool sweeps = opened.window->view<BenchmarksView>().model().running();
     EXPECT_EQ(opened.window->close(), !sweeps);
     EXPECT_EQ(opened.window->isVisible(), sweeps);
     EXPECT_TRUE(opened.window->close());
@@ -251,9 +251,9 @@ TEST(Window, ALargeTraceLeavesItFree) {
        }},
       {"the exact values",
        [&] {
-         wait_for([&] { return !opened.window->maps().readout().contains("computing"); });
-         EXPECT_TRUE(opened.window->maps().readout().contains("penumbral: "))
-             << opened.window->maps().readout().toStdString();
+         wait_for([&] { return !opened.window->view<MapsView>().readout().contains("computing"); });
+         EXPECT_TRUE(opened.window->view<MapsView>().readout().contains("penumbral: "))
+             << opened.window->view<MapsView>().readout().toStdString();
        }},
       {"the table", [&] { show_layout(*opened.window, "table"), pump(300); }},
       {"the maps again", [&] { show_layout(*opened.window, "maps"), pump(300); }},
@@ -270,7 +270,7 @@ TEST(Window, ALargeTraceLeavesItFree) {
          pump(500);
        }},
   };
-  const auto& panels = opened.window->maps().model().panels();
+  const auto& panels = opened.window->view<MapsView>().model().panels();
   ASSERT_TRUE(wait_for([&] { return panels.front()->pyramid->complete(); }, 60000 * slowness));
   for (const auto& [name, act] : acts) {
     Gaps gaps;
