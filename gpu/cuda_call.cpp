@@ -80,6 +80,7 @@ class CudaCall : public DeviceCall {
     download(gradient_.sums, sums.sums);
     download(gradient_.class_slope, sums.class_slope);
     download(gradient_.class_weight, sums.class_weight);
+    if (fast_gradient_.offset_sums != nullptr) sums.by_offset = download_offsets();
     return finish_backward(plan_, input_, operands_, saved, sums, execution_);
   }
 
@@ -122,6 +123,7 @@ class CudaCall : public DeviceCall {
   bool fast_ = false;
   hopper::FastProblem fast_problem_;
   hopper::FastGradient fast_gradient_;
+  std::vector<double> offset_scale_;
   DeviceBytes flush_;
 
   [[nodiscard]] int index() const {
@@ -137,25 +139,50 @@ class CudaCall : public DeviceCall {
     const int width = hopper::fast_width(index(), call);
     if (major != 9 || width == 0 || !hopper::fast_constants(index(), call)) return;
     const auto packed = hopper::pack_operands(call, width, plan_.similarity->values);
-    fast_problem_ = {problem_, arena_.upload(packed.query), arena_.upload(packed.key),
-                     arena_.upload(packed.value), arena_.upload(packed.facts)};
+    fast_problem_ = {problem_,
+                     arena_.upload(packed.query),
+                     arena_.upload(packed.key),
+                     arena_.upload(packed.value),
+                     arena_.upload(packed.facts),
+                     arena_.upload(hopper::pack_bias(index(), call))};
+    sum_by_offset(operands_);
     fast_ = true;
   }
 
-  /// Only the queries' facts change with the forward pass: the others are uploaded once.
+  /// Only the queries' facts and the scale of sums by offset change with the forward pass: the
+  /// others are uploaded once.
   void prepare_fast_gradient(const UpstreamArrays<float>& upstream) {
     const auto host = [](const auto& array) { return array.empty() ? nullptr : array.data(); };
     const Problem<float> call = operands_.view(host);
     const auto packed = hopper::pack_gradient_operands(
         call, upstream.view(host), hopper::fast_width(index(), call), plan_.similarity->values);
-    if (has_gradient_) return arena_.renew(fast_gradient_.query_facts, packed.query_facts);
+    offset_scale_ = packed.offset_scale;
+    if (has_gradient_) {
+      arena_.renew(fast_gradient_.query_facts, packed.query_facts);
+      return arena_.renew(fast_gradient_.offset_scale, offset_scale_);
+    }
     fast_gradient_ = {problem_,
                       arena_.upload(packed.query),
                       arena_.upload(packed.key),
                       arena_.upload(packed.value),
                       arena_.upload(packed.output_grad),
                       arena_.upload(packed.query_facts),
-                      arena_.upload(packed.key_facts)};
+                      arena_.upload(packed.key_facts),
+                      fast_problem_.bias,
+                      arena_.reserve<long long>(packed.offset_scale.size() * offset_entries()),
+                      arena_.reserve<double>(offset_scale_.size())};
+    arena_.renew(fast_gradient_.offset_scale, offset_scale_);
+  }
+  [[nodiscard]] std::size_t offset_entries() const {
+    return static_cast<std::size_t>(
+        hopper::offset_entries(problem_.query.count, problem_.key.count));
+  }
+  [[nodiscard]] std::vector<double> download_offsets() {
+    std::vector<long long> sums(offset_scale_.size() * offset_entries());
+    download(fast_gradient_.offset_sums, sums);
+    download(fast_gradient_.offset_scale, offset_scale_);
+    const auto host = [](const auto& array) { return array.empty() ? nullptr : array.data(); };
+    return hopper::sums_by_offset(operands_.view(host), sums, offset_scale_);
   }
 
   /// The output's gradient is the input's own and does not change.

@@ -524,6 +524,7 @@ Backward<N> finish_backward(const Plan& plan, const AttentionInput<N>& input,
   for (std::int64_t g = 0; g < p.groups; ++g) {
     ParameterSums& total = parameters[size_of(g)];
     const HeadBias<N>& bias = operands.heads[size_of(g)].bias();
+    if (!sums.by_offset.empty()) bias.collect(sums.by_offset.data() + g * p.bias_size, total.bias);
     const std::vector<BiasNumber> numbers = bias_numbers(plan, bias);
     for (std::int64_t i = 0; i < static_cast<std::int64_t>(blocks) * count; ++i) {
       const auto k = static_cast<int>(i % count);

@@ -74,6 +74,14 @@ struct Operands {
   }
 };
 
+/// Says that the backward kernels sum dL/dlogit by offset, so that nothing else is summed for the
+/// bias.
+template <class N>
+void sum_by_offset(Operands<N>& operands) {
+  operands.shape.bias_slopes = 0;
+  operands.shape.sums_slopes = false;
+}
+
 /// Maps every token of `input` and rounds its base coordinates and values to `storage`. Squared
 /// norms are those of the rounded numbers. Throws as `Head::place` does, for tokens outside the
 /// domain.
@@ -122,6 +130,9 @@ struct GradientSums {
   std::vector<N> query_base, query_potential, key_base, key_potential, value;
   std::vector<double> sums;
   std::vector<N> column_delta, class_slope, class_weight;
+  /// [group × bias_size] dL/dlogit by entry of Problem::bias, if kernels have summed it, in place
+  /// of the sums of the bias's parameters.
+  std::vector<double> by_offset;
   /// Allocates the arrays for the extents of `p` and a similarity with this number of constants.
   GradientSums(const Problem<N>& p, int constants);
   template <class Place>

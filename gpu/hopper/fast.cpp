@@ -7,18 +7,31 @@
 namespace conelab::gpu::hopper {
 namespace {
 
-template <class S, class F>
+template <class S, Law law, class F>
 void choose_width(const Problem<float>& call, const F& launch) {
   const int widest = call.base_size < call.width ? call.width : call.base_size;
-  widest <= 64 ? launch(FastKernels<S, 64>{}) : launch(FastKernels<S, 128>{});
+  widest <= 64 ? launch(FastKernels<S, 64, law>{}) : launch(FastKernels<S, 128, law>{});
 }
 
-/// Calls launch(FastKernels) for the similarity and width of the call, if there are such kernels.
+template <class S, class F>
+void choose_law(const Problem<float>& call, const F& launch) {
+  switch (fast_law(call)) {
+    case Law::softmax:
+      return choose_width<S, Law::softmax>(call, launch);
+    case Law::biased:
+      return choose_width<S, Law::biased>(call, launch);
+    case Law::sigmoid:
+      return choose_width<S, Law::sigmoid>(call, launch);
+  }
+}
+
+/// Calls launch(FastKernels) for the similarity, width and law of the call, if there are such
+/// kernels.
 template <class F>
 void with_kernels(int index, const Problem<float>& call, const F& launch) {
   visit_similarity(index, [&](auto tag) {
     using S = typename decltype(tag)::type;
-    if constexpr (is_fast<S>) choose_width<S>(call, launch);
+    if constexpr (is_fast<S>) choose_law<S>(call, launch);
   });
 }
 

@@ -1,5 +1,5 @@
-// Launchers of the fast kernels without CUDA types. Each combination of similarity and width is
-// compiled as a separate source.
+// Launchers of the fast kernels without CUDA types. Each combination of similarity, width and law
+// is compiled as a separate source.
 #pragma once
 
 #include "gpu/hopper/fast.h"
@@ -8,7 +8,7 @@ namespace conelab::gpu::hopper {
 
 /// The launchers of similarity S for base and values padded to `width` numbers, 64 or 128. `stream`
 /// is a cudaStream_t; cudaGetLastError reports errors.
-template <class S, int width>
+template <class S, int width, Law law>
 struct FastKernels {
   /// Returns false, without a launch, if there is no such variant of the kernel.
   [[nodiscard]] static bool forward(int variant, const FastProblem& p,

@@ -92,11 +92,11 @@ class ForwardThread : public RingThread<Block> {
   Tail tail_;
 };
 
-template <class S, class Type, int width, int consumers, int stages, bool turns>
+template <class S, class Type, int width, int consumers, int stages, bool turns, Law law>
 __global__ __launch_bounds__(group_threads*(consumers + 1), 1) void fast_forward(
     const __grid_constant__ FastProblem p, const __grid_constant__ ForwardResult<float> result) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-  using Block = ForwardBlock<S, Type, width, consumers, stages, turns>;
+  using Block = ForwardBlock<S, Type, width, consumers, stages, turns, law>;
   extern __shared__ unsigned char raw[];
   ForwardThread<Block> thread(raw + (1024 - shared_address(raw) % 1024) % 1024);
   init_barriers(thread.barriers(), consumers);
@@ -115,16 +115,16 @@ __global__ __launch_bounds__(group_threads*(consumers + 1), 1) void fast_forward
 }
 
 /// Launches the kernel. Returns false if the variant needs more shared memory than a block has.
-template <class S, class Type, int width, int consumers, int stages, bool turns>
+template <class S, class Type, int width, int consumers, int stages, bool turns, Law law>
 bool launch(const FastProblem& p, const ForwardResult<float>& result, void* stream) {
-  constexpr Budget budget{consumers, width, S::values, stages};
+  constexpr Budget budget{consumers, width, S::values, stages, law};
   if constexpr (budget.total() <= shared_limit) {
-    const auto kernel = &fast_forward<S, Type, width, consumers, stages, turns>;
+    const auto kernel = &fast_forward<S, Type, width, consumers, stages, turns, law>;
     if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, budget.total()) !=
         cudaSuccess) {
       return true;  // cudaGetLastError reports the error.
     }
-    const int blocks = ForwardBlock<S, Type, width, consumers, stages, turns>::blocks(p.call);
+    const int blocks = ForwardBlock<S, Type, width, consumers, stages, turns, law>::blocks(p.call);
     kernel<<<static_cast<unsigned>(blocks), group_threads*(consumers + 1), budget.total(),
              static_cast<cudaStream_t>(stream)>>>(p, result);
     return true;

@@ -29,15 +29,17 @@
 
 namespace conelab::gpu::hopper {
 
-template <class Similarity, class Type, int width, int consumers_, int stages_, bool turns>
+template <class Similarity, class Type, int width, int consumers_, int stages_, bool turns,
+          Law law = Law::softmax>
 struct ForwardBlock {
   using S = Similarity;
-  using Tail = ForwardTail<S, Type, width>;
+  using Tail = ForwardTail<S, Type, width, law>;
   static constexpr int consumers = consumers_;
   static constexpr int stages = stages_;
-  static constexpr Budget budget{consumers, width, S::values, stages};
+  static constexpr Budget budget{consumers, width, S::values, stages, law};
   static constexpr int query_tile_bytes = tile_bytes(group_rows, width);
   static_assert(!turns || consumers == 2);
+  static_assert(law == Law::softmax || consumers * group_rows == block_rows);
 
   /// These return the byte at which each part of shared memory begins.
   CONELAB_TILE static constexpr int query_at(int consumer) { return consumer * query_tile_bytes; }
@@ -49,6 +51,9 @@ struct ForwardBlock {
   }
   CONELAB_TILE static constexpr int facts_at(int stage) {
     return key_at(stage) + 2 * budget.key_bytes();
+  }
+  CONELAB_TILE static constexpr int window_at(int stage) {
+    return facts_at(stage) + budget.fact_bytes();
   }
   CONELAB_TILE static constexpr int barriers_at() { return key_at(stages); }
 
@@ -96,14 +101,18 @@ struct ForwardBlock {
     const int tiles = ceil_div(p.call.key.count, key_tile);
     constexpr int bytes = budget.key_bytes();
     constexpr int facts = budget.fact_bytes();
+    constexpr int window = budget.window_bytes();
     Ring<stages> ring;
     for (int t = work.first_tile; t < work.last_tile; ++t, ring.advance()) {
       const int s = ring.stage;
       const std::int64_t at = p.call.key.of(work.group) * tiles + t;
       m.wait(Gate::key_empty, s, ring.parity ^ 1);
-      m.expect(Gate::key, s, bytes + facts);
+      m.expect(Gate::key, s, bytes + facts + window);
       m.copy(key_at(s), p.key + at * bytes, bytes, Gate::key, s);
       m.copy(facts_at(s), p.facts + at * (facts / 4), facts, Gate::key, s);
+      if constexpr (window > 0) {
+        m.copy(window_at(s), p.bias + window_of(p.call, work, t), window, Gate::key, s);
+      }
       m.wait(Gate::value_empty, s, ring.parity ^ 1);
       m.expect(Gate::value, s, bytes);
       m.copy(value_at(s), p.value + at * bytes, bytes, Gate::value, s);
@@ -156,6 +165,13 @@ struct ForwardBlock {
       const std::int64_t at = static_cast<std::int64_t>(work.group) * tiles + work.query_tile + c;
       m.copy(query_at(c), p.query + at * query_tile_bytes, query_tile_bytes, Gate::query, 0);
     }
+  }
+
+  /// Returns the first entry of the biases of the block and a tile of keys.
+  CONELAB_TILE static std::int64_t window_of(const Problem<float>& p, const Work& work, int tile) {
+    const std::int64_t entries = offset_entries(p.query.count, p.key.count);
+    return work.group % p.heads * entries + offset_origin(p.query.count) + tile * key_tile -
+           (work.query_tile * group_rows + block_rows);
   }
 
   /// Gives the first turn to consumer 0, unless there are no tiles: then no consumer would take it.
@@ -233,11 +249,13 @@ struct ForwardBlock {
     m.each([&](int thread, Tail& tail) {
       tail.score(thread, {m.at(query_at(now.consumer)), m.at(key_at(stage)),
                           reinterpret_cast<const float*>(m.at(facts_at(stage))), now.begin(), whole,
-                          now.span, now.rows});
+                          now.span, now.rows,
+                          reinterpret_cast<const float*>(m.at(window_at(stage))) + block_rows -
+                              now.consumer * group_rows});
     });
     m.end_reads();
     m.release(Gate::key_empty, stage);
-    m.share_extremes();
+    if constexpr (Tail::refers) m.share_extremes();
     m.each([](int, Tail& tail) { tail.weigh(); });
   }
 };

@@ -9,7 +9,9 @@
 // The number of instructions for a pair bounds the speed of a cone. Therefore the tile holds levels
 // (fast_formula.h) in place of logits, a weight takes one multiply-add and one exp2, masks are read
 // only in tiles that need them, and the output is rescaled once a tile, when the products of the
-// tile before have arrived. A row's extreme is the level of its largest logit.
+// tile before have arrived. A row's extreme is the level of its largest logit. A bias is added to
+// the level, divided by the factor. Weights by sigmoid need no extremes; where all of a row are
+// below 2^-126, its log-sum-exp is -infinity.
 #pragma once
 
 #include <limits>
@@ -28,14 +30,16 @@ struct TileView {
   bool whole;                  ///< Whether every query of the warpgroup sees every key of the tile.
   /// [rows] those of the warpgroup's queries; read only if not `whole`.
   const KeySpan* span;
-  int rows;  ///< The number of queries from the warpgroup's first one on; may exceed 64.
+  int rows;           ///< The number of queries from the warpgroup's first one on; may exceed 64.
+  const float* bias;  ///< [column - row] of the warpgroup's pairs.
 };
 
 /// The state of one thread for similarity S, 16-bit type `Type` and rows of `width` numbers.
-template <class S, class Type, int width>
+template <class S, class Type, int width, Law law = Law::softmax>
 class ForwardTail {
  public:
   using Number = Type;
+  static constexpr bool refers = law != Law::sigmoid;  ///< Whether rows have a reference.
   static constexpr int products = key_tile / 2;
   static constexpr int steps = key_tile / 16;
   static constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -81,47 +85,45 @@ class ForwardTail {
         key[v] = load_pairs<lanes>([&](int l) { return facts + column(thread, c, l); });
       }
 #pragma unroll
-      for (int h = 0; h < 2; ++h) score_lanes(c, h, key);
+      for (int h = 0; h < 2; ++h) score_lanes(thread, view, c, h, key);
     }
     if (!view.whole) hide(thread, view);
+    if constexpr (refers) {
 #pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      extreme[h] = hidden;
+      for (int h = 0; h < 2; ++h) {
+        extreme[h] = hidden;
 #pragma unroll
-      for (int e = 0; e < products / 2; ++e) {
-        extreme[h] = farther(extreme[h], tile[accumulator(h, e)]);
+        for (int e = 0; e < products / 2; ++e) {
+          extreme[h] = farther(extreme[h], tile[accumulator(h, e)]);
+        }
       }
     }
   }
 
   /// Turns levels into weights exp(logit - m), given in `extreme` the level of the largest logit of
   /// the whole row of the tile. m is the largest logit of all tiles so far, 0 if the row has seen
-  /// no key.
+  /// no key. Without references turns them into weights 1 / (1 + exp(-logit)).
   CONELAB_TILE void weigh() {
     const float factor = rate * constants_[0] * log2e;
+    if constexpr (refers) {
+      weigh_by_reference(factor);
+    } else {
 #pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      const float level = farther(running_[h], extreme[h]);
-      const float reference = level == hidden ? 0.0f : level * factor;
-      scale_[h] = fast_exp2(fmaf(running_[h], factor, -reference));
-      running_[h] = level;
-      float total = 0;
-#pragma unroll
-      for (int e = 0; e < products / 2; ++e) {
-        float& t = tile[accumulator(h, e)];
-        t = fast_exp2(fmaf(t, factor, -reference));
-        total += t;
+      for (int i = 0; i < products; ++i) {
+        tile[i] = fast_inverse(1.0f + fast_exp2(tile[i] * -factor));
+        sum[i / 2 % 2] += tile[i];
       }
-      sum[h] = sum[h] * scale_[h] + total;
     }
   }
 
   /// Multiplies the output, which holds the sums of earlier tiles, by exp(m before - m now).
   CONELAB_TILE void rescale() {
+    if constexpr (refers) {
 #pragma unroll
-    for (int h = 0; h < 2; ++h) {
+      for (int h = 0; h < 2; ++h) {
 #pragma unroll
-      for (int e = 0; e < width / 4; ++e) output[accumulator(h, e)] *= scale_[h];
+        for (int e = 0; e < width / 4; ++e) output[accumulator(h, e)] *= scale_[h];
+      }
     }
   }
 
@@ -145,9 +147,13 @@ class ForwardTail {
       const float all = differences ? sum[h] : sum[h] + offset_[h];
       if (thread % 4 == 0) {
         result.sum[at] = all;
-        result.maximum[at] = running_[h] == hidden ? 0.0f : running_[h] * (rate * constants_[0]);
+        result.maximum[at] = !refers                 ? 0.0f * all
+                             : running_[h] == hidden ? 0.0f
+                                                     : running_[h] * (rate * constants_[0]);
       }
-      const float scale = all == 0.0f ? 0.0f : fast_inverse(all);
+      const float scale = !refers       ? 1.0f + 0.0f * all  // NaN if the row has a NaN.
+                          : all == 0.0f ? 0.0f
+                                        : fast_inverse(all);
 #pragma unroll
       for (int e = 0; e < width / 4; ++e) {
         const int i = accumulator(h, e);
@@ -190,14 +196,36 @@ class ForwardTail {
     }
   }
 
-  CONELAB_TILE void score_lanes(int c, int h, const N* key) {
+  CONELAB_TILE void score_lanes(int thread, const TileView& view, int c, int h, const N* key) {
     const N x = N::make([&](int l) { return tile[accumulator(h, c * lanes + l)]; });
     N query[S::values + 1];
 #pragma unroll
     for (int v = 0; v < S::values; ++v) query[v] = N(values_[h].at[v]);
     const FastPair<S, N> pair(x, query, key, constants_);
 #pragma unroll
-    for (int l = 0; l < lanes; ++l) tile[accumulator(h, c * lanes + l)] = pair.level.at[l];
+    for (int l = 0; l < lanes; ++l) {
+      const int i = accumulator(h, c * lanes + l);
+      tile[i] = pair.level.at[l];
+      if constexpr (law != Law::softmax) tile[i] += view.bias[accumulator_offset(thread, i)];
+    }
+  }
+
+  CONELAB_TILE void weigh_by_reference(float factor) {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      const float level = farther(running_[h], extreme[h]);
+      const float reference = level == hidden ? 0.0f : level * factor;
+      scale_[h] = fast_exp2(fmaf(running_[h], factor, -reference));
+      running_[h] = level;
+      float total = 0;
+#pragma unroll
+      for (int e = 0; e < products / 2; ++e) {
+        float& t = tile[accumulator(h, e)];
+        t = fast_exp2(fmaf(t, factor, -reference));
+        total += t;
+      }
+      sum[h] = sum[h] * scale_[h] + total;
+    }
   }
 
   /// Gives pairs that are not seen the level of the logit -infinity. Spans are read again in each

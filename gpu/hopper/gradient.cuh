@@ -59,6 +59,14 @@ class GradientThread : public RingThread<Block> {
     pin(tail_.weight);
   }
 
+  __device__ float* numbers(int byte) const { return reinterpret_cast<float*>(at(byte)); }
+  __device__ void meet_group() const { group_barrier(consumer); }
+  __device__ void add(long long* to, long long more) const {
+    atomicAdd(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(more));
+  }
+
+  __device__ void spoil(double* to) const { *to = std::numeric_limits<double>::quiet_NaN(); }
+
   template <class Work>
   __device__ void write(const FastGradient& g, const GradientResult<float>& result,
                         const Work& work, int) const {
@@ -157,11 +165,13 @@ class GradientThread : public RingThread<Block> {
   }
 };
 
-template <class S, class Type, int width, Owner owner>
-__global__ __launch_bounds__(GradientBlock<S, Type, width, owner>::threads, 1) void fast_gradient(
-    const __grid_constant__ FastGradient g, const __grid_constant__ GradientResult<float> result) {
+template <class S, class Type, int width, Owner owner, Law law>
+__global__ __launch_bounds__(
+    GradientBlock<S, Type, width, owner, law>::threads,
+    1) void fast_gradient(const __grid_constant__ FastGradient g,
+                          const __grid_constant__ GradientResult<float> result) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-  using Block = GradientBlock<S, Type, width, owner>;
+  using Block = GradientBlock<S, Type, width, owner, law>;
   extern __shared__ unsigned char raw[];
   GradientThread<Block> thread(raw + (1024 - shared_address(raw) % 1024) % 1024);
   init_barriers(thread.barriers(), Block::consumers);
@@ -180,13 +190,20 @@ __global__ __launch_bounds__(GradientBlock<S, Type, width, owner>::threads, 1) v
 }
 
 /// Launches the kernel that computes the gradients of the side `owner`.
-template <class S, class Type, int width, Owner owner>
+template <class S, class Type, int width, Owner owner, Law law>
 void launch_owner(const FastGradient& g, const GradientResult<float>& result, void* stream) {
-  using Block = GradientBlock<S, Type, width, owner>;
-  const auto kernel = &fast_gradient<S, Type, width, owner>;
+  using Block = GradientBlock<S, Type, width, owner, law>;
+  const auto kernel = &fast_gradient<S, Type, width, owner, law>;
   if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Block::total) !=
       cudaSuccess) {
     return;  // cudaGetLastError reports the error.
+  }
+  if (Block::Tail::sums_offsets && g.offset_sums != nullptr) {
+    const int entries = offset_entries(g.call.query.count, g.call.key.count);
+    (void)cudaMemsetAsync(g.offset_sums, 0,
+                          sizeof(long long) * static_cast<std::size_t>(entries) *
+                              static_cast<std::size_t>(g.call.groups),
+                          static_cast<cudaStream_t>(stream));
   }
   kernel<<<static_cast<unsigned>(Block::blocks(g.call)), Block::threads, Block::total,
            static_cast<cudaStream_t>(stream)>>>(g, result);

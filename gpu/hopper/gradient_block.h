@@ -15,6 +15,10 @@
 //   start_products(stage, part), start_sums(stage, part)  starts products, as one group each
 //   finish()                                              waits until all groups are complete
 //   write(g, result, work, consumer)                      writes gradients of the consumer's tokens
+//   numbers(byte)                                         floats in shared memory, to be written
+//   meet_group()                                          waits for the consumer's other threads
+//   add(to, integer)                                      adds to a number in device memory
+//   spoil(to)                                             sets a number in device memory to NaN
 #pragma once
 
 #include "gpu/hopper/fast.h"
@@ -26,19 +30,22 @@ namespace conelab::gpu::hopper {
 /// How many pairs of a tile are seen.
 enum class Seen { none, partial, all };
 
-template <class Similarity, class Number, int width_, Owner owner_>
+template <class Similarity, class Number, int width_, Owner owner_, Law law_ = Law::softmax>
 struct GradientBlock {
   using S = Similarity;
   using Type = Number;
   static constexpr int width = width_;
   static constexpr Owner owner = owner_;
-  using Tail = GradientTail<S, Type, width, owner>;
+  static constexpr Law law = law_;
+  using Tail = GradientTail<S, Type, width, owner, law>;
   static constexpr int consumers = 2;
   static constexpr int stages = 2;
   static constexpr int threads = group_threads * (consumers + 1);
   static constexpr int bytes = tile_bytes(group_rows, width);
   static constexpr int fact_bytes = (S::values + 3) * group_rows * 4;
-  static constexpr int stage_bytes = 2 * bytes + (fact_bytes + 1023) / 1024 * 1024;
+  static constexpr int window_bytes = window_entries(law, group_rows) * 4;
+  static constexpr int stage_bytes = 2 * bytes + (fact_bytes + window_bytes + 1023) / 1024 * 1024;
+  static constexpr int diagonal_bytes = (Tail::diagonal_numbers * 4 + 1023) / 1024 * 1024;
 
   /// These return the byte at which each part of shared memory begins.
   CONELAB_TILE static constexpr int own_at(int consumer) { return consumer * 2 * bytes; }
@@ -48,7 +55,11 @@ struct GradientBlock {
   }
   CONELAB_TILE static constexpr int other_value_at(int stage) { return other_at(stage) + bytes; }
   CONELAB_TILE static constexpr int facts_at(int stage) { return other_at(stage) + 2 * bytes; }
-  CONELAB_TILE static constexpr int barriers_at() { return other_at(stages); }
+  CONELAB_TILE static constexpr int window_at(int stage) { return facts_at(stage) + fact_bytes; }
+  CONELAB_TILE static constexpr int diagonals_at(int consumer) {
+    return other_at(stages) + consumer * diagonal_bytes;
+  }
+  CONELAB_TILE static constexpr int barriers_at() { return diagonals_at(consumers); }
   /// Returns where the sums [4] of a parameter's gradient begin, one for each warp of a consumer.
   CONELAB_TILE static constexpr int sums_at(int consumer) {
     return barriers_at() + 512 + consumer * 4 * 8;
@@ -131,10 +142,13 @@ struct GradientBlock {
       const std::int64_t group = work.group / sides.other_share;
       const std::int64_t at = group * work.tiles + t;
       m.wait(Gate::key_empty, s, ring.parity ^ 1);
-      m.expect(Gate::key, s, 2 * bytes + fact_bytes);
+      m.expect(Gate::key, s, 2 * bytes + fact_bytes + window_bytes);
       m.copy(other_at(s), sides.other + at * bytes, bytes, Gate::key, s);
       m.copy(other_value_at(s), sides.other_value + at * bytes, bytes, Gate::key, s);
       m.copy(facts_at(s), sides.facts + at * (fact_bytes / 4), fact_bytes, Gate::key, s);
+      if constexpr (window_bytes > 0) {
+        m.copy(window_at(s), g.bias + window_of(g.call, work, t), window_bytes, Gate::key, s);
+      }
       ring.advance();
     }
   }
@@ -148,7 +162,11 @@ struct GradientBlock {
     const bool present = own_tile * group_rows < sides_of(g).own_count;
     m.each([&](int thread, Tail& tail) {
       tail.start(thread, g, work.group, present ? own_tile * group_rows : 0);
+      if constexpr (Tail::sums_offsets) {
+        Tail::clear_diagonals(thread, m.numbers(diagonals_at(consumer)));
+      }
     });
+    if constexpr (Tail::sums_offsets) m.meet_group();
     m.wait(Gate::query, 0, 0);
     Ring<stages> ring;
     int held = nothing;
@@ -161,6 +179,7 @@ struct GradientBlock {
         m.wait(Gate::key, ring.stage, ring.parity);
         meet(m, consumer, t, ring.stage, seen == Seen::all, held);
         held = ring.stage;
+        if constexpr (Tail::sums_offsets) sum_offsets(m, g, work.group, consumer, t - own_tile);
       }
       ring.advance();
     }
@@ -171,6 +190,33 @@ struct GradientBlock {
 
  private:
   static constexpr int nothing = -1;
+
+  /// Returns the first entry of the biases of the block and the other side's tile `tile`.
+  CONELAB_TILE static std::int64_t window_of(const Problem<float>& p, const Work& work, int tile) {
+    const int own = work.own_tile * group_rows, other = tile * group_rows;
+    return work.group % p.heads * std::int64_t{offset_entries(p.query.count, p.key.count)} +
+           offset_origin(p.query.count) +
+           (owner == Owner::query ? other - own - block_rows : own - other - group_rows);
+  }
+
+  /// Adds the sums of a tile by offset to those of the group. `tiles` are the tiles that its keys
+  /// are ahead of its queries.
+  template <class Machine>
+  CONELAB_TILE static void sum_offsets(Machine& m, const FastGradient& g, int group, int consumer,
+                                       int tiles) {
+    if (law == Law::sigmoid && g.offset_sums == nullptr) return;
+    m.meet_group();
+    const int queries = g.call.query.count;
+    const std::int64_t entries = offset_entries(queries, g.call.key.count);
+    const std::int64_t first = group * entries + offset_origin(queries) + (tiles - 1) * group_rows;
+    m.each([&](int thread, Tail&) {
+      const float sum = Tail::diagonal_sum(thread, m.numbers(diagonals_at(consumer)));
+      if (sum - sum != 0) m.spoil(g.offset_scale + group);
+      m.add(g.offset_sums + first + thread,
+            nearest(static_cast<double>(sum) * g.offset_scale[group]));
+    });
+    m.meet_group();
+  }
 
   template <class Machine>
   CONELAB_TILE static void copy_own(Machine& m, const Sides& sides, const Work& work) {
@@ -204,6 +250,14 @@ struct GradientBlock {
     m.release(Gate::key_empty, ring.stage);
   }
 
+  /// Returns where the bias of key - query = 0 would be, counted from the first pair of a part.
+  template <class Machine>
+  CONELAB_TILE static const float* biases(Machine& m, int consumer, int stage, int part) {
+    const int own = consumer * group_rows, other = part * Tail::columns;
+    return reinterpret_cast<const float*>(m.at(window_at(stage))) +
+           (owner == Owner::query ? block_rows - own + other : group_rows + own - other);
+  }
+
   /// Computes the pairs of one tile, part by part. Its stage stays in use until the next `finish`.
   template <class Machine>
   CONELAB_TILE static void meet(Machine& m, int consumer, int tile, int stage, bool whole,
@@ -217,7 +271,9 @@ struct GradientBlock {
                               reinterpret_cast<const float*>(m.at(facts_at(stage))),
                               tile * group_rows,
                               whole,
-                              part * Tail::columns};
+                              part * Tail::columns,
+                              biases(m, consumer, stage, part),
+                              Tail::sums_offsets ? m.numbers(diagonals_at(consumer)) : nullptr};
       m.each([&](int thread, Tail& tail) { tail.differentiate(thread, view); });
       m.start_sums(stage, part);
     }

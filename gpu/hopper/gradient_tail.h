@@ -13,6 +13,9 @@
 // W, adds the rounded numbers, so that own * margin and base cancel as exactly as float allows.
 // Every token has one owner, so that equal input gives equal bits.
 //
+// Where there is a bias, the threads of the queries' kernel leave dL/dlogit in shared memory, two
+// of their rows added, and each thread then adds up a diagonal of it.
+//
 // A part is a whole tile; for keys of 128 numbers it is half a tile, because these keep 128 sums in
 // each thread's 240 registers and whole tiles would take 96 more.
 #pragma once
@@ -32,12 +35,21 @@ struct GradientView {
   int begin;                   ///< The first token of the other side's tile.
   bool whole;                  ///< Whether every query sees every key of the tile.
   int first;                   ///< The first column of the tile that belongs to the part.
+  const float* bias;           ///< [key - query] of the pairs of the part.
+  float* diagonals;            ///< [diagonal_numbers] where dL/dlogit goes.
 };
 
 /// The state of one thread for similarity S, 16-bit type `Type` and rows of `width` numbers.
-template <class S, class Type, int width, Owner owner>
+template <class S, class Type, int width, Owner owner, Law law = Law::softmax>
 class GradientTail {
  public:
+  static constexpr bool biased = law != Law::softmax;
+  static constexpr bool sums_offsets = biased && owner == Owner::query;
+  /// The numbers that `diagonals` takes: 32 rows of 72, each with zeros on both sides that are read
+  /// in place of pairs outside the tile.
+  static constexpr int diagonal_stride = 136;
+  static constexpr int diagonal_numbers =
+      sums_offsets ? group_rows + group_rows / 2 * diagonal_stride : 0;
   static constexpr int columns = owner == Owner::key && width == 128 ? 32 : 64;
   static constexpr int parts = group_rows / columns;
   static constexpr int products = columns / 2;
@@ -98,6 +110,22 @@ class GradientTail {
 #pragma unroll
       for (int n = 0; n < S::constants; ++n) sums[n] += static_cast<double>(tile_sums[n]);
     }
+  }
+
+  /// Clears this thread's share of `diagonals`.
+  CONELAB_TILE static void clear_diagonals(int thread, float* diagonals) {
+    for (int i = thread; i < diagonal_numbers; i += group_threads) diagonals[i] = 0;
+  }
+  /// Returns the sum of dL/dlogit over the pairs of the tile with key - query = thread - 64,
+  /// counted from the first of both.
+  CONELAB_TILE static float diagonal_sum(int thread, const float* diagonals) {
+    float sum = 0;
+#pragma unroll
+    for (int row = 0; row < group_rows / 2; ++row) {
+      const int column = 8 + accumulator_row(row * 4, 0) + thread - group_rows;
+      sum += diagonals[group_rows + row * diagonal_stride + column];
+    }
+    return sum;
   }
 
   /// Multiplies the finished sums by the factors of the head.
@@ -190,16 +218,38 @@ class GradientTail {
   template <bool whole>
   CONELAB_TILE void pairs(int thread, const GradientView& view, std::uint32_t seen,
                           float* tile_sums) {
+    static_assert(lanes == 4);
+    float before[2] = {};  // Of the last two columns of the upper row.
 #pragma unroll
     for (int c = 0; c < chunks; ++c) {
-#pragma unroll
-      for (int h = 0; h < 2; ++h) lanes_of<whole>(thread, view, seen, c, h, tile_sums);
+      const N upper = lanes_of<whole>(thread, view, seen, c, 0, tile_sums);
+      const N lower = lanes_of<whole>(thread, view, seen, c, 1, tile_sums);
+      if constexpr (sums_offsets) {
+        // The lower row is 8 rows below, so that its diagonals are those of the upper row 8 columns
+        // before.
+        put_pair(thread, view, 2 * c, before[0] + lower.at[0], before[1] + lower.at[1]);
+        put_pair(thread, view, 2 * c + 1, upper.at[0] + lower.at[2], upper.at[1] + lower.at[3]);
+        before[0] = upper.at[2];
+        before[1] = upper.at[3];
+      }
     }
+    if constexpr (sums_offsets) put_pair(thread, view, 2 * chunks, before[0], before[1]);
   }
 
+  /// Stores dL/dlogit of two columns from 8 (step - 1) on.
+  CONELAB_TILE static void put_pair(int thread, const GradientView& view, int step, float first,
+                                    float second) {
+    struct alignas(8) Pair {
+      float first, second;
+    };
+    const int place = thread / 4 * diagonal_stride + step * 8 + thread % 4 * 2;
+    *reinterpret_cast<Pair*>(view.diagonals + group_rows + place) = {first, second};
+  }
+
+  /// Returns dL/dlogit, 0 of pairs that are not seen.
   template <bool whole>
-  CONELAB_TILE void lanes_of(int thread, const GradientView& view, std::uint32_t seen, int c, int h,
-                             float* tile_sums) {
+  CONELAB_TILE N lanes_of(int thread, const GradientView& view, std::uint32_t seen, int c, int h,
+                          float* tile_sums) {
     constexpr float log2e = 1.44269504088896341f;
     N own[fact_rows];
     N other[fact_rows];
@@ -215,9 +265,24 @@ class GradientTail {
     const Pair pair(pick(tile), own + 1, other + 1, constants_);
     // The query's facts end with its log-sum-exp in units of ln 2 and its delta.
     const N* query = owner == Owner::query ? own : other;
-    const N exponent = pair.level * N(Pair::rate * constants_[0] * log2e) - query[S::values + 1];
-    N p = N::make([&](int l) { return fast_exp2(exponent.at[l]); });
-    const N by_logit = p * (pick(slope) - query[S::values + 2]);
+    N level = pair.level;
+    if constexpr (biased) {
+      level = level + N::make([&](int l) {
+                const int offset = accumulator_offset(thread, accumulator(h, c * lanes + l));
+                return view.bias[owner == Owner::query ? offset : -offset];
+              });
+    }
+    const N exponent = level * N(Pair::rate * constants_[0] * log2e) - query[S::values + 1];
+    N p = N::make([&](int l) {
+      return law == Law::sigmoid ? fast_inverse(1.0f + fast_exp2(-exponent.at[l]))
+                                 : fast_exp2(exponent.at[l]);
+    });
+    N by_logit;
+    if constexpr (law == Law::sigmoid) {
+      by_logit = (p - p * p) * pick(slope);
+    } else {
+      by_logit = p * (pick(slope) - query[S::values + 2]);
+    }
     N w = pair.by_x(by_logit);
     if constexpr (!whole) {
 #pragma unroll
@@ -248,6 +313,13 @@ class GradientTail {
       add(tile_sums[0], by_logit * pair.level);
       if constexpr (S::constants > 1) add(tile_sums[1], pair.by_constant(by_logit));
     }
+    if constexpr (!whole && sums_offsets) {
+#pragma unroll
+      for (int l = 0; l < lanes; ++l) {
+        if (!sees(seen, c, h, l)) by_logit.at[l] = 0;
+      }
+    }
+    return by_logit;
   }
 
   CONELAB_TILE static bool sees(std::uint32_t seen, int c, int h, int l) {

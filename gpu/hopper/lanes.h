@@ -34,10 +34,12 @@ CONELAB_TILE float fast_rsqrt(float x) {
 #endif
 }
 
-/// Returns 1 / x for normal numbers up to 2^126; the compiler's own quotient is a call.
+/// Returns 1 / x; on the device denormal numbers count as 0. The compiler's own quotient is a call.
 CONELAB_TILE float fast_inverse(float x) {
 #if defined(__CUDA_ARCH__)
-  return __fdividef(1.0f, x);
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
 #else
   return 1 / x;
 #endif
@@ -51,6 +53,15 @@ CONELAB_TILE float fast_exp2(float x) {
   return y;
 #else
   return std::exp2(x);
+#endif
+}
+
+/// Returns the nearest integer.
+CONELAB_TILE long long nearest(double x) {
+#if defined(__CUDA_ARCH__)
+  return __double2ll_rn(x);
+#else
+  return std::llrint(x);
 #endif
 }
 

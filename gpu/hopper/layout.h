@@ -68,6 +68,10 @@ CONELAB_TILE constexpr int accumulator_row(int thread, int i) {
 CONELAB_TILE constexpr int accumulator_column(int thread, int i) {
   return i / 4 * 8 + thread % 4 * 2 + i % 2;
 }
+/// Returns column - row.
+CONELAB_TILE constexpr int accumulator_offset(int thread, int i) {
+  return accumulator_column(thread, i) - accumulator_row(thread, i);
+}
 
 /// Return the row and the column of half `half` of register r of the left operand [64 × 16] in
 /// registers. The four registers of step s hold, in order, the accumulators 8 s ... 8 s + 7 of the
@@ -79,9 +83,30 @@ CONELAB_TILE constexpr int left_column(int thread, int r, int half) {
   return r / 2 * 8 + thread % 4 * 2 + half;
 }
 
+/// The law of weights and whether there is a bias. Weights by sigmoid always have one, which may be
+/// 0.
+enum class Law { softmax, biased, sigmoid };
+
+/// A bias is a number for each offset, key - query. A head's table has it at entry
+/// offset_origin(queries) + key - query, so that those of the pairs of a block and a tile begin at
+/// a multiple of 64.
+constexpr int block_rows = 2 * group_rows;  ///< The rows of a block of two consumers.
+CONELAB_TILE constexpr int offset_origin(int queries) {
+  return (queries + block_rows - 1) / block_rows * block_rows;
+}
+/// Returns the entries of a head's table.
+CONELAB_TILE constexpr int offset_entries(int queries, int keys) {
+  return offset_origin(queries) + (keys + key_tile - 1) / key_tile * key_tile;
+}
+/// Returns the entries that the pairs of a block and `others` tokens of the other side need.
+CONELAB_TILE constexpr int window_entries(Law law, int others) {
+  return law == Law::softmax ? 0 : block_rows + others;
+}
+
 /// The shared memory of the forward kernel, in bytes; all parts are aligned to 1024.
 struct Budget {
   int consumers, width, values, stages;
+  Law law = Law::softmax;
   [[nodiscard]] CONELAB_TILE constexpr int query_bytes() const {
     return consumers * tile_bytes(group_rows, width);
   }
@@ -90,8 +115,12 @@ struct Budget {
   [[nodiscard]] CONELAB_TILE constexpr int fact_bytes() const {
     return (1 + values) * key_tile * 4;
   }
+  /// Returns the size of the biases of a tile of keys, which are floats.
+  [[nodiscard]] CONELAB_TILE constexpr int window_bytes() const {
+    return window_entries(law, key_tile) * 4;
+  }
   [[nodiscard]] CONELAB_TILE constexpr int stage_bytes() const {
-    return 2 * key_bytes() + (fact_bytes() + 1023) / 1024 * 1024;
+    return 2 * key_bytes() + (fact_bytes() + window_bytes() + 1023) / 1024 * 1024;
   }
   [[nodiscard]] CONELAB_TILE constexpr int total() const {
     return 1024 + query_bytes() + stages * stage_bytes() + 1024;

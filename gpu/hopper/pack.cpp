@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "gpu/hopper/fast.h"
+#include "gpu/hopper/fast_formula.h"
 #include "gpu/hopper/layout.h"
 #include "gpu/tile/visit_similarity.h"
 
@@ -91,6 +93,43 @@ std::vector<float> pack_facts(const Problem<float>& call, const Side<float>& sid
   return facts.take();
 }
 
+/// Calls visit(table, at, entry) for every offset of each of `tables`: `at` is its place in an
+/// array [table × offset_entries], `entry` that in an array [table × bias_size].
+template <class Visit>
+void for_offsets(const Problem<float>& call, int tables, const Visit& visit) {
+  const int queries = call.query.count, keys = call.key.count;
+  const int zero = call.key_place[0] - call.query_place[0];  // The entry of the offset 0.
+  for (int t = 0; t < tables; ++t) {
+    for (int offset = 1 - queries; offset < keys; ++offset) {
+      visit(t, t * std::int64_t{offset_entries(queries, keys)} + offset_origin(queries) + offset,
+            t * std::int64_t{call.bias_size} + zero + offset);
+    }
+  }
+}
+
+/// Returns the power of two that dL/dlogit of a group is multiplied by before it is rounded to an
+/// integer: no sum of an offset reaches 2^62.
+double offset_scale(const Problem<float>& call, const Upstream<float>& upstream, std::int64_t g) {
+  const auto largest = [](std::int64_t first, std::int64_t count, const auto& number) {
+    double found = 0;
+    for (std::int64_t i = first; i < first + count; ++i) {
+      const double size = std::abs(static_cast<double>(number(i)));
+      if (std::isfinite(size)) found = std::max(found, size);
+    }
+    return found;
+  };
+  const std::int64_t of_queries = std::int64_t{call.query.count} * call.width;
+  const std::int64_t of_keys = std::int64_t{call.key.count} * call.width;
+  const double grad =
+      largest(g * of_queries, of_queries, [&](std::int64_t i) { return upstream.output_grad[i]; });
+  const double value = largest(g / call.key.share * of_keys, of_keys, [&](std::int64_t i) {
+    return load<float>(call.value, call.storage, i);
+  });
+  // Both dL/d(weight) and what a softmax subtracts from it are at most width grad value.
+  const double most = 4.0 * grad * value * static_cast<double>(of_queries);
+  return most > 0 ? std::exp2(std::floor(61 - std::log2(most))) : 1.0;
+}
+
 std::vector<std::uint16_t> narrow(const float* from, std::size_t count, Storage storage) {
   std::vector<std::uint16_t> to(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -123,6 +162,9 @@ FastGradientOperands pack_gradient_operands(const Problem<float>& call,
       call, call.query, values,
       [&](std::int64_t g, int i, bool present) {
         const std::int64_t at = g * call.query.count + i;
+        if (present && call.sigmoid) {
+          return 0.0f * (upstream.reference[at] + call.query.offset[at]);
+        }
         const bool empty = !present || upstream.inverse_sum[at] == 0.0f;
         return empty ? std::numeric_limits<float>::infinity()
                      : static_cast<float>(upstream.reference[at] * 1.4426950408889634 -
@@ -133,7 +175,14 @@ FastGradientOperands pack_gradient_operands(const Problem<float>& call,
       });
   const auto zero = [](std::int64_t, int, bool) { return 0.0f; };
   packed.key_facts = pack_facts(call, call.key, values, zero, zero);
+  for (int g = 0; g < call.groups && call.axes > 0; ++g) {
+    packed.offset_scale.push_back(offset_scale(call, upstream, g));
+  }
   return packed;
+}
+
+Law fast_law(const Problem<float>& call) {
+  return call.sigmoid ? Law::sigmoid : call.axes > 0 ? Law::biased : Law::softmax;
 }
 
 int fast_width(int index, const Problem<float>& call) {
@@ -141,9 +190,11 @@ int fast_width(int index, const Problem<float>& call) {
   visit_similarity(index, [&](auto tag) { known = is_fast<typename decltype(tag)::type>; });
   const bool narrow = call.storage == Storage::f16 || call.storage == Storage::bf16;
   const int widest = call.base_size < call.width ? call.width : call.base_size;
-  const bool softmax = call.normalised && !call.sigmoid && !call.over_queries;
-  const bool biased = call.axes > 0 || call.classes > 0;
-  if (!known || !narrow || !softmax || biased || call.lists > 0 || widest > 128) return 0;
+  const bool softmax_or_sigmoid = call.normalised != call.sigmoid && !call.over_queries;
+  const bool by_offset = call.axes <= 1 && call.class_bias == nullptr && !call.sums_weights;
+  if (!known || !narrow || !softmax_or_sigmoid || !by_offset || call.lists > 0 || widest > 128) {
+    return 0;
+  }
   if (call.groups == 0 || call.query.count == 0 || call.key.count == 0 || widest == 0) return 0;
   return widest <= 64 ? 64 : 128;
 }
@@ -153,7 +204,37 @@ bool fast_constants(int index, const Problem<float>& call) {
   visit_similarity(index, [&](auto tag) { constants = decltype(tag)::type::constants; });
   bool positive = true;
   for (int h = 0; h < call.heads; ++h) positive &= call.constants[h * constants] > 0;
-  return positive;
+  const auto finite = [](float bias) { return std::isfinite(bias); };
+  return positive && std::ranges::all_of(pack_bias(index, call), finite);
+}
+
+std::vector<float> pack_bias(int index, const Problem<float>& call) {
+  if (fast_law(call) == Law::softmax) return {};
+  const auto entries = static_cast<std::size_t>(offset_entries(call.query.count, call.key.count));
+  std::vector<float> packed(entries * static_cast<std::size_t>(call.heads));
+  if (call.axes == 0) return packed;
+  visit_similarity(index, [&](auto tag) {
+    using S = typename decltype(tag)::type;
+    if constexpr (is_fast<S>) {
+      for_offsets(call, call.heads, [&](int h, std::int64_t at, std::int64_t entry) {
+        packed[static_cast<std::size_t>(at)] =
+            call.bias[entry] / (FastPair<S, Lanes<4>>::rate * call.constants[h * S::constants]);
+      });
+    }
+  });
+  return packed;
+}
+
+std::vector<double> sums_by_offset(const Problem<float>& call, const std::vector<long long>& sums,
+                                   const std::vector<double>& scale) {
+  std::vector<double> found(static_cast<std::size_t>(call.groups) *
+                            static_cast<std::size_t>(call.bias_size));
+  for_offsets(call, call.groups, [&](int g, std::int64_t at, std::int64_t entry) {
+    found[static_cast<std::size_t>(entry)] =
+        static_cast<double>(sums[static_cast<std::size_t>(at)]) /
+        scale[static_cast<std::size_t>(g)];
+  });
+  return found;
 }
 
 FastOperands pack_operands(const Problem<float>& call, int width, int values) {

@@ -59,6 +59,7 @@ class EmulatedShared {
   EmulatedShared& operator=(const EmulatedShared&) = delete;
 
   [[nodiscard]] const unsigned char* at(int byte) const { return bytes_.data() + byte; }
+  [[nodiscard]] float* numbers(int byte) { return reinterpret_cast<float*>(bytes_.data() + byte); }
   [[nodiscard]] bool toss() {
     const std::lock_guard lock(mutex_);
     return chance_() % 2 == 0;

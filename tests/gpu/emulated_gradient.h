@@ -2,6 +2,9 @@
 // run_block of emulated_block.h.
 #pragma once
 
+#include <atomic>
+#include <cmath>
+
 #include "gpu/hopper/gradient_block.h"
 #include "tests/gpu/emulated_block.h"
 
@@ -39,6 +42,10 @@ class EmulatedGradientGroup : public EmulatedMachine<Block> {
     });
   }
   void finish() { this->end_products(0); }
+  float* numbers(int byte) { return this->shared_.numbers(byte); }
+  void meet_group() {}
+  void add(long long* to, long long more) { std::atomic_ref(*to).fetch_add(more); }
+  void spoil(double* to) { std::atomic_ref(*to).store(std::nan("")); }
 
   template <class Work>
   void write(const hopper::FastGradient& g, const GradientResult<float>& result, const Work& work,

@@ -37,26 +37,43 @@ struct FastSize {
   const char* mask;
 };
 
+/// A bias and a law of weights of the fast path.
+struct FastPart {
+  const char *bias, *weights;
+};
+inline constexpr FastPart plain{"none", "softmax"};
+inline constexpr FastPart biased_parts[] = {{"alibi", "softmax"}, {"hype", "softmax"},
+                                            {"t5", "softmax"},    {"none", "sigmoid"},
+                                            {"t5", "sigmoid"},    {"hype", "sigmoid"}};
+
 /// Returns a call of the variant under a mask. The fast path leaves negative scales of the dot
 /// product to the portable one (fast_constants).
-inline Call fast_call(const Variant& variant, const char* mask, const Extents& extents) {
-  Call call = make_call(variant, {"none", {mask}, "softmax", "mean", true}, extents);
-  if (call.similarity == "dot") call.parameters["scale"] = extents.head == 2 ? "0.3,0.8" : "0.3";
+inline Call fast_call(const Variant& variant, const char* mask, const Extents& extents,
+                      FastPart part = plain) {
+  Call call = make_call(variant, {part.bias, {mask}, part.weights, "mean", true}, extents);
+  const auto give = [&](const char* key, const char* first, const char* both) {
+    call.parameters[key] = extents.head == 2 ? both : first;
+  };
+  if (call.similarity == "dot") give("scale", "0.3", "0.3,0.8");
+  if (call.bias == "alibi") give("alibi_slope", "0.05", "0.05,-0.02");
+  if (call.bias == "hype") give("hype_mu", "0.008", "0.008;0.004");
   return call;
 }
 
-/// Calls check(call, input) for the sizes in turn, with one pair of twins in each input.
+/// Calls check(call, input) for the sizes in turn, with one pair of twins in each input. Every
+/// other size has two heads, which share k and v by turns.
 template <class Check>
 void for_fast_sizes(const Variant& variant, const std::vector<FastSize>& sizes, std::uint64_t seed,
-                    const Check& check) {
+                    const Check& check, FastPart part = plain) {
   for (const FastSize& s : sizes) {
-    const Extents extents{1, seed % 2 == 0 ? 2 : 1, s.query, s.key, s.feature, s.value};
-    const Call call = fast_call(variant, s.mask, extents);
+    const Extents extents = conelab::tests::with_key_heads(
+        {1, seed % 2 == 0 ? 2 : 1, s.query, s.key, s.feature, s.value}, seed / 2);
+    const Call call = fast_call(variant, s.mask, extents, part);
     const double spread = 3 / std::sqrt(static_cast<double>(s.feature) + 1.0);
     auto input = convert<float>(conelab::tests::random_input(call, extents, ++seed, spread));
     std::copy_n(input.query.row(0, 0, 0), s.feature, input.key.owned().row(0, 0, 1));
-    SCOPED_TRACE(
-        fmt::format("{} n_q {} n_k {} d {} d_v {}", s.mask, s.query, s.key, s.feature, s.value));
+    SCOPED_TRACE(fmt::format("{} {} {} n_q {} n_k {} d {} d_v {}", part.bias, part.weights, s.mask,
+                             s.query, s.key, s.feature, s.value));
     check(call, input);
   }
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 #include <vector>
 
 #include "gpu/hopper/fast.h"
@@ -25,11 +26,11 @@ using conelab::tests::random_input;
 using namespace hopper;
 
 /// The forward kernel, block by block; every fault of the block is a fault of the test.
-template <class S, class Type, int width, bool turns>
+template <class S, class Type, int width, bool turns, Law law>
 void emulate_fast(const FastProblem& p, const ForwardResult<float>& result) {
   constexpr hopper::Variant v = hopper::variants[turns ? 0 : 1];
   static_assert(v.turns == turns);
-  using Block = ForwardBlock<S, Type, width, v.consumers, v.stages, turns>;
+  using Block = ForwardBlock<S, Type, width, v.consumers, v.stages, turns, law>;
   using Group = EmulatedGroup<Block, Type>;
   for (int block = 0; block < Block::blocks(p.call); ++block) {
     const auto seed = static_cast<std::uint64_t>(block + 1);
@@ -49,8 +50,11 @@ Forward<float> run_fast(const Plan& plan, const AttentionInput<float>& input) {
   const int width = fast_width(index, p);
   EXPECT_NE(width, 0);
   const FastOperands packed = pack_operands(p, width, plan.similarity->values);
-  const FastProblem problem{p, packed.query.data(), packed.key.data(), packed.value.data(),
-                            packed.facts.data()};
+  const std::vector<float> bias = pack_bias(index, p);
+  EXPECT_TRUE(fast_constants(index, p));
+  const FastProblem problem{
+      p,          packed.query.data(), packed.key.data(), packed.value.data(), packed.facts.data(),
+      bias.data()};
   ForwardSums<float> sums(p);
   for (auto* array : {&sums.output, &sums.maximum, &sums.sum}) {
     std::fill(array->begin(), array->end(), std::numeric_limits<float>::quiet_NaN());
@@ -59,8 +63,16 @@ Forward<float> run_fast(const Plan& plan, const AttentionInput<float>& input) {
   visit_similarity(index, [&](auto tag) {
     using S = typename decltype(tag)::type;
     if constexpr (is_fast<S>) {
-      if (width == 64) emulate_fast<S, Type, 64, turns>(problem, result);
-      if (width == 128) emulate_fast<S, Type, 128, turns>(problem, result);
+      const auto run = [&]<Law law>() {
+        if (width == 64) emulate_fast<S, Type, 64, turns, law>(problem, result);
+        if (width == 128) emulate_fast<S, Type, 128, turns, law>(problem, result);
+      };
+      const Law law = fast_law(p);
+      if (law == Law::softmax) return run.template operator()<Law::softmax>();
+      if constexpr (turns) {
+        if (law == Law::biased) run.template operator()<Law::biased>();
+        if (law == Law::sigmoid) run.template operator()<Law::sigmoid>();
+      }
     }
   });
   return finish_forward(plan, input, operands, sums);
@@ -70,8 +82,9 @@ template <class Type, bool turns>
 void expect_fast(const Call& call, const AttentionInput<float>& input, double tolerance) {
   const auto plan = resolve(call, check_extents(input));
   const Forward<float> found = run_fast<Type, turns>(*plan, input);
-  // The portable path reads the same rounded operands, in float.
-  const Forward<float> portable = emulate(call, input, Type::storage, false).forward;
+  // The portable path reads the same rounded operands, in double.
+  const Forward<double> portable =
+      emulate(call, convert<double>(input), Type::storage, false).forward;
   EXPECT_LE(difference(found.output, portable.output), tolerance);
   for (std::size_t i = 0; i < portable.lse.data.size(); ++i) {
     const auto lse = static_cast<double>(portable.lse.data[i]);
@@ -95,9 +108,25 @@ TEST_P(Fast, AgreesWithThePortablePath) {
   });
 }
 
-TEST_P(Fast, KeepsWhatIsNotFiniteInTheRowsThatSeeIt) {
+TEST_P(Fast, AddsBiasesAndKnowsSigmoids) {
+  // More queries than keys and the reverse, so that offsets of both signs are far; several blocks.
+  const std::vector<FastSize> sizes{
+      {65, 130, 64, 64, "causal"}, {200, 330, 100, 40, "full"}, {330, 65, 24, 8, "window"}};
+  for (const FastPart& part : biased_parts) {
+    const auto check = [](const Call& call, const AttentionInput<float>& input) {
+      expect_fast<Bf16, true>(call, input, 1e-2);
+      expect_fast<F16, true>(call, input, 2e-3);
+    };
+    for_fast_sizes(GetParam(), sizes, 1, check, part);
+  }
+}
+
+class NotFinite : public testing::TestWithParam<std::tuple<Variant, FastPart>> {};
+
+TEST_P(NotFinite, StaysInTheRowsThatSeeIt) {
   const Extents extents{1, 1, 130, 150, 8, 5};
-  const Call call = fast_call(GetParam(), "causal", extents);
+  const auto& [variant, part] = GetParam();
+  const Call call = fast_call(variant, "causal", extents, part);
   auto input = convert<float>(random_input(call, extents, 5, 0.5));
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
   input.query.owned().at(0, 0, 3, 1) = nan;
@@ -113,6 +142,10 @@ TEST_P(Fast, KeepsWhatIsNotFiniteInTheRowsThatSeeIt) {
 
 INSTANTIATE_TEST_SUITE_P(Similarities, Fast, testing::ValuesIn(fast_variants()),
                          conelab::tests::variant_name);
+INSTANTIATE_TEST_SUITE_P(Similarities, NotFinite,
+                         testing::Combine(testing::ValuesIn(fast_variants()),
+                                          testing::Values(plain, FastPart{"alibi", "softmax"},
+                                                          FastPart{"none", "sigmoid"})));
 
 }  // namespace
 }  // namespace conelab::gpu::tests

@@ -48,12 +48,13 @@ class GradientResult(ctypes.Structure):
 
 class FastProblem(ctypes.Structure):
     _fields_ = [("call", Problem), ("query", POINTER), ("key", POINTER), ("value", POINTER),
-                ("facts", POINTER)]
+                ("facts", POINTER), ("bias", POINTER)]
 
 
 class FastGradient(ctypes.Structure):
     _fields_ = [("call", Problem), *((n, POINTER) for n in ("query", "key", "value", "output_grad",
-                                                            "query_facts", "key_facts"))]
+                                                            "query_facts", "key_facts", "bias",
+                                                            "offset_sums", "offset_scale"))]
 
 
 class Kernels:

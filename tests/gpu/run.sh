@@ -63,11 +63,12 @@ similarities() {
   sed -n '/^using Similarities/,/;/p' core/similarity/all.h | tr -cs '[:alnum:]' '\n' \
     | grep -vxE 'using|Similarities|TypeList'
 }
-# write_source TEMPLATE SIMILARITY [WIDTH]
+# write_source TEMPLATE SIMILARITY [WIDTH LAW]
 write_source() {
   local header
   header=$(grep -l "^struct $2 " core/similarity/*.h)
-  sed -e "s/@CONELAB_SIMILARITY@/$2/g; s|@CONELAB_HEADER@|$header|; s/@CONELAB_WIDTH@/${3:-}/g" "$1"
+  sed -e "s/@CONELAB_SIMILARITY@/$2/g; s|@CONELAB_HEADER@|$header|; s/@CONELAB_WIDTH@/${3:-}/g" \
+    -e "s/@CONELAB_LAW@/${4:-}/g" "$1"
 }
 
 # One shared library from the kernels alone: no other library of the project is needed.
@@ -76,13 +77,16 @@ flags=(-std=c++20 -O3 -lineinfo -I. -Xcompiler=-fPIC --expt-relaxed-constexpr
 build() {
   mkdir -p "$work" "$out"
   rm -f "$work"/portable_*.cu "$work"/fast_*.cu
-  local similarity width
+  local similarity width law
   for similarity in $(similarities); do
     write_source gpu/portable.cu.in "$similarity" > "$work/portable_$similarity.cu"
   done
   for similarity in Dot Laplacian Umbral Penumbral; do
     for width in 64 128; do
-      write_source gpu/hopper/fast.cu.in "$similarity" "$width" > "$work/fast_${similarity}_$width.cu"
+      for law in softmax biased sigmoid; do
+        write_source gpu/hopper/fast.cu.in "$similarity" "$width" "$law" \
+          > "$work/fast_${similarity}_${width}_$law.cu"
+      done
     done
   done
   cp gpu/portable.cpp "$work/portable_table.cu"

@@ -29,19 +29,19 @@ PortableKernels portable_kernels(int index) {
 namespace hopper {
 namespace {
 
-template <class S, class Type, int width, bool turns>
+template <class S, class Type, int width, Law law, bool turns>
 void run_forward(const FastProblem& p, const ForwardResult<float>& result) {
   constexpr Variant v = variants[turns ? 0 : 1];
   static_assert(v.turns == turns);
-  using Block = ForwardBlock<S, Type, width, v.consumers, v.stages, turns>;
+  using Block = ForwardBlock<S, Type, width, v.consumers, v.stages, turns, law>;
   for (int block = 0; block < Block::blocks(p.call); ++block) {
     tests::run_block<Block, tests::EmulatedGroup<Block, Type>>(block, p, result, 7);
   }
 }
 
-template <class S, class Type, int width, Owner owner>
+template <class S, class Type, int width, Law law, Owner owner>
 void run_gradient(const FastGradient& g, const GradientResult<float>& result) {
-  using Block = GradientBlock<S, Type, width, owner>;
+  using Block = GradientBlock<S, Type, width, owner, law>;
   for (int block = 0; block < Block::blocks(g.call); ++block) {
     tests::run_block<Block, tests::EmulatedGradientGroup<Block>>(block, g, result, 7);
   }
@@ -55,35 +55,38 @@ void with_type(const Problem<float>& call, const Run& run) {
 
 }  // namespace
 
-template <class S, int width>
-bool FastKernels<S, width>::forward(int variant, const FastProblem& p,
-                                    const ForwardResult<float>& result, void*) {
+template <class S, int width, Law law>
+bool FastKernels<S, width, law>::forward(int variant, const FastProblem& p,
+                                         const ForwardResult<float>& result, void*) {
   with_type(p.call, [&](auto type) {
     using Type = decltype(type);
-    variant == 0 ? run_forward<S, Type, width, true>(p, result)
-                 : run_forward<S, Type, width, false>(p, result);
+    variant == 0 ? run_forward<S, Type, width, law, true>(p, result)
+                 : run_forward<S, Type, width, law, false>(p, result);
   });
   return true;
 }
 
-template <class S, int width>
-void FastKernels<S, width>::gradient(const FastGradient& g, const GradientResult<float>& result,
-                                     void*) {
+template <class S, int width, Law law>
+void FastKernels<S, width, law>::gradient(const FastGradient& g,
+                                          const GradientResult<float>& result, void*) {
   with_type(g.call, [&](auto type) {
     using Type = decltype(type);
-    run_gradient<S, Type, width, Owner::query>(g, result);
-    run_gradient<S, Type, width, Owner::key>(g, result);
+    run_gradient<S, Type, width, law, Owner::query>(g, result);
+    run_gradient<S, Type, width, law, Owner::key>(g, result);
   });
 }
 
-template struct FastKernels<Dot, 64>;
-template struct FastKernels<Dot, 128>;
-template struct FastKernels<Laplacian, 64>;
-template struct FastKernels<Laplacian, 128>;
-template struct FastKernels<Umbral, 64>;
-template struct FastKernels<Umbral, 128>;
-template struct FastKernels<Penumbral, 64>;
-template struct FastKernels<Penumbral, 128>;
+#define CONELAB_FAST(S)                              \
+  template struct FastKernels<S, 64, Law::softmax>;  \
+  template struct FastKernels<S, 128, Law::softmax>; \
+  template struct FastKernels<S, 64, Law::biased>;   \
+  template struct FastKernels<S, 128, Law::biased>;  \
+  template struct FastKernels<S, 64, Law::sigmoid>;  \
+  template struct FastKernels<S, 128, Law::sigmoid>;
+CONELAB_FAST(Dot)
+CONELAB_FAST(Laplacian)
+CONELAB_FAST(Umbral)
+CONELAB_FAST(Penumbral)
 
 }  // namespace hopper
 }  // namespace conelab::gpu
