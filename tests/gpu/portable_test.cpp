@@ -24,6 +24,7 @@ using conelab::tests::pair_variants;
 using conelab::tests::Parts;
 using conelab::tests::random_input;
 using conelab::tests::Variant;
+using conelab::tests::with_key_heads;
 
 const std::vector<Parts>& all_parts() {
   static const std::vector<Parts> parts{
@@ -45,8 +46,9 @@ std::string describe(const Call& call, const Extents& e) {
 class Portable : public testing::TestWithParam<Variant> {};
 
 TEST_P(Portable, AgreesInEveryPart) {
-  const Extents extents{2, 2, 19, 37, 5, 3};
+  std::size_t turn = 0;
   for (const Parts& parts : all_parts()) {
+    const Extents extents = with_key_heads({2, 2, 19, 37, 5, 3}, turn++);
     const Call call = make_call(GetParam(), parts, extents);
     SCOPED_TRACE(describe(call, extents));
     expect_agreement(call, random_input(call, extents, 7));
@@ -165,6 +167,23 @@ TEST(Storage, OfSixteenBitsRoundsBaseAndValuesAndNothingElse) {
       const Forward<double> saved = forward(*plan, rounded, one_thread());
       expect_gradients(found.backward, backward(*plan, rounded, saved, one_thread()), 1e-9);
     }
+  }
+}
+
+/// Heights of 16 bits would move a cone by up to a hundredth of its height.
+TEST(Storage, OfSixteenBitsKeepsHeightsInFull) {
+  const Extents extents{1, 1, 20, 33, 6, 4};
+  for (const char* similarity : {"umbral", "penumbral"}) {
+    Call call;
+    call.similarity = similarity;
+    const auto input = convert<float>(small_input(call, extents));
+    const auto plan = resolve(call, check_extents(input));
+    const Operands<float> full = make_operands(*plan, input, Storage::f32, {});
+    const Operands<float> narrow = make_operands(*plan, input, Storage::bf16, {});
+    ASSERT_FALSE(full.query_values.empty());
+    EXPECT_EQ(narrow.query_values, full.query_values) << similarity;
+    EXPECT_EQ(narrow.key_values, full.key_values) << similarity;
+    EXPECT_LT(narrow.query_base.size(), full.query_base.size());
   }
 }
 
