@@ -69,23 +69,25 @@ struct FastPair<Laplacian, N> {
 template <class N>
 struct FastPair<Umbral, N> {
   static constexpr float rate = -0.5f;
-  N x, own, other, between, larger, level;
+  N x, own, other, between, level;
 
   CONELAB_TILE FastPair(N measure, const N* u, const N* v, const float* c)
       : x(measure), own(u[0]), other(v[0]) {
     between = N(c[1]) * root(x) + (own + other);
-    larger = max(own + own, other + other);
-    level = max(larger, between);
+    level = max(own + own, other + other, between);
   }
   CONELAB_TILE static float x_scale(const float* c) { return 0.5f * c[1]; }
   CONELAB_TILE static float constant_scale(const float*) { return 1; }
   CONELAB_TILE N by_x(N g) const {
-    return g * select(between >= larger, inverse_distance(x), N(0.0f));
+    return g * select(between >= larger(), inverse_distance(x), N(0.0f));
   }
   CONELAB_TILE N by_own(N g) const {
-    return g * select(between >= larger, N(1.0f), select(own > other, N(2.0f), N(0.0f)));
+    return g * select(between >= larger(), N(1.0f), select(own > other, N(2.0f), N(0.0f)));
   }
   CONELAB_TILE N by_constant(N g) const { return by_x(g) * x; }
+
+ private:
+  CONELAB_TILE N larger() const { return max(own + own, other + other); }
 };
 
 /// With t = max(2 p_u, 2 p_v, p_u + p_v + D), the squared level is t (4h - t) where the tokens have
@@ -97,15 +99,14 @@ struct FastPair<Penumbral, N> {
   const N* u;
   const N* v;
   float h;
-  N inverse, sum, twice_larger, between, t, tilt, square, level;
+  N inverse, sum, between, t, tilt, square, level;
   decltype(sum <= sum) inside;
 
   CONELAB_TILE FastPair(N x, const N* own, const N* other, const float* c)
       : u(own), v(other), h(c[1]), inverse(inverse_distance(x)) {
     sum = u[0] + v[0];
     between = x * inverse + sum;
-    twice_larger = max(u[0] + u[0], v[0] + v[0]);
-    t = max(twice_larger, between);
+    t = max(u[0] + u[0], v[0] + v[0], between);
     tilt = (u[1] - v[1]) * inverse;
     inside = between <= N(2 * h);
     square = select(inside, t * (N(4 * h) - t), tilt * tilt + (N(2.0f) * (u[1] + v[1]) + x));
@@ -115,12 +116,12 @@ struct FastPair<Penumbral, N> {
   CONELAB_TILE static float constant_scale(const float*) { return 2; }
   CONELAB_TILE N by_x(N g) const {
     const N share = tilt * inverse;
-    const N within = select(between >= twice_larger, rest() * inverse, N(0.0f));
+    const N within = select(between >= larger(), rest() * inverse, N(0.0f));
     return g * inverse_root(square) * select(inside, within, N(1.0f) - share * share);
   }
   CONELAB_TILE N by_own(N g) const {
     const N twice = u[2] + u[2];
-    const N share = select(between >= twice_larger, N(1.0f), select(u[0] > v[0], N(2.0f), N(0.0f)));
+    const N share = select(between >= larger(), N(1.0f), select(u[0] > v[0], N(2.0f), N(0.0f)));
     return g * inverse_root(square) *
            select(inside, rest() * share, twice * (tilt * inverse) + twice);
   }
@@ -130,6 +131,7 @@ struct FastPair<Penumbral, N> {
 
  private:
   CONELAB_TILE N rest() const { return N(2 * h) - t; }
+  CONELAB_TILE N larger() const { return max(u[0] + u[0], v[0] + v[0]); }
 };
 
 }  // namespace conelab::gpu::hopper

@@ -93,8 +93,11 @@ class ForwardTail {
       for (int h = 0; h < 2; ++h) {
         extreme[h] = hidden;
 #pragma unroll
-        for (int e = 0; e < products / 2; ++e) {
-          extreme[h] = farther(extreme[h], tile[accumulator(h, e)]);
+        for (int e = 0; e < products / 2; e += 2) {
+          const float a = tile[accumulator(h, e)], b = tile[accumulator(h, e + 1)];
+          // A level is not negative where the smallest is sought, unless a bias was added.
+          extreme[h] = least && law == Law::softmax ? least_of(extreme[h], a, b)
+                                                    : farther(farther(extreme[h], a), b);
         }
       }
     }
@@ -116,9 +119,11 @@ class ForwardTail {
     }
   }
 
-  /// Multiplies the output, which holds the sums of earlier tiles, by exp(m before - m now).
+  /// Multiplies the output, which holds the sums of earlier tiles, by exp(m before - m now), unless
+  /// that is 1 for all rows of the warp, as it soon is for most tiles.
   CONELAB_TILE void rescale() {
     if constexpr (refers) {
+      if (!any(LaneMask<1>{!(scale_[0] == 1 && scale_[1] == 1)})) return;
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
 #pragma unroll
@@ -215,7 +220,7 @@ class ForwardTail {
     for (int h = 0; h < 2; ++h) {
       const float level = farther(running_[h], extreme[h]);
       const float reference = level == hidden ? 0.0f : level * factor;
-      scale_[h] = fast_exp2(fmaf(running_[h], factor, -reference));
+      scale_[h] = level == running_[h] ? 1.0f : fast_exp2(fmaf(running_[h], factor, -reference));
       running_[h] = level;
       float total = 0;
 #pragma unroll

@@ -76,6 +76,25 @@ CONELAB_TILE float nan_max(float a, float b) {
 #endif
 }
 
+/// Return the largest of three numbers that are not negative, or NaN if one of them is NaN, and the
+/// smallest, leaving out those that are NaN. On the device their bits are compared, which have the
+/// same order, because an instruction of Hopper compares three integers. Every NaN that its
+/// arithmetic gives has the sign 0, so that it counts as larger than infinity.
+CONELAB_TILE float nan_max(float a, float b, float c) {
+#if defined(__CUDA_ARCH__)
+  return __int_as_float(__vimax3_s32(__float_as_int(a), __float_as_int(b), __float_as_int(c)));
+#else
+  return nan_max(nan_max(a, b), c);
+#endif
+}
+CONELAB_TILE float least_of(float a, float b, float c) {
+#if defined(__CUDA_ARCH__)
+  return __int_as_float(__vimin3_s32(__float_as_int(a), __float_as_int(b), __float_as_int(c)));
+#else
+  return std::fmin(std::fmin(a, b), c);
+#endif
+}
+
 /// Returns the same pointer, but hides that from the compiler, so that it reads the memory where it
 /// is used and not earlier, which would occupy registers.
 template <class T>
@@ -142,6 +161,9 @@ struct Lanes {
   }
   CONELAB_TILE friend Lanes max(Lanes a, Lanes b) {
     return make([&](int i) { return nan_max(a.at[i], b.at[i]); });
+  }
+  CONELAB_TILE friend Lanes max(Lanes a, Lanes b, Lanes c) {
+    return make([&](int i) { return nan_max(a.at[i], b.at[i], c.at[i]); });
   }
 };
 

@@ -20,8 +20,8 @@ UNWANTED = {"LDL": "a read of local memory", "STL": "a write to local memory", "
 LAWS = ("softmax", "biased", "sigmoid")
 MOST_FOR_A_PAIR = {"Dot": ((7.2, 20), (8.7, 26), (8.8, 27)),
                    "Laplacian": ((12, 42), (13.5, 47), (13.7, 47.5)),
-                   "Umbral": ((17, 64), (18.5, 71), (18.6, 72)),
-                   "Penumbral": ((27.5, 100), (29, 107), (29.2, 108))}
+                   "Umbral": ((15, 64), (17, 71), (17.4, 72)),
+                   "Penumbral": ((25, 100), (27.2, 107), (27.7, 108))}
 PAIRS_OF_A_TILE = {"forward": 64, "gradient": 32}  # Of a thread.
 PRODUCTS_OF_A_TILE = 12  # Instructions, at least.
 
