@@ -41,12 +41,13 @@ void apply_theme(QApplication& application, const QString& theme);
 [[nodiscard]] figure::DisplayList on_ground(figure::DisplayList list, const QPalette& palette);
 
 /// Names a new widget: as an object, by which tests find it; for screen readers; and in a tool tip.
+/// Names that are empty here stay as the widget has set them.
 template <class Widget>
 Widget* named(Widget* widget, const QString& object, const QString& accessible = {},
               const QString& tip = {}) {
   widget->setObjectName(object);
-  widget->setAccessibleName(accessible);
-  widget->setToolTip(tip);
+  if (!accessible.isEmpty()) widget->setAccessibleName(accessible);
+  if (!tip.isEmpty()) widget->setToolTip(tip);
   return widget;
 }
 
