@@ -1,5 +1,6 @@
-// What the jobs share that make or read a hierarchy (dataset, embed, train, rank): the keys of
-// `-p`, of which some are parameters of similarities, reading, and how a result begins.
+// The jobs that make or read a hierarchy (dataset, embed, train, rank) share these functions: they
+// sort the keys of `-p`, some of which are parameters of similarities, read the hierarchy, and
+// begin a result.
 #pragma once
 
 #include <map>

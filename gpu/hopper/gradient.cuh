@@ -65,7 +65,7 @@ class GradientThread : public RingThread<Block> {
     atomicAdd(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(more));
   }
 
-  __device__ void spoil(double* to) const { *to = std::numeric_limits<double>::quiet_NaN(); }
+  __device__ void set_nan(double* to) const { *to = std::numeric_limits<double>::quiet_NaN(); }
 
   template <class Work>
   __device__ void write(const FastGradient& g, const GradientResult<float>& result,

@@ -18,7 +18,7 @@
 //   numbers(byte)                                         floats in shared memory, to be written
 //   meet_group()                                          waits for the consumer's other threads
 //   add(to, integer)                                      adds to a number in device memory
-//   spoil(to)                                             sets a number in device memory to NaN
+//   set_nan(to)                                           sets a number in device memory to NaN
 #pragma once
 
 #include "gpu/hopper/fast.h"
@@ -211,7 +211,7 @@ struct GradientBlock {
     const std::int64_t first = group * entries + offset_origin(queries) + (tiles - 1) * group_rows;
     m.each([&](int thread, Tail&) {
       const float sum = Tail::diagonal_sum(thread, m.numbers(diagonals_at(consumer)));
-      if (sum - sum != 0) m.spoil(g.offset_scale + group);
+      if (sum - sum != 0) m.set_nan(g.offset_scale + group);
       m.add(g.offset_sums + first + thread,
             nearest(static_cast<double>(sum) * g.offset_scale[group]));
     });

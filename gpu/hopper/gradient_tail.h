@@ -13,8 +13,8 @@
 // W, adds the rounded numbers, so that own * margin and base cancel as exactly as float allows.
 // Every token has one owner, so that equal input gives equal bits.
 //
-// Where there is a bias, the threads of the queries' kernel leave dL/dlogit in shared memory, two
-// of their rows added, and each thread then adds up a diagonal of it.
+// If there is a bias, the threads of the queries' kernel write dL/dlogit to shared memory, with two
+// of their rows added. Each thread then sums a diagonal of it.
 //
 // A part is a whole tile; for keys of 128 numbers it is half a tile, because these keep 128 sums in
 // each thread's 240 registers and whole tiles would take 96 more.

@@ -45,7 +45,7 @@ class EmulatedGradientGroup : public EmulatedMachine<Block> {
   float* numbers(int byte) { return this->shared_.numbers(byte); }
   void meet_group() {}
   void add(long long* to, long long more) { std::atomic_ref(*to).fetch_add(more); }
-  void spoil(double* to) { std::atomic_ref(*to).store(std::nan("")); }
+  void set_nan(double* to) { std::atomic_ref(*to).store(std::nan("")); }
 
   template <class Work>
   void write(const hopper::FastGradient& g, const GradientResult<float>& result, const Work& work,

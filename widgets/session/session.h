@@ -220,8 +220,8 @@ struct Session {
   BenchChoice bench;
   StudyChoice study;
   std::string theme = themes[0];
-  /// What further views keep, by their names (widgets/window/view.h); each reads and writes its
-  /// own.
+  /// The state of further views by their names (widgets/window/view.h). Each view reads and writes
+  /// its own.
   QJsonObject views;
   bool operator==(const Session&) const = default;
 };

@@ -33,7 +33,7 @@ void step_head(MainWindow& window, int step) {
   window.document().edit(tr("choose head %1").arg(head), choose, "step head");
 }
 
-/// From none over each operator and back to none.
+/// Chooses each operator in turn as the reference, and none after the last.
 void choose_next_reference(Document& document) {
   const MapChoice& maps = document.session().maps;
   const int next = maps.reference + 1;

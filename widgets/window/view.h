@@ -39,15 +39,15 @@ struct ShownKind {
   std::function<std::size_t(const std::vector<FoundFile>& files)> open;
 };
 
-/// What a row makes: the widget, and what menus, keys and the palette offer of it. Functions may be
-/// empty.
+/// A row makes this: the widget, and the actions that menus, keys and the palette offer of it.
+/// Functions may be empty.
 struct View {
   QWidget* widget = nullptr;
   std::vector<ViewAction> actions = {};  ///< Shown in menus.
   /// Returns what only the command palette offers, when it is opened.
   std::function<std::vector<ViewAction>()> choices = {};
   QString tools = {};  ///< The title under which the palette offers its tools; empty: it does not.
-  /// What the mouse does in it, and how, for the list of shortcuts.
+  /// Pairs of a gesture of the mouse and its effect, for the list of shortcuts.
   QList<std::pair<QString, QString>> gestures = {};
   std::function<void()> fit = {};       ///< Makes everything visible.
   std::function<bool()> deselect = {};  ///< Escape: returns whether something was selected.
