@@ -72,15 +72,6 @@ std::vector<BiasNumber> bias_numbers(const Plan& plan, const HeadBias<N>& bias) 
   return numbers;
 }
 
-/// Returns the position of the tensor whose numbers the bias looks up by class, or -1.
-int class_tensor(const Plan& plan) {
-  for (std::size_t k = 0; k < plan.bias_parameters.size(); ++k) {
-    const ParameterInfo& info = plan.parameters[plan.bias_parameters[k]].info;
-    if (info.domain == Domain::tensor && info.differentiable) return static_cast<int>(k);
-  }
-  return -1;
-}
-
 /// The entries of one block's list: for each token of the other side the bits of PairLists::rows.
 /// Pairs are added in the order of the block's tokens or in that of the other side's.
 class BlockList {
@@ -242,8 +233,8 @@ class Builder {
   void set_bias_sizes() {
     const HeadBias<N>& bias = out_.heads.front().bias();
     Problem<N>& p = out_.shape;
-    if (bias.of_queries() || class_tensor(plan_) >= 0) {
-      p.classes = to_int(static_cast<std::int64_t>(bias.class_count()));
+    if (plan_.bias->place != nullptr) {
+      p.classes = to_int(bias.class_count());
       p.sums_slopes = bias.has_gradient();
       p.sums_weights = out_.heads.front().position_values().exist();
     }
@@ -468,7 +459,7 @@ void add_class_gradients(const Plan& plan, const AttentionInput<N>& input,
     head.bias_gradients(own(sums.class_slope).data(), input.query.tokens(b, h), query_grad,
                         total.bias, total.similarity.data());
   } else if (p.sums_slopes) {
-    std::vector<double>& tensor = total.bias.tensor[size_of(class_tensor(plan))];
+    std::vector<double>& tensor = total.bias.tensor.front();
     const std::vector<double> slopes = own(sums.class_slope);
     for (std::size_t i = 0; i < slopes.size(); ++i) tensor[i % size_of(p.classes)] += slopes[i];
   }

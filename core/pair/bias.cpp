@@ -110,6 +110,9 @@ constexpr std::array shaw_parameters{
     ParameterInfo{"clip", from_input, Domain::count, false,
                   "k: relative positions further than this share the last row", "", "",
                   "(rows of the tensor - 1)/2"}};
+std::size_t shaw_place(const Values& v, double offset) {
+  return static_cast<std::size_t>(std::clamp(offset, -v.p[2], v.p[2]) + v.p[2]);
+}
 
 constexpr std::array biases{
     BiasRow{.name = "none", .about = "0", .value = &no_bias, .slope = &no_slope},
@@ -134,7 +137,8 @@ constexpr std::array biases{
             .paper = "Raffel et al., section 2.1",
             .parameters = t5_parameters,
             .value = &t5,
-            .slope = &t5_slope},
+            .slope = &t5_slope,
+            .place = &t5_bucket},
     BiasRow{.name = "shaw",
             .about = "scale q_i . shaw_k[c], and values + shaw_v[c]; c = clip(j - i', -clip, clip) "
                      "+ clip",
@@ -144,6 +148,7 @@ constexpr std::array biases{
                 "additive or gat; shaw_v needs plain values (value map none, aggregate "
                 "mean) and weights over keys, not axis=query",
             .parameters = shaw_parameters,
+            .place = &shaw_place,
             .of_queries = true}};
 
 }  // namespace

@@ -38,19 +38,21 @@ struct BiasRow {
   /// Adds upstream * d(bias at this offset)/d(parameters) to `gradient`.
   void (*slope)(const PartValues& values, double offset, double upstream,
                 PartValues& gradient) = nullptr;
+  /// Returns the row c of the first tensors that belongs to an offset. Null: the bias reads none.
+  std::size_t (*place)(const PartValues& values, double offset) = nullptr;
   /// Whether each pair has its own number; `offset` is then query * n_k + key.
   bool of_pairs = false;
   /// Whether the bias depends on the query as well. `value` and `slope` are null then, and the
-  /// parameters are those of RelativePositions.
+  /// first two parameters are those of RelativePositions.
   bool of_queries = false;
   BiasColumns columns = {};
 };
 
-/// The parameters of a bias that depends on queries, with c = clip(j - i', -clip, clip) + clip:
-/// - keys: shaw_k [2 clip + 1 x d]; scale q_i . shaw_k[c] is added to the logit;
-/// - values: shaw_v [2 clip + 1 x d_v]; sum_j w_ij shaw_v[c] is added to the output;
-/// - clip. One of the two tensors may be absent.
-enum class RelativePositions : std::size_t { keys, values, clip };
+/// The first parameters of a bias that depends on queries, with c = place(j - i'):
+/// - keys [rows x d]; scale q_i . keys[c] is added to the logit;
+/// - values [rows x d_v]; sum_j w_ij values[c] is added to the output.
+/// One of the two tensors may be absent.
+enum class RelativePositions : std::size_t { keys, values };
 
 [[nodiscard]] std::span<const BiasRow> bias_table();
 /// Returns the row of a bias given for each pair, R [n_q x n_k], which a call cannot name. Added to

@@ -269,8 +269,8 @@ class BackwardPass {
     std::vector<T> added(static_cast<std::size_t>(w.keys().count));
     for (int r = 0; r < group.rows; ++r) {
       const std::int64_t i = group.first + r;
-      positions.run(i, w.keys().first, w.keys().count)
-          .spread(shared.position_slopes.data() + i * positions.count(), added.data());
+      positions.rows().spread(i, w.keys().first, w.keys().count,
+                              shared.position_slopes.data() + i * positions.count(), added.data());
       T* row = w.slope.data() + r * w.keys().columns;
       std::transform(added.begin(), added.end(), row, row, std::plus<T>());
     }
@@ -281,9 +281,9 @@ class BackwardPass {
     const PositionValues<T>& positions = shared.head.position_values();
     for (int r = 0; r < group.rows; ++r) {
       const std::int64_t i = group.first + r;
-      positions.run(i, w.keys().first, w.keys().count)
-          .gather(w.tile.data() + r * w.keys().columns,
-                  shared.position_weights.data() + i * positions.count());
+      positions.rows().gather(i, w.keys().first, w.keys().count,
+                              w.tile.data() + r * w.keys().columns,
+                              shared.position_weights.data() + i * positions.count());
     }
   }
 

@@ -252,9 +252,9 @@ class ForwardPass {
                      block.sums.stride(), Store::add);
     const PositionValues<T>& positions = shared.head.position_values();
     for (int r = 0; positions.exist() && r < rows; ++r) {
-      positions.run(group.first + r, keys.first, keys.count)
-          .gather(block.tile.data() + static_cast<std::ptrdiff_t>(r) * keys.columns,
-                  block.sums.sums(row + r) + columns);
+      positions.rows().gather(group.first + r, keys.first, keys.count,
+                              block.tile.data() + static_cast<std::ptrdiff_t>(r) * keys.columns,
+                              block.sums.sums(row + r) + columns);
     }
   }
 

@@ -23,13 +23,43 @@ PartValues along_axis(PartValues values, std::size_t axis) {
 
 }  // namespace
 
+RelativeRows::RelativeRows(const BiasRow& row, const Extents& extents, const PartValues& values)
+    : queries_(extents.query) {
+  const std::int64_t first = extents.slice().offset(extents.query - 1, 0);
+  const std::int64_t count = std::max<std::int64_t>(0, extents.query + extents.key - 1);
+  for (std::int64_t at = 0; at < count; ++at) {
+    const auto c = static_cast<std::int64_t>(row.place(values, static_cast<double>(first + at)));
+    if (runs_.empty()) runs_.push_back({at, c, 0});
+    Run& run = runs_.back();
+    const std::int64_t step = c - run.row;
+    if (at == run.first + 1 && (step == 0 || step == 1)) run.step = step;
+    if (c != run.row + run.step * (at - run.first)) runs_.push_back({at, c, 0});
+  }
+  runs_.push_back({count, 0, 0});
+}
+
+std::vector<int> RelativeRows::all() const {
+  std::vector<int> rows;
+  for (std::size_t i = 0; i + 1 < runs_.size(); ++i) {
+    for (std::int64_t at = 0; at < runs_[i + 1].first - runs_[i].first; ++at) {
+      rows.push_back(static_cast<int>(runs_[i].row + runs_[i].step * at));
+    }
+  }
+  return rows;
+}
+
 template <class T>
 HeadBias<T>::HeadBias(const Plan& plan, const PartValues& values)
     : row_(plan.bias), extents_(plan.extents), slice_(plan.extents.slice()) {
   if (values.p.empty()) return;
+  if (row_->place != nullptr) {
+    rows_ = RelativeRows(*row_, extents_, values);
+    const auto& keys = values.tensor[static_cast<std::size_t>(RelativePositions::keys)];
+    row_count_ = std::ssize(keys) / (of_queries() ? extents_.feature : 1);
+    if (keys.empty()) row_count_ = PositionValues<T>(plan, values).count();
+  }
   if (of_queries()) {
     position_keys_ = values.tensor[static_cast<std::size_t>(RelativePositions::keys)];
-    clip_ = std::llround(values.p[static_cast<std::size_t>(RelativePositions::clip)]);
     has_gradient_ = !position_keys_.empty();
     return;
   }
@@ -112,7 +142,9 @@ void HeadBias<T>::take_queries(const Kernels<T>& kernels, const TokenRows<const 
 
 template <class T>
 void HeadBias<T>::fill(std::int64_t query, std::int64_t key, std::int64_t count, T* out) const {
-  if (of_queries()) return run(query, key, count).spread(table_.data() + query * positions(), out);
+  if (of_queries()) {
+    return rows_.spread(query, key, count, table_.data() + query * row_count_, out);
+  }
   if (is_one_table()) {
     std::copy_n(values(query, key), count, out);
     return;
@@ -127,7 +159,7 @@ void HeadBias<T>::fill(std::int64_t query, std::int64_t key, std::int64_t count,
 
 template <class T>
 std::size_t HeadBias<T>::sums() const {
-  if (!position_keys_.empty()) return static_cast<std::size_t>(extents_.query * positions());
+  if (!position_keys_.empty()) return static_cast<std::size_t>(extents_.query * row_count_);
   return axes_.empty() ? 0 : static_cast<std::size_t>(axes_.back().first + axes_.back().count);
 }
 
@@ -135,7 +167,7 @@ template <class T>
 void HeadBias<T>::add(const Kernels<T>& kernels, std::int64_t query, std::int64_t key,
                       std::int64_t count, const T* logit_slope, double* by_offset) const {
   if (of_queries()) {
-    return run(query, key, count).gather(logit_slope, by_offset + query * positions());
+    return rows_.gather(query, key, count, logit_slope, by_offset + query * row_count_);
   }
   if (is_one_table()) {
     return kernels.add_to_sums(logit_slope, count, by_offset + index(query, key));
@@ -224,26 +256,6 @@ void HeadBias<T>::places(std::vector<int>& query_place, std::vector<int>& key_pl
       query_place.push_back(static_cast<int>(coordinate_.empty() ? own : point(own)[a]));
     }
   }
-}
-
-template <class T>
-std::vector<int> HeadBias<T>::classes() const {
-  std::vector<int> classes;
-  for (std::int64_t i = 1; i < extents_.query + extents_.key; ++i) {
-    const std::int64_t offset = slice_.offset(extents_.query - 1, 0) + i - 1;
-    if (of_queries()) {
-      classes.push_back(static_cast<int>(std::clamp(offset, -clip_, clip_) + clip_));
-      continue;
-    }
-    const PartValues& values = axes_.front().values;
-    PartValues slope{std::vector<double>(values.p.size(), 0.0), values.tensor};
-    std::vector<double>& by_number = slope.tensor.front();
-    std::fill(by_number.begin(), by_number.end(), 0.0);
-    row_->slope(values, static_cast<double>(offset), 1, slope);
-    const auto found = std::ranges::max_element(by_number);
-    classes.push_back(static_cast<int>(found - by_number.begin()));
-  }
-  return classes;
 }
 
 #define CONELAB_QUERIES(T, S)                                                                    \

@@ -2,8 +2,8 @@
 // number.
 //
 // On a grid the bias is the sum of one table for each axis over relative coordinates. A bias that
-// depends on queries has one table for each query, t_i[c] = scale q_i . shaw_k[c] over the clipped
-// relative position c (Shaw et al.), which takes O(n_q k) memory.
+// depends on queries has one table for each query, t_i[c] = scale q_i . keys[c] over the rows c of
+// its tensor (shaw_k of Shaw et al.), which takes O(n_q rows) memory.
 #pragma once
 
 #include <algorithm>
@@ -19,42 +19,62 @@
 
 namespace conelab {
 
-// Successive keys of one query, grouped by their clipped relative position c = clip(j - i', -k, k)
-// + k (Shaw et al., section 3.2).
-
-/// The first keys may share c = 0 and the last ones c = 2k; each key between them has its own c.
-class ClippedRun {
+/// The row c of a tensor for each relative position of the pairs of a plan, BiasRow::place. Offsets
+/// in succession share a row or have successive rows, so that they lie in few runs.
+class RelativeRows {
  public:
-  /// `offset` is j - i' of the first of `count` keys; `clip` is k.
-  ClippedRun(std::int64_t offset, std::int64_t clip, std::int64_t count)
-      : last_(2 * clip),
-        first_(offset + clip),
-        count_(count),
-        left_(std::clamp<std::int64_t>(-first_, 0, count)),
-        right_(std::clamp<std::int64_t>(last_ + 1 - first_, 0, count)) {}
+  RelativeRows() = default;
+  /// `values` are the parameters of the row, which has a `place`.
+  RelativeRows(const BiasRow& row, const Extents& extents, const PartValues& values);
 
-  /// Sets out [count] to the entries c of a table [2k+1].
+  /// Sets out [count] to the entries of a table by row, for a query and the keys from `key` on.
   template <class T>
-  void spread(const T* table, T* out) const {
-    std::fill(out, out + left_, table[0]);
-    for (std::int64_t c = left_; c < right_; ++c) out[c] = table[first_ + c];
-    std::fill(out + right_, out + count_, table[last_]);
+  void spread(std::int64_t query, std::int64_t key, std::int64_t count, const T* table,
+              T* out) const {
+    over_runs(query, key, count, [&](const Run& run, std::int64_t row, std::int64_t length) {
+      if (run.step == 0) std::fill_n(out, length, table[row]);
+      if (run.step != 0) std::copy_n(table + row, length, out);
+      out += length;
+    });
   }
-  /// Adds the numbers [count] of the keys to the entries c of sums [2k+1].
+  /// Adds the numbers [count] of those keys to the entries of sums by row.
   template <class T, class N>
-  void gather(const T* numbers, N* sums) const {
-    double left = 0, right = 0;
-    for (std::int64_t c = 0; c < left_; ++c) left += static_cast<double>(numbers[c]);
-    for (std::int64_t c = left_; c < right_; ++c) sums[first_ + c] += static_cast<N>(numbers[c]);
-    for (std::int64_t c = right_; c < count_; ++c) right += static_cast<double>(numbers[c]);
-    sums[0] += static_cast<N>(left);
-    sums[last_] += static_cast<N>(right);
+  void gather(std::int64_t query, std::int64_t key, std::int64_t count, const T* numbers,
+              N* sums) const {
+    over_runs(query, key, count, [&](const Run& run, std::int64_t row, std::int64_t length) {
+      double shared = 0;
+      for (std::int64_t i = 0; i < length; ++i) {
+        if (run.step == 0) shared += static_cast<double>(numbers[i]);
+        if (run.step != 0) sums[row + i] += static_cast<N>(numbers[i]);
+      }
+      if (run.step == 0) sums[row] += static_cast<N>(shared);
+      numbers += length;
+    });
   }
+  /// Returns the rows by j - i + n_q - 1.
+  [[nodiscard]] std::vector<int> all() const;
 
  private:
-  std::int64_t last_, first_, count_;
-  /// Keys before `left_` have c = 0; those from `right_` on have c = 2k.
-  std::int64_t left_, right_;
+  struct Run {
+    std::int64_t first;  ///< Its first pairs have j - i + n_q - 1 = first.
+    std::int64_t row;    ///< Their row.
+    std::int64_t step;   ///< 0: all share it. 1: each offset has the next one.
+  };
+  /// By `first`; the last one, which has no row, ends the offsets.
+  std::vector<Run> runs_;
+  std::int64_t queries_ = 0;
+
+  /// Calls action(run, row of the first key, number of keys) for the keys in order.
+  template <class Action>
+  void over_runs(std::int64_t query, std::int64_t key, std::int64_t count, Action action) const {
+    std::int64_t at = key - query + queries_ - 1;
+    auto run = std::ranges::upper_bound(runs_, at, {}, &Run::first) - 1;
+    for (const std::int64_t end = at + count; at < end; ++run) {
+      const std::int64_t length = std::min(end, run[1].first) - at;
+      action(*run, run->row + run->step * (at - run->first), length);
+      at += length;
+    }
+  }
 };
 
 template <class T>
@@ -102,7 +122,7 @@ class HeadBias {
   /// table. It does nothing for a bias that depends on queries.
   void collect(const double* by_offset, PartValues& gradient) const;
   /// Does the same for a bias that depends on queries: adds dL/dq to query_grad [n_q × d] and
-  /// dL/d(shaw_k) to `gradient`, and returns dL/d(scale).
+  /// dL/d(keys) to `gradient`, and returns dL/d(scale).
   template <class S>
   double collect_queries(const double* by_offset, const TokenRows<const S>& queries,
                          const TokenRows<S>& query_grad, PartValues& gradient) const;
@@ -122,14 +142,11 @@ class HeadBias {
                   PartValues& gradient) const {
     (is_one_table() ? gradient.p[parameter] : gradient.tensor[parameter][axis]) += slope;
   }
-  /// Returns, by j - i + n_q - 1, the class of the relative position: the clipped position of a
-  /// bias that depends on queries, otherwise the number of its tensor that the bias equals.
-  [[nodiscard]] std::vector<int> classes() const;
+  /// Returns, by j - i + n_q - 1, the class of the relative position, the row of its tensors.
+  /// Requires BiasRow::place.
+  [[nodiscard]] std::vector<int> classes() const { return rows_.all(); }
   /// Returns how many classes there are.
-  [[nodiscard]] std::size_t class_count() const {
-    return of_queries() ? static_cast<std::size_t>(positions())
-                        : axes_.front().values.tensor.front().size();
-  }
+  [[nodiscard]] std::int64_t class_count() const { return row_count_; }
 
  private:
   /// One axis of relative positions.
@@ -147,9 +164,10 @@ class HeadBias {
   Buffer<T> table_;
   /// [keys of the sequence × axes] Coordinates of the positions on a grid.
   std::vector<std::int32_t> coordinate_;
-  /// [2 clip + 1 × d] shaw_k of a bias that depends on queries.
+  /// [rows × d] The keys of a bias that depends on queries.
   std::vector<double> position_keys_;
-  std::int64_t clip_ = 0;
+  RelativeRows rows_;
+  std::int64_t row_count_ = 0;
   double scale_ = 0;
   bool has_gradient_ = false;
 
@@ -159,18 +177,14 @@ class HeadBias {
   [[nodiscard]] const std::int32_t* point(std::int64_t position) const {
     return coordinate_.data() + position * static_cast<std::int64_t>(axes_.size());
   }
-  [[nodiscard]] std::int64_t positions() const { return 2 * clip_ + 1; }
-  [[nodiscard]] ClippedRun run(std::int64_t query, std::int64_t key, std::int64_t count) const {
-    return {slice_.offset(query, key), clip_, count};
-  }
 };
 
 // What a bias that depends on queries adds to the output (Shaw et al. eq. 3):
 //
-//   output_i += sum_j w_ij shaw_v[c],   c = clip(j - i', -k, k) + k
+//   output_i += sum_j w_ij values[c],   c = place(j - i')
 //
-// The passes sum the weights of a query by c, which gives 2k + 1 numbers, and multiply these by
-// shaw_v at the end. This class holds shaw_v of one head.
+// The passes sum the weights of a query by c, which gives a number for each row of `values`
+// (shaw_v), and multiply these by it at the end. This class holds the values of one head.
 
 template <class T>
 class PositionValues {
@@ -179,25 +193,26 @@ class PositionValues {
   PositionValues(const Plan& plan, const PartValues& values) : extents_(plan.extents) {
     if (!plan.bias->of_queries) return;
     const auto& given = values.tensor[static_cast<std::size_t>(RelativePositions::values)];
+    if (given.empty()) return;
     table_.assign(given.begin(), given.end());
-    clip_ = std::llround(values.p[static_cast<std::size_t>(RelativePositions::clip)]);
+    rows_ = RelativeRows(*plan.bias, plan.extents, values);
   }
 
   [[nodiscard]] bool exist() const { return !table_.empty(); }
-  /// Returns 2k + 1, or 0 if there are no such values.
-  [[nodiscard]] std::int64_t count() const { return exist() ? 2 * clip_ + 1 : 0; }
-  /// Returns the positions c of successive keys of a query, the first of which is `key`.
-  [[nodiscard]] ClippedRun run(std::int64_t query, std::int64_t key, std::int64_t keys) const {
-    return {extents_.slice().offset(query, key), clip_, keys};
+  /// Returns the number of rows, or 0 if there are no such values.
+  [[nodiscard]] std::int64_t count() const {
+    return exist() ? std::ssize(table_) / extents_.value : 0;
   }
-  /// Adds the product of a query's weights by position [2k+1] and shaw_v to out [d_v].
+  /// Returns the rows c of the relative positions.
+  [[nodiscard]] const RelativeRows& rows() const { return rows_; }
+  /// Adds the product of a query's weights by row and the values to out [d_v].
   void add(const T* weights, T* out) const {
     const T* value = table_.data();
     for (std::int64_t c = 0; c < count(); ++c, value += extents_.value) {
       for (std::int64_t x = 0; x < extents_.value; ++x) out[x] += weights[c] * value[x];
     }
   }
-  /// Sets slopes [2k+1] to dL/d(weight) by position, given dL/d(output) [d_v] of a query.
+  /// Sets slopes [rows] to dL/d(weight) by row, given dL/d(output) [d_v] of a query.
   void slopes(const Kernels<T>& kernels, const T* upstream, T* slopes) const {
     const auto size = static_cast<int>(extents_.value);
     for (std::int64_t c = 0; c < count(); ++c) {
@@ -205,7 +220,7 @@ class PositionValues {
           static_cast<T>(kernels.exact_product(upstream, table_.data() + c * extents_.value, size));
     }
   }
-  /// Adds to dL/d(shaw_v), given the weights by position and dL/d(output) of a query.
+  /// Adds to dL/d(values), given the weights by row and dL/d(output) of a query.
   void collect(const double* weights, const T* upstream, PartValues& gradient) const {
     double* out = gradient.tensor[static_cast<std::size_t>(RelativePositions::values)].data();
     for (std::int64_t c = 0; c < count(); ++c, out += extents_.value) {
@@ -217,8 +232,8 @@ class PositionValues {
 
  private:
   Extents extents_;
-  std::int64_t clip_ = 0;
-  std::vector<T> table_;  ///< [2k+1 × d_v] shaw_v; empty if there are no such values.
+  std::vector<T> table_;  ///< [rows × d_v]; empty if there are no such values.
+  RelativeRows rows_;
 };
 
 }  // namespace conelab

@@ -218,7 +218,7 @@ void forward_row(const Plan& plan, const SparseHead<S>& head, SparseRow<S>& row,
     head.similarity().weight[pair_law(plan.weights)](tile);
     row.add_values(sums.data());
     for (std::size_t c = 0; positions.exist() && c < row.keys().size(); ++c) {
-      positions.run(i, row.keys()[c], 1).gather(&row.tile()[c], by_position);
+      positions.rows().gather(i, row.keys()[c], 1, &row.tile()[c], by_position);
     }
     positions.add(by_position, sums.data());
   }
@@ -400,7 +400,7 @@ class SparseBackward {
       T sum = static_cast<T>(head_.value_product(j, upstream));
       if (!position_slopes_.empty()) {
         T added = 0;
-        positions.run(i, j, 1).spread(position_slopes_.data(), &added);
+        positions.rows().spread(i, j, 1, position_slopes_.data(), &added);
         sum += added;
       }
       slope_[c] = sum;
@@ -415,7 +415,7 @@ class SparseBackward {
     const PositionValues<T>& positions = head_.head().position_values();
     std::vector<double> weights(static_cast<std::size_t>(positions.count()), 0.0);
     for (std::size_t c = 0; c < row_.keys().size(); ++c) {
-      positions.run(i, row_.keys()[c], 1).gather(&row_.tile()[c], weights.data());
+      positions.rows().gather(i, row_.keys()[c], 1, &row_.tile()[c], weights.data());
     }
     positions.collect(weights.data(), upstream, sums_.bias);
   }
