@@ -232,7 +232,7 @@ std::vector<Parts> pairwise_parts() {
 }
 
 bool may_be_refused(const Call& call, bool backward) {
-  const bool adds_to_values = call.bias == "shaw" && maps_tokens(call.similarity);
+  const bool adds_to_values = find_bias(call.bias)->of_queries && maps_tokens(call.similarity);
   const bool has_plain_values = call.value_map == "none" && call.aggregate == "mean";
   if (adds_to_values && (!has_plain_values || is_over_queries(call))) return true;
   if (call.position != "none" && points_of(call) != Points::euclidean) return true;
