@@ -5,20 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <sstream>
 
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
 
 namespace conelab {
 namespace {
-
-std::vector<std::string> split(const char* text, char separator) {
-  std::istringstream in(text);
-  std::vector<std::string> parts;
-  for (std::string part; std::getline(in, part, separator);) parts.push_back(part);
-  return parts;
-}
 
 /// An axis as a multiple of a name, and a rest: "2f+1", "2f", "f".
 struct AxisForm {
@@ -107,7 +99,7 @@ void check_domain(const ParameterInfo& info, double value) {
 }
 
 std::vector<std::string> choice_words(const ParameterInfo& info) {
-  return split(info.choices, '|');
+  return words_at(info.choices, '|');
 }
 
 void check_shape(const ParameterInfo& info, const std::vector<std::int64_t>& extents,
@@ -129,7 +121,7 @@ void check_shape(const ParameterInfo& info, const std::vector<std::int64_t>& ext
 }
 
 void take_absent(const ParameterInfo& info, NamedSizes& sizes) {
-  for (const std::string& axis : split(info.shape, ',')) {
+  for (const std::string& axis : words_at(info.shape, ',')) {
     const std::size_t equals = axis.find('=');
     if (equals == std::string::npos) continue;
     const std::optional<std::int64_t> size = declared_size(axis.substr(equals + 1), sizes);
@@ -138,7 +130,7 @@ void take_absent(const ParameterInfo& info, NamedSizes& sizes) {
 }
 
 std::vector<std::string> tensor_axes(const ParameterInfo& info) {
-  std::vector<std::string> axes = split(info.shape, ',');
+  std::vector<std::string> axes = words_at(info.shape, ',');
   for (std::string& axis : axes) axis = axis.substr(0, axis.find('='));
   return axes;
 }

@@ -36,4 +36,10 @@ std::vector<std::string_view> split_at(std::string_view text, char separator) {
   }
 }
 
+std::vector<std::string> words_at(std::string_view text, char separator) {
+  if (text.empty()) return {};
+  const std::vector<std::string_view> parts = split_at(text, separator);
+  return {parts.begin(), parts.end()};
+}
+
 }  // namespace conelab

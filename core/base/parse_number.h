@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -21,5 +22,7 @@ namespace conelab {
 [[nodiscard]] inline std::vector<std::string_view> split_commas(std::string_view text) {
   return split_at(text, ',');
 }
+/// Returns copies of these parts. An empty text has none.
+[[nodiscard]] std::vector<std::string> words_at(std::string_view text, char separator);
 
 }  // namespace conelab

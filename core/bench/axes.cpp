@@ -150,16 +150,7 @@ bool all_implied(const Axis& axis, const Labels& labels) {
   return labels.size() == 1 && is_implied(axis, labels.front());
 }
 
-Labels choices_of(const Axis& axis) {
-  Labels labels;
-  std::string_view rest = axis.choices;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find('|'), rest.size());
-    labels.emplace_back(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  return labels;
-}
+Labels choices_of(const Axis& axis) { return words_at(axis.choices, '|'); }
 
 std::string label_text(const Axis& axis, const std::string& label) {
   if (!axis.numeric) return label;

@@ -267,13 +267,6 @@ Value Value::of_head(std::int64_t head, bool by_axis) const {
 
 namespace {
 
-/// Splits "a:b:c" into a, b, c.
-std::vector<std::string> pieces(const std::string& text) {
-  std::vector<std::string> list(1);
-  for (const char c : text) c == ':' ? list.emplace_back() : list.back() += c;
-  return list;
-}
-
 /// Returns the field with this name in JSON or on the command line, or null for a parameter's key.
 const CallField* field_named(const std::string& key) {
   const auto found = std::ranges::find_if(call_fields(), [&](const CallField& field) {
@@ -312,9 +305,9 @@ void check_named_operator(const Call& call, const std::string& name) {
 }
 
 Call call_from_text(const std::string& text) {
-  const std::vector<std::string> list = pieces(text);
+  const std::vector<std::string> list = words_at(text, ':');
   Call call;
-  set_operator(call, list.front());
+  set_operator(call, list.empty() ? "" : list.front());
   std::set<std::string> keys;
   for (std::size_t i = 1; i < list.size(); ++i) {
     const std::size_t equals = list[i].find('=');

@@ -1,10 +1,9 @@
 // A figure as a display list: what is drawn, in drawing order, independent of the output format.
 //
 // The same list is written as SVG, PDF and PNG and shown on the screen, so that an exported figure
-// equals the one on the screen. Its text form (`dump`) is what golden tests compare. Coordinates
-// are points (1/72 in) with the origin at the top left of the page and y pointing down. Angles are
-// radians from +x towards +y, so that positive angles turn clockwise on the page. Later items cover
-// earlier ones.
+// equals the one on the screen. Coordinates are points (1/72 in) with the origin at the top left of
+// the page and y pointing down. Angles are radians from +x towards +y, so that positive angles turn
+// clockwise on the page. Later items cover earlier ones.
 //
 // Sizes and coordinates must be finite; writing throws a failure otherwise (`validate`). Text may
 // contain any bytes: `DisplayList::text` replaces invalid UTF-8 and control characters (text.h).
@@ -223,10 +222,6 @@ struct DisplayList {
   }
   void group_end() { items.emplace_back(GroupEnd{}); }
 };
-
-/// Returns the list as text, one item per line, with two decimals; images by size and CRC-32.
-/// Golden tests compare this form.
-[[nodiscard]] std::string dump(const DisplayList& list);
 
 /// Throws a failure if groups or clips are unbalanced, two groups have the same id, the page size
 /// is not positive, a number is not finite, or the bytes of an image do not match its size. Every

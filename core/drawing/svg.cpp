@@ -124,11 +124,12 @@ std::string png_of(const ImageItem& item) {
   return base64(encode_png(image.columns, image.rows, image.rgba));
 }
 
+/// What ids begin with until the figure's hash is known. No text contains it (clean_text).
+constexpr char id_mark = '\x01';
+
 /// Writes items, and numbers the clips, whose elements need ids.
 class Writer {
  public:
-  explicit Writer(std::string prefix) : prefix_(std::move(prefix)) {}
-
   void operator()(const PathItem& i) {
     out_ += "<path" + colour("fill", i.paint.fill) + stroke_attributes(i.paint.stroke) + " d=\"" +
             path_text<SvgSegment>(i.path) + "\"/>\n";
@@ -155,21 +156,21 @@ class Writer {
         decimal(i.box.x), decimal(i.box.y), decimal(i.box.width), decimal(i.box.height), png_of(i));
   }
   void operator()(const ClipBegin& i) {
-    const std::string id = fmt::format("{}-clip{}", prefix_, ++clips_);
+    const std::string id = fmt::format("{}-clip{}", id_mark, ++clips_);
     out_ += fmt::format(
         "<clipPath id=\"{0}\"><path d=\"{1}\"/></clipPath>\n<g clip-path=\"url(#{0})\">\n", id,
         path_text<SvgSegment>(i.path));
   }
   void operator()(const ClipEnd&) { out_ += "</g>\n"; }
   void operator()(const GroupBegin& i) {
-    out_ += fmt::format("<g id=\"{}-{}\">\n", prefix_, xml_escaped(i.id));
+    out_ += fmt::format("<g id=\"{}-{}\">\n", id_mark, xml_escaped(i.id));
     if (!i.title.empty()) out_ += "<title>" + xml_escaped(i.title) + "</title>\n";
   }
   void operator()(const GroupEnd&) { out_ += "</g>\n"; }
   [[nodiscard]] const std::string& text() const { return out_; }
 
  private:
-  std::string prefix_, out_;
+  std::string out_;
   int clips_ = 0;
 };
 
@@ -206,16 +207,18 @@ std::string metadata(const Metadata& m) {
 
 std::string to_svg(const DisplayList& list) {
   validate(list);
-  const std::string form = dump(list);
+  Writer writer;
+  for (const Item& item : list.items) std::visit(writer, item);
+  const std::string& items = writer.text();
   const std::string hash = fmt::format(
       "{:08x}",
-      crc32(0, reinterpret_cast<const Bytef*>(form.data()), static_cast<uInt>(form.size())));
+      crc32(0, reinterpret_cast<const Bytef*>(items.data()), static_cast<uInt>(items.size())));
   std::string fonts;
   for (const auto& [file, used] : characters(list)) fonts += font_face(file, used, hash);
-  Writer writer("c" + hash);
-  for (const Item& item : list.items) std::visit(writer, item);
+  std::string named;
+  for (const char c : items) c == id_mark ? named += "c" + hash : named += c;
   return head(list, hash) + metadata(list.metadata) + "<style>\n" + fonts + "</style>\n" +
-         "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n" + writer.text() + "</svg>\n";
+         "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n" + named + "</svg>\n";
 }
 
 }  // namespace conelab::figure

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/names.h"
+#include "core/base/parse_number.h"
 
 namespace conelab {
 namespace {
@@ -73,20 +74,6 @@ namespace {
 
 constexpr std::array<const char*, 4> axis_names = {"batch", "head", "token", "feature"};
 
-/// Returns the parts of "token,head,feature", without blanks.
-std::vector<std::string> names_in(std::string text) {
-  std::erase(text, ' ');
-  std::vector<std::string> names(1);
-  for (const char c : text) {
-    if (c == ',') {
-      names.emplace_back();
-    } else {
-      names.back() += c;
-    }
-  }
-  return names;
-}
-
 void check_names(const std::vector<std::string>& names, const std::string& axes) {
   for (const std::string& name : names) {
     if (std::ranges::find(axis_names, name) == axis_names.end())
@@ -109,7 +96,7 @@ AxisOrder reversed_axes(std::size_t rank) {
 }
 
 AxisOrder named_axes(const std::string& axes, std::size_t rank, const std::string& place) {
-  std::vector<std::string> names = names_in(axes);
+  std::vector<std::string> names = words_at(axes, ',');
   check_names(names, axes);
   for (const char* spare : {axis_names[0], axis_names[1]}) {
     if (names.size() > rank) std::erase(names, spare);

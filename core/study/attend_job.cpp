@@ -42,12 +42,10 @@ struct AttendSummary {
   std::vector<std::string> kept;
   bool own_mask = false;       ///< Whether a mask that the input contains was applied.
   bool mask_left_out = false;  ///< Whether it contains one that the operator does not take.
-  std::int64_t nan_count = 0;  ///< Numbers of the input that are NaN.
-  std::int64_t infinite_count = 0;
-  std::vector<std::string> non_finite_arrays;  ///< The arrays that hold them.
-  std::int64_t rounded_to_infinity = 0;        ///< Finite numbers that were rounded.
-  std::int64_t outputs = 0;                    ///< Numbers of the output.
-  std::int64_t bad_outputs = 0;                ///< Numbers of the output that are not finite.
+  NonFinite input;             ///< Numbers of the input that are not finite.
+  std::int64_t rounded_to_infinity = 0;  ///< Finite numbers that were rounded.
+  std::int64_t outputs = 0;              ///< Numbers of the output.
+  std::int64_t bad_outputs = 0;          ///< Numbers of the output that are not finite.
   /// Numbers of the gradients, parameters included, that are not finite.
   std::int64_t bad_gradients = 0;
   HiddenPairs hidden;  ///< What the masks hide.
@@ -116,6 +114,27 @@ class Attend {
     if (wants("determinant")) check_determinant(*plan_);
   }
 
+  /// Computes and writes, and says in `summary` what was done.
+  void run(AttendSummary& summary) {
+    summary.extents = plan_->extents;
+    summary.kept = job_.keep;
+    std::erase_if(summary.kept, [this](const std::string& part) { return !has(part); });
+    summary.rounded_to_infinity = bad_inputs() - summary.input.nan - summary.input.infinite;
+    const Clock::time_point start = Clock::now();
+    compute();
+    summary.device = device();
+    summary.compute_seconds = seconds_since(start);
+    summary.outputs = forward_.output.shape.size();
+    summary.bad_outputs = count_bad(forward_.output);
+    summary.bad_gradients = bad_gradients();
+    summary.hidden = hidden_pairs(*plan_, input_);
+    summary.measures = measures();
+    const Clock::time_point computed = Clock::now();
+    write();
+    summary.write_seconds = seconds_since(computed);
+  }
+
+ private:
   void compute() {
     if (device_ == nullptr || !compute_on_device()) compute_on_cpu();
     if (job_.keeps("gradients")) result_.gradients = &backward_;
@@ -151,16 +170,6 @@ class Attend {
     write_attention(job_.output, result_);
   }
 
-  [[nodiscard]] const Extents& extents() const { return result_.extents; }
-  /// Returns the parts of the job that the operator has.
-  [[nodiscard]] std::vector<std::string> kept() const {
-    std::vector<std::string> parts = job_.keep;
-    std::erase_if(parts, [this](const std::string& part) { return !has(part); });
-    return parts;
-  }
-  [[nodiscard]] HiddenPairs hidden() const { return hidden_pairs(*plan_, input_); }
-  [[nodiscard]] std::int64_t outputs() const { return forward_.output.shape.size(); }
-  [[nodiscard]] std::int64_t bad_outputs() const { return count_bad(forward_.output); }
   [[nodiscard]] std::int64_t bad_gradients() const {
     std::int64_t sum =
         count_bad(backward_.query) + count_bad(backward_.key) + count_bad(backward_.value);
@@ -189,8 +198,8 @@ class Attend {
     std::map<std::string, double> found;
     double sum = 0;
     for (const T x : forward_.output.data) sum += static_cast<Compute<T>>(x);
-    if (std::isfinite(sum) && outputs() > 0)
-      found["output_mean"] = sum / static_cast<double>(outputs());
+    const auto count = static_cast<double>(forward_.output.shape.size());
+    if (std::isfinite(sum) && count > 0) found["output_mean"] = sum / count;
     for (const double each : result_.determinant) {
       found["determinant_mean"] += each / static_cast<double>(result_.determinant.size());
     }
@@ -198,8 +207,6 @@ class Attend {
     return found;
   }
   [[nodiscard]] std::string device() const { return on_device_ ? device_->state().name : "cpu"; }
-
- private:
   [[nodiscard]] bool wants(const char* part) const { return job_.keeps(part) && has(part); }
   /// Returns whether the operator has this part of a result.
   [[nodiscard]] bool has(std::string_view part) const {
@@ -332,12 +339,13 @@ class Attend {
   [[nodiscard]] RowBlocks<Compute<T>> rows_of(const PairMap<T>& pairs, Map2d which) {
     return [this, &pairs, which](std::int64_t batch, std::int64_t head, std::int64_t begin,
                                  std::int64_t end, Compute<T>* out) {
-      pairs.tile(which, &forward_, {batch, head, begin, end, 0, extents().key}, out, execution_);
+      pairs.tile(which, &forward_, {batch, head, begin, end, 0, plan_->extents.key}, out,
+                 execution_);
       if (!context_.progress) return;
       const Shape4& sizes = plan_->pairs;
       const auto heads = static_cast<double>(sizes.batch * sizes.head);
       const auto done = static_cast<double>(batch * sizes.head + head) +
-                        static_cast<double>(end) / static_cast<double>(extents().query);
+                        static_cast<double>(end) / static_cast<double>(plan_->extents.query);
       context_.progress(which == Map2d::weights ? "weights" : "logits", done / heads);
     };
   }
@@ -346,22 +354,7 @@ class Attend {
 template <class T>
 void compute_and_write(const JobSpec& spec, const AttendJob& job, Input&& input,
                        const JobContext& context, AttendSummary& summary) {
-  Attend<T> attend(spec, job, std::move(input), summary.dtype, context);
-  summary.extents = attend.extents();
-  summary.kept = attend.kept();
-  summary.rounded_to_infinity = attend.bad_inputs() - summary.nan_count - summary.infinite_count;
-  const Clock::time_point start = Clock::now();
-  attend.compute();
-  summary.device = attend.device();
-  summary.compute_seconds = seconds_since(start);
-  summary.outputs = attend.outputs();
-  summary.bad_outputs = attend.bad_outputs();
-  summary.bad_gradients = attend.bad_gradients();
-  summary.hidden = attend.hidden();
-  summary.measures = attend.measures();
-  const Clock::time_point computed = Clock::now();
-  attend.write();
-  summary.write_seconds = seconds_since(computed);
+  Attend<T>(spec, job, std::move(input), summary.dtype, context).run(summary);
 }
 
 /// Remarks if arrays are named that the operator does not read.
@@ -376,15 +369,16 @@ void remark_unread_arrays(const AttendJob& job, const JobContext& context) {
 }
 
 void remark_non_finite(const AttendSummary& summary, const JobContext& context) {
-  if (summary.nan_count + summary.infinite_count == 0) return;
-  context.say("the input has {} NaN and {} infinite numbers in {}; they are kept",
-              summary.nan_count, summary.infinite_count, join(summary.non_finite_arrays));
+  const auto& [nan, infinite, arrays] = summary.input;
+  if (nan + infinite == 0) return;
+  context.say("the input has {} NaN and {} infinite numbers in {}; they are kept", nan, infinite,
+              join(arrays));
 }
 
 /// Remarks if numbers or tokens of a finite input are beyond the range of the type.
 void remark_overflow(const AttendJob& job, const AttendSummary& summary,
                      const JobContext& context) {
-  if (summary.nan_count + summary.infinite_count > 0) return;
+  if (summary.input.nan + summary.input.infinite > 0) return;
   const char* type = dtype_name(summary.dtype);
   const char* hint = summary.dtype == Dtype::f64 ? "" : "; --dtype f64 reaches furthest";
   if (summary.rounded_to_infinity > 0) {
@@ -422,16 +416,13 @@ AttendSummary attend(const JobSpec& spec, const AttendJob& job, const JobContext
   const std::string defaults = defaults_remark(own_call(input.attributes), job.call);
   if (!defaults.empty()) context.say("{}", defaults);
   AttendSummary summary;
-  const NonFinite non_finite = count_non_finite(input);
+  summary.input = count_non_finite(input);
   summary.own_mask = !input.mask.empty();
   summary.mask_left_out = input.mask_left_out;
   if (reads_keys(job.call)) {
     if (!input.key) summary.from_query.emplace_back("k");
     if (!input.value && !ignores_values(job.call)) summary.from_query.emplace_back("v");
   }
-  summary.nan_count = non_finite.nan;
-  summary.infinite_count = non_finite.infinite;
-  summary.non_finite_arrays = non_finite.arrays;
   summary.dtype = chosen_dtype(job, input);
   // A device takes floats that it rounds itself.
   const bool on_device = choose_device(job.device, summary.dtype, context) != nullptr;
@@ -472,8 +463,8 @@ Json summary_json(const JobSpec& spec, const AttendSummary& summary) {
           {"device", summary.device},
           {"from_query", summary.from_query},
           {"input_mask", summary.own_mask},
-          {"nan", summary.nan_count},
-          {"infinite", summary.infinite_count},
+          {"nan", summary.input.nan},
+          {"infinite", summary.input.infinite},
           {"rounded_to_infinity", summary.rounded_to_infinity},
           {"rows_without_keys", summary.hidden.rows_without_keys},
           {"output_not_finite", summary.bad_outputs},

@@ -2,25 +2,13 @@
 
 #include <algorithm>
 
+#include "core/base/parse_number.h"
 #include "core/files/weights_array.h"
 
 namespace conelab {
 namespace {
 
 std::string folder_of(const std::string& group) { return group.substr(0, group.rfind('/')); }
-
-/// Splits "layers.0" into its words.
-std::vector<std::string> words_between_dots(const std::string& name) {
-  std::vector<std::string> words(1);
-  for (const char c : name) {
-    if (c == '.') {
-      words.emplace_back();
-    } else {
-      words.back() += c;
-    }
-  }
-  return words;
-}
 
 /// Returns the groups with those of one parent beside each other, the layers of each in natural
 /// order.
@@ -111,7 +99,7 @@ std::string layer_name(const std::string& group) {
 std::vector<std::string> short_names(const std::vector<std::string>& names) {
   if (names.size() < 2) return names;
   std::vector<std::vector<std::string>> all;
-  for (const std::string& name : names) all.push_back(words_between_dots(name));
+  for (const std::string& name : names) all.push_back(words_at(name, '.'));
   const auto in_common = [&](std::size_t at, bool from_end) {
     const auto word = [&](const auto& words) {
       return words[from_end ? words.size() - 1 - at : at];

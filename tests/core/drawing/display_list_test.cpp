@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/drawing/font_metrics.h"
 #include "core/drawing/text.h"
+#include "tests/core/drawing/dump.h"
 
 namespace conelab::figure {
 namespace {

@@ -16,6 +16,7 @@
 #include "core/drawing/svg.h"
 #include "core/drawing/text.h"
 #include "core/figure/figure_table.h"
+#include "tests/core/drawing/dump.h"
 
 namespace conelab::figure {
 

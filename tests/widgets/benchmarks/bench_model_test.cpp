@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/bench/parts.h"
 #include "core/bench/result.h"
+#include "core/drawing/svg.h"
 #include "core/files/sandbox.h"
 #include "tests/widgets/benchmarks/bench_fixtures.h"
 
@@ -170,8 +171,9 @@ TEST(BenchModel, RunsASweepAndShowsWhatTheFigureShows) {
     figure::RooflineFigure roof = roofline_figure(selection);
     roof.width = scaling.width = 300;
     const BenchPicture picture = bench.model.picture(300);
-    EXPECT_EQ(dump(picture.list),
-              dump(page == std::string("roofline") ? draw_roofline(roof) : draw_scaling(scaling)));
+    EXPECT_EQ(
+        to_svg(picture.list),
+        to_svg(page == std::string("roofline") ? draw_roofline(roof) : draw_scaling(scaling)));
     EXPECT_EQ(picture.spots.size(), page == std::string("roofline") ? 2U : 4U);
   }
 }

@@ -9,6 +9,7 @@
 
 #include "app/desktop_backends.h"
 #include "core/call/call.h"
+#include "core/drawing/svg.h"
 #include "core/figure/figure_table.h"
 #include "core/study/figure_job.h"
 #include "tests/widgets/driving.h"
@@ -209,7 +210,7 @@ TEST(FigureBytes, OfTheMapsLayoutsAreThoseOfTheCommand) {
 /// What is drawn, without what is said of it.
 std::string drawn_items(figure::DisplayList list) {
   list.metadata = {};
-  return figure::dump(list);
+  return figure::to_svg(list);
 }
 
 TEST(FigureBytes, OfTheMapsLayoutsAreWhatTheViewShows) {
