@@ -14,10 +14,10 @@
 #include "core/base/tensor.h"
 #include "core/call/errata.h"
 #include "core/dataset/dataset.h"
-#include "core/figure/figure_table.h"
 #include "core/operators/combines.h"
 #include "core/operators/operator.h"
 #include "core/simd/kernels.h"
+#include "core/study/figure_table.h"
 #include "core/token/model_map.h"
 #include "gpu/cuda_backend.h"
 

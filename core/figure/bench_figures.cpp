@@ -9,7 +9,7 @@
 #include "core/base/names.h"
 #include "core/bench/compare.h"
 #include "core/call/call.h"
-#include "core/figure/figure_table.h"
+#include "core/figure/figure_input.h"
 
 namespace conelab {
 namespace {

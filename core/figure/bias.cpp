@@ -24,7 +24,7 @@
 #include "core/drawing/axes.h"
 #include "core/drawing/edge_labels.h"
 #include "core/drawing/text.h"
-#include "core/figure/figure_table.h"
+#include "core/figure/figure_input.h"
 #include "core/pair/bias.h"
 
 namespace conelab::figure {

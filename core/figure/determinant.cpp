@@ -11,7 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
-#include "core/figure/figure_table.h"
+#include "core/figure/figure_input.h"
 #include "core/operators/jacobian.h"
 
 namespace conelab::figure {

@@ -4,7 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
-#include "core/figure/figure_table.h"
+#include "core/figure/figure_input.h"
 #include "core/geometry/cone_family.h"
 #include "core/geometry/lca_query.h"
 

@@ -9,7 +9,7 @@
 #include "core/base/names.h"
 #include "core/drawing/font_metrics.h"
 #include "core/drawing/text.h"
-#include "core/figure/figure_table.h"
+#include "core/figure/figure_input.h"
 #include "core/figure/heat_values.h"
 #include "core/figure/heatmap.h"
 

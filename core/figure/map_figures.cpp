@@ -7,7 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/call/call.h"
-#include "core/figure/figure_table.h"
+#include "core/figure/figure_input.h"
 
 namespace conelab::figure {
 namespace {

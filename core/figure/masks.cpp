@@ -15,7 +15,7 @@
 #include "core/bench/axes.h"
 #include "core/drawing/font_metrics.h"
 #include "core/drawing/text.h"
-#include "core/figure/figure_table.h"
+#include "core/figure/figure_input.h"
 #include "core/pair/mask.h"
 
 namespace conelab::figure {

@@ -13,7 +13,7 @@
 #include "core/drawing/style.h"
 #include "core/drawing/text.h"
 #include "core/figure/cone_curves.h"
-#include "core/figure/figure_table.h"
+#include "core/figure/figure_input.h"
 #include "core/figure/model_view.h"
 
 namespace conelab::figure {

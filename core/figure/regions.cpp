@@ -11,7 +11,7 @@
 // their light at infinity have no D. Source: Tseng et al., "Coneheads" (2023), fig. 6.
 #include <cmath>
 
-#include "core/figure/figure_table.h"
+#include "core/figure/figure_input.h"
 
 namespace conelab::figure {
 namespace {

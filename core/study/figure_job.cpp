@@ -90,25 +90,27 @@ JobReport run_figure(const JobSpec& spec, const JobContext& context) {
           .files = outputs};
 }
 
+/// Throws misuse if the figure needs an input and there is none, or the other way round.
+void check_input(const FigureRequest& request) {
+  const bool reads = figure::figure_named(request.name).source.read != nullptr;
+  if (!reads && !request.inputs.empty()) misuse("figure {} takes no --input", request.name);
+  if (reads && request.inputs.empty()) (void)request.single_input();
+}
+
 void check_figure(const JobSpec& spec) {
   const figure::FigureInfo& info = figure::figure_named(spec.text("kind"));
   figure::check_keys(info, spec.parameters());
   if (const std::string width = spec.text("width"); !width.empty()) {
     (void)figure::width_in_points(width);
   }
-  if (info.source == figure::FigureSource::none) {
-    if (!spec.list("input").empty()) misuse("figure {} takes no --input", info.name);
-  } else if (spec.list("input").empty()) {
-    (void)request_of(spec, {}).single_input();
-  }
+  check_input(request_of(spec, {}));
 }
 
 std::vector<std::string> figure_sources(const JobSpec& spec) {
-  const figure::FigureSource source = figure::figure_named(spec.text("kind")).source;
-  if (source == figure::FigureSource::bench) return {"bench"};
-  std::vector<std::string> kinds = trace_sources(spec);
-  if (source == figure::FigureSource::tree) kinds.emplace_back("tree");
-  if (source == figure::FigureSource::maps) kinds.emplace_back("attend");
+  const figure::FigureSource& source = figure::figure_named(spec.text("kind")).source;
+  std::vector<std::string> kinds;
+  if (source.traces) kinds = trace_sources(spec);
+  kinds.insert(kinds.end(), source.results.begin(), source.results.end());
   return kinds;
 }
 
@@ -159,29 +161,6 @@ JobKind figure_job() {
 
 namespace {
 
-using figure::FigureSource;
-
-void read_nothing(const FigureRequest& request, figure::FigureInput&) {
-  if (!request.inputs.empty()) misuse("figure {} takes no --input", request.name);
-}
-
-/// A source of figures and what reads it.
-struct SourceReader {
-  FigureSource source;
-  void (*read)(const FigureRequest& request, figure::FigureInput& input);
-};
-constexpr SourceReader readers[] = {{FigureSource::maps, read_maps},
-                                    {FigureSource::heads, read_heads},
-                                    {FigureSource::bench, read_bench},
-                                    {FigureSource::tree, read_tree},
-                                    {FigureSource::none, read_nothing}};
-
-void read_source(FigureSource source, const FigureRequest& request, figure::FigureInput& input) {
-  for (const SourceReader& reader : readers) {
-    if (reader.source == source) reader.read(request, input);
-  }
-}
-
 /// Returns the SHA-256 of each input file, in order and separated by blanks.
 std::string digests_of(const FigureRequest& request) {
   std::string digests;
@@ -214,7 +193,7 @@ const std::string& FigureRequest::single_input() const {
 }
 
 void read_bench(const FigureRequest& request, figure::FigureInput& input) {
-  if (!input.info->several || request.inputs.empty()) (void)request.single_input();
+  if (!input.info->several) (void)request.single_input();
   for (const std::string& name : request.inputs) {
     Parts::check_finished(name);
     const LabelledFile file = read_result(name, request.context);
@@ -238,13 +217,14 @@ JobSpec figure_spec(const FigureRequest& request) {
 figure::DisplayList draw_figure(const FigureRequest& request) {
   const figure::FigureInfo& info = figure::figure_named(request.name);
   figure::check_keys(info, request.parameters);
+  check_input(request);
   figure::FigureInput input;
   input.info = &info;
   input.parameters = request.parameters;
   if (!request.width.empty()) input.width = figure::width_in_points(request.width);
   input.metadata.version = version();
   input.metadata.spec = shell_line(command_words(figure_spec(request)));
-  read_source(info.source, request, input);
+  if (info.source.read != nullptr) info.source.read(request, input);
   input.metadata.data_hash = digests_of(request);
   return info.make(input);
 }

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/drawing/display_list.h"
-#include "core/figure/figure_table.h"
 #include "core/files/tensor_source.h"
+#include "core/study/figure_table.h"
 #include "core/study/job_spec.h"
 
 namespace conelab {
@@ -22,7 +22,7 @@ void write_figure_file(const figure::DisplayList& list, const std::string& path,
                        const JobContext& context);
 
 // The job `figure`: reads the input of a figure, given its name, and makes it. The names, keys and
-// makers are rows of core/figure/figure_table.h. There is one reader for each kind of source, which
+// makers are rows of core/study/figure_table.h. There is one reader for each kind of source, which
 // turns files into the numbers that a figure is made from.
 
 struct FigureRequest {
@@ -49,11 +49,5 @@ struct FigureRequest {
 /// command. Throws misuse for unknown names, keys and values, and a failure for input that cannot
 /// be read.
 [[nodiscard]] figure::DisplayList draw_figure(const FigureRequest& request);
-
-// Read the sources of figures. Each sets the members of its source and the caption.
-void read_maps(const FigureRequest& request, figure::FigureInput& input);   // figure_maps.cpp
-void read_heads(const FigureRequest& request, figure::FigureInput& input);  // figure_heads.cpp
-void read_bench(const FigureRequest& request, figure::FigureInput& input);  // figure_request.cpp
-void read_tree(const FigureRequest& request, figure::FigureInput& input);   // figure_tree.cpp
 
 }  // namespace conelab

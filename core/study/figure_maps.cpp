@@ -130,9 +130,6 @@ bool read_results(const FigureRequest& request, Map2d quantity, figure::FigureIn
 }  // namespace
 
 void read_maps(const FigureRequest& request, figure::FigureInput& input) {
-  if (request.inputs.empty()) {
-    misuse("figure {} needs --input: {}", request.name, figure::figure_named(request.name).input());
-  }
   const Map2d quantity = request.value("quantity") == "logits" ? Map2d::logits : Map2d::weights;
   if (!read_results(request, quantity, input)) read_trace_maps(request, quantity, input);
   if (input.panels.size() != request.inputs.size()) return;

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/drawing/display_list.h"
-#include "core/figure/figure_table.h"
+#include "core/study/figure_table.h"
 #include "widgets/jobs/job_pool.h"
 
 class QComboBox;

@@ -22,8 +22,8 @@
 #include "core/base/error.h"
 #include "core/drawing/font_metrics.h"
 #include "core/drawing/svg.h"
-#include "core/figure/figure_table.h"
 #include "core/files/atomic_file.h"
+#include "core/study/figure_table.h"
 #include "widgets/dialogs/file_dialogs.h"
 #include "widgets/figures/figure_preview.h"
 #include "widgets/painter/painter.h"
@@ -56,7 +56,7 @@ QPushButton* push_button(const QString& text, const char* name, const QString& h
 FigureChoice subject_of(FigureChoice choice) {
   choice.width.clear();
   const figure::FigureInfo& info = figure::figure_named(choice.name);
-  if (info.source == figure::FigureSource::none) return choice;
+  if (info.source.read == nullptr) return choice;
   for (const figure::FigureKey& key : info.keys) {
     if (!key.data) choice.parameters.erase(key.key);
   }

@@ -10,9 +10,9 @@
 
 #include "core/base/error.h"
 #include "core/drawing/colour_map.h"
-#include "core/figure/figure_table.h"
 #include "core/files/atomic_file.h"
 #include "core/geometry/cone_family.h"
+#include "core/study/figure_table.h"
 #include "widgets/session/session_members.h"
 
 namespace conelab::desktop {

@@ -1,8 +1,8 @@
 #include <QScrollArea>
 
 #include "core/call/call.h"
-#include "core/figure/figure_table.h"
 #include "core/operators/operator.h"
+#include "core/study/figure_table.h"
 #include "widgets/benchmarks/benchmarks_view.h"
 #include "widgets/data/data_view.h"
 #include "widgets/explorer/explorer_view.h"

@@ -12,7 +12,7 @@
 #include "core/base/error.h"
 #include "core/drawing/fonts.h"
 #include "core/drawing/text.h"
-#include "core/figure/figure_table.h"
+#include "core/study/figure_table.h"
 
 namespace conelab::figure {
 namespace {
@@ -130,7 +130,7 @@ TEST_F(PdfFiles, PopplerAgreesOnFontsPageAndText) {
 TEST_F(PdfFiles, PopplerReadsEveryFigureWithoutInputWithoutAComplaint) {
   if (output_of("(pdfinfo -v 2>&1)").empty()) GTEST_SKIP() << "poppler-utils is not installed";
   for (const FigureInfo& info : figure_table()) {
-    if (info.source != FigureSource::none) continue;
+    if (info.source.read != nullptr) continue;
     FigureInput input;
     input.info = &info;
     const std::string path = written(info.make(input));

@@ -15,7 +15,7 @@
 #include "core/drawing/font_metrics.h"
 #include "core/drawing/svg.h"
 #include "core/drawing/text.h"
-#include "core/figure/figure_table.h"
+#include "core/study/figure_table.h"
 #include "tests/core/drawing/dump.h"
 
 namespace conelab::figure {

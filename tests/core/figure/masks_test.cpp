@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/figure/figure_table.h"
 #include "core/pair/mask.h"
+#include "core/study/figure_table.h"
 #include "tests/core/figure/figure_checks.h"
 
 namespace conelab::figure {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/figure/figure_table.h"
 #include "core/geometry/cone_family.h"
 #include "core/geometry/cone_law.h"
+#include "core/study/figure_table.h"
 #include "tests/core/figure/figure_checks.h"
 
 namespace conelab::figure {

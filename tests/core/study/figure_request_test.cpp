@@ -12,7 +12,7 @@ namespace {
 
 TEST(FigureRequest, OfAFigureWithoutInputTakesNone) {
   for (const figure::FigureInfo& info : figure::figure_table()) {
-    if (info.source != figure::FigureSource::none) continue;
+    if (info.source.read != nullptr) continue;
     FigureRequest request;
     request.name = info.name;
     EXPECT_FALSE(draw_figure(request).items.empty()) << info.name;
@@ -23,7 +23,7 @@ TEST(FigureRequest, OfAFigureWithoutInputTakesNone) {
 
 TEST(FigureRequest, OfAFigureWithAnInputNeedsIt) {
   for (const figure::FigureInfo& info : figure::figure_table()) {
-    if (info.source == figure::FigureSource::none) continue;
+    if (info.source.read == nullptr) continue;
     FigureRequest request;
     request.name = info.name;
     EXPECT_THROW(static_cast<void>(draw_figure(request)), Error) << info.name;

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/figure/figure_table.h"
+#include "core/study/figure_table.h"
 #include "tests/widgets/driving.h"
 
 namespace conelab::desktop {

@@ -1,13 +1,8 @@
-// The table of figures: what each figure shows, what it reads, its parameters, and the function
-// that makes it.
-//
-// `conelab list figures`, `conelab figure NAME` and the desktop's figure panel iterate over it. A
-// figure is made from a `FigureInput`: the parameters `-p KEY=VALUE`, and plain numbers that the
-// program has read from the user's files according to the figure's source. A new figure is a file
-// with its maker, a row in figure_table.cpp, and its test. A new kind of source also needs a reader
-// in core/study/figure_job.cpp.
+// What a figure is made from: the parameters `-p KEY=VALUE`, and plain numbers that were read from
+// the user's files according to the figure's source. core/study/figure_table.h is the table.
 #pragma once
 
+#include <any>
 #include <array>
 #include <map>
 #include <string>
@@ -25,6 +20,10 @@
 #include "core/figure/roofline.h"
 #include "core/figure/scaling.h"
 #include "core/figure/tree_figure.h"
+
+namespace conelab {
+struct FigureRequest;  // core/study/figure_job.h
+}
 
 namespace conelab::figure {
 
@@ -47,19 +46,16 @@ struct FigureKey : KeyTraits {
       : KeyTraits(std::move(traits)), key(named), initial(typed), about(text) {}
 };
 
-/// What --input contains.
-enum class FigureSource {
-  none,   ///< The figure needs no input.
-  maps,   ///< Attention of one head: a trace or results of `attend`.
-  heads,  ///< Attention of all heads: a trace.
-  bench,  ///< A result of `bench`.
-  /// The tree of one head: a result of `tree`, a trace, or an embedding of `embed`.
-  tree
-};
-/// Returns what --input contains as text, such as "a result of `bench`"; empty for none.
-[[nodiscard]] const char* source_text(FigureSource source);
-
 struct FigureInput;
+
+/// What --input contains, and what reads it.
+struct FigureSource {
+  const char* text = "";  ///< "a result of `bench`"; empty: the figure takes no --input.
+  /// Sets the members of the input that the figure is made from, and the caption. Null: nothing.
+  void (*read)(const FigureRequest& request, FigureInput& input) = nullptr;
+  bool traces = false;                    ///< Whether it reads traces.
+  std::vector<std::string> results = {};  ///< The jobs whose results it reads besides.
+};
 
 struct FigureInfo {
   const char* name;
@@ -72,7 +68,7 @@ struct FigureInfo {
   bool several = false;
 
   /// Returns what --input contains as text; empty if the figure needs no input.
-  [[nodiscard]] const char* input() const { return source_text(source); }
+  [[nodiscard]] const char* input() const { return source.text; }
 };
 
 /// Everything that a figure is made from. Only the members of its source are set.
@@ -83,7 +79,7 @@ struct FigureInput {
   Metadata metadata;
   std::string caption;  ///< What was read: "MiniLM, german/layer3, head 5".
 
-  // FigureSource::maps
+  // For attention of one head.
   std::vector<HeatmapPanel> panels;  ///< Weights, or what the key `quantity` selects.
   std::vector<HeatmapPanel> beside;  ///< [panels] What each is compared with; empty: nothing.
   /// Names the layer and the heads of `panels` and of `beside`, for titles: "layer3 · 5". Empty:
@@ -93,20 +89,23 @@ struct FigureInput {
   /// typed, or the stem of its own file. Empty: by the title alone.
   std::vector<std::string> names;
 
-  // FigureSource::heads
+  // For attention of all heads.
   std::vector<std::string> head_rows;  ///< The titles of the rows.
   std::vector<HeadPanel> heads;        ///< In rows.
 
-  // FigureSource::bench
+  // For a benchmark.
   std::vector<MeasuredCase> cases;
   std::vector<MeasuredExponent> exponents;
 
-  // FigureSource::tree
+  // For the tree of one head.
   std::shared_ptr<const tree::HeadTree> tree;
   std::vector<std::string> tokens;
   std::string cone;  ///< The family that orders the tokens; empty: unknown.
   /// (child, parent) of the hierarchy whose nodes the tokens are; empty: they are no nodes.
   std::vector<std::array<std::int64_t, 2>> edges;
+
+  /// What any other source holds. Its reader and the figure's maker know the type.
+  std::any own;
 
   /// Returns the value given for a key, or its default.
   [[nodiscard]] std::string value(const std::string& key) const;
@@ -117,10 +116,6 @@ struct FigureInput {
   /// Returns the key `caption` followed by this description.
   [[nodiscard]] std::string described(const std::string& text) const;
 };
-
-[[nodiscard]] const std::vector<FigureInfo>& figure_table();
-/// Returns the figure with this name. Throws misuse, with the nearest known name, if there is none.
-[[nodiscard]] const FigureInfo& figure_named(const std::string& name);
 
 /// Throws misuse for a key that the figure does not have (the message lists its keys), and for a
 /// value that is not a whole number or one of the choices although the key needs one.

@@ -1,43 +1,37 @@
-#include "core/figure/figure_table.h"
+#include "core/study/figure_table.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <optional>
-
-#include "core/base/error.h"
 #include "core/base/names.h"
-#include "core/base/parse_number.h"
 #include "core/figure/bias.h"
 #include "core/figure/similarity_field.h"
 #include "core/geometry/cone_family.h"
 #include "core/pair/mask.h"
 
+namespace conelab {
+// The functions that read the sources.
+using FigureReader = void(const FigureRequest&, figure::FigureInput&);
+FigureReader read_maps, read_heads;  // figure_maps.cpp
+FigureReader read_bench;             // figure_job.cpp
+FigureReader read_tree;              // figure_tree.cpp
+}  // namespace conelab
+
 namespace conelab::figure {
 
 // The functions that make the figures.
-DisplayList make_heatmap(const FigureInput& input);             // map_figures.cpp
-DisplayList make_heads(const FigureInput& input);               // heads.cpp
-DisplayList make_arcs(const FigureInput& input);                // map_figures.cpp
-DisplayList make_scaling(const FigureInput& input);             // bench_figures.cpp
-DisplayList make_growth(const FigureInput& input);              // bench_figures.cpp
-DisplayList make_ratio(const FigureInput& input);               // bench_figures.cpp
-DisplayList make_roofline(const FigureInput& input);            // bench_figures.cpp
-DisplayList make_tree(const FigureInput& input);                // geometry_figures.cpp
-DisplayList make_hasse(const FigureInput& input);               // geometry_figures.cpp
-DisplayList make_points(const FigureInput& input);              // points.cpp
-DisplayList make_cones(const FigureInput& input);               // geometry_figures.cpp
-DisplayList make_models(const FigureInput& input);              // geometry_figures.cpp
-DisplayList make_finite_to_infinite(const FigureInput& input);  // geometry_figures.cpp
-DisplayList make_convexity(const FigureInput& input);           // geometry_figures.cpp
-DisplayList make_lub(const FigureInput& input);                 // geometry_figures.cpp
-DisplayList make_families(const FigureInput& input);            // geometry_figures.cpp
-DisplayList make_regions(const FigureInput& input);             // regions.cpp
-DisplayList make_construction(const FigureInput& input);        // geometry_figures.cpp
-DisplayList make_masks(const FigureInput& input);               // masks.cpp
-DisplayList make_bias(const FigureInput& input);                // bias.cpp
-DisplayList make_determinant(const FigureInput& input);         // determinant.cpp
+using Maker = DisplayList(const FigureInput&);
+Maker make_heatmap, make_arcs;                            // map_figures.cpp
+Maker make_heads;                                         // heads.cpp
+Maker make_scaling, make_growth, make_ratio;              // bench_figures.cpp
+Maker make_roofline;                                      // bench_figures.cpp
+Maker make_tree, make_hasse, make_cones, make_models;     // geometry_figures.cpp
+Maker make_finite_to_infinite, make_convexity, make_lub;  // geometry_figures.cpp
+Maker make_families, make_construction;                   // geometry_figures.cpp
+Maker make_points;                                        // points.cpp
+Maker make_regions;                                       // regions.cpp
+Maker make_masks;                                         // masks.cpp
+Maker make_bias;                                          // bias.cpp
+Maker make_determinant;                                   // determinant.cpp
 
 namespace {
 
@@ -218,10 +212,18 @@ Keys tree_keys() {
 
 // ---- the table ----------------------------------------------------------------------------------
 
+const FigureSource no_source;
+const FigureSource maps_source = {
+    "a trace (q, k, v) or a result of `attend`", read_maps, true, {"attend"}};
+const FigureSource heads_source = {"a trace (q, k, v)", read_heads, true};
+const FigureSource bench_source = {"a result of `bench`", read_bench, false, {"bench"}};
+const FigureSource tree_source = {
+    "a result of `tree`, or a trace (q, k, v)", read_tree, true, {"tree"}};
+
 std::vector<FigureInfo> map_figures() {
   return {
       {"heatmap", "attention of several operators side by side on one trace, with token labels",
-       FigureSource::maps, "double",
+       maps_source, "double",
        map_keys({similarities_key,
                  quantity_key,
                  batch_key,
@@ -255,7 +257,7 @@ std::vector<FigureInfo> map_figures() {
                   {.data = true, .choices = "no|yes"}}}),
        make_heatmap},
       {"heads", "attention of all heads of the layers of a trace as small maps with a score",
-       FigureSource::heads, "double",
+       heads_source, "double",
        map_keys(
            {{"similarities", "dot", "the operator; several where rows=operators", {.data = true}},
             {"rows",
@@ -277,7 +279,7 @@ std::vector<FigureInfo> map_figures() {
        make_heads},
       {"arcs",
        "attention of several operators on one trace as arcs between tokens",
-       FigureSource::maps,
+       maps_source,
        "double",
        {similarities_key,
         batch_key,
@@ -303,7 +305,7 @@ std::vector<FigureInfo> bench_figures() {
   const char* chosen = "which of the file's operators";
   return {
       {"scaling", "time against sequence length, with 95 % intervals and fitted exponents",
-       FigureSource::bench, "double",
+       bench_source, "double",
        bench_keys(chosen, {{"ratio",
                             "no",
                             "yes adds a panel of times relative to the first operator",
@@ -312,16 +314,16 @@ std::vector<FigureInfo> bench_figures() {
        make_scaling},
       {.name = "growth",
        .about = "time against length for operators of different order of cost, with guides",
-       .source = FigureSource::bench,
+       .source = bench_source,
        .width = "single",
        .keys = bench_keys(
            "which of the files' operators",
            {{"guides", "n,n log n,n sqrt n,n^2", "orders of growth to compare with, or none"}}),
        .make = make_growth,
        .several = true},
-      {"ratio", "time relative to the first operator against sequence length", FigureSource::bench,
+      {"ratio", "time relative to the first operator against sequence length", bench_source,
        "double", bench_keys("which of the file's operators; the first is the base"), make_ratio},
-      {"roofline", "attained against attainable performance", FigureSource::bench, "single",
+      {"roofline", "attained against attainable performance", bench_source, "single",
        bench_keys(chosen), make_roofline},
   };
 }
@@ -329,21 +331,21 @@ std::vector<FigureInfo> bench_figures() {
 std::vector<FigureInfo> figures_without_input() {
   return {
       {"cones", "shadow cones of two points and their lowest common ancestor, any family and model",
-       FigureSource::none, "single", family_keys(), make_cones},
-      {"models", "the same cones in half-plane, ball, Klein ball, hyperboloid and band",
-       FigureSource::none, "double", cone_keys(), make_models},
+       no_source, "single", family_keys(), make_cones},
+      {"models", "the same cones in half-plane, ball, Klein ball, hyperboloid and band", no_source,
+       "double", cone_keys(), make_models},
       {"families",
        "one scene under every cone family, with its light",
-       FigureSource::none,
+       no_source,
        "double",
        {caption_key},
        make_families},
       {"regions", "which points are descendants, ancestors, related or unrelated to a point u",
-       FigureSource::none, "single", with(scene_keys(false), 1, model_key), make_regions},
-      {"construction", "the two curves whose crossing is the lowest common ancestor",
-       FigureSource::none, "single", with(scene_keys(true), 1, model_key), make_construction},
+       no_source, "single", with(scene_keys(false), 1, model_key), make_regions},
+      {"construction", "the two curves whose crossing is the lowest common ancestor", no_source,
+       "single", with(scene_keys(true), 1, model_key), make_construction},
       {"bias", "the biases over the offset of key and query, and the error of HyPE's columns",
-       FigureSource::none, "single",
+       no_source, "single",
        row_keys({{"n", "64", "how many positions", {.whole = true}},
                  {"biases", "", "which biases, as alibi,hype; default: all that are curves"},
                  {"heads", "8", "how many heads, for the defaults of a head", {.whole = true}},
@@ -352,33 +354,32 @@ std::vector<FigureInfo> figures_without_input() {
                  {"d", "64", "dimension that HyPE's columns are scaled for", {.whole = true}}},
                 bias_curves()),
        make_bias},
-      {"masks", "which keys a query sees, for every mask side by side", FigureSource::none,
-       "single",
+      {"masks", "which keys a query sees, for every mask side by side", no_source, "single",
        row_keys({{"n", "16", "how many queries and keys", {.whole = true}},
                  {"masks", "", "which masks, as causal,window; default: all"}},
                 mask_table()),
        make_masks},
       {"finite-to-infinite",
        "a finite light recedes and its cones become the infinite ones",
-       FigureSource::none,
+       no_source,
        "double",
        {{"cone", "penumbral", "penumbral or umbral", {.choices = "penumbral|umbral"}}, caption_key},
        make_finite_to_infinite},
       {"convexity",
        "a geodesic leaves an umbral cone and stays in a penumbral one",
-       FigureSource::none,
+       no_source,
        "double",
        {caption_key},
        make_convexity},
       {"lub",
        "the lowest common ancestor is the least upper bound for d = 2, not for d = 3",
-       FigureSource::none,
+       no_source,
        "double",
        {caption_key},
        make_lub},
       {"determinant",
        "what volume-preserving and softmax attention do to volumes of random tokens",
-       FigureSource::none,
+       no_source,
        "double",
        {{"dim", "4", "d, features of a token", {.data = true, .whole = true}},
         {"longest", "16", "the longest sequence", {.data = true, .whole = true}},
@@ -391,15 +392,15 @@ std::vector<FigureInfo> figures_without_input() {
 
 std::vector<FigureInfo> tree_figures() {
   return {
-      {"tree", "dendrogram of a head's tokens by LCA depth, and its segmentation",
-       FigureSource::tree, "double",
+      {"tree", "dendrogram of a head's tokens by LCA depth, and its segmentation", tree_source,
+       "double",
        with(tree_keys(), 3,
             {"segmentation", "yes", "yes or no: the lower panel", {.choices = "yes|no"}}),
        make_tree},
-      {"hasse", "ancestor order of a head's tokens (cone families)", FigureSource::tree, "double",
+      {"hasse", "ancestor order of a head's tokens (cone families)", tree_source, "double",
        tree_keys(), make_hasse},
       {"points", "tokens of a head, or embedded nodes, in the plane of their model, with cones",
-       FigureSource::tree, "double",
+       tree_source, "double",
        with(
            with(with(tree_keys(), 3,
                      {"lines",
@@ -429,21 +430,7 @@ std::vector<FigureInfo> all_figures() {
   return all;
 }
 
-/// Throws misuse if the value is not one of the key's choices.
-void check_choice(const FigureKey& row, const std::string& value) {
-  (void)index_of_name(
-      row.key, value,
-      choice_words({row.key, 0, Domain::choice, false, row.about, row.choices.c_str()}));
-}
-
 }  // namespace
-
-const char* source_text(FigureSource source) {
-  static constexpr const char* names[] = {"", "a trace (q, k, v) or a result of `attend`",
-                                          "a trace (q, k, v)", "a result of `bench`",
-                                          "a result of `tree`, or a trace (q, k, v)"};
-  return names[static_cast<std::size_t>(source)];
-}
 
 const std::vector<FigureInfo>& figure_table() {
   static const std::vector<FigureInfo> table = all_figures();
@@ -452,71 +439,6 @@ const std::vector<FigureInfo>& figure_table() {
 
 const FigureInfo& figure_named(const std::string& name) {
   return row_named("figure", figure_table(), name);
-}
-
-std::string FigureInput::value(const std::string& key) const {
-  return value_of(*info, parameters, key);
-}
-
-Metadata FigureInput::titled(const char* title) const {
-  Metadata named = metadata;
-  if (named.title.empty()) named.title = title;
-  return named;
-}
-
-std::string FigureInput::described(const std::string& text) const {
-  return with_caption(value("caption"), text);
-}
-
-std::string value_of(const FigureInfo& info, const Parameters& parameters, const std::string& key) {
-  if (const auto given = parameters.find(key); given != parameters.end()) return given->second;
-  for (const FigureKey& row : info.keys) {
-    if (row.key == key) return row.initial;
-  }
-  return "";
-}
-
-const std::string* text_of(const Parameters& parameters, const std::string& key) {
-  const auto found = parameters.find(key);
-  return found == parameters.end() || found->second.empty() ? nullptr : &found->second;
-}
-
-void check_keys(const FigureInfo& info, const Parameters& parameters) {
-  std::vector<std::string> known;
-  for (const FigureKey& row : info.keys) known.emplace_back(row.key);
-  for (const auto& [key, value] : parameters) {
-    const FigureKey& row =
-        info.keys[index_of_name("key of figure " + std::string(info.name), key, known)];
-    if (row.whole) (void)whole_number(key, value);
-    if (!row.choices.empty() && value != row.initial) check_choice(row, value);
-  }
-}
-
-double number(const std::string& key, std::string_view text) {
-  const std::optional<double> value = parse_number(text);
-  if (!value) misuse("-p {}={}: not a number", key, text);
-  return *value;
-}
-
-std::size_t whole_number(const std::string& key, std::string_view text) {
-  const std::optional<std::int64_t> number = parse_integer(text);
-  if (!number || *number < 0) misuse("-p {}={}: expected a whole number from 0", key, text);
-  return static_cast<std::size_t>(*number);
-}
-
-double typed_value(const ParameterInfo& info, const FigureInput& input, double initial) {
-  if (info.domain == Domain::tensor) return std::nan("");
-  const std::string typed = input.value(info.key);
-  if (typed.empty()) return initial;
-  if (info.domain == Domain::choice) {
-    const std::string what = std::string("-p ") + info.key;
-    return static_cast<double>(index_of_name(what, typed, choice_words(info)));
-  }
-  const std::optional<double> value = parse_number(typed);
-  if (!value)
-    misuse("-p {}={}: expected one number (figures draw one head and one axis)", info.key, typed);
-  check_domain(info, *value);
-  return *value;
 }
 
 }  // namespace conelab::figure
