@@ -12,6 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 #include "core/files/inspect.h"
+#include "core/files/result_kind.h"
 #include "core/study/call_json.h"
 #include "core/study/labelled_view.h"
 
@@ -54,12 +55,18 @@ Json item_json(const InspectedItem& item) {
   return json;
 }
 
+/// Returns the kind of a result; empty for any other file.
+std::string kind_of(const Inspection& found) {
+  return found.items.empty() ? "" : result_kind(found.items.front().attributes);
+}
+
 Json inspection_json(const Inspection& found) {
   Json json{{"path", found.path},
             {"format", format_name(found.format)},
             {"bytes", found.file_bytes},
             {"sha256", found.sha256},
             {"creator", found.creator.empty() ? Json(nullptr) : Json(found.creator)},
+            {"result", kind_of(found).empty() ? Json(nullptr) : Json(kind_of(found))},
             {"sealed", found.sealed},
             {"unguarded", found.unguarded()},
             {"unread", found.unread()},
@@ -128,6 +135,7 @@ void print_inspection(const Inspection& found) {
   if (found.sound() || !found.items.empty()) {
     say("{}", found.creator.empty() ? "its writer is not named" : "written by " + found.creator);
   }
+  if (const std::string kind = kind_of(found); !kind.empty()) say("a result of {}", kind);
   for (const InspectedItem& item : found.items) print_item(item, found.path);
   if (!found.sound()) return;
   const std::string sound = found.unread() == 0 ? "sound: " : "";

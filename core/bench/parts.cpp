@@ -345,7 +345,7 @@ std::optional<StoredRun> stored_run(const std::string& output, const SandboxLimi
 }
 
 bool result_exists(const std::string& output) {
-  check_replaceable_result(output, "bench", "bench");
+  check_replaceable_result(output, "bench");
   std::error_code error;
   const auto size = std::filesystem::file_size(output, error);
   return !error && size > 0;

@@ -23,7 +23,7 @@
 #include "core/base/error.h"
 #include "core/base/sha256.h"
 #include "core/files/byte_file.h"
-#include "core/files/hdf5_read.h"
+#include "core/files/result_kind.h"
 
 namespace conelab {
 namespace {
@@ -244,18 +244,6 @@ void write_text_atomically(const std::string& path, std::string_view content) {
 
 namespace {
 
-std::string kind_of_root(const std::string& path) {
-  const hdf5::Lock lock;
-  const hdf5::File file = hdf5::open_file(path);
-  const hdf5::Where where{path, "/"};
-  const hdf5::Object root = hdf5::open_object(file, where);
-  if (!hdf5::read_attribute(root.id(), "conelab_format", where)) return "";
-  auto kind = hdf5::read_attribute(root.id(), "result", where);
-  if (!kind) kind = hdf5::read_attribute(root.id(), "default", where);
-  const auto* text = kind ? std::get_if<std::string>(&*kind) : nullptr;
-  return text == nullptr ? "" : *text;
-}
-
 /// Holds the bytes that a file of a format begins with, and a text that only this program writes.
 struct Marks {
   std::string begin, origin;
@@ -307,24 +295,6 @@ void check_replaceable(const std::string& path, const std::string& expected,
   misuse("{}: is not {}, and would be lost; remove it, or give another name", path, expected);
 }
 
-}  // namespace
-
-std::string result_kind(const std::string& path, const SandboxLimits& limits) {
-  // Results of this program begin without a user block.
-  if (ByteFile(path).peek(0, 8) != "\x89HDF\r\n\x1a\n") return "";
-  std::string kind;
-  run_sandboxed(
-      path, limits,
-      [&](ArchiveWriter& writer) {
-        kind = kind_of_root(path);
-        visit(writer, kind);
-      },
-      [&](ArchiveReader& reader) { visit(reader, kind); });
-  return kind;
-}
-
-namespace {
-
 /// Throws misuse for a path whose extension is that of another format, and for "-".
 void check_hdf5_name(const std::string& path) {
   std::string ending = std::filesystem::path(path).extension().string();
@@ -339,9 +309,9 @@ void check_hdf5_name(const std::string& path) {
 }  // namespace
 
 void check_replaceable_result(const std::string& path, const std::string& kind,
-                              const std::string& command, const SandboxLimits& limits) {
+                              const SandboxLimits& limits) {
   check_hdf5_name(path);
-  check_replaceable(path, "a result of `" + command + "`",
+  check_replaceable(path, "a result of `" + kind + "`",
                     [&] { return result_kind(path, limits) == kind; });
 }
 

@@ -70,17 +70,12 @@ void write_text_atomically(const std::string& path, std::string_view content);
 // kind that is written. Any other file is kept, since nobody meant to lose it. Pipes and devices
 // are not checked.
 
-/// Returns the kind of a result of this program as its root names it, in the attribute `result` or
-/// else `default`: "attention", "bench", "tree" or "dataset". Returns an empty string for any other
-/// file. Throws a failure if the file cannot be read.
-[[nodiscard]] std::string result_kind(const std::string& path, const SandboxLimits& limits = {});
-
 /// Throws misuse if there is a regular file at `path` that is neither empty nor a result of this
-/// `kind`, which `command` writes, or if it cannot be read (with the reason). Throws misuse as well
-/// if the extension is that of another format (arrays, text, figures), and for "-", because results
+/// `kind` (result_kind.h), or if it cannot be read (with the reason). Throws misuse as well if the
+/// extension is that of another format (arrays, text, figures), and for "-", because results
 /// are HDF5.
 void check_replaceable_result(const std::string& path, const std::string& kind,
-                              const std::string& command, const SandboxLimits& limits = {});
+                              const SandboxLimits& limits = {});
 
 /// Does the same for a trace: any HDF5 file that is no result of this program may be replaced.
 void check_replaceable_trace(const std::string& path);

@@ -112,6 +112,8 @@ void read_numbers(const Dataset& dataset, const Stored& stored, void* numbers, c
 /// of another kind.
 [[nodiscard]] std::optional<AttributeValue> read_attribute(hid_t object, const std::string& name,
                                                            const Where& where);
+/// Returns the kind of a result (result_kind.h); `path` is named in errors.
+[[nodiscard]] std::string result_kind(const File& file, const std::string& path);
 /// Returns the names of an object's attributes.
 [[nodiscard]] std::vector<std::string> attribute_names(hid_t object, const Where& where);
 

@@ -1,13 +1,12 @@
 // HDF5 files as a source of tensors.
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/base/utf8.h"
 #include "core/files/hdf5_read.h"
-#include "core/files/json_reader.h"
+#include "core/files/result_kind.h"
 #include "core/files/tensor_source.h"
 
 namespace conelab {
@@ -84,17 +83,11 @@ class Hdf5Source : public TensorSource {
   }
 
   std::string result_kind() override {
-    if (is_attend_result()) return "a result of attend, no trace" + trace_of("/attention");
-    if (has_group("/tree") && has_group("/tree/depth")) {
-      return "a result of tree, no trace" + trace_of("/");
-    }
-    if (const auto kind = attribute("result")) {
-      if (const auto* text = std::get_if<std::string>(&*kind)) {
-        return "a result of " + *text + ", no trace (expected arrays q, k, v)";
-      }
-    }
-    const bool bench = has_group("/bench") && has_group("/bench/runtime");
-    return bench ? "a result of bench, no trace (expected arrays q, k, v)" : "";
+    const std::string kind = hdf5::result_kind(file_, group_.file);
+    if (kind.empty()) return "";
+    const std::string input = input_of_spec(spec_of(has_group("/attention") ? "/attention" : "/"));
+    return "a result of " + kind + ", no trace" +
+           (input.empty() ? " (expected arrays q, k, v)" : "; computed from " + printable(input));
   }
 
   std::string hint(const std::string& name) override {
@@ -102,7 +95,9 @@ class Hdf5Source : public TensorSource {
     std::set<hdf5::ObjectAddress> visited;
     // The gradients in a result of attend have the names of the tensors, but the result is not a
     // trace.
-    if (is_attend_result()) visited.insert(object_address(file_, at("/attention")));
+    if (hdf5::result_kind(file_, group_.file) == "attend" && has_group("/attention")) {
+      visited.insert(object_address(file_, at("/attention")));
+    }
     search(group_, name, visited, found);
     if (found.empty()) return "";
     if (found.size() > most_groups_named) found.back() = "...";
@@ -118,28 +113,11 @@ class Hdf5Source : public TensorSource {
            object_kind(file_, at(path)) == ObjectKind::group;
   }
 
-  [[nodiscard]] std::optional<std::string> spec_of(const std::string& path) const {
+  [[nodiscard]] std::string spec_of(const std::string& path) const {
     const hdf5::Object object = open_object(file_, at(path));
     const auto value = hdf5::read_attribute(object.id(), "spec", at(path));
     const auto* text = value ? std::get_if<std::string>(&*value) : nullptr;
-    return text == nullptr ? std::nullopt : std::optional(*text);
-  }
-
-  [[nodiscard]] bool is_attend_result() const {
-    return has_group("/attention") && spec_of("/attention").has_value();
-  }
-
-  /// Returns "; its trace is FILE" from the attribute `spec`, or nothing if that attribute does not
-  /// say it.
-  [[nodiscard]] std::string trace_of(const std::string& path) const {
-    try {
-      const nlohmann::json spec = parse_json(spec_of(path).value_or("{}"), "spec");
-      const auto input = spec.find("input");
-      if (input == spec.end() || !input->is_string() || *input == "") return "";
-      return "; its trace is " + printable(input->get_ref<const std::string&>());
-    } catch (const Error&) {
-      return "";  // The attribute may contain any text.
-    }
+    return text == nullptr ? "" : *text;
   }
 
   [[nodiscard]] Where resolved(const std::string& name) const {

@@ -164,8 +164,8 @@ class TensorSource {
   virtual void check(const std::string& name) { (void)name; }
   /// Returns an attribute of the group, or of the nearest group above that has it.
   [[nodiscard]] virtual std::optional<AttributeValue> attribute(const std::string& name) = 0;
-  /// Returns a description of a result that this program wrote: "a result of attend, no trace; its
-  /// trace is FILE". Returns an empty string for any other file.
+  /// Returns a description of a result that this program wrote: "a result of attend, no trace;
+  /// computed from FILE". Returns an empty string for any other file.
   [[nodiscard]] virtual std::string result_kind() { return ""; }
   /// Returns what to add to the message "no array q", for example where there is one; may be empty.
   [[nodiscard]] virtual std::string hint(const std::string& name) {

@@ -536,9 +536,9 @@ JobKind attend_job() {
       .run = run_attend,
       .check = check_attend,
       .check_input = check_declared_input,
-      .sources = trace_sources,
+      .sources = token_sources,
       .keys = call_keys,
-      .result = "attention"};
+      .result = true};
   add_reading_fields(kind);
   return kind;
 }

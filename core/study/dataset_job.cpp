@@ -92,7 +92,8 @@ JobKind dataset_job() {
                 for (const KeyInfo& key : keys_of(row)) keys.emplace_back(key.key);
                 return keys;
               },
-          .result = "dataset"};
+          .result = true,
+          .tokens = true};
 }
 
 }  // namespace conelab

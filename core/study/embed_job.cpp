@@ -285,10 +285,11 @@ JobKind embed_job() {
                                       "parameters of the similarity; -p again for the next")},
           .run = run_embed,
           .check = check_embed,
-          .sources = hierarchy_sources,
+          .sources = token_sources,
           .keys = known_keys,
           .measures = embed_measures(),
-          .result = "embed"};
+          .result = true,
+          .tokens = true};
 }
 
 }  // namespace conelab

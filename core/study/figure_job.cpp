@@ -109,7 +109,7 @@ void check_figure(const JobSpec& spec) {
 std::vector<std::string> figure_sources(const JobSpec& spec) {
   const figure::FigureSource& source = figure::figure_named(spec.text("kind")).source;
   std::vector<std::string> kinds;
-  if (source.traces) kinds = trace_sources(spec);
+  if (source.traces) kinds = token_sources(spec);
   kinds.insert(kinds.end(), source.results.begin(), source.results.end());
   return kinds;
 }

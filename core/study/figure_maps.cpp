@@ -44,16 +44,14 @@ struct ResultMap {
 /// Returns the map of a result of `attend`, or nothing if the file is not such a result.
 std::optional<ResultMap> read_result_map(const std::string& path, Map2d quantity,
                                          const FigureRequest& request) {
-  const InputSpec spec = parse_input_spec(path);
-  if (!spec.group.empty() || detect_format(spec.path) != FileFormat::hdf5) return std::nullopt;
+  if (kind_of_input(request, path) != "attend") return std::nullopt;
   const std::string name = quantity == Map2d::weights ? "weights" : "logits";
   const SandboxLimits limits{.cancelled = request.context.cancelled};
   const auto map = find_labelled_sandboxed(path, "attention/" + name, limits);
   const auto entry = find_labelled_sandboxed(path, "attention", limits);
-  if (!map && entry) {
+  if (!map || !entry) {
     fail("{}: holds no {} (expected a result of attend --keep {})", path, name, name);
   }
-  if (!map || !entry) return std::nullopt;
   const auto environment = find_labelled_sandboxed(path, "attention/environment", limits);
   const auto model =
       environment ? texts_of(*environment, "input_model") : std::vector<std::string>{};

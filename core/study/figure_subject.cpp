@@ -12,6 +12,7 @@
 #include "core/call/plan.h"
 #include "core/dataset/hierarchy.h"
 #include "core/files/read_tensors.h"
+#include "core/files/result_kind.h"
 #include "core/operators/operator.h"
 #include "core/study/call_json.h"
 #include "core/trace/joined_source.h"
@@ -384,6 +385,17 @@ std::optional<Call> call_of(const Attributes& attributes) {
 
 }  // namespace
 
+std::string kind_of_input(const FigureRequest& request, const std::string& input) {
+  try {
+    const InputSpec spec = parse_input_spec(input);
+    return spec.group.empty() ? result_kind(spec.path, {.cancelled = request.context.cancelled})
+                              : "";
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) throw;
+    return "";  // Reading it as a trace reports what is wrong.
+  }
+}
+
 std::string result_title(const Attributes& attributes, std::size_t head) {
   const std::optional<Call> call = call_of(attributes);
   return call ? call_title(with_numbers_of_head(*call, static_cast<std::int64_t>(head))) : "";
@@ -395,9 +407,7 @@ std::string result_similarity(const Attributes& attributes) {
 }
 
 std::string result_source(const Attributes& attributes, const std::string& model) {
-  const Json spec = spec_of(attributes);
-  const bool named = spec.contains("input") && spec.at("input").is_string();
-  const std::string input = named ? spec.at("input").get<std::string>() : "";
+  const std::string input = input_of_spec(attribute_or_empty(attributes, "spec"));
   return source_caption(model, input.empty() ? "" : parse_input_spec(input).group);
 }
 

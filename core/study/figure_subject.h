@@ -65,6 +65,10 @@ void read_trace_maps(const FigureRequest& request, Map2d quantity, figure::Figur
 // The origin of a result of `attend` or `tree`, read from its attributes, for the titles and
 // captions of figures.
 
+/// Returns the kind of a result (core/files/result_kind.h). Returns an empty text for FILE:/group
+/// and for any other file, even one that cannot be read.
+[[nodiscard]] std::string kind_of_input(const FigureRequest& request, const std::string& input);
+
 /// Returns the call as a title for this head, "penumbral, gamma = 2, causal". It is read from the
 /// attribute `call`; in files without it from `spec`, and then without parameters, because `spec`
 /// lists defaults too. Returns an empty text if the file has neither.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/base/names.h"
 #include "core/figure/bias.h"
 #include "core/figure/similarity_field.h"
@@ -439,6 +441,13 @@ const std::vector<FigureInfo>& figure_table() {
 
 const FigureInfo& figure_named(const std::string& name) {
   return row_named("figure", figure_table(), name);
+}
+
+const FigureInfo* figure_of_results(const std::string& kind) {
+  for (const FigureInfo& info : figure_table()) {
+    if (std::ranges::find(info.source.results, kind) != info.source.results.end()) return &info;
+  }
+  return nullptr;
 }
 
 }  // namespace conelab::figure

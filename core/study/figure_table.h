@@ -14,5 +14,7 @@ namespace conelab::figure {
 [[nodiscard]] const std::vector<FigureInfo>& figure_table();
 /// Returns the figure with this name. Throws misuse, with the nearest known name, if there is none.
 [[nodiscard]] const FigureInfo& figure_named(const std::string& name);
+/// Returns the first figure that draws results of a kind; null if none does.
+[[nodiscard]] const FigureInfo* figure_of_results(const std::string& kind);
 
 }  // namespace conelab::figure

@@ -17,16 +17,6 @@
 namespace conelab {
 namespace {
 
-bool is_tree_result(const std::string& path, const std::function<bool()>& cancelled) {
-  try {
-    (void)read_labelled_sandboxed(path, "tree/depth", {.cancelled = cancelled});
-    return true;
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::interrupted) throw;
-    return false;  // Reading it as a trace reports what is wrong.
-  }
-}
-
 void from_result(const FigureRequest& request, const std::string& path,
                  figure::FigureInput& input) {
   const LabelledFile file = read_result(path, request.context);
@@ -99,17 +89,18 @@ std::string cone_of_embedding(const FigureRequest& request, const Attributes& at
 }
 
 /// The placed nodes of an embedding, with the edges of its hierarchy.
-void from_embedding(const FigureRequest& request, const std::string& path, const LabelledFile& file,
+void from_embedding(const FigureRequest& request, const std::string& path,
                     figure::FigureInput& input) {
-  const LabelledArray& group = *file.group("embedding");
-  const LabelledVariable* placed = group.variable("placed");
+  const LabelledFile file = read_result(path, request.context);
+  const LabelledArray* group = file.group("embedding");
+  const LabelledVariable* placed = group == nullptr ? nullptr : group->variable("placed");
   if (placed == nullptr || placed->axes.size() != 2) {
     fail("{}: /embedding: no array placed [n × d]", path);
   }
   const LabelledArray* nodes = file.group("hierarchy");
   if (nodes == nullptr) fail("{}: has no group /hierarchy", path);
   const Hierarchy hierarchy = hierarchy_of_group(*nodes, path + ": /hierarchy");
-  const std::vector<double> numbers = numbers_of(group, "placed", path);
+  const std::vector<double> numbers = numbers_of(*group, "placed", path);
   const auto n = static_cast<std::size_t>(hierarchy.size());
   if (n == 0 || numbers.size() % n != 0) {
     fail("{}: /embedding/placed has {} numbers (expected [{} × d])", path, numbers.size(), n);
@@ -148,26 +139,14 @@ void from_embedding(const FigureRequest& request, const std::string& path, const
   input.caption = fmt::format("{}, {} nodes", std::filesystem::path(path).stem().string(), n);
 }
 
-/// Returns the file if it holds an embedding. For any other it returns nothing.
-std::optional<LabelledFile> embedding_of(const FigureRequest& request, const std::string& path) {
-  try {
-    if (request.name != "points") return std::nullopt;
-    LabelledFile file = read_result(path, request.context);
-    if (file.group("embedding") == nullptr) return std::nullopt;
-    return file;
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::interrupted) throw;
-    return std::nullopt;  // Reading it as a trace reports what is wrong.
-  }
-}
-
 }  // namespace
 
 void read_tree(const FigureRequest& request, figure::FigureInput& input) {
   const std::string& path = request.single_input();
-  if (const auto embedding = embedding_of(request, path))
-    from_embedding(request, path, *embedding, input);
-  else if (is_tree_result(path, request.context.cancelled))
+  const std::string kind = kind_of_input(request, path);
+  if (kind == "embed" && request.name == "points")
+    from_embedding(request, path, input);
+  else if (kind == "tree")
     from_result(request, path, input);
   else
     from_trace(request, input);

@@ -128,9 +128,10 @@ struct JobKind {
   /// Returns about how many seconds the job takes here; NaN where its input is not there yet. Null:
   /// unknown.
   double (*seconds)(const JobSpec& spec) = nullptr;
-  /// The kind of the result that stands in the output, for which `run_job` checks that the output
-  /// may be replaced and can be written. Empty: the job does so itself.
-  std::string result = {};
+  /// Whether the output is a result of this kind, for which `run_job` checks that the output may be
+  /// replaced and can be written. False: the job does so itself.
+  bool result = false;
+  bool tokens = false;         ///< Whether its result may be read as q, k and v or a hierarchy.
   bool measures_time = false;  ///< Whether other jobs must not run beside it.
 };
 

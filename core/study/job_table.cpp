@@ -99,9 +99,8 @@ void keep_inputs(const JobSpec& spec, const std::string& output) {
 
 /// Checks that the output may be replaced, and that it can be written.
 void claim_output(const JobSpec& spec, const std::string& output, const JobContext& context) {
-  if (spec.kind->result.empty() || output.empty()) return;
-  check_replaceable_result(output, spec.kind->result, spec.kind->name,
-                           {.cancelled = context.cancelled});
+  if (!spec.kind->result || output.empty()) return;
+  check_replaceable_result(output, spec.kind->name, {.cancelled = context.cancelled});
   probe_writable(output);
 }
 

@@ -346,8 +346,8 @@ JobKind rank_job() {
                      threads_field()},
           .run = run_rank,
           .check = check_rank,
-          .sources = hierarchy_sources,
-          .result = "rank"};
+          .sources = token_sources,
+          .result = true};
 }
 
 }  // namespace conelab

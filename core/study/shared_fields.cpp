@@ -2,6 +2,8 @@
 
 #include <iterator>
 
+#include "core/study/job_table.h"
+
 namespace conelab {
 
 JobField input_field() {
@@ -50,8 +52,13 @@ JobField threads_field() {
           .most = 4096};
 }
 
-std::vector<std::string> trace_sources(const JobSpec&) { return {"dataset", "embed", "train"}; }
-std::vector<std::string> hierarchy_sources(const JobSpec&) { return {"dataset", "embed", "train"}; }
+std::vector<std::string> token_sources(const JobSpec&) {
+  std::vector<std::string> names;
+  for (const JobKind& kind : job_table()) {
+    if (kind.tokens) names.push_back(kind.name);
+  }
+  return names;
+}
 
 void add_reading_fields(JobKind& kind) {
   const JobField fields[] = {

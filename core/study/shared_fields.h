@@ -17,9 +17,8 @@ namespace conelab {
 [[nodiscard]] JobField lengths_field();
 [[nodiscard]] JobField threads_field();
 
-/// Return the kinds of the jobs that write q, k and v, and of those that write a hierarchy.
-[[nodiscard]] std::vector<std::string> trace_sources(const JobSpec&);
-[[nodiscard]] std::vector<std::string> hierarchy_sources(const JobSpec&);
+/// Returns the kinds of the jobs that write q, k and v or a hierarchy.
+[[nodiscard]] std::vector<std::string> token_sources(const JobSpec&);
 
 /// Adds the rows of the fields that say how an input is read.
 void add_reading_fields(JobKind& kind);

@@ -271,11 +271,12 @@ JobKind train_job() {
                  threads_field()},
       .run = run_train,
       .check = check_train,
-      .sources = hierarchy_sources,
+      .sources = token_sources,
       .keys = keys_of_training,
       .measures = {"nodes", "loss", "mass", "robinson_foulds", "robinson_foulds_least",
                    "constituent_f1", "constituent_f1_most"},
-      .result = "train"};
+      .result = true,
+      .tokens = true};
 }
 
 }  // namespace conelab

@@ -209,9 +209,9 @@ JobKind tree_job() {
                   .run = run_tree,
                   .check = check_tree,
                   .check_input = check_declared_input,
-                  .sources = trace_sources,
+                  .sources = token_sources,
                   .keys = call_keys,
-                  .result = "tree"};
+                  .result = true};
   add_reading_fields(kind);
   return kind;
 }

@@ -120,9 +120,9 @@ class Cones(ProgramTest):
         for words in (("figure", "hasse", "-i", attended, "-o", out),
                       ("tree", attended, "-o", self.folder / "o.h5", "-s", "dot"),
                       ("attend", attended, "-o", self.folder / "o.h5", "-s", "dot")):
-            self.fails(1, *words, says=("is a result of attend", f"its trace is {GERMAN}"))
+            self.fails(1, *words, says=("is a result of attend", f"computed from {GERMAN}"))
         self.fails(1, "figure", "heatmap", "-i", tree, "-o", out,
-                   says=("is a result of tree", f"its trace is {GERMAN}"))
+                   says=("is a result of tree", f"computed from {GERMAN}"))
 
     def test_refusals_leave_nothing_behind(self):
         out = self.folder / "c.svg"

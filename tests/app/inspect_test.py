@@ -15,9 +15,11 @@ class Inspect(ProgramTest):
         self.ok("attend", f"{TRACE}:/german/layer3", "-o", out, "-s", "umbral", "--keep", "weights")
         text = self.ok("inspect", out).out
         self.assertIn("written by conelab", text)
+        self.assertIn("a result of attend", text)
         self.assertIn("weight: f32 [1 x 12 x 30 x 30]", text)
         self.assertTrue(text.rstrip().endswith("every byte is as it was written"), text)
         found = self.ok("inspect", out, "--json").json()
+        self.assertEqual(found["result"], "attend")
         self.assertTrue(found["sound"])
         shapes = {item["path"]: item.get("shape") for item in found["items"]}
         self.assertEqual(shapes["/attention/weights/weight"], [1, 12, 30, 30])

@@ -3,13 +3,13 @@
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
-#include <QJsonDocument>
-#include <QJsonObject>
 #include <algorithm>
 
 #include "core/base/error.h"
 #include "core/files/atomic_file.h"
 #include "core/files/inspect.h"
+#include "core/files/result_kind.h"
+#include "core/study/figure_table.h"
 #include "widgets/studies/study_model.h"
 
 namespace conelab::desktop {
@@ -30,45 +30,34 @@ bool is_session_file(const QString& file) {
   return start.startsWith('{') && start.contains("\"conelab_session\"");
 }
 
-const InspectedItem* item_at(const Inspection& inspection, const char* path) {
-  const auto& items = inspection.items;
-  const auto found =
-      std::ranges::find_if(items, [&](const InspectedItem& item) { return item.path == path; });
-  return found == items.end() ? nullptr : &*found;
-}
-
-/// Returns the input named by the attribute `spec` of a result's group, if there is such an
-/// attribute.
-std::optional<std::string> spec_input(const InspectedItem* group) {
-  if (group == nullptr) return std::nullopt;
-  const auto* text = find_attribute<std::string>(group->attributes, "spec");
-  if (text == nullptr) return std::nullopt;
-  const QJsonObject spec = QJsonDocument::fromJson(QByteArray::fromStdString(*text)).object();
-  return spec["input"].toString().toStdString();
+/// Returns the attributes of a group; none if there is no such group.
+Attributes attributes_at(const Inspection& inspection, const std::string& path) {
+  const auto found = std::ranges::find(inspection.items, path, &InspectedItem::path);
+  return found == inspection.items.end() ? Attributes() : found->attributes;
 }
 
 FoundFile in_hdf5(const Inspection& inspection, const QString& path) {
   if (inspection.items.empty() && !inspection.sound()) fail("{}", inspection.problems.front());
   if (!groups_with_queries(inspection).empty()) return {"trace", path};
-  if (const auto input = spec_input(item_at(inspection, "/attention"))) {
-    FoundFile found{"attend", path};
-    found.made_of = *input;
+  const Attributes root = attributes_at(inspection, "/");
+  FoundFile found{result_kind(root), path};
+  if (found.kind == "attend") {
     for (const char* quantity : {"logits", "weights"}) {
       const std::string stored = std::string("/attention/") + quantity;
-      if (item_at(inspection, stored.c_str()) != nullptr) found.quantity = quantity;
+      if (std::ranges::count(inspection.items, stored, &InspectedItem::path) > 0) {
+        found.quantity = quantity;
+      }
     }
+  }
+  if (figure::figure_of_results(found.kind) != nullptr) {
+    const Attributes group = attributes_at(inspection, "/" + attribute_or_empty(root, "default"));
+    found.made_of = input_of_spec(attribute_or_empty(root, "spec"));
+    if (found.made_of.empty()) found.made_of = input_of_spec(attribute_or_empty(group, "spec"));
     return found;
   }
-  if (item_at(inspection, "/tree/depth") != nullptr) {
-    FoundFile found{"tree", path};
-    found.made_of = spec_input(item_at(inspection, "/")).value_or("");
-    return found;
-  }
-  if (item_at(inspection, "/bench/runtime") != nullptr) return {"bench", path};
   if (!groups_with_weights(arrays_of(inspection, 5)).empty()) return {"trace", path};
-  FoundFile found{"other", path};
   found.arrays = arrays_of(inspection);
-  if (!found.arrays.empty()) found.kind = "arrays";
+  if (found.kind.empty()) found.kind = found.arrays.empty() ? "other" : "arrays";
   return found;
 }
 

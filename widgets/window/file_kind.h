@@ -13,23 +13,21 @@
 namespace conelab::desktop {
 
 struct FoundFile {
-  /// "trace"; "attend", "tree" or "bench", for a result; "session"; "study", or the index.json of
-  /// its results; "arrays", none of which is called q, so that the user has to choose; or "other".
+  /// "trace"; the kind of a result (core/files/result_kind.h); "session"; "study", or the
+  /// index.json of its results; "arrays", none of which is called q; or "other".
   std::string kind = "other";
   QString path;               ///< Absolute path.
   std::string group = {};     ///< For a trace: the requested group, or empty.
   std::string quantity = {};  ///< For a result of attend: the map that it contains, or empty.
-  std::string made_of = {};   ///< For a result: the trace that it was computed from.
-  std::vector<NamedArray> arrays = {};             ///< For arrays: those that may be q, k or v.
+  std::string made_of = {};   ///< For a result that figures draw: what it was computed from.
+  std::vector<NamedArray> arrays = {};             ///< Those that may be q, k or v.
   std::shared_ptr<SavedSession> session = {};      ///< For a session.
   std::shared_ptr<const Inspection> content = {};  ///< The content, if it was read; or null.
 
   /// Returns whether maps can show what the file holds: a result of attend.
   [[nodiscard]] bool has_stored_maps() const;
-  /// Returns whether a figure can show the file.
-  [[nodiscard]] bool has_figure() const {
-    return kind == "tree" || (kind == "attend" && !quantity.empty());
-  }
+  /// Returns whether the user has to choose the arrays that are q, k and v.
+  [[nodiscard]] bool has_arrays() const { return kind != "trace" && !arrays.empty(); }
 };
 
 /// Determines the kind of a file. `named` is a path, or "FILE.h5:/group" for one trace of a file.

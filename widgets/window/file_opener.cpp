@@ -11,6 +11,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/study/figure_table.h"
 #include "widgets/theme/theme.h"
 #include "widgets/trace/workspace.h"
 #include "widgets/window/view.h"
@@ -59,53 +60,6 @@ void try_reading(const FoundFile& file, const JobContext& context) {
   (void)load_trace(path, group, context.cancel_check(), {}, false);
 }
 
-/// Returns a notice about which view shows what, if several views have something new. Results have
-/// their own notice.
-QString places_text(const Files& shown) {
-  std::set<std::string> kinds;
-  for (const FoundFile& file : shown) {
-    if (file.kind != "session") kinds.insert(file.kind);
-  }
-  if (kinds.size() < 2) return {};
-  QStringList places;
-  const auto add = [&](const std::string& kind, const QString& view) {
-    const QString names = names_of(of_kind(shown, kind)).join(QObject::tr(" and "));
-    if (!names.isEmpty()) places << QObject::tr("%1 in %2").arg(names, view);
-  };
-  add("trace", QObject::tr("Attention maps"));
-  add("bench", QObject::tr("Benchmarks"));
-  add("study", QObject::tr("Studies"));
-  add("other", QObject::tr("Data"));
-  return places.isEmpty() ? QString() : QObject::tr("Open: %1.").arg(places.join(", "));
-}
-
-/// Returns the notice about results, which contain no traces; empty if there are none among the
-/// files.
-QString result_text(const Files& shown, const QString& stored_map) {
-  const auto first = std::ranges::find_if(
-      shown, [](const FoundFile& file) { return file.kind == "tree" || file.kind == "attend"; });
-  if (first == shown.end()) return {};
-  const QString name = name_of(*first), quantity = QString::fromStdString(first->quantity);
-  if (first->kind == "tree") {
-    return QObject::tr("%1 is a result of tree: its dendrograms are in Figures.").arg(name);
-  }
-  const std::size_t count = of_kind(shown, "attend").size();
-  if (!stored_map.isEmpty() && count == 1) {
-    return QObject::tr(
-               "%1 is a result of attend, shown as it is stored: nothing is computed, and "
-               "operators do not act on it.")
-        .arg(name);
-  }
-  if (quantity.isEmpty()) {
-    return QObject::tr("%1 is a result of attend without weights or logits.").arg(name);
-  }
-  if (count > 1) {
-    return QObject::tr("%1 results of attend: their stored %2 are in Figures, side by side.")
-        .arg(QString::number(count), quantity);
-  }
-  return QObject::tr("%1 is a result of attend: its stored %2 are in Figures.").arg(name, quantity);
-}
-
 /// Returns the trace from which the first result was computed.
 QString trace_of(const Files& shown) {
   const auto first =
@@ -129,7 +83,12 @@ const ViewRow* FileOpener::own_view(const FoundFile& file) const {
 const char* FileOpener::view_of(const FoundFile& file) const {
   if (file.kind == "trace" || file.path == stored_map_) return "maps";
   if (const ViewRow* own = own_view(file)) return own->name;
-  return file.has_figure() ? "figures" : "data";
+  return is_drawn(file) ? "figures" : "data";
+}
+
+bool FileOpener::is_drawn(const FoundFile& file) const {
+  const bool stores_map = file.kind != "attend" || !file.quantity.empty();
+  return stores_map && own_view(file) == nullptr && figure::figure_of_results(file.kind) != nullptr;
 }
 
 void FileOpener::open(const QStringList& files) {
@@ -205,8 +164,8 @@ void FileOpener::show_stored(const Files& files) {
 }
 
 void FileOpener::ask_for_arrays(const Files& files) {
-  const Files some = of_kind(files, "arrays");
-  if (!some.empty() && of_kind(files, "trace").empty()) emit arrays_found(some.front());
+  const auto first = std::ranges::find_if(files, &FoundFile::has_arrays);
+  if (first != files.end() && of_kind(files, "trace").empty()) emit arrays_found(*first);
 }
 
 void FileOpener::find_arrays(const QString& file) {
@@ -214,7 +173,7 @@ void FileOpener::find_arrays(const QString& file) {
       "looking into " + QFileInfo(file).fileName().toStdString(),
       [file](const JobContext& context) { return identify_file(file, context.cancel_check()); },
       [this, file](const FoundFile& found) {
-        if (found.kind == "arrays") return emit compared_arrays_found(found);
+        if (found.has_arrays()) return emit compared_arrays_found(found);
         emit failed(tr("%1: no group holds a q").arg(file));
       },
       [this](const std::string& message) { emit failed(QString::fromStdString(message)); }, true);
@@ -253,7 +212,7 @@ void FileOpener::show_in_views(const Files& files) {
 /// Shows files as `conelab figure` draws them: maps of one quantity, or one file of trees.
 void FileOpener::show_figure(const Files& files) {
   const auto first =
-      std::ranges::find_if(files, [](const FoundFile& file) { return file.has_figure(); });
+      std::ranges::find_if(files, [this](const FoundFile& file) { return is_drawn(file); });
   if (first == files.end()) return;
   const auto begin = static_cast<std::ptrdiff_t>(shown_.size());
   std::copy_if(first, files.end(), std::back_inserter(shown_), [&](const FoundFile& file) {
@@ -262,7 +221,7 @@ void FileOpener::show_figure(const Files& files) {
   });
   workspace_.document().edit(tr("open a result"), [&](Session& s) {
     s.figure = {};
-    if (first->kind == "tree") s.figure.name = "tree";
+    s.figure.name = figure::figure_of_results(first->kind)->name;
     if (first->quantity == "logits") s.figure.parameters["quantity"] = "logits";
     for (auto file = shown_.begin() + begin; file != shown_.end(); ++file) {
       s.figure.inputs.push_back(file->path.toStdString());
@@ -282,6 +241,53 @@ void FileOpener::show_content(const Files& files) {
   if (!is_among(shown_, *first)) shown_.push_back(*first);
 }
 
+/// Returns a notice about which view shows what, if several views have something new. Results that
+/// figures draw have their own notice.
+QString FileOpener::places_text() const {
+  std::set<std::string> kinds;
+  for (const FoundFile& file : shown_) {
+    if (file.kind != "session") kinds.insert(file.kind);
+  }
+  if (kinds.size() < 2) return {};
+  QStringList places;
+  for (const ViewRow& row : view_table()) {
+    Files here;
+    std::ranges::copy_if(shown_, std::back_inserter(here), [&](const FoundFile& file) {
+      const bool has_own_notice = file.kind == "session" || file.kind == "attend" || is_drawn(file);
+      return !has_own_notice && view_of(file) == row.name;
+    });
+    const QString names = names_of(here).join(tr(" and "));
+    if (!names.isEmpty()) places << tr("%1 in %2").arg(names, QObject::tr(row.title));
+  }
+  return places.isEmpty() ? QString() : tr("Open: %1.").arg(places.join(", "));
+}
+
+/// Returns the notice about results that figures draw; empty if there are none among the files.
+QString FileOpener::result_text() const {
+  const auto first = std::ranges::find_if(
+      shown_, [this](const FoundFile& file) { return file.kind == "attend" || is_drawn(file); });
+  if (first == shown_.end()) return {};
+  const QString name = name_of(*first), quantity = QString::fromStdString(first->quantity);
+  if (first->kind != "attend") {
+    return tr("%1 is a result of %2: its figure is in Figures.")
+        .arg(name, QString::fromStdString(first->kind));
+  }
+  const std::size_t count = of_kind(shown_, "attend").size();
+  if (!stored_map_.isEmpty() && count == 1) {
+    return tr("%1 is a result of attend, shown as it is stored: nothing is computed, and operators "
+              "do not act on it.")
+        .arg(name);
+  }
+  if (quantity.isEmpty()) {
+    return tr("%1 is a result of attend without weights or logits.").arg(name);
+  }
+  if (count > 1) {
+    return tr("%1 results of attend: their stored %2 are in Figures, side by side.")
+        .arg(QString::number(count), quantity);
+  }
+  return tr("%1 is a result of attend: its stored %2 are in Figures.").arg(name, quantity);
+}
+
 /// All messages share one line; errors come first.
 void FileOpener::report(const Found& found) {
   QStringList text, others, traces;
@@ -294,7 +300,7 @@ void FileOpener::report(const Found& found) {
     else
       (file.kind == "trace" ? traces : others) << name_of(file);
   }
-  for (const QString& said : {places_text(shown_), result_text(shown_, stored_map_)}) {
+  for (const QString& said : {places_text(), result_text()}) {
     if (!said.isEmpty()) text << said;
   }
   if (!others.isEmpty()) {

@@ -88,6 +88,10 @@ class FileOpener : public QObject {
   /// Returns the row of the view that names the file's kind; null if there is none.
   [[nodiscard]] const ViewRow* own_view(const FoundFile& file) const;
   [[nodiscard]] const char* view_of(const FoundFile& file) const;
+  /// Returns whether the file is a result that a figure can draw and no view names.
+  [[nodiscard]] bool is_drawn(const FoundFile& file) const;
+  [[nodiscard]] QString places_text() const;
+  [[nodiscard]] QString result_text() const;
 
   Files shown_;         ///< The files of the current call that are shown.
   QString stored_map_;  ///< Of these, the result that the maps show; or empty.

@@ -3,6 +3,7 @@
 
 #include "core/files/atomic_file.h"
 #include "core/files/bench_file.h"
+#include "core/files/result_kind.h"
 #include "tests/core/files/examples.h"
 
 namespace conelab {
@@ -26,14 +27,26 @@ class Replaceable : public FilesTest {
     return path(kind + ".h5");
   }
   [[nodiscard]] static std::string said(const std::string& file) {
-    return error_of([&] { check_replaceable_result(file, "bench", "bench"); });
+    return error_of([&] { check_replaceable_result(file, "bench"); });
   }
 };
 
 TEST_F(Replaceable, ResultsAreKnownByTheirRoot) {
   for (const char* kind : {"bench", "tree"}) EXPECT_EQ(result_kind(result(kind)), kind);
+  EXPECT_EQ(result_kind(result("attention")), "attend") << "the job that writes it";
   EXPECT_THROW((void)result_kind(path("none.h5")), Error);
   EXPECT_EQ(result_kind(CONELAB_SOURCE_DIR "/datasets/minilm_trace.h5"), "");
+  Attributes root = {{"default", std::string("tree")}, {"result", std::string("rank")}};
+  EXPECT_EQ(result_kind(root), "") << "another program may use these names";
+  root.emplace_back("conelab_format", std::int64_t{1});
+  EXPECT_EQ(result_kind(root), "rank");
+}
+
+TEST_F(Replaceable, TheInputOfASpecIsRead) {
+  EXPECT_EQ(input_of_spec(R"({"command": "tree", "input": "t.h5:/a"})"), "t.h5:/a");
+  for (const char* other : {"", "no JSON", "{}", R"({"input": 1})", "[]"}) {
+    EXPECT_EQ(input_of_spec(other), "") << other;
+  }
 }
 
 TEST_F(Replaceable, OwnResultsAndEmptyFilesAre) {

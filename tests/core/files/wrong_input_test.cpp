@@ -148,27 +148,28 @@ TEST_F(WrongInput, ShapesThatDisagree) {
 }
 
 TEST_F(WrongInput, ResultsOfThisProgramAreNoTraces) {
-  const auto add_text = [](hid_t group, const std::string& text) {
+  const auto add_spec = [](hid_t group, const std::string& text) {
     hdf5::write_attribute(group, "spec", text, {"t.h5", "/"});
   };
+  const auto name_root = [](hid_t root, const std::string& kind) {
+    hdf5::write_attribute(root, "conelab_format", std::int64_t{1}, {"t.h5", "/"});
+    hdf5::write_attribute(root, "default", kind, {"t.h5", "/"});
+  };
   make_h5(path("t.h5"), [&](hid_t root) {
+    name_root(root, "attention");
     const hdf5::Group attention(H5Gcreate2(root, "attention", 0, 0, 0));
-    add_text(attention.id(), R"({"command": "attend", "input": "m.h5:/layer3"})");
+    add_spec(attention.id(), R"({"command": "attend", "input": "m.h5:/layer3"})");
     const hdf5::Group gradients(H5Gcreate2(attention.id(), "gradients", 0, 0, 0));
     add_tensor(gradients.id(), "q", {3, 4});
   });
-  EXPECT_EQ(error_for("t.h5"), "t.h5: is a result of attend, no trace; its trace is m.h5:/layer3");
+  EXPECT_EQ(error_for("t.h5"), "t.h5: is a result of attend, no trace; computed from m.h5:/layer3");
   EXPECT_EQ(error_for("t.h5:/attention/gradients"), "");
   make_h5(path("t.h5"), [&](hid_t root) {
-    add_text(root, "no JSON");
-    const hdf5::Group tree(H5Gcreate2(root, "tree", 0, 0, 0));
-    const hdf5::Group depth(H5Gcreate2(tree.id(), "depth", 0, 0, 0));
+    name_root(root, "tree");
+    add_spec(root, "no JSON");
   });
-  EXPECT_EQ(error_for("t.h5"), "t.h5: is a result of tree, no trace");
-  make_h5(path("t.h5"), [](hid_t root) {
-    const hdf5::Group bench(H5Gcreate2(root, "bench", 0, 0, 0));
-    const hdf5::Group runtime(H5Gcreate2(bench.id(), "runtime", 0, 0, 0));
-  });
+  EXPECT_EQ(error_for("t.h5"), "t.h5: is a result of tree, no trace (expected arrays q, k, v)");
+  make_h5(path("t.h5"), [&](hid_t root) { name_root(root, "bench"); });
   EXPECT_EQ(error_for("t.h5"), "t.h5: is a result of bench, no trace (expected arrays q, k, v)");
 }
 

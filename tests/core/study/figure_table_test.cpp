@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "core/base/error.h"
+#include "core/study/job_table.h"
 #include "tests/core/figure/figure_checks.h"
 
 namespace conelab::figure {
@@ -18,6 +19,10 @@ TEST(FigureTable, NamesAndKeysAreDistinctAndDescribed) {
     EXPECT_TRUE(names.insert(info.name).second) << info.name;
     EXPECT_EQ(&figure_named(info.name), &info);
     EXPECT_NO_THROW((void)width_in_points(info.width));
+    for (const std::string& job : info.source.results) {
+      EXPECT_EQ(job_named(job).name, job);
+      EXPECT_NE(figure_of_results(job), nullptr);
+    }
     std::set<std::string> keys;
     for (const FigureKey& key : info.keys) {
       EXPECT_TRUE(keys.insert(key.key).second) << key.key;

@@ -188,7 +188,7 @@ TEST(OpenFiles, OfDifferentKindsEachOpensAndTheFirstIsSeen) {
   EXPECT_TRUE(opened.in_front("dock-figures"));
   const QString told = opened.window.notice_shown();
   for (const char* part : {"Open: minilm_trace.h5 in Attention maps, old.h5 in Benchmarks.",
-                           "tree.h5 is a result of tree: its dendrograms are in Figures.",
+                           "tree.h5 is a result of tree: its figure is in Figures.",
                            "A view shows one at a time: under File, Open recent: dot.h5."}) {
     EXPECT_TRUE(told.contains(part)) << part << " in " << told.toStdString();
   }
