@@ -358,22 +358,15 @@ std::shared_ptr<const Trace> read_trace_layer(const FigureRequest& request, cons
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-/// Returns the attribute `spec`, or null if there is none.
-Json spec_of(const Attributes& attributes) {
-  const Json spec = Json::parse(attribute_or_empty(attributes, "spec"), nullptr, false);
-  return spec.is_object() ? spec : Json();
-}
-
 /// Returns the call that the attributes describe, or nothing if they cannot be read: a file may
 /// contain any text.
 std::optional<Call> call_of(const Attributes& attributes) {
   try {
     const std::string typed = attribute_or_empty(attributes, "call");
     if (!typed.empty()) return call_from_text(typed);
-    const Json spec = spec_of(attributes);
-    if (!spec.contains("call")) return std::nullopt;
+    const std::string text = attribute_or_empty(attributes, "spec");
+    const auto spec = nlohmann::ordered_json::parse(text, nullptr, false);
+    if (!spec.is_object() || !spec.contains("call")) return std::nullopt;
     Call call = call_from_json(spec.at("call"));
     call.parameters.clear();
     call.map.clear();
@@ -388,8 +381,8 @@ std::optional<Call> call_of(const Attributes& attributes) {
 std::string kind_of_input(const FigureRequest& request, const std::string& input) {
   try {
     const InputSpec spec = parse_input_spec(input);
-    return spec.group.empty() ? result_kind(spec.path, {.cancelled = request.context.cancelled})
-                              : "";
+    if (!spec.group.empty()) return "";
+    return result_kind(spec.path, {.cancelled = request.context.cancelled});
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::interrupted) throw;
     return "";  // Reading it as a trace reports what is wrong.

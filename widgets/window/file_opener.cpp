@@ -254,7 +254,7 @@ QString FileOpener::places_text() const {
     Files here;
     std::ranges::copy_if(shown_, std::back_inserter(here), [&](const FoundFile& file) {
       const bool has_own_notice = file.kind == "session" || file.kind == "attend" || is_drawn(file);
-      return !has_own_notice && view_of(file) == row.name;
+      return !has_own_notice && view_of(file) == std::string(row.name);
     });
     const QString names = names_of(here).join(tr(" and "));
     if (!names.isEmpty()) places << tr("%1 in %2").arg(names, QObject::tr(row.title));
