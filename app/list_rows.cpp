@@ -178,7 +178,7 @@ Json figures_json() {
   for (const figure::FigureInfo& figure : figure::figure_table()) {
     Json json{{"name", figure.name},
               {"about", figure.about},
-              {"input", figure.input()},
+              {"input", figure.source.text},
               {"parameters", Json::array()}};
     for (const figure::FigureKey& key : figure.keys) {
       Json parameter{{"key", key.key}, {"about", key.about}, {"default", key.initial}};

@@ -66,9 +66,6 @@ struct FigureInfo {
   DisplayList (*make)(const FigureInput& input);
   /// For a figure of a benchmark: whether it draws the cases of several files.
   bool several = false;
-
-  /// Returns what --input contains as text; empty if the figure needs no input.
-  [[nodiscard]] const char* input() const { return source.text; }
 };
 
 /// Everything that a figure is made from. Only the members of its source are set.

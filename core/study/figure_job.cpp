@@ -187,7 +187,7 @@ const std::string& FigureRequest::single_input() const {
   if (inputs.size() != 1) {
     const figure::FigureInfo& info = figure::figure_named(name);
     misuse("figure {} takes {} --input: {} (found {})", name, info.several ? "at least one" : "one",
-           info.input(), inputs.size());
+           info.source.text, inputs.size());
   }
   return inputs.front();
 }

@@ -379,14 +379,9 @@ std::optional<Call> call_of(const Attributes& attributes) {
 }  // namespace
 
 std::string kind_of_input(const FigureRequest& request, const std::string& input) {
-  try {
-    const InputSpec spec = parse_input_spec(input);
-    if (!spec.group.empty()) return "";
-    return result_kind(spec.path, {.cancelled = request.context.cancelled});
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::interrupted) throw;
-    return "";  // Reading it as a trace reports what is wrong.
-  }
+  const InputSpec spec = parse_input_spec(input);
+  if (!spec.group.empty()) return "";
+  return result_kind(spec.path, {.cancelled = request.context.cancelled});
 }
 
 std::string result_title(const Attributes& attributes, std::size_t head) {

@@ -66,7 +66,7 @@ void read_trace_maps(const FigureRequest& request, Map2d quantity, figure::Figur
 // captions of figures.
 
 /// Returns the kind of a result (core/files/result_kind.h). Returns an empty text for FILE:/group
-/// and for any other file, even one that cannot be read.
+/// and for any other file. Throws a failure if the file cannot be read.
 [[nodiscard]] std::string kind_of_input(const FigureRequest& request, const std::string& input);
 
 /// Returns the call as a title for this head, "penumbral, gamma = 2, causal". It is read from the

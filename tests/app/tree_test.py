@@ -83,6 +83,7 @@ class Tree(ProgramTest):
         self.assertEqual(circles[0], circles[1])
         path = self.folder / "embedding.h5"
         with h5py.File(path, "w") as file:
+            file.attrs.update({"conelab_format": 1, "result": "embed"})
             file["hierarchy/edge"] = np.array([[1, 0], [2, 0]])
             file["hierarchy/name"] = ["animal", "cat", "dog"]
             file["embedding/placed"] = np.array([[0, 0.5], [0.4, 0.2], [-0.4, 0.2]])

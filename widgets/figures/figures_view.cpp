@@ -240,7 +240,7 @@ FigureChoice FiguresView::wanted() const {
   const Session& session = document_.session();
   FigureChoice choice = session.figure;
   const figure::FigureInfo& info = figure::figure_named(choice.name);
-  const std::string needs = info.input();
+  const std::string needs = info.source.text;
   if (choice.inputs.empty() && needs.find("trace") != std::string::npos &&
       !session.trace.file.empty()) {
     choice.inputs = {session.trace.group.empty() ? session.trace.file
@@ -281,7 +281,7 @@ void FiguresView::show_session() {
   QStringList inputs;
   for (const std::string& input : choice.inputs) inputs << QString::fromStdString(input);
   input_->setText(inputs.join("; "));
-  const QString needs = QString::fromUtf8(info.input());
+  const QString needs = QString::fromUtf8(info.source.text);
   const FigureChoice drawn = wanted();
   input_->setPlaceholderText(needs.isEmpty()        ? tr("none needed")
                              : drawn.inputs.empty() ? needs
@@ -297,9 +297,9 @@ void FiguresView::redraw() {
   const FigureChoice choice = wanted();
   if (choice == drawn_ || !draw_) return;
   drawn_ = choice;
-  if (choice.inputs.empty() && *figure::figure_named(choice.name).input() != '\0') {
+  if (choice.inputs.empty() && *figure::figure_named(choice.name).source.text != '\0') {
     say(tr("This figure needs an input: %1")
-            .arg(QString::fromUtf8(figure::figure_named(choice.name).input())));
+            .arg(QString::fromUtf8(figure::figure_named(choice.name).source.text)));
     job_.cancel();
     preview_->show_list(nullptr);
     return show_size();

@@ -41,13 +41,9 @@ FoundFile in_hdf5(const Inspection& inspection, const QString& path) {
   if (!groups_with_queries(inspection).empty()) return {"trace", path};
   const Attributes root = attributes_at(inspection, "/");
   FoundFile found{result_kind(root), path};
-  if (found.kind == "attend") {
-    for (const char* quantity : {"logits", "weights"}) {
-      const std::string stored = std::string("/attention/") + quantity;
-      if (std::ranges::count(inspection.items, stored, &InspectedItem::path) > 0) {
-        found.quantity = quantity;
-      }
-    }
+  for (const char* quantity : {"logits", "weights"}) {
+    const Attributes map = attributes_at(inspection, std::string("/attention/") + quantity);
+    if (found.kind == "attend" && !map.empty()) found.quantity = quantity;
   }
   if (figure::figure_of_results(found.kind) != nullptr) {
     const Attributes group = attributes_at(inspection, "/" + attribute_or_empty(root, "default"));

@@ -50,7 +50,7 @@ struct ShownTemplates {
 
   /// Empty where the figure needs no input.
   QString input_of(const figure::FigureInfo& info) {
-    const std::string needs = info.input();
+    const std::string needs = info.source.text;
     if (needs.empty()) return "";
     const QString trace = QString::fromStdString(shipped_trace()) + ":/german/layer3";
     if (needs.find("trace") != std::string::npos) return trace;
