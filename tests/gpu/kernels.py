@@ -12,7 +12,8 @@ TILE = 64
 
 
 class Side(ctypes.Structure):
-    _fields_ = [("base", POINTER), ("values", POINTER), ("offset", POINTER), ("count", ctypes.c_int)]
+    _fields_ = [("base", POINTER), ("values", POINTER), ("offset", POINTER), ("count", ctypes.c_int),
+                ("share", ctypes.c_int)]
 
 
 class PairLists(ctypes.Structure):
@@ -205,7 +206,7 @@ class Attention:
             side.values = self.keep(token_values(name, placed, parameters))
             placed.offset = offset.float().to(device).contiguous()
             side.offset = self.keep(placed.offset)
-            side.count = placed.base.shape[1]
+            side.count, side.share = placed.base.shape[1], 1
         row_span, block_span = spans(n_q, n_k, causal, device)
         p.value = self.keep(self.value)
         p.value_mark = self.keep(torch.zeros(groups, n_k, device=device))

@@ -326,7 +326,7 @@ class Script(unittest.TestCase):
         for mode in ("build", "tune"):
             result = self.run_script(mode, "--dry-run")
             self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
-            self.assertIn(f"{self.folder}/built/fast_Umbral_64.cu", result.stdout)
+            self.assertIn(f"{self.folder}/built/fast_Umbral_64_softmax.cu", result.stdout)
             self.assertNotRegex(result.stdout, r"\+ .*temporary")
         self.assertEqual(self.compiled(), [])
         self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["cuda", "temporary"])
