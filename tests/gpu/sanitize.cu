@@ -57,15 +57,23 @@ const unsigned char* random_tiles(int tile_rows, int numbers) {
   return reinterpret_cast<const unsigned char*>(upload(halves));
 }
 
-void run_fast(int index, Problem<float> p, int values, const ForwardResult<float>& result,
-              const GradientResult<float>& gradient) {
+void run_fast(int index, Problem<float> p, hopper::Law law, int values,
+              const ForwardResult<float>& result, const GradientResult<float>& gradient) {
   p.storage = Storage::bf16;
+  p.sigmoid = law == hopper::Law::sigmoid;
+  p.normalised = !p.sigmoid;
+  p.axes = law == hopper::Law::softmax ? 0 : 1;
   const int numbers = hopper::fast_width(index, p);
   if (numbers == 0) return;
   const int key_tiles = groups * ceil_div(tokens, hopper::key_tile);
-  const hopper::FastProblem fast{p, random_tiles(64, numbers), random_tiles(128, numbers),
+  const std::size_t entries = hopper::offset_entries(tokens, tokens);
+  const float* bias = random_numbers(entries);
+  const hopper::FastProblem fast{p,
+                                 random_tiles(64, numbers),
                                  random_tiles(128, numbers),
-                                 random_numbers(key_tiles * (1 + values) * hopper::key_tile)};
+                                 random_tiles(128, numbers),
+                                 random_numbers(key_tiles * (1 + values) * hopper::key_tile),
+                                 bias};
   for (int v = 0; v < static_cast<int>(std::size(hopper::variants)); ++v) {
     (void)hopper::launch_forward(index, v, fast, result, nullptr);
     check(cudaGetLastError(), "launch");
@@ -78,7 +86,10 @@ void run_fast(int index, Problem<float> p, int values, const ForwardResult<float
                                random_tiles(64, numbers),
                                random_tiles(64, numbers),
                                random_numbers(facts),
-                               random_numbers(facts)};
+                               random_numbers(facts),
+                               bias,
+                               upload(std::vector<long long>(groups * entries)),
+                               upload(std::vector<double>(groups, 1e6))};
   (void)hopper::launch_gradient(index, g, gradient, nullptr);
   check(cudaGetLastError(), "launch");
   check(cudaDeviceSynchronize(), "fast gradient");
@@ -180,9 +191,12 @@ void run(int index) {
   int major = 0;
   check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0), "attribute");
   if (major != 9) return;
-  run_fast(index, p, S::values, result, gradient);
-  p.width = 64;
-  run_fast(index, p, S::values, result, gradient);
+  for (const int numbers : {width, 64}) {
+    p.width = numbers;
+    for (const auto law : {hopper::Law::softmax, hopper::Law::biased, hopper::Law::sigmoid}) {
+      run_fast(index, p, law, S::values, result, gradient);
+    }
+  }
 }
 
 }  // namespace
