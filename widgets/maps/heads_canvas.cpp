@@ -1,6 +1,5 @@
 #include "widgets/maps/heads_canvas.h"
 
-#include <QKeyEvent>
 #include <QMenu>
 #include <QMouseEvent>
 #include <QPainter>
@@ -11,7 +10,6 @@
 #include <utility>
 
 #include "widgets/maps/colour_scale.h"
-#include "widgets/maps/map_tokens.h"
 #include "widgets/maps/maps_paint.h"
 #include "widgets/theme/flow_layout.h"
 #include "widgets/theme/theme.h"
@@ -336,12 +334,6 @@ void HeadsCanvas::leaveEvent(QEvent*) {
   model_.maps().workspace().document().hover(std::nullopt);
   update();
   emit pointed_changed();
-}
-
-void HeadsCanvas::keyPressEvent(QKeyEvent* event) {
-  Workspace& workspace = model_.maps().workspace();
-  const Extents e = workspace.trace() ? workspace.trace()->extents() : Extents();
-  if (!move_pair(workspace.document(), *event, e.query, e.key)) QWidget::keyPressEvent(event);
 }
 
 namespace {

@@ -5,7 +5,6 @@
 // which all views share (Focus), are converted to cells and back here.
 #pragma once
 
-#include <QKeyEvent>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -96,16 +95,6 @@ using SourceOfCall = std::function<std::shared_ptr<MatrixSource>(const Call&)>;
                                                          const SourceOfCall& subtracted,
                                                          const Call& call, const Call* reference,
                                                          const MapTokens* tokens);
-
-// The keys that move the locked pair of tokens, in every view that shows pairs: arrows move it to
-// the next query or key, Escape unlocks it.
-
-/// Handles a key event and returns whether it was one of these keys. There are `rows` queries and
-/// `columns` keys.
-bool move_pair(Document& document, const QKeyEvent& event, std::int64_t rows, std::int64_t columns);
-
-/// Does the same for cells of maps, of which one may be a word of several tokens.
-bool move_cell(Document& document, const QKeyEvent& event, const MapTokens& tokens);
 
 /// Handles a click on a pair, or on none.
 void lock_pair(Document& document, const std::optional<Focus>& pair);

@@ -1,6 +1,5 @@
 #include "widgets/maps/maps_canvas.h"
 
-#include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QToolTip>
@@ -464,22 +463,6 @@ void MapsCanvas::wheelEvent(QWheelEvent* event) {
                                            : std::nullopt);
   update();
   event->accept();
-}
-
-void MapsCanvas::keyPressEvent(QKeyEvent* event) {
-  if (event->key() == Qt::Key_R && !event->isAutoRepeat()) return model_.flip(true);
-  if (event->key() == Qt::Key_F) return fit();
-  if (move_cell(model_.workspace().document(), *event, model_.tokens())) {
-    const auto cell = model_.focused_cell();
-    return cell ? reveal(*cell) : void();
-  }
-  if (event->key() == Qt::Key_Escape && region_.region()) return region_.choose(std::nullopt);
-  QWidget::keyPressEvent(event);
-}
-
-void MapsCanvas::keyReleaseEvent(QKeyEvent* event) {
-  if (event->key() == Qt::Key_R && !event->isAutoRepeat()) return model_.flip(false);
-  QWidget::keyReleaseEvent(event);
 }
 
 void MapsCanvas::focusOutEvent(QFocusEvent* event) {

@@ -2,9 +2,8 @@
 // focused pair and the selected region.
 //
 // The wheel zooms about the pointer, dragging moves the maps, dragging with Shift selects a region,
-// a click locks a pair, arrow keys move it, F shows everything, and holding R shows the reference
-// in every panel. The handles of a colour bar set the limits of the colours; a double-click on the
-// bar sets them back.
+// a click locks a pair. The handles of a colour bar set the limits of the colours; a double-click
+// on the bar sets them back. The keys are those of the window (maps_row.cpp).
 #pragma once
 
 #include <QWidget>
@@ -64,8 +63,6 @@ class MapsCanvas : public QWidget {
   void mouseDoubleClickEvent(QMouseEvent* event) override;
   void contextMenuEvent(QContextMenuEvent* event) override;
   void wheelEvent(QWheelEvent* event) override;
-  void keyPressEvent(QKeyEvent* event) override;
-  void keyReleaseEvent(QKeyEvent* event) override;
   void focusOutEvent(QFocusEvent* event) override;
   void leaveEvent(QEvent* event) override;
   bool event(QEvent* event) override;

@@ -166,6 +166,20 @@ bool MapsView::deselect() {
   return region_.choose(std::nullopt), true;
 }
 
+void MapsView::move(int key) {
+  const MapTokens& tokens = model_.tokens();
+  const std::int64_t down = (key == Qt::Key_Down) - (key == Qt::Key_Up);
+  const std::int64_t right = (key == Qt::Key_Right) - (key == Qt::Key_Left);
+  if (tokens.query.size() == 0 || tokens.key.size() == 0) return;
+  Document& document = workspace_.document();
+  Focus cell = tokens.cell_of(document.session().locked).value_or(Focus{-down, -right});
+  cell.query = std::clamp<std::int64_t>(cell.query + down, 0, tokens.query.size() - 1);
+  cell.key = std::clamp<std::int64_t>(cell.key + right, 0, tokens.key.size() - 1);
+  document.hover(std::nullopt);
+  lock_pair(document, tokens.pair_of(cell));
+  if (stack_->currentWidget() == maps_page_) canvas_->reveal(cell);
+}
+
 QString MapsView::readout() const { return readout_->text().replace(QChar::Nbsp, ' '); }
 
 std::string MapsView::layout_name() const { return workspace_.document().session().maps.layout; }

@@ -45,6 +45,9 @@ class MapsView : public QWidget {
   [[nodiscard]] std::optional<FigureChoice> figure() const;
   /// Removes what is selected: the pair of tokens, then the region. Returns whether there was one.
   bool deselect();
+  /// Moves the locked pair to the next cell as the arrow `Qt::Key` does: where words are merged, to
+  /// the next word.
+  void move(int key);
   /// Lets the user type part of a token to find; layouts without tokens give way to the maps.
   void find_token();
 

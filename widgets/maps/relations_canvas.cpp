@@ -1,6 +1,5 @@
 #include "widgets/maps/relations_canvas.h"
 
-#include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
 #include <algorithm>
@@ -368,12 +367,6 @@ void RelationsCanvas::leaveEvent(QEvent*) {
   if (pointed_.isEmpty()) return;
   pointed_.clear();
   emit pointed_changed();
-}
-
-void RelationsCanvas::keyPressEvent(QKeyEvent* event) {
-  if (!move_pair(model_.workspace().document(), *event, model_.queries(), model_.keys())) {
-    QWidget::keyPressEvent(event);
-  }
 }
 
 // ---- places -------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 // Arcs, trees and orders of all operators, painted from the display lists of the figures of the
 // same names, with the background of the theme. The focused pair is highlighted in all of them.
 //
-// Pointing at an arc or a token focuses it, a click locks it, arrow keys move it.
+// Pointing at an arc or a token focuses it, a click locks it.
 #pragma once
 
 #include <QImage>
@@ -37,7 +37,6 @@ class RelationsCanvas : public QWidget {
   void mouseMoveEvent(QMouseEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
   void leaveEvent(QEvent* event) override;
-  void keyPressEvent(QKeyEvent* event) override;
 
  private:
   /// A page of figures, drawn and painted in a job, with what is needed to point at it. The window

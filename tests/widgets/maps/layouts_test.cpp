@@ -431,8 +431,7 @@ TEST(Relations, AClickOnAnArcLocksItsPair) {
   }
   EXPECT_TRUE(locked);
   const auto before = shown.document.session().locked;
-  canvas.setFocus();
-  press_key(canvas, Qt::Key_Right);
+  shown.view.move(Qt::Key_Right);
   EXPECT_EQ(shown.document.session().locked->key, before->key + 1);
   auto* top = shown.view.findChild<QSpinBox*>("maps-top");
   ASSERT_TRUE(top->isVisible());

@@ -256,8 +256,7 @@ TEST(MapRegions, TellTheirMass) {
   move_to(canvas, canvas.cell_centre(0, {1, 1}));
   EXPECT_TRUE(wait_for([&] { return shown.view.readout().startsWith("query 1"); }));
   EXPECT_EQ(written(mass_only), 1);
-  canvas.setFocus();
-  press_key(canvas, Qt::Key_Escape);
+  EXPECT_TRUE(shown.view.deselect());
   EXPECT_FALSE(shown.maps().region);
   EXPECT_FALSE(shown.view.readout().contains("region"));
   EXPECT_EQ(written(mass_only), 0);

@@ -164,8 +164,7 @@ TEST(MapTokens, AreExcludedMarkedAndMergedByTheMenu) {
   const std::string pieces = model.tokens().key.text_of(word);
   EXPECT_TRUE(shown.view.readout().contains(QString::fromStdString(pieces)))
       << shown.view.readout().toStdString();
-  shown.canvas().setFocus();
-  press_key(shown.canvas(), Qt::Key_Right);
+  shown.view.move(Qt::Key_Right);
   EXPECT_EQ(shown.document.session().locked->key,
             model.tokens().key.first[static_cast<std::size_t>(word) + 1]);
   shown.document.undo();

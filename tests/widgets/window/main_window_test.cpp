@@ -88,7 +88,7 @@ TEST(Window, PointingAtACellShowsItsExactValues) {
       << opened.window.view<MapsView>().readout().toStdString();
   click(canvas, canvas.cell_centre(2, {5, 6}));
   EXPECT_EQ(opened.window.document().session().locked, (Focus{5, 6}));
-  press_key(canvas, Qt::Key_Right);
+  opened.action("Next key")->trigger();
   EXPECT_EQ(opened.window.document().session().locked, (Focus{5, 7}));
 }
 
@@ -100,7 +100,7 @@ TEST(Window, WheelAndDragMoveTheCamera) {
   pump(100);
   move_to(canvas, canvas.cell_centre(0, {10, 10}));  // Its readout may take some room.
   pump(60);
-  press_key(canvas, Qt::Key_F);
+  canvas.fit();
   pump(60);
   const double fitted = opened.model().camera.scale;
   const QPointF at = canvas.cell_centre(0, {10, 10});
@@ -110,7 +110,7 @@ TEST(Window, WheelAndDragMoveTheCamera) {
   const double column = opened.model().camera.column;
   drag(canvas, at, at + QPointF(40, 0));
   EXPECT_NEAR(opened.model().camera.column, column - 40 / opened.model().camera.scale, 1e-6);
-  press_key(canvas, Qt::Key_F);
+  canvas.fit();
   pump(60);
   EXPECT_NEAR(opened.model().camera.scale, fitted, 1e-9);
 }

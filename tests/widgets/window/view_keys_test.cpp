@@ -56,6 +56,33 @@ TEST(ViewKeys, MovePairsHeadsAndLayersWhateverHasTheFocus) {
   EXPECT_TRUE(opened.group_is("/german/layer3"));
 }
 
+TEST(ViewKeys, ArrowsStepByWordWhereWordsAreMergedAndTheMapsFollow) {
+  REQUIRE_DISPLAY();
+  KeyWindow opened;
+  opened.window.document().edit("merge", [](Session& s) {
+    s.maps.merge_words = true;
+    s.locked = Focus{0, 0};
+  });
+  EXPECT_TRUE(opened.is_at_rest());
+  auto& view = opened.window.view<MapsView>();
+  MapsCanvas& canvas = view.canvas();
+  const MapAxis keys = view.model().tokens().key;
+  ASSERT_TRUE(keys.merged());
+  for (int i = 0; i < 8; ++i) turn_wheel(canvas, canvas.cell_centre(0, {0, 0}), 1);
+  canvas.setFocus();
+  for (std::size_t word = 1; word < keys.label.size(); ++word) {
+    type_key(opened.window, Qt::Key_Right);
+    EXPECT_EQ(opened.session().locked, (Focus{0, keys.first[word]}));
+  }
+  type_key(opened.window, Qt::Key_Right);
+  EXPECT_EQ(opened.session().locked->key, keys.first[keys.label.size() - 1]) << "it is the last";
+  const QPointF at = canvas.cell_centre(0, {0, keys.size() - 1});
+  EXPECT_TRUE(canvas.places().panels[0].cells.contains({at.x(), at.y()}));
+  opened.window.document().edit("arcs", [](Session& s) { s.maps.layout = "arcs"; });
+  type_key(opened.window, Qt::Key_Left);
+  EXPECT_EQ(opened.session().locked->key, keys.first[keys.label.size() - 1] - 1) << "one token";
+}
+
 TEST(ViewKeys, TheReferenceIsShownWhileRIsHeldAndChosenByShiftR) {
   REQUIRE_DISPLAY();
   KeyWindow opened;
@@ -100,6 +127,10 @@ TEST(ViewKeys, EscapeRemovesPairAndRegionWhateverHasTheFocus) {
   EXPECT_TRUE(opened.session().maps.region.has_value());
   type_key(opened.window, Qt::Key_Escape);
   EXPECT_FALSE(opened.session().maps.region.has_value());
+  opened.window.document().edit("select", [](Session& s) { s.locked = Focus{3, 4}; });
+  opened.window.findChild<QDockWidget*>("dock-maps")->setFloating(true);
+  QTest::keyClick(&opened.window.view<MapsView>().canvas(), Qt::Key_Escape);
+  EXPECT_FALSE(opened.session().locked.has_value()) << "a floating view is left out";
 }
 
 TEST(ViewKeys, TheZoomOfTheMapsIsUndoneAndComesBackWithTheSession) {
