@@ -9,7 +9,6 @@
 #include <QListWidget>
 #include <QProgressBar>
 #include <QPushButton>
-#include <QScrollArea>
 #include <QSignalBlocker>
 #include <QStyle>
 #include <QToolButton>
@@ -25,15 +24,6 @@ namespace conelab::desktop {
 namespace {
 
 QString text_of(const std::string& text) { return QString::fromStdString(text); }
-
-/// Long texts must not determine the width of the form.
-QLabel* small_label(const char* name) {
-  auto* label = named(new QLabel, name);
-  label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-  label->setWordWrap(true);
-  label->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  return label;
-}
 
 /// What a label means; empty where it says that itself.
 QString help_of_label(const std::string& label) {
@@ -61,24 +51,14 @@ QString help_of(const std::string& operation) {
 }  // namespace
 
 BenchFormView::BenchFormView(BenchModel& model, QWidget* parent) : QWidget(parent), model_(model) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(10, 6, 6, 8);
-  column->setSpacing(6);
-  auto* scroll = new QScrollArea;
-  scroll->setWidgetResizable(true);
-  scroll->setAccessibleName(tr("Form of the sweep"));
-  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  auto* column = laid_out<QVBoxLayout>(this, {10, 6, 6, 8}, 6);
   auto* content = new QWidget;
-  auto* page = new QVBoxLayout(content);
-  page->setContentsMargins(0, 0, 0, 0);
-  auto* form = new QFormLayout;
-  page->addLayout(form, 1);
-  form->setContentsMargins(0, 0, 6, 0);
+  auto* form = laid_out<QFormLayout>(nullptr, {0, 0, 6, 0});
+  laid_out<QVBoxLayout>(content)->addLayout(form, 1);
   form->setVerticalSpacing(4);
   form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
   build_fields(form);
-  scroll->setWidget(content);
-  column->addWidget(scroll, 1);
+  column->addWidget(scrolled(content, tr("Form of the sweep")), 1);
   build_actions(column);
   connect(&model_, &BenchModel::changed, this, &BenchFormView::show_model);
   connect(&model_, &BenchModel::progressed, this, &BenchFormView::show_progress);
@@ -98,7 +78,7 @@ void BenchFormView::build_fields(QFormLayout* form) {
       add_names(form, axis);
     }
     if (option == "devices") {
-      device_note_ = small_label("bench-device-note");
+      device_note_ = text_label("bench-device-note");
       form->addRow(QString(), device_note_);
     }
   }
@@ -124,7 +104,7 @@ void BenchFormView::build_fields(QFormLayout* form) {
 }
 
 void BenchFormView::add_error(QFormLayout* form, const char* field) {
-  QLabel* label = small_label("");
+  QLabel* label = text_label("");
   label->setObjectName(QStringLiteral("bench-%1-error").arg(field));
   label->hide();
   form->addRow(QString(), label);
@@ -160,8 +140,7 @@ void BenchFormView::add_names(QFormLayout* form, const Axis& axis) {
   const int columns = names.size() < 4 ? 2 : 4;
   auto* row = new QWidget;
   row->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
-  auto* line = new QGridLayout(row);
-  line->setContentsMargins(0, 2, 0, 2);
+  auto* line = laid_out<QGridLayout>(row, {0, 2, 0, 2});
   line->setHorizontalSpacing(8);
   line->setVerticalSpacing(2);
   line->setColumnStretch(columns, 1);
@@ -220,10 +199,8 @@ void BenchFormView::toggle(const Axis& axis, const std::string& name, bool on,
 }
 
 void BenchFormView::build_actions(QVBoxLayout* column) {
-  extent_ = named(new SteadyLabel, "bench-extent");
-  extent_->setWordWrap(true);
+  extent_ = text_label<SteadyLabel>("bench-extent");
   extent_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
-  extent_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   extent_->reserve_space_for(
       tr("1000 of 1000 samples, 59 min: penumbral-finite, forward+backward, n = 131072"));
   column->addWidget(extent_);

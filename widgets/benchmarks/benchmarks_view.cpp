@@ -69,8 +69,7 @@ QIcon marker_icon(int series, double ratio, const QPalette& palette) {
 BenchmarksView::BenchmarksView(Document& document, JobPool& jobs, BenchBackend backend,
                                QWidget* parent)
     : QWidget(parent), model_(document, jobs, std::move(backend)) {
-  auto* whole = new QVBoxLayout(this);
-  whole->setContentsMargins(0, 0, 0, 0);
+  auto* whole = laid_out<QVBoxLayout>(this);
   auto* split = new QSplitter(Qt::Horizontal);
   split->setChildrenCollapsible(true);
   whole->addWidget(split);
@@ -79,16 +78,13 @@ BenchmarksView::BenchmarksView(Document& document, JobPool& jobs, BenchBackend b
   form->setMinimumWidth(326);
   split->addWidget(form);
   auto* results = new QWidget;
-  auto* column = new QVBoxLayout(results);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(2);
+  auto* column = laid_out<QVBoxLayout>(results, {}, 2);
   split->addWidget(results);
   split->setStretchFactor(1, 1);
   split->setSizes({310, 700});
   build_pages();
   column->addWidget(pages_);
-  auto* tools = new QHBoxLayout;
-  tools->setContentsMargins(10, 2, 10, 0);
+  auto* tools = laid_out<QHBoxLayout>(nullptr, {10, 2, 10, 0});
   build_tools(tools);
   column->addLayout(tools);
   build_legend();

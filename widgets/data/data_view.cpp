@@ -5,7 +5,6 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QLocale>
-#include <QScrollArea>
 #include <QScrollBar>
 #include <QTreeWidget>
 #include <algorithm>
@@ -71,8 +70,7 @@ std::string parent_of(const std::string& path) {
 }  // namespace
 
 DataView::DataView(Workspace& workspace, QWidget* parent) : QWidget(parent), workspace_(workspace) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, 0, 0, 0);
+  auto* column = laid_out<QVBoxLayout>(this);
   tree_ = named(new QTreeWidget, "data-tree", tr("Content of the file"));
   tree_->setHeaderLabels({tr("name"), tr("extent"), tr("type")});
   tree_->setIndentation(12);  // Pixels.
@@ -89,12 +87,7 @@ DataView::DataView(Workspace& workspace, QWidget* parent) : QWidget(parent), wor
   details_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   details_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
   details_->setContentsMargins(10, 6, 10, 8);
-  details_space_ = new QScrollArea;
-  details_space_->setAccessibleName(tr("About the file or the chosen array"));
-  details_space_->setFrameShape(QFrame::NoFrame);
-  details_space_->setWidgetResizable(true);
-  details_space_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  details_space_->setWidget(details_);
+  details_space_ = scrolled(details_, tr("About the file or the chosen array"));
   column->addWidget(details_space_);
   tell(tr("Drop a file anywhere, or open one."));
   connect(tree_, &QTreeWidget::currentItemChanged, this,

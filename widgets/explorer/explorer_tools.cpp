@@ -75,21 +75,15 @@ void ExplorerView::build_scene() {
 }
 
 void ExplorerView::build_readout() {
-  readout_ = named(new SteadyLabel, "explorer-readout");
+  readout_ = text_label<SteadyLabel>("explorer-readout", tr("Exact values of the scene"));
   readout_->setTextFormat(Qt::RichText);
-  readout_->setWordWrap(true);
   readout_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
-  readout_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-  readout_->setAccessibleName(tr("Exact values of the scene"));
-  readout_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
 }
 
 /// Builds three rows of tools: family and model, the points, further families and export.
 QWidget* ExplorerView::build_tools() {
   auto* tools = new QWidget;
-  auto* rows = new QVBoxLayout(tools);
-  rows->setContentsMargins(10, 4, 10, 4);
-  rows->setSpacing(4);
+  auto* rows = laid_out<QVBoxLayout>(tools, {10, 4, 10, 4}, 4);
   auto *first = new QHBoxLayout, *pair = new QHBoxLayout, *light = new QHBoxLayout;
   points_ = new QBoxLayout(QBoxLayout::LeftToRight);
   rows->addLayout(first);

@@ -39,9 +39,7 @@ QString token_name(const char* what, std::int64_t i, const std::string& text) {
 
 ExplorerView::ExplorerView(Workspace& workspace, QWidget* parent)
     : QWidget(parent), workspace_(workspace) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(0);
+  auto* column = laid_out<QVBoxLayout>(this, {}, 0);
   column->addWidget(build_tools());
   build_scene();
   column->addWidget(stack_, 1);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/drawing/text.h"
+#include "widgets/theme/flow_layout.h"
 
 namespace conelab::desktop {
 namespace {
@@ -64,8 +65,7 @@ TextTable token_table(const ConeChoice& choice, const TokenNames& tokens) {
 
 SceneTables::SceneTables(QWidget* parent)
     : QWidget(parent), scene_(new TextTableView), tokens_(new TextTableView) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, 0, 0, 0);
+  auto* column = laid_out<QVBoxLayout>(this);
   column->addWidget(scene_, 1);
   column->addWidget(tokens_, 1);
   scene_->setObjectName("explorer-scene-table");

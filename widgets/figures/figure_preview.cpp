@@ -137,8 +137,7 @@ QStringList operator_names() {
 }  // namespace
 
 FigureFields::FigureFields(const figure::FigureInfo& info, QWidget* parent) : QWidget(parent) {
-  auto* form = new QFormLayout(this);
-  form->setContentsMargins(0, 0, 0, 0);
+  auto* form = laid_out<QFormLayout>(this);
   form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
   for (const figure::FigureKey& row : info.keys) {
     QWidget* field = nullptr;
@@ -188,9 +187,7 @@ QLineEdit* FigureFields::add_line(QFormLayout* form, const figure::FigureKey& ro
     return line;
   }
   auto* whole = new QWidget;
-  auto* both = new QHBoxLayout(whole);
-  both->setContentsMargins(0, 0, 0, 0);
-  both->setSpacing(4);
+  auto* both = laid_out<QHBoxLayout>(whole, {}, 4);
   both->addWidget(line, 1);
   form->addRow(key, whole);
   add_operators(line, key, initial);

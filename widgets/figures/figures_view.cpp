@@ -14,7 +14,6 @@
 #include <QMessageBox>
 #include <QMimeData>
 #include <QPushButton>
-#include <QScrollArea>
 #include <QSignalBlocker>
 #include <QUrl>
 #include <algorithm>
@@ -38,9 +37,7 @@ constexpr double millimetres_a_point = 25.4 / 72;
 /// Returns a field with a button to its right.
 QWidget* with_button(QWidget* field, QPushButton* button) {
   auto* whole = new QWidget;
-  auto* line = new QHBoxLayout(whole);
-  line->setContentsMargins(0, 0, 0, 0);
-  line->setSpacing(4);
+  auto* line = laid_out<QHBoxLayout>(whole, {}, 4);
   line->addWidget(field, 1);
   line->addWidget(button);
   return whole;
@@ -67,8 +64,7 @@ FigureChoice subject_of(FigureChoice choice) {
 
 FiguresView::FiguresView(Document& document, JobPool& jobs, Draw draw, QWidget* parent)
     : QWidget(parent), document_(document), jobs_(jobs), draw_(std::move(draw)) {
-  auto* line = new QHBoxLayout(this);
-  line->setContentsMargins(0, 0, 0, 0);
+  auto* line = laid_out<QHBoxLayout>(this);
   auto* side = new QWidget;
   side->setFixedWidth(336);
   build_form(side);
@@ -84,23 +80,15 @@ FiguresView::FiguresView(Document& document, JobPool& jobs, Draw draw, QWidget* 
 // ---- building -----------------------------------------------------------------------------------
 
 void FiguresView::build_form(QWidget* side) {
-  auto* column = new QVBoxLayout(side);
-  column->setContentsMargins(10, 6, 6, 8);
+  auto* column = laid_out<QVBoxLayout>(side, {10, 6, 6, 8});
   build_files(column);
   about_ = new QLabel;
   about_->setWordWrap(true);
   about_->setForegroundRole(QPalette::PlaceholderText);
   column->addWidget(about_);
-  auto* scroll = new QScrollArea;
-  scroll->setWidgetResizable(true);
-  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  scroll->setAccessibleName(tr("Options of the figure"));
   keys_place_ = new QWidget;
-  auto* keys_column = new QVBoxLayout(keys_place_);
-  keys_column->setContentsMargins(0, 0, 6, 0);
-  keys_column->addStretch(1);
-  scroll->setWidget(keys_place_);
-  column->addWidget(scroll, 1);
+  laid_out<QVBoxLayout>(keys_place_, {0, 0, 6, 0})->addStretch(1);
+  column->addWidget(scrolled(keys_place_, tr("Options of the figure")), 1);
   message_ = named(new QLabel, "figure-message", tr("What the view has to say"));
   message_->setWordWrap(true);
   message_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::LinksAccessibleByMouse |
@@ -193,9 +181,7 @@ void FiguresView::build_actions(QVBoxLayout* column) {
 }
 
 void FiguresView::build_preview(QWidget* place) {
-  auto* column = new QVBoxLayout(place);
-  column->setContentsMargins(0, 4, 0, 0);
-  column->setSpacing(0);
+  auto* column = laid_out<QVBoxLayout>(place, {0, 4, 0, 0}, 0);
   auto* tools = new QWidget;
   auto* row = new FlowLayout(tools, 10);  // Continues in a new line if the view is narrow.
   row->setContentsMargins(10, 2, 10, 4);
@@ -219,11 +205,7 @@ void FiguresView::build_preview(QWidget* place) {
   }
   column->addWidget(tools);
   preview_ = new FigurePreview(jobs_);
-  auto* scroll = new QScrollArea;
-  scroll->setAccessibleName(tr("Preview, to be scrolled"));
-  scroll->setWidgetResizable(true);
-  scroll->setWidget(preview_);
-  column->addWidget(scroll, 1);
+  column->addWidget(scrolled(preview_, tr("Preview, to be scrolled"), true), 1);
   connect(zoom, &QComboBox::currentIndexChanged, this, [this, zoom] {
     preview_->set_zoom(zoom->currentData().toDouble());
     show_size();

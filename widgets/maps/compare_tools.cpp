@@ -11,6 +11,7 @@
 
 #include "widgets/dialogs/file_dialogs.h"
 #include "widgets/maps/map_tokens.h"
+#include "widgets/theme/flow_layout.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
@@ -58,9 +59,7 @@ void take_head(const QComboBox& box, int entry, std::int64_t& head, std::string&
 
 CompareTools::CompareTools(Workspace& workspace, SecondTrace& second, QWidget* parent)
     : QWidget(parent), workspace_(workspace), second_(second) {
-  auto* line = new QHBoxLayout(this);
-  line->setContentsMargins(0, 0, 0, 0);
-  line->setSpacing(6);
+  auto* line = laid_out<QHBoxLayout>(this, {}, 6);
   const auto add = [&](const char* name, const QString& accessible, const QString& help) {
     auto* box = named(new QComboBox, QLatin1String(name), accessible, help);
     box->setSizeAdjustPolicy(QComboBox::AdjustToContents);
@@ -203,9 +202,7 @@ std::vector<Focus> token_matches(const MapTokens& tokens, const QString& part,
 }
 
 TokenSearch::TokenSearch(MapsModel& maps, QWidget* parent) : QWidget(parent), maps_(maps) {
-  auto* line = new QHBoxLayout(this);
-  line->setContentsMargins(0, 0, 0, 0);
-  line->setSpacing(4);
+  auto* line = laid_out<QHBoxLayout>(this, {}, 4);
   field_ = named(new QLineEdit, "maps-search");
   field_->setPlaceholderText(tr("find a token"));
   field_->setAccessibleName(tr("Find a token"));

@@ -14,6 +14,7 @@
 #include "core/drawing/text.h"
 #include "widgets/maps/map_tokens.h"
 #include "widgets/tables/text_table_model.h"
+#include "widgets/theme/flow_layout.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
@@ -255,8 +256,7 @@ QVariant MapTableModel::headerData(int section, Qt::Orientation orientation, int
 
 MapTableView::MapTableView(MapsModel& maps, QWidget* parent)
     : QWidget(parent), maps_(maps), model_(maps) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(10, 0, 10, 6);
+  auto* column = laid_out<QVBoxLayout>(this, {10, 0, 10, 6});
   which_ = named(new QComboBox, "table-operator", tr("Operator of the table"));
   column->addWidget(which_, 0, Qt::AlignLeft);
   table_ = new QTableView;

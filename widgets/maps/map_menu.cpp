@@ -112,17 +112,13 @@ QString percent(double share) { return QString::number(100 * share, 'g', share <
 MapNotice::MapNotice(MapsModel& maps, EntropyMatcher& matcher, QWidget* parent)
     : QWidget(parent), maps_(maps), matcher_(matcher) {
   setObjectName("maps-notice");
-  auto* line = new QHBoxLayout(this);
-  line->setContentsMargins(12, 2, 12, 4);
-  line->setSpacing(8);
+  auto* line = laid_out<QHBoxLayout>(this, {12, 2, 12, 4}, 8);
   text_ = named(new QLabel, "maps-notice-text");
   text_->setWordWrap(true);
   text_->setAlignment(Qt::AlignLeft | Qt::AlignVCenter);
   text_->setFixedHeight(text_lines * text_->fontMetrics().lineSpacing());
   offers_ = new QWidget;
-  auto* buttons = new QHBoxLayout(offers_);
-  buttons->setContentsMargins(0, 0, 0, 0);
-  buttons->setSpacing(line->spacing());
+  auto* buttons = laid_out<QHBoxLayout>(offers_, {}, line->spacing());
   const auto add = [&](const QString& name) {
     auto* button = named(new QPushButton, name);
     keep_place_when_hidden(*button);

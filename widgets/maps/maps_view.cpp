@@ -6,7 +6,6 @@
 #include <QDoubleSpinBox>
 #include <QLabel>
 #include <QMenu>
-#include <QScrollArea>
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QStackedWidget>
@@ -69,9 +68,7 @@ MapsView::MapsView(Workspace& workspace, QWidget* parent)
       relations_(workspace),
       region_(model_),
       matcher_(workspace) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(0);
+  auto* column = laid_out<QVBoxLayout>(this, {}, 0);
   auto* tools = new ToolRow;
   build_tools(tools);
   build_cancel(tools);
@@ -80,10 +77,7 @@ MapsView::MapsView(Workspace& workspace, QWidget* parent)
   column->addWidget(notice_);
   build_canvases();
   column->addWidget(stack_, 1);
-  readout_ = named(new SteadyLabel, "maps-readout");
-  readout_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-  readout_->setAccessibleName(tr("Values under the pointer"));
-  readout_->setWordWrap(true);
+  readout_ = text_label<SteadyLabel>("maps-readout", tr("Values under the pointer"));
   readout_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
   column->addLayout(inset(readout_, {12, 4, 12, 6}));
   connect_models();
@@ -118,16 +112,6 @@ void MapsView::connect_models() {
   });
 }
 
-QScrollArea* MapsView::scrolled(QWidget* page, const QString& name) {
-  auto* scroll = new QScrollArea;
-  scroll->setAccessibleName(name);
-  scroll->setWidgetResizable(true);
-  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  scroll->setWidget(page);
-  scroll->setFocusProxy(page);
-  return scroll;
-}
-
 void MapsView::build_canvases() {
   stack_ = new QStackedWidget;
   canvas_ = named(new MapsCanvas(model_, region_), "maps-canvas");
@@ -136,6 +120,9 @@ void MapsView::build_canvases() {
   maps_page_ = scrolled(canvas_, tr("Attention maps, to be scrolled"));
   heads_page_ = scrolled(heads_canvas_, tr("All heads, to be scrolled"));
   relations_page_ = scrolled(relations_canvas_, tr("Arcs and trees, to be scrolled"));
+  maps_page_->setFocusProxy(canvas_);
+  heads_page_->setFocusProxy(heads_canvas_);
+  relations_page_->setFocusProxy(relations_canvas_);
   table_page_ = new MapTableView(model_);
   numbers_page_ = new LayoutTableView(heads_, relations_);
   for (QWidget* page : {static_cast<QWidget*>(maps_page_), heads_page_, relations_page_,

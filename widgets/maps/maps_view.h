@@ -61,7 +61,6 @@ class MapsView : public QWidget {
  private:
   void build_canvases();
   void connect_models();
-  QScrollArea* scrolled(QWidget* page, const QString& name);
   void build_tools(QWidget* row);
   void build_map_tools(QWidget* row);
   void build_token_tools(QWidget* row);

@@ -22,6 +22,7 @@
 #include "core/operators/combines.h"
 #include "core/pair/mask.h"
 #include "core/token/model_map.h"
+#include "widgets/theme/flow_layout.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
@@ -78,9 +79,7 @@ QComboBox* narrow_box() {
 }  // namespace
 
 OperatorCard::OperatorCard(int index, QWidget* parent) : QFrame(parent), index_(index) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(10, 8, 10, 8);
-  column->setSpacing(6);
+  auto* column = laid_out<QVBoxLayout>(this, {10, 8, 10, 8}, 6);
   column->addLayout(build_title());
   column->addLayout(build_parts());
   connect(operator_, &QComboBox::currentTextChanged, this, [this](const QString& chosen) {
@@ -192,8 +191,7 @@ void OperatorCard::build_parameters() {
   values_.clear();
   words_.clear();
   fields_ = new QWidget;
-  auto* form = new QFormLayout(fields_);
-  form->setContentsMargins(0, 0, 0, 0);
+  auto* form = laid_out<QFormLayout>(fields_);
   form->setHorizontalSpacing(10);
   for (const ParameterInfo& info : call_parameters(call_)) {
     // The projections of a similarity's tokens come with the file, or on the command line.

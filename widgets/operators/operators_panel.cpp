@@ -9,6 +9,7 @@
 #include <QStandardItemModel>
 #include <algorithm>
 
+#include "widgets/theme/flow_layout.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
@@ -18,9 +19,7 @@ OperatorsPanel::OperatorsPanel(Document& document, QWidget* parent)
   setWidgetResizable(true);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   auto* content = new QWidget;
-  column_ = new QVBoxLayout(content);
-  column_->setContentsMargins(2, 2, 2, 8);
-  column_->setSpacing(2);
+  column_ = laid_out<QVBoxLayout>(content, {2, 2, 2, 8}, 2);
   build_device_choice();
   auto* add = named(new QPushButton(tr("Add operator")), "operator-add", {},
                     tr("Another operator beside these, on the same trace"));
@@ -34,8 +33,7 @@ OperatorsPanel::OperatorsPanel(Document& document, QWidget* parent)
 
 void OperatorsPanel::build_device_choice() {
   auto* row = new QWidget;
-  auto* line = new QHBoxLayout(row);
-  line->setContentsMargins(10, 4, 10, 0);
+  auto* line = laid_out<QHBoxLayout>(row, {10, 4, 10, 0});
   auto* label = new QLabel(tr("device"));
   device_ = named(new QComboBox, "operators-device", tr("Device"));
   device_->addItem("cpu");

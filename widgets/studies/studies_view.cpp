@@ -17,8 +17,7 @@
 namespace conelab::desktop {
 StudiesView::StudiesView(Document& document, JobPool& jobs, StudyBackend backend, QWidget* parent)
     : QWidget(parent), model_(document, jobs, std::move(backend)) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(10, 6, 10, 8);
+  auto* column = laid_out<QVBoxLayout>(this, {10, 6, 10, 8});
   title_ = text_label("study-title", tr("The study"));
   column->addWidget(title_);
   auto* tools = new QHBoxLayout;

@@ -1,5 +1,6 @@
 // A layout that continues in the next line where a line is full, for tool bars of narrow views; a
-// row of tools in such a layout that folds to a few lines; and a layout with margins.
+// row of tools in such a layout that folds to a few lines; layouts with margins, labels for
+// sentences, and pages that scroll.
 #pragma once
 
 #include <QClipboard>
@@ -9,6 +10,7 @@
 #include <QList>
 #include <QMargins>
 #include <QRegularExpression>
+#include <QScrollArea>
 #include <QToolButton>
 #include <QWidget>
 #include <algorithm>
@@ -75,7 +77,7 @@ class ToolRow : public QWidget {
 /// Returns a label for sentences: they break into lines, do not determine the width of the view,
 /// and can be selected. `name` is that of the object.
 template <class Label = QLabel>
-[[nodiscard]] Label* text_label(const char* name, const QString& accessible) {
+[[nodiscard]] Label* text_label(const char* name, const QString& accessible = {}) {
   auto* label = new Label;
   label->setObjectName(name);
   label->setAccessibleName(accessible);
@@ -97,12 +99,34 @@ template <class Label = QLabel>
 /// Lets a tool keep its place while it is hidden.
 void keep_place_when_hidden(QWidget& tool);
 
+/// Returns a layout with these margins, that of `in` unless that is null. Without a spacing, items
+/// are as far apart as the style wants.
+template <class Layout>
+[[nodiscard]] Layout* laid_out(QWidget* in, const QMargins& margins = {}, int spacing = -1) {
+  auto* layout = new Layout(in);
+  layout->setContentsMargins(margins);
+  layout->setSpacing(spacing);
+  return layout;
+}
+
+/// Returns an area without a frame in which a page scrolls that is as wide as the area. With
+/// `sideways`, a page that cannot be so narrow scrolls that way, too.
+[[nodiscard]] inline QScrollArea* scrolled(QWidget* page, const QString& accessible,
+                                           bool sideways = false) {
+  auto* area = new QScrollArea;
+  area->setAccessibleName(accessible);
+  area->setFrameShape(QFrame::NoFrame);
+  area->setWidgetResizable(true);
+  if (!sideways) area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  area->setWidget(page);
+  return area;
+}
+
 /// Returns a layout that holds the widget within these margins; it takes no space while the widget
 /// is hidden. The margins of a label itself would be lost whenever its style sheet is set again, as
 /// for a new theme.
 [[nodiscard]] inline QLayout* inset(QWidget* widget, const QMargins& margins) {
-  auto* line = new QHBoxLayout;
-  line->setContentsMargins(margins);
+  auto* line = laid_out<QHBoxLayout>(nullptr, margins);
   line->addWidget(widget);
   return line;
 }

@@ -7,6 +7,8 @@
 #include <QProgressBar>
 #include <QToolButton>
 
+#include "widgets/theme/flow_layout.h"
+
 namespace conelab::desktop {
 
 // ---- the line -----------------------------------------------------------------------------------
@@ -49,9 +51,7 @@ Banner::Banner(QWidget* parent) : QToolBar(tr("Message"), parent) {
   auto* row = new QWidget;
   row->setObjectName("banner-row");
   row->setAttribute(Qt::WA_StyledBackground);
-  auto* content = new QHBoxLayout(row);
-  content->setContentsMargins(12, 0, 8, 0);
-  content->setSpacing(6);
+  auto* content = laid_out<QHBoxLayout>(row, {12, 0, 8, 0}, 6);
   line_ = new ElidedLine;
   line_->setObjectName("error-banner");
   whole_ = new QLabel;
@@ -133,8 +133,7 @@ void Banner::show_colours() {
 QString Banner::text() const { return isHidden() ? QString() : line_->text(); }
 
 JobBar::JobBar(JobPool& jobs, QWidget* parent) : QWidget(parent), jobs_(jobs) {
-  auto* line = new QHBoxLayout(this);
-  line->setContentsMargins(6, 0, 6, 0);
+  auto* line = laid_out<QHBoxLayout>(this, {6, 0, 6, 0});
   title_ = new QLabel;
   bar_ = new QProgressBar;
   bar_->setRange(0, 1000);

@@ -9,6 +9,7 @@
 #include <QPointer>
 #include <algorithm>
 
+#include "widgets/theme/flow_layout.h"
 #include "widgets/theme/theme.h"
 #include "widgets/window/view.h"
 
@@ -68,8 +69,7 @@ CommandPalette::CommandPalette(const QList<QAction*>& actions, QWidget* parent)
     : QDialog(parent, Qt::Popup), actions_(actions) {
   setObjectName("command-palette");
   setAttribute(Qt::WA_DeleteOnClose);
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(8, 8, 8, 8);
+  auto* column = laid_out<QVBoxLayout>(this, {8, 8, 8, 8});
   field_ = new QLineEdit;
   field_->setPlaceholderText(tr("Type a command"));
   field_->setAccessibleName(tr("Command"));
@@ -173,9 +173,7 @@ ShortcutSheet::ShortcutSheet(const QList<QAction*>& actions, const std::vector<V
     if (!view.gestures.isEmpty()) right += heading(view.widget->windowTitle());
     for (const auto& [gesture, what] : view.gestures) right += row(gesture, what);
   }
-  auto* columns = new QHBoxLayout(this);
-  columns->setContentsMargins(22, 14, 22, 18);
-  columns->setSpacing(40);
+  auto* columns = laid_out<QHBoxLayout>(this, {22, 14, 22, 18}, 40);
   for (const QString& text : {left, right}) {
     auto* label = new QLabel(text + "</table>");
     label->setTextFormat(Qt::RichText);

@@ -5,7 +5,6 @@
 #include <QFileInfo>
 #include <QLabel>
 #include <QPushButton>
-#include <QScrollArea>
 #include <QStylePainter>
 #include <QTimer>
 #include <QToolButton>
@@ -34,17 +33,9 @@ void set_bold(QLabel& label, bool bold) {
 
 Guide::Guide(Document& document, QWidget* parent) : QWidget(parent), document_(document) {
   setObjectName("guide");
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, 0, 0, 0);
-  scroll_ = new QScrollArea;
-  scroll_->setFrameShape(QFrame::NoFrame);
-  scroll_->setWidgetResizable(true);
-  scroll_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  scroll_->setAccessibleName(tr("Steps of the example"));
+  auto* column = laid_out<QVBoxLayout>(this);
   auto* page = new QWidget;
-  list_ = new QVBoxLayout(page);
-  list_->setContentsMargins(12, 8, 12, 8);
-  list_->setSpacing(8);
+  list_ = laid_out<QVBoxLayout>(page, {12, 8, 12, 8}, 8);
   question_ = wrapped_label();
   question_->setObjectName("guide-question");
   question_->setText(tr("Open an example from the welcome page."));
@@ -56,12 +47,11 @@ Guide::Guide(Document& document, QWidget* parent) : QWidget(parent), document_(d
   answer_->hide();
   list_->addWidget(answer_);
   list_->addStretch(1);
-  scroll_->setWidget(page);
+  scroll_ = scrolled(page, tr("Steps of the example"));
   column->addWidget(scroll_, 1);
   auto* close = tool_button(tr("Close the guide"), "guide-close");
   connect(close, &QToolButton::clicked, this, &Guide::closed);
-  auto* row = new QHBoxLayout;
-  row->setContentsMargins(12, 0, 12, 8);
+  auto* row = laid_out<QHBoxLayout>(nullptr, {12, 0, 12, 8});
   row->addWidget(close);
   row->addStretch(1);
   column->addLayout(row);
@@ -334,15 +324,8 @@ class ExampleButton : public QCommandLinkButton {
 
 Welcome::Welcome(const std::string& shipped_trace, QWidget* parent) : QWidget(parent) {
   setObjectName("welcome");
-  auto* whole = new QVBoxLayout(this);  // In a small window the page is scrolled.
-  whole->setContentsMargins(0, 0, 0, 0);
-  auto* scroll = new QScrollArea;
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setWidgetResizable(true);
-  scroll->setAccessibleName(tr("Welcome page"));
-  whole->addWidget(scroll);
-  auto* page = new QWidget;
-  scroll->setWidget(page);
+  auto* page = new QWidget;  // In a small window the page is scrolled.
+  laid_out<QVBoxLayout>(this)->addWidget(scrolled(page, tr("Welcome page"), true));
   auto* outer = new QHBoxLayout(page);
   auto* column = new QVBoxLayout;
   outer->addStretch(1);

@@ -1,5 +1,3 @@
-#include <QScrollArea>
-
 #include "core/call/call.h"
 #include "core/operators/operator.h"
 #include "core/study/figure_table.h"
@@ -9,6 +7,7 @@
 #include "widgets/figures/figures_view.h"
 #include "widgets/operators/operators_panel.h"
 #include "widgets/studies/studies_view.h"
+#include "widgets/theme/flow_layout.h"
 #include "widgets/window/file_opener.h"
 #include "widgets/window/guide.h"
 #include "widgets/window/main_window.h"
@@ -142,10 +141,7 @@ View make_benchmarks(MainWindow& window) {
                    [&window](const FigureChoice& figure) {
                      window.show_figure(tr("export a benchmark"), figure);
                    });
-  auto* scroll = new QScrollArea;  // The view does not determine the width of the window.
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setWidgetResizable(true);
-  scroll->setWidget(view);
+  QScrollArea* scroll = scrolled(view, {}, true);  // It does not determine the window's width.
   scroll->setFocusProxy(view);
   const auto open = [&model](const std::vector<FoundFile>& files) {
     const std::size_t count = std::min<std::size_t>(2, files.size());
