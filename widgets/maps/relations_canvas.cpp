@@ -17,7 +17,6 @@ namespace {
 using figure::Box;
 using figure::Point;
 
-constexpr double scale = 1.4;  ///< Pixels per point: text is as large as the window's labels.
 constexpr double pointing_reach = 5;  ///< Distance in points within which an item is pointed at.
 constexpr double faded = 0.35;        ///< Opacity of items that are not in focus.
 constexpr double least_width = 240, most_width = 900;  ///< Width of a sheet in points.
@@ -45,12 +44,12 @@ std::int64_t column_of(const Box& band, std::size_t count, Point p) {
 figure::Stroke focus_stroke(double width) { return {figure_colour(focus_colour()), width}; }
 
 QImage painted(const figure::DisplayList& list, double density) {
-  QImage picture((QSizeF(list.width, list.height) * scale * density).toSize(),
+  QImage picture((QSizeF(list.width, list.height) * RelationsCanvas::scale * density).toSize(),
                  QImage::Format_ARGB32_Premultiplied);
   picture.setDevicePixelRatio(density);
   picture.fill(Qt::transparent);
   QPainter into(&picture);
-  into.scale(scale, scale);
+  into.scale(RelationsCanvas::scale, RelationsCanvas::scale);
   figure::paint(list, into);
   return picture;
 }
@@ -367,48 +366,6 @@ void RelationsCanvas::leaveEvent(QEvent*) {
   if (pointed_.isEmpty()) return;
   pointed_.clear();
   emit pointed_changed();
-}
-
-// ---- places -------------------------------------------------------------------------------------
-
-QPointF RelationsCanvas::on_canvas(const Sheet& sheet, Point p) const {
-  return {p.x * scale, p.y * scale + sheet.top};
-}
-
-const RelationsCanvas::Sheet* RelationsCanvas::sheet_of(std::size_t panel) const {
-  for (const Sheet& sheet : sheets_) {
-    if (sheet.panel == panel && sheet.page.tree) return &sheet;
-  }
-  return nullptr;
-}
-
-std::optional<QPointF> RelationsCanvas::place_of_arc(std::size_t panel, const Focus& arc) const {
-  if (sheets_.empty() || panel >= sheets_.front().page.arcs.size()) return std::nullopt;
-  for (const figure::PlacedArc& placed : sheets_.front().page.arcs[panel].arcs) {
-    if (model_.pair_of(placed.arc.query, placed.arc.key) == arc) {
-      return on_canvas(sheets_.front(), placed.points[placed.points.size() / 2]);
-    }
-  }
-  return std::nullopt;
-}
-
-std::optional<QPointF> RelationsCanvas::place_of_token(std::size_t panel, std::size_t token) const {
-  const Sheet* sheet = sheet_of(panel);
-  if (sheet == nullptr || token >= sheet->page.tree->token.size()) return std::nullopt;
-  return on_canvas(*sheet, {sheet->page.tree->token[token].x, sheet->page.tree->labels.y + 4});
-}
-
-std::optional<QPointF> RelationsCanvas::place_of_merge(std::size_t panel, std::size_t merge) const {
-  const Sheet* sheet = sheet_of(panel);
-  if (sheet == nullptr || merge >= sheet->page.tree->merge.size()) return std::nullopt;
-  return on_canvas(*sheet, sheet->page.tree->merge[merge]);
-}
-
-std::optional<QPointF> RelationsCanvas::place_of_boundary(std::size_t panel, std::size_t b) const {
-  const Sheet* sheet = sheet_of(panel);
-  if (sheet == nullptr || b >= sheet->page.tree->boundary.size()) return std::nullopt;
-  return on_canvas(*sheet,
-                   {sheet->page.tree->boundary[b], sheet->page.tree->segmentation.bottom() - 4});
 }
 
 }  // namespace conelab::desktop

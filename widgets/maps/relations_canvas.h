@@ -15,30 +15,8 @@ class RelationsCanvas : public QWidget {
   Q_OBJECT
 
  public:
-  explicit RelationsCanvas(RelationsModel& model, QWidget* parent = nullptr);
-
-  /// Returns a description of what is under the pointer, if it is not a pair of tokens.
-  [[nodiscard]] QString pointed() const { return pointed_; }
-  /// Return the position of the middle of an arc, of a token, a merge or a boundary, for tests.
-  [[nodiscard]] std::optional<QPointF> place_of_arc(std::size_t panel, const Focus& arc) const;
-  [[nodiscard]] std::optional<QPointF> place_of_token(std::size_t panel, std::size_t token) const;
-  [[nodiscard]] std::optional<QPointF> place_of_merge(std::size_t panel, std::size_t merge) const;
-  [[nodiscard]] std::optional<QPointF> place_of_boundary(std::size_t panel, std::size_t b) const;
-  /// Returns whether the screen shows the current state at full resolution.
-  [[nodiscard]] bool sharp() const;
-
- signals:
-  void pointed_changed();
-
- protected:
-  void paintEvent(QPaintEvent* event) override;
-  void resizeEvent(QResizeEvent* event) override;
-  void changeEvent(QEvent* event) override;
-  void mouseMoveEvent(QMouseEvent* event) override;
-  void mousePressEvent(QMouseEvent* event) override;
-  void leaveEvent(QEvent* event) override;
-
- private:
+  /// Pixels per point of a page: text is as large as the window's labels.
+  static constexpr double scale = 1.4;
   /// A page of figures, drawn and painted in a job, with what is needed to point at it. The window
   /// never handles a display list of a thousand tokens itself.
   struct Page {
@@ -56,6 +34,27 @@ class RelationsCanvas : public QWidget {
     Page page;       ///< The previous page until the job is done.
     JobHandle job;
   };
+
+  explicit RelationsCanvas(RelationsModel& model, QWidget* parent = nullptr);
+
+  /// Returns a description of what is under the pointer, if it is not a pair of tokens.
+  [[nodiscard]] QString pointed() const { return pointed_; }
+  [[nodiscard]] const std::vector<Sheet>& sheets() const { return sheets_; }
+  /// Returns whether the screen shows the current state at full resolution.
+  [[nodiscard]] bool sharp() const;
+
+ signals:
+  void pointed_changed();
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void changeEvent(QEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+
+ private:
   /// What is at a point of the canvas.
   struct Hit {
     std::optional<Focus> pair;
@@ -74,8 +73,6 @@ class RelationsCanvas : public QWidget {
   [[nodiscard]] Hit hit_tree(const Sheet& sheet, figure::Point p) const;
   /// `number` counts the tokens of the range.
   [[nodiscard]] Focus with_token(std::int64_t number, bool key) const;
-  [[nodiscard]] const Sheet* sheet_of(std::size_t panel) const;
-  [[nodiscard]] QPointF on_canvas(const Sheet& sheet, figure::Point p) const;
 
   RelationsModel& model_;
   std::vector<Sheet> sheets_;

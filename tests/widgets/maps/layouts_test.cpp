@@ -13,6 +13,7 @@
 #include "core/drawing/font_metrics.h"
 #include "core/drawing/text.h"
 #include "tests/widgets/driving.h"
+#include "tests/widgets/maps/relation_places.h"
 #include "tests/widgets/texts_painted.h"
 #include "tests/widgets/unplaced_tokens.h"
 #include "widgets/maps/maps_view.h"
@@ -415,7 +416,7 @@ TEST(Relations, AClickOnAnArcLocksItsPair) {
   bool locked = false;
   for (const figure::Arc& arc : figure.panels[2].arcs) {
     const Focus pair{static_cast<std::int64_t>(arc.query), static_cast<std::int64_t>(arc.key)};
-    const auto place = canvas.place_of_arc(2, pair);
+    const auto place = place_of_arc(shown.view, 2, pair);
     ASSERT_TRUE(place);
     if (pair.query == pair.key) continue;
     move_to(canvas, *place);
@@ -449,20 +450,20 @@ TEST(Relations, TreesTellOfMergesBoundariesAndTokens) {
   RelationsCanvas& canvas = shown.view.relations_canvas();
   const tree::HeadTree& tree = *shown.view.relations().panels()[1]->head_tree;
   const std::size_t last = tree.dendrogram.merges.size() - 1;
-  const auto root = canvas.place_of_merge(1, last);
+  const auto root = place_of_merge(canvas, 1, last);
   ASSERT_TRUE(root);
   move_to(canvas, *root);
   EXPECT_TRUE(
       shown.view.readout().contains(QString("penumbral: 30 tokens join at height %1")
                                         .arg(-tree.dendrogram.merges[last].depth, 0, 'g', 6)))
       << shown.view.readout().toStdString();
-  const auto boundary = canvas.place_of_boundary(1, 12);
+  const auto boundary = place_of_boundary(canvas, 1, 12);
   ASSERT_TRUE(boundary);
   move_to(canvas, *boundary);
   EXPECT_TRUE(shown.view.readout().contains(QString::fromStdString(
       fmt::format("{:.6g} of what uniform does", tree.segmentation->relative[12]))))
       << shown.view.readout().toStdString();
-  const auto token = canvas.place_of_token(1, 7);
+  const auto token = place_of_token(canvas, 1, 7);
   ASSERT_TRUE(token);
   click(canvas, *token);
   ASSERT_TRUE(shown.document.session().locked);
@@ -476,10 +477,10 @@ TEST(Relations, OrdersAreOfConeFamiliesOnly) {
   ShownLayout shown("hasse");
   ASSERT_TRUE(wait_for([&] { return shown.related(); }));
   RelationsCanvas& canvas = shown.view.relations_canvas();
-  EXPECT_FALSE(canvas.place_of_token(0, 3));
+  EXPECT_FALSE(place_of_token(canvas, 0, 3));
   EXPECT_TRUE(canvas.accessibleDescription().contains("dot: only cone families order tokens"));
-  ASSERT_TRUE(canvas.place_of_token(2, 3));
-  EXPECT_FALSE(canvas.place_of_merge(2, 3));
+  ASSERT_TRUE(place_of_token(canvas, 2, 3));
+  EXPECT_FALSE(place_of_merge(canvas, 2, 3));
   EXPECT_TRUE(canvas.accessibleDescription().contains("umbral: No token is an ancestor"));
 }
 

@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "core/drawing/text.h"
+#include "tests/widgets/maps/relation_places.h"
 #include "tests/widgets/maps/shown_maps.h"
 #include "widgets/maps/map_tokens.h"
 
@@ -271,7 +272,7 @@ TEST(MapTokens, ArcsAndTreesShowARange) {
     if (text != nullptr) told += figure::plain(text->runs) + " ";
   }
   EXPECT_NE(told.find(least.toStdString()), std::string::npos) << told;
-  const auto place = shown.view.relations_canvas().place_of_token(1, 3);
+  const auto place = place_of_token(shown.view.relations_canvas(), 1, 3);
   ASSERT_TRUE(place);
   click(shown.view.relations_canvas(), *place);
   EXPECT_EQ(shown.document.session().locked->key, 11);
