@@ -1,5 +1,6 @@
 #include "widgets/window/session_file.h"
 
+#include <QCoreApplication>
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
@@ -83,75 +84,34 @@ bool SessionFile::close() {
   return failures_ == before;
 }
 
-SessionWriter::SessionWriter(Write write) : write_(std::move(write)), thread_([this] { loop(); }) {}
-
-SessionWriter::~SessionWriter() {
-  {
-    const std::lock_guard lock(mutex_);
-    closing_ = true;
-  }
-  changed_.notify_all();
-  thread_.join();
-}
-
 void SessionWriter::save(SavedSession state, const QString& path) {
-  {
-    const std::lock_guard lock(mutex_);
-    const auto same =
-        std::ranges::find_if(waiting_, [&](const Waiting& each) { return each.path == path; });
-    if (same != waiting_.end()) {
-      same->state = std::move(state);
-    } else {
-      waiting_.push_back({std::move(state), path});
-    }
-  }
-  changed_.notify_all();
+  const std::lock_guard lock(mutex_);
+  const auto same = std::ranges::find(waiting_, path, &Waiting::path);
+  if (same != waiting_.end()) return std::swap(same->state, state);
+  waiting_.push_back({std::move(state), path});
+  thread_.start([this] { write_first(); });
 }
 
 void SessionWriter::finish() {
-  {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return waiting_.empty() && !writing_; });
-  }
-  report();
+  thread_.waitForDone();
+  QCoreApplication::sendPostedEvents(this, QEvent::MetaCall);
 }
 
-void SessionWriter::loop() {
+void SessionWriter::write_first() {
   std::unique_lock lock(mutex_);
-  for (;;) {
-    changed_.wait(lock, [this] { return closing_ || !waiting_.empty(); });
-    if (waiting_.empty()) return;
-    const Waiting next = std::move(waiting_.front());
-    waiting_.erase(waiting_.begin());
-    writing_ = true;
-    lock.unlock();
-    QString error = write_one(next);
-    lock.lock();
-    writing_ = false;
-    outcomes_.push_back({next.path, std::move(error)});
-    changed_.notify_all();
-    QMetaObject::invokeMethod(this, &SessionWriter::report, Qt::QueuedConnection);
-  }
-}
-
-QString SessionWriter::write_one(const Waiting& waiting) const {
+  const Waiting next = std::move(waiting_.front());
+  waiting_.erase(waiting_.begin());
+  lock.unlock();
+  QString error;
   try {
-    write_(waiting.state, waiting.path);
-    return {};
-  } catch (const std::exception& error) {
-    return QString::fromUtf8(error.what());
+    write_(next.state, next.path);
+  } catch (const std::exception& e) {
+    error = QString::fromUtf8(e.what());
   }
-}
-
-void SessionWriter::report() {
-  std::vector<Outcome> outcomes;
-  {
-    const std::lock_guard lock(mutex_);
-    outcomes.swap(outcomes_);
-  }
-  for (const Outcome& each : outcomes) {
-    each.error.isEmpty() ? emit saved(each.path) : emit failed(each.path, each.error);
-  }
+  const auto report = [this, path = next.path, error] {
+    error.isEmpty() ? emit saved(path) : emit failed(path, error);
+  };
+  QMetaObject::invokeMethod(this, report, Qt::QueuedConnection);
 }
 
 }  // namespace conelab::desktop

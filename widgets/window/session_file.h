@@ -3,12 +3,11 @@
 #pragma once
 
 #include <QObject>
+#include <QThreadPool>
 #include <QTimer>
-#include <condition_variable>
 #include <functional>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include "widgets/session/session_json.h"
@@ -28,9 +27,10 @@ class SessionWriter : public QObject {
   /// Writes a state completely or not at all. Throws Error if it cannot.
   using Write = std::function<void(const SavedSession&, const QString& path)>;
 
-  explicit SessionWriter(Write write = save_session);
-  /// Writes everything that is still waiting.
-  ~SessionWriter() override;
+  /// The destructor waits until everything that is still waiting has been written.
+  explicit SessionWriter(Write write = save_session) : write_(std::move(write)) {
+    thread_.setMaxThreadCount(1);
+  }
 
   /// Queues a state and returns at once. An older state that waits for the same file is dropped.
   void save(SavedSession state, const QString& path);
@@ -47,21 +47,12 @@ class SessionWriter : public QObject {
     SavedSession state;
     QString path;
   };
-  struct Outcome {
-    QString path, error;
-  };
-  void loop();
-  /// Returns an empty string on success, otherwise the error.
-  [[nodiscard]] QString write_one(const Waiting& waiting) const;
-  void report();
+  void write_first();
 
   Write write_;
   std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<Waiting> waiting_;   ///< In the order of the first request for each file.
-  std::vector<Outcome> outcomes_;  ///< Results that have not been reported.
-  bool writing_ = false, closing_ = false;
-  std::thread thread_;
+  std::vector<Waiting> waiting_;  ///< In the order of the first request for each file.
+  QThreadPool thread_;  ///< The last member: it is destroyed first, and waits for its tasks then.
 };
 
 class SessionFile : public QObject {
