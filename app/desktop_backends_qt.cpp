@@ -115,8 +115,7 @@ desktop::BenchBackend bench_backend() {
 }  // namespace
 
 desktop::Backends desktop_backends() {
-  return {version(),
-          shipped_trace(),
+  return {shipped_trace(),
           draw,
           figure_command,
           attend_line,

@@ -50,7 +50,7 @@ QString help_of(const std::string& operation) {
 
 }  // namespace
 
-BenchFormView::BenchFormView(BenchModel& model, QWidget* parent) : QWidget(parent), model_(model) {
+BenchFormView::BenchFormView(BenchModel& model) : model_(model) {
   auto* column = laid_out<QVBoxLayout>(this, {10, 6, 6, 8}, 6);
   auto* content = new QWidget;
   auto* form = laid_out<QFormLayout>(nullptr, {0, 0, 6, 0});

@@ -27,7 +27,7 @@ class BenchFormView : public QWidget {
   Q_OBJECT
 
  public:
-  explicit BenchFormView(BenchModel& model, QWidget* parent = nullptr);
+  explicit BenchFormView(BenchModel& model);
 
  signals:
   /// The command of this sweep should be copied to the clipboard.

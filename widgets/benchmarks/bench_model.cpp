@@ -48,12 +48,8 @@ const MeasuredCase* case_at(const BenchSelection& s, const std::string& operatio
 
 }  // namespace
 
-BenchModel::BenchModel(Document& document, JobPool& jobs, BenchBackend backend, QObject* parent)
-    : QObject(parent),
-      document_(document),
-      jobs_(jobs),
-      backend_(std::move(backend)),
-      run_(jobs, backend_.run) {
+BenchModel::BenchModel(Document& document, JobPool& jobs, BenchBackend backend)
+    : document_(document), jobs_(jobs), backend_(std::move(backend)), run_(jobs, backend_.run) {
   polling_.setInterval(poll_pause);
   connect(&polling_, &QTimer::timeout, this, &BenchModel::poll);
   connect(&watch_, &FileWatch::changed, this, [this] {

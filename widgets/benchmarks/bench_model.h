@@ -36,7 +36,7 @@ class BenchModel : public QObject {
   Q_OBJECT
 
  public:
-  BenchModel(Document& document, JobPool& jobs, BenchBackend backend, QObject* parent = nullptr);
+  BenchModel(Document& document, JobPool& jobs, BenchBackend backend);
 
   [[nodiscard]] Document& document() { return document_; }
   [[nodiscard]] const BenchChoice& choice() const { return document_.session().bench; }

@@ -66,9 +66,8 @@ QIcon marker_icon(int series, double ratio, const QPalette& palette) {
 
 }  // namespace
 
-BenchmarksView::BenchmarksView(Document& document, JobPool& jobs, BenchBackend backend,
-                               QWidget* parent)
-    : QWidget(parent), model_(document, jobs, std::move(backend)) {
+BenchmarksView::BenchmarksView(Document& document, JobPool& jobs, BenchBackend backend)
+    : model_(document, jobs, std::move(backend)) {
   auto* whole = laid_out<QVBoxLayout>(this);
   auto* split = new QSplitter(Qt::Horizontal);
   split->setChildrenCollapsible(true);
@@ -318,7 +317,7 @@ constexpr double reach = 14;
 
 }  // namespace
 
-BenchCanvas::BenchCanvas(BenchModel& model, QWidget* parent) : QWidget(parent), model_(model) {
+BenchCanvas::BenchCanvas(BenchModel& model) : model_(model) {
   setObjectName("bench-canvas");
   setAccessibleName(tr("Curves of the benchmark"));
   setProperty("takes-pages", true);  // See view_keys.cpp.

@@ -26,7 +26,7 @@ class BenchCanvas : public QWidget {
   Q_OBJECT
 
  public:
-  explicit BenchCanvas(BenchModel& model, QWidget* parent = nullptr);
+  explicit BenchCanvas(BenchModel& model);
 
   [[nodiscard]] const BenchPicture& picture() const { return picture_; }
   /// Returns the width of the picture in points: that of the widget at a size with legible text,
@@ -64,8 +64,7 @@ class BenchmarksView : public QWidget {
   Q_OBJECT
 
  public:
-  BenchmarksView(Document& document, JobPool& jobs, BenchBackend backend,
-                 QWidget* parent = nullptr);
+  BenchmarksView(Document& document, JobPool& jobs, BenchBackend backend);
 
   [[nodiscard]] BenchModel& model() { return model_; }
   [[nodiscard]] BenchCanvas& canvas() { return *canvas_; }

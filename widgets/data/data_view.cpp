@@ -69,7 +69,7 @@ std::string parent_of(const std::string& path) {
 
 }  // namespace
 
-DataView::DataView(Workspace& workspace, QWidget* parent) : QWidget(parent), workspace_(workspace) {
+DataView::DataView(Workspace& workspace) : workspace_(workspace) {
   auto* column = laid_out<QVBoxLayout>(this);
   tree_ = named(new QTreeWidget, "data-tree", tr("Content of the file"));
   tree_->setHeaderLabels({tr("name"), tr("extent"), tr("type")});

@@ -19,7 +19,7 @@ class DataView : public QWidget {
   Q_OBJECT
 
  public:
-  explicit DataView(Workspace& workspace, QWidget* parent = nullptr);
+  explicit DataView(Workspace& workspace);
 
   /// Reads the content of a file in a job and shows it.
   void show_file(const QString& file);

@@ -37,8 +37,7 @@ QString token_name(const char* what, std::int64_t i, const std::string& text) {
 
 }  // namespace
 
-ExplorerView::ExplorerView(Workspace& workspace, QWidget* parent)
-    : QWidget(parent), workspace_(workspace) {
+ExplorerView::ExplorerView(Workspace& workspace) : workspace_(workspace) {
   auto* column = laid_out<QVBoxLayout>(this, {}, 0);
   column->addWidget(build_tools());
   build_scene();

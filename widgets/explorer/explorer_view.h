@@ -25,7 +25,7 @@ class ExplorerView : public QWidget {
   Q_OBJECT
 
  public:
-  explicit ExplorerView(Workspace& workspace, QWidget* parent = nullptr);
+  explicit ExplorerView(Workspace& workspace);
 
   [[nodiscard]] ExplorerViewport& viewport() { return *viewport_; }
   /// Returns the readout as text, one "name: value" per line.

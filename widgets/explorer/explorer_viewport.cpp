@@ -60,8 +60,7 @@ void draw_text(ImDrawList& list, double x, double y, const char* text, const QPa
 
 }  // namespace
 
-ExplorerViewport::ExplorerViewport(Document& document, QWidget* parent)
-    : Viewport(parent), document_(document) {
+ExplorerViewport::ExplorerViewport(Document& document) : document_(document) {
   setObjectName("explorer-viewport");
   setAccessibleName(tr("Cone explorer"));
   setMinimumSize(260, 180);

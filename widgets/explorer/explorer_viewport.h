@@ -25,7 +25,7 @@ class ExplorerViewport : public Viewport {
   Q_OBJECT
 
  public:
-  explicit ExplorerViewport(Document& document, QWidget* parent = nullptr);
+  explicit ExplorerViewport(Document& document);
   ~ExplorerViewport() override;
 
   /// Shows the session's scene; or, if there are tokens, a pair of them in their plane, with the

@@ -63,8 +63,7 @@ TextTable token_table(const ConeChoice& choice, const TokenNames& tokens) {
   return table;
 }
 
-SceneTables::SceneTables(QWidget* parent)
-    : QWidget(parent), scene_(new TextTableView), tokens_(new TextTableView) {
+SceneTables::SceneTables() : scene_(new TextTableView), tokens_(new TextTableView) {
   auto* column = laid_out<QVBoxLayout>(this);
   column->addWidget(scene_, 1);
   column->addWidget(tokens_, 1);

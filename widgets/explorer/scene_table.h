@@ -25,7 +25,7 @@ class SceneTables : public QWidget {
   Q_OBJECT
 
  public:
-  explicit SceneTables(QWidget* parent = nullptr);
+  SceneTables();
   void show_scene(const std::vector<ShownScene>& panes, const TokenNames& tokens);
 
  signals:

@@ -33,7 +33,7 @@ QImage painted(const figure::DisplayList& list, QSize size, double scale) {
 
 }  // namespace
 
-FigurePreview::FigurePreview(JobPool& jobs, QWidget* parent) : QWidget(parent), jobs_(jobs) {
+FigurePreview::FigurePreview(JobPool& jobs) : jobs_(jobs) {
   setObjectName("figure-preview");
   setAccessibleName(tr("Preview of the figure"));
   fit_size();
@@ -136,7 +136,7 @@ QStringList operator_names() {
 
 }  // namespace
 
-FigureFields::FigureFields(const figure::FigureInfo& info, QWidget* parent) : QWidget(parent) {
+FigureFields::FigureFields(const figure::FigureInfo& info) {
   auto* form = laid_out<QFormLayout>(this);
   form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
   for (const figure::FigureKey& row : info.keys) {

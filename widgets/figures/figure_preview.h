@@ -27,7 +27,7 @@ class FigurePreview : public QWidget {
   Q_OBJECT
 
  public:
-  explicit FigurePreview(JobPool& jobs, QWidget* parent = nullptr);
+  explicit FigurePreview(JobPool& jobs);
 
   void show_list(std::shared_ptr<const figure::DisplayList> list);
   [[nodiscard]] const std::shared_ptr<const figure::DisplayList>& list() const { return list_; }
@@ -66,7 +66,7 @@ class FigureFields : public QWidget {
   Q_OBJECT
 
  public:
-  explicit FigureFields(const figure::FigureInfo& info, QWidget* parent = nullptr);
+  explicit FigureFields(const figure::FigureInfo& info);
 
   /// Shows the values that are set; the other fields show their defaults.
   void show_values(const figure::Parameters& values);

@@ -62,8 +62,8 @@ FigureChoice subject_of(FigureChoice choice) {
 
 }  // namespace
 
-FiguresView::FiguresView(Document& document, JobPool& jobs, Draw draw, QWidget* parent)
-    : QWidget(parent), document_(document), jobs_(jobs), draw_(std::move(draw)) {
+FiguresView::FiguresView(Document& document, JobPool& jobs, Draw draw)
+    : document_(document), jobs_(jobs), draw_(std::move(draw)) {
   auto* line = laid_out<QHBoxLayout>(this);
   auto* side = new QWidget;
   side->setFixedWidth(336);

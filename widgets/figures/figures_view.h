@@ -33,7 +33,7 @@ class FiguresView : public QWidget {
   /// Draws a figure. It stops if the second argument returns true.
   using Draw =
       std::function<figure::DisplayList(const FigureChoice&, const std::function<bool()>&)>;
-  FiguresView(Document& document, JobPool& jobs, Draw draw, QWidget* parent = nullptr);
+  FiguresView(Document& document, JobPool& jobs, Draw draw);
 
   [[nodiscard]] FigurePreview& preview() { return *preview_; }
   [[nodiscard]] QString message() const;

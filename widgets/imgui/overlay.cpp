@@ -98,15 +98,6 @@ bool Overlay::slider(const char* label, double& value, double low, double high, 
   return changed;
 }
 
-bool Overlay::choice(const char* label, int& index, const char* const* names, int count) {
-  ImGui::SetNextItemWidth(130);
-  const bool changed = ImGui::Combo(label, &index, names, count);
-  record(label);
-  return changed;
-}
-
-void Overlay::text(const std::string& text) { ImGui::TextUnformatted(text.c_str()); }
-
 void Overlay::tooltip(const char* text) {
   if (!ImGui::IsItemHovered()) return;
   ImGui::BeginTooltip();

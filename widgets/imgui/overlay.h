@@ -5,7 +5,6 @@
 #include <imgui.h>
 
 #include <cstdint>
-#include <string>
 
 #include "widgets/imgui/viewport.h"
 
@@ -25,8 +24,6 @@ class Overlay {
   bool checkbox(const char* label, bool& value);
   bool slider(const char* label, double& value, double low, double high,
               const char* format = "%.3g", bool logarithmic = false);
-  bool choice(const char* label, int& index, const char* const* names, int count);
-  void text(const std::string& text);
   void tooltip(const char* text);
 
  private:

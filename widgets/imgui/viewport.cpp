@@ -65,7 +65,7 @@ qint64 now() {
 
 }  // namespace
 
-Viewport::Viewport(QWidget* parent) : QWidget(parent) {
+Viewport::Viewport() {
   setFocusPolicy(Qt::StrongFocus);
   setMouseTracking(true);
   setAttribute(Qt::WA_OpaquePaintEvent);

@@ -134,7 +134,7 @@ class Viewport : public QWidget {
   Q_OBJECT
 
  public:
-  explicit Viewport(QWidget* parent = nullptr);
+  Viewport();
   ~Viewport() override;
 
   /// Requests `frames` further frames.

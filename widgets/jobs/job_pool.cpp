@@ -31,7 +31,6 @@ JobHandle JobPool::enqueue(std::string title, Work work, Failed failed, bool urg
   state->title = std::move(title);
   {
     const std::lock_guard lock(mutex_);
-    state->id = next_id_++;
     listed_.push_back({state, failed});
     Entry entry{state, std::move(work), std::move(failed)};
     urgent ? waiting_.push_front(std::move(entry)) : waiting_.push_back(std::move(entry));

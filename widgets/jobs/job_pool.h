@@ -9,7 +9,6 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -31,7 +30,6 @@ inline constexpr const char* job_cancelled = "cancelled";
 
 /// The state that a job shares with its handle and with the list of running jobs.
 struct JobState {
-  std::uint64_t id = 0;
   std::string title;
   std::atomic<bool> cancelled{false};  ///< The work must stop.
   std::atomic<bool> settled{false};    ///< The end was reported, or no one waits for it any more.
@@ -150,7 +148,6 @@ class JobPool {
   std::deque<Entry> waiting_;
   std::vector<Listed> listed_;
   std::vector<std::thread> threads_;
-  std::uint64_t next_id_ = 1;
   bool closing_ = false;
 };
 

@@ -57,8 +57,8 @@ void take_head(const QComboBox& box, int entry, std::int64_t& head, std::string&
   if (joined.isEmpty()) head = entry;
 }
 
-CompareTools::CompareTools(Workspace& workspace, SecondTrace& second, QWidget* parent)
-    : QWidget(parent), workspace_(workspace), second_(second) {
+CompareTools::CompareTools(Workspace& workspace, SecondTrace& second)
+    : workspace_(workspace), second_(second) {
   auto* line = laid_out<QHBoxLayout>(this, {}, 6);
   const auto add = [&](const char* name, const QString& accessible, const QString& help) {
     auto* box = named(new QComboBox, QLatin1String(name), accessible, help);
@@ -201,7 +201,7 @@ std::vector<Focus> token_matches(const MapTokens& tokens, const QString& part,
   return pairs;
 }
 
-TokenSearch::TokenSearch(MapsModel& maps, QWidget* parent) : QWidget(parent), maps_(maps) {
+TokenSearch::TokenSearch(MapsModel& maps) : maps_(maps) {
   auto* line = laid_out<QHBoxLayout>(this, {}, 4);
   field_ = named(new QLineEdit, "maps-search");
   field_->setPlaceholderText(tr("find a token"));

@@ -26,7 +26,7 @@ class CompareTools : public QWidget {
   Q_OBJECT
 
  public:
-  CompareTools(Workspace& workspace, SecondTrace& second, QWidget* parent = nullptr);
+  CompareTools(Workspace& workspace, SecondTrace& second);
 
  private:
   void refill();
@@ -53,7 +53,7 @@ class TokenSearch : public QWidget {
   Q_OBJECT
 
  public:
-  explicit TokenSearch(MapsModel& maps, QWidget* parent = nullptr);
+  explicit TokenSearch(MapsModel& maps);
   /// Gives the field the keyboard focus.
   void begin();
 

@@ -53,8 +53,7 @@ Call entropy_goal(const MapChoice& choice, const Call& call) {
   return goal;
 }
 
-EntropyMatcher::EntropyMatcher(Workspace& workspace, QObject* parent)
-    : QObject(parent), workspace_(workspace) {
+EntropyMatcher::EntropyMatcher(Workspace& workspace) : workspace_(workspace) {
   connect(&workspace_, &Workspace::trace_changed, this, [this] {
     job_.cancel();
     forget_error();

@@ -19,7 +19,7 @@ class EntropyMatcher : public QObject {
   Q_OBJECT
 
  public:
-  EntropyMatcher(Workspace& workspace, QObject* parent = nullptr);
+  explicit EntropyMatcher(Workspace& workspace);
 
   /// Returns whether an operator of the session has a sharpness and is not the goal itself.
   [[nodiscard]] bool can_match(std::size_t index) const;

@@ -24,7 +24,7 @@ QString text_of(const std::string& text) { return QString::fromStdString(text); 
 
 }  // namespace
 
-HeadsCanvas::HeadsCanvas(HeadsModel& model, QWidget* parent) : QWidget(parent), model_(model) {
+HeadsCanvas::HeadsCanvas(HeadsModel& model) : model_(model) {
   setObjectName("heads-canvas");
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);

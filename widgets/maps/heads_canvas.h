@@ -59,7 +59,7 @@ class HeadsCanvas : public QWidget {
   Q_OBJECT
 
  public:
-  explicit HeadsCanvas(HeadsModel& model, QWidget* parent = nullptr);
+  explicit HeadsCanvas(HeadsModel& model);
 
   [[nodiscard]] const HeadGrid& grid() const { return grid_; }
   /// Returns the head of a map of the grid.

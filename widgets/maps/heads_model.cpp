@@ -37,7 +37,7 @@ double HeadRow::score(std::size_t head, const tree::HeadScoreInfo& info) const {
   return known ? (*maps[head]->scores).*info.member : tree::HeadScores::none;
 }
 
-HeadsModel::HeadsModel(MapsModel& maps, QObject* parent) : QObject(parent), maps_(maps) {
+HeadsModel::HeadsModel(MapsModel& maps) : maps_(maps) {
   poll_.setInterval(40);
   connect(&poll_, &QTimer::timeout, this, &HeadsModel::poll);
   connect(&maps_.workspace(), &Workspace::trace_changed, this, &HeadsModel::rebuild);

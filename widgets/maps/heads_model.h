@@ -107,7 +107,7 @@ class HeadsModel : public QObject {
   Q_OBJECT
 
  public:
-  explicit HeadsModel(MapsModel& maps, QObject* parent = nullptr);
+  explicit HeadsModel(MapsModel& maps);
 
   [[nodiscard]] MapsModel& maps() { return maps_; }
   /// Starts or stops the jobs when the view becomes visible or hidden.

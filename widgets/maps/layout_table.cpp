@@ -165,8 +165,8 @@ LayoutRows order_rows(const RelationsModel& relations) {
   return rows;
 }
 
-LayoutTableView::LayoutTableView(HeadsModel& heads, RelationsModel& relations, QWidget* parent)
-    : TextTableView(parent), heads_(heads), relations_(relations) {
+LayoutTableView::LayoutTableView(HeadsModel& heads, RelationsModel& relations)
+    : heads_(heads), relations_(relations) {
   setObjectName("layout-table");
   setAccessibleName(tr("What the canvas shows, as numbers"));
   setSelectionBehavior(QAbstractItemView::SelectRows);
@@ -254,8 +254,7 @@ QVariant MapTableModel::headerData(int section, Qt::Orientation orientation, int
   return QString::fromStdString(figure::token_text(label));
 }
 
-MapTableView::MapTableView(MapsModel& maps, QWidget* parent)
-    : QWidget(parent), maps_(maps), model_(maps) {
+MapTableView::MapTableView(MapsModel& maps) : maps_(maps), model_(maps) {
   auto* column = laid_out<QVBoxLayout>(this, {10, 0, 10, 6});
   which_ = named(new QComboBox, "table-operator", tr("Operator of the table"));
   column->addWidget(which_, 0, Qt::AlignLeft);

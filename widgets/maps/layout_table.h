@@ -39,7 +39,7 @@ class LayoutTableView : public TextTableView {
   Q_OBJECT
 
  public:
-  LayoutTableView(HeadsModel& heads, RelationsModel& relations, QWidget* parent = nullptr);
+  LayoutTableView(HeadsModel& heads, RelationsModel& relations);
 
  protected:
   void showEvent(QShowEvent* event) override;
@@ -60,8 +60,7 @@ class MapTableModel : public QAbstractTableModel {
   Q_OBJECT
 
  public:
-  explicit MapTableModel(MapsModel& maps, QObject* parent = nullptr)
-      : QAbstractTableModel(parent), maps_(maps) {}
+  explicit MapTableModel(MapsModel& maps) : maps_(maps) {}
 
   void show_panel(int index);
   [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
@@ -79,7 +78,7 @@ class MapTableView : public QWidget {
   Q_OBJECT
 
  public:
-  explicit MapTableView(MapsModel& maps, QWidget* parent = nullptr);
+  explicit MapTableView(MapsModel& maps);
 
  private:
   void refill();

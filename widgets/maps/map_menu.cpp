@@ -109,8 +109,7 @@ QString percent(double share) { return QString::number(100 * share, 'g', share <
 
 }  // namespace
 
-MapNotice::MapNotice(MapsModel& maps, EntropyMatcher& matcher, QWidget* parent)
-    : QWidget(parent), maps_(maps), matcher_(matcher) {
+MapNotice::MapNotice(MapsModel& maps, EntropyMatcher& matcher) : maps_(maps), matcher_(matcher) {
   setObjectName("maps-notice");
   auto* line = laid_out<QHBoxLayout>(this, {12, 2, 12, 4}, 8);
   text_ = named(new QLabel, "maps-notice-text");

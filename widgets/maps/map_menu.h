@@ -50,7 +50,7 @@ class MapNotice : public QWidget {
   Q_OBJECT
 
  public:
-  MapNotice(MapsModel& maps, EntropyMatcher& matcher, QWidget* parent = nullptr);
+  MapNotice(MapsModel& maps, EntropyMatcher& matcher);
   /// Shows the line where several maps share limits, if `wanted` is true.
   void set_wanted(bool wanted);
 

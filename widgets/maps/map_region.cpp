@@ -54,7 +54,7 @@ RegionMass region_mass(const MatrixSource& source, const MapRegion& region,
   return mass;
 }
 
-MapRegionModel::MapRegionModel(MapsModel& maps, QObject* parent) : QObject(parent), maps_(maps) {
+MapRegionModel::MapRegionModel(MapsModel& maps) : maps_(maps) {
   connect(&maps_, &MapsModel::panels_changed, this, &MapRegionModel::follow);
   connect(&maps_, &MapsModel::progressed, this, &MapRegionModel::follow);
   follow();

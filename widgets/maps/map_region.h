@@ -23,7 +23,7 @@ class MapRegionModel : public QObject {
   Q_OBJECT
 
  public:
-  explicit MapRegionModel(MapsModel& maps, QObject* parent = nullptr);
+  explicit MapRegionModel(MapsModel& maps);
 
   /// Returns the region, as far as it lies inside the maps.
   [[nodiscard]] std::optional<MapRegion> region() const;

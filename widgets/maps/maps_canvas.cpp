@@ -27,8 +27,7 @@ constexpr int lowest = 240;  ///< Height of the canvas.
 
 }  // namespace
 
-MapsCanvas::MapsCanvas(MapsModel& model, MapRegionModel& region, QWidget* parent)
-    : QWidget(parent), model_(model), region_(region) {
+MapsCanvas::MapsCanvas(MapsModel& model, MapRegionModel& region) : model_(model), region_(region) {
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
   setAttribute(Qt::WA_OpaquePaintEvent);

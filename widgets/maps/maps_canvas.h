@@ -20,7 +20,7 @@ class MapsCanvas : public QWidget {
   Q_OBJECT
 
  public:
-  MapsCanvas(MapsModel& model, MapRegionModel& region, QWidget* parent = nullptr);
+  MapsCanvas(MapsModel& model, MapRegionModel& region);
 
   /// A colour bar with the panel that it belongs to; a shared one belongs to the first that
   /// has a map.

@@ -58,8 +58,7 @@ std::shared_ptr<MatrixSource> map_source(const std::shared_ptr<const HeadInput>&
   return shown_source(of_head, nullptr, call, reference, tokens);
 }
 
-MapsModel::MapsModel(Workspace& workspace, QObject* parent)
-    : QObject(parent), workspace_(workspace), second_(workspace) {
+MapsModel::MapsModel(Workspace& workspace) : workspace_(workspace), second_(workspace) {
   poll_.setInterval(40);
   connect(&poll_, &QTimer::timeout, this, &MapsModel::poll);
   connect(&workspace_, &Workspace::trace_changed, this, &MapsModel::rebuild);

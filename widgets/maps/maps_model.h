@@ -54,7 +54,7 @@ class MapsModel : public QObject {
   Q_OBJECT
 
  public:
-  MapsModel(Workspace& workspace, QObject* parent = nullptr);
+  explicit MapsModel(Workspace& workspace);
 
   [[nodiscard]] Workspace& workspace() { return workspace_; }
   [[nodiscard]] const std::vector<std::shared_ptr<MapPanel>>& panels() const { return panels_; }

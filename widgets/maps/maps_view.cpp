@@ -60,9 +60,8 @@ void add_whole_name(QComboBox& box, const QString& name) {
 
 }  // namespace
 
-MapsView::MapsView(Workspace& workspace, QWidget* parent)
-    : QWidget(parent),
-      workspace_(workspace),
+MapsView::MapsView(Workspace& workspace)
+    : workspace_(workspace),
       model_(workspace),
       heads_(model_),
       relations_(workspace),

@@ -29,7 +29,7 @@ class MapsView : public QWidget {
   Q_OBJECT
 
  public:
-  explicit MapsView(Workspace& workspace, QWidget* parent = nullptr);
+  explicit MapsView(Workspace& workspace);
 
   [[nodiscard]] MapsModel& model() { return model_; }
   [[nodiscard]] MapsCanvas& canvas() { return *canvas_; }

@@ -71,8 +71,7 @@ void mark_label(figure::DisplayList& list, const Box& band, double x, std::size_
 
 }  // namespace
 
-RelationsCanvas::RelationsCanvas(RelationsModel& model, QWidget* parent)
-    : QWidget(parent), model_(model) {
+RelationsCanvas::RelationsCanvas(RelationsModel& model) : model_(model) {
   setObjectName("relations-canvas");
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);

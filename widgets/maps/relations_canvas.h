@@ -35,7 +35,7 @@ class RelationsCanvas : public QWidget {
     JobHandle job;
   };
 
-  explicit RelationsCanvas(RelationsModel& model, QWidget* parent = nullptr);
+  explicit RelationsCanvas(RelationsModel& model);
 
   /// Returns a description of what is under the pointer, if it is not a pair of tokens.
   [[nodiscard]] QString pointed() const { return pointed_; }

@@ -128,8 +128,7 @@ std::string number(double value) {
 
 }  // namespace
 
-RelationsModel::RelationsModel(Workspace& workspace, QObject* parent)
-    : QObject(parent), workspace_(workspace) {
+RelationsModel::RelationsModel(Workspace& workspace) : workspace_(workspace) {
   connect(&workspace_, &Workspace::trace_changed, this, &RelationsModel::rebuild);
   connect(&workspace_.document(), &Document::changed, this, &RelationsModel::rebuild);
   rebuild();

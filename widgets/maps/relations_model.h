@@ -46,7 +46,7 @@ class RelationsModel : public QObject {
   Q_OBJECT
 
  public:
-  explicit RelationsModel(Workspace& workspace, QObject* parent = nullptr);
+  explicit RelationsModel(Workspace& workspace);
 
   [[nodiscard]] Workspace& workspace() { return workspace_; }
   /// Returns one panel per operator; empty if the layout shows something else.

@@ -78,7 +78,7 @@ QComboBox* narrow_box() {
 
 }  // namespace
 
-OperatorCard::OperatorCard(int index, QWidget* parent) : QFrame(parent), index_(index) {
+OperatorCard::OperatorCard(int index) : index_(index) {
   auto* column = laid_out<QVBoxLayout>(this, {10, 8, 10, 8}, 6);
   column->addLayout(build_title());
   column->addLayout(build_parts());
@@ -403,8 +403,7 @@ double stepped_number(Domain domain, double value, int steps) {
   }
 }
 
-NumberField::NumberField(Domain domain, double initial, QWidget* parent)
-    : QLineEdit(parent), domain_(domain), initial_(initial) {
+NumberField::NumberField(Domain domain, double initial) : domain_(domain), initial_(initial) {
   connect(this, &QLineEdit::editingFinished, this, [this] {
     const QString now = text().trimmed();
     if (now != entered_) emit entered(entered_ = now, false);

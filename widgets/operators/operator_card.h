@@ -27,7 +27,7 @@ class OperatorCard : public QFrame {
   Q_OBJECT
 
  public:
-  explicit OperatorCard(int index, QWidget* parent = nullptr);
+  explicit OperatorCard(int index);
 
   /// Shows a call. If only values differ, the fields are kept. The card changes in this way only:
   /// an edit of the user comes back through the session.
@@ -100,7 +100,7 @@ class NumberField : public QLineEdit {
  public:
   /// `initial` is the default, from which an empty field steps. If it is NaN, the default depends
   /// on the input, and an empty field does not step.
-  NumberField(Domain domain, double initial, QWidget* parent = nullptr);
+  NumberField(Domain domain, double initial);
 
   /// Shows numbers as those that were entered last.
   void show_numbers(const QString& text);

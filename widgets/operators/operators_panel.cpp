@@ -14,8 +14,7 @@
 
 namespace conelab::desktop {
 
-OperatorsPanel::OperatorsPanel(Document& document, QWidget* parent)
-    : QScrollArea(parent), document_(document) {
+OperatorsPanel::OperatorsPanel(Document& document) : document_(document) {
   setWidgetResizable(true);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   auto* content = new QWidget;

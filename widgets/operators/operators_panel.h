@@ -17,7 +17,7 @@ class OperatorsPanel : public QScrollArea {
   Q_OBJECT
 
  public:
-  explicit OperatorsPanel(Document& document, QWidget* parent = nullptr);
+  explicit OperatorsPanel(Document& document);
   /// Adds an operator with its defaults; a structured one draws the tensors that it needs.
   /// Its card is scrolled to.
   void add_operator(const std::string& name = "penumbral");

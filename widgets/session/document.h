@@ -55,8 +55,7 @@ class Document : public QObject {
   Q_OBJECT
 
  public:
-  explicit Document(Session start = {}, QObject* parent = nullptr)
-      : QObject(parent), history_(std::move(start)) {}
+  explicit Document(Session start = {}) : history_(std::move(start)) {}
 
   [[nodiscard]] const Session& session() const { return history_.now(); }
   [[nodiscard]] const History& history() const { return history_; }

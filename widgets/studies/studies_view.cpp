@@ -15,8 +15,8 @@
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
-StudiesView::StudiesView(Document& document, JobPool& jobs, StudyBackend backend, QWidget* parent)
-    : QWidget(parent), model_(document, jobs, std::move(backend)) {
+StudiesView::StudiesView(Document& document, JobPool& jobs, StudyBackend backend)
+    : model_(document, jobs, std::move(backend)) {
   auto* column = laid_out<QVBoxLayout>(this, {10, 6, 10, 8});
   title_ = text_label("study-title", tr("The study"));
   column->addWidget(title_);

@@ -20,7 +20,7 @@ class StudiesView : public QWidget {
   Q_OBJECT
 
  public:
-  StudiesView(Document& document, JobPool& jobs, StudyBackend backend, QWidget* parent = nullptr);
+  StudiesView(Document& document, JobPool& jobs, StudyBackend backend);
 
   [[nodiscard]] StudyModel& model() { return model_; }
 

@@ -48,8 +48,8 @@ struct StudyModel::Loaded {
   StudyIndex index;
 };
 
-StudyModel::StudyModel(Document& document, JobPool& jobs, StudyBackend backend, QObject* parent)
-    : QObject(parent), document_(document), jobs_(jobs), backend_(std::move(backend)) {
+StudyModel::StudyModel(Document& document, JobPool& jobs, StudyBackend backend)
+    : document_(document), jobs_(jobs), backend_(std::move(backend)) {
   polling_.setInterval(poll_pause);
   connect(&polling_, &QTimer::timeout, this, &StudyModel::poll);
   connect(&document_, &Document::changed, this, &StudyModel::follow);

@@ -34,7 +34,7 @@ class StudyModel : public QObject {
   Q_OBJECT
 
  public:
-  StudyModel(Document& document, JobPool& jobs, StudyBackend backend, QObject* parent = nullptr);
+  StudyModel(Document& document, JobPool& jobs, StudyBackend backend);
   ~StudyModel() override;
 
   [[nodiscard]] const StudyChoice& choice() const { return document_.session().study; }

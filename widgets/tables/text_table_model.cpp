@@ -170,7 +170,7 @@ QVariant TextTableModel::headerData(int section, Qt::Orientation orientation, in
   return QString::fromStdString(from.header[static_cast<std::size_t>(section)]);
 }
 
-TextTableView::TextTableView(QWidget* parent) : QTableView(parent) {
+TextTableView::TextTableView() {
   setModel(&model_);
   setAlternatingRowColors(true);
   setShowGrid(false);

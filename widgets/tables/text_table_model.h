@@ -59,7 +59,7 @@ class TextTableView : public QTableView {
   Q_OBJECT
 
  public:
-  explicit TextTableView(QWidget* parent = nullptr);
+  TextTableView();
   /// Shows a table. Columns become wider for longer texts and become narrower only if the columns
   /// change. A column of sentences takes the space that the columns before it leave; so does the
   /// last column, unless it holds numbers.

@@ -84,7 +84,7 @@ int FlowLayout::arrange(const QRect& rect, bool place) const {
   return bottom - rect.y() + m.bottom();
 }
 
-ToolRow::ToolRow(QWidget* parent) : QWidget(parent), flow_(new FlowLayout(this)) {
+ToolRow::ToolRow() : flow_(new FlowLayout(this)) {
   flow_->setContentsMargins(10, 4, 10, 4);
   end_ = new QWidget(this);
   auto* line = laid_out<QHBoxLayout>(end_, {}, flow_->spacing());

@@ -58,7 +58,7 @@ class FlowLayout : public QLayout {
 /// visible. Tools that are used often come first.
 class ToolRow : public QWidget {
  public:
-  explicit ToolRow(QWidget* parent = nullptr);
+  ToolRow();
   /// Adds a tool beside that button, whose place is kept while it is hidden.
   void add_at_end(QWidget* tool);
 

@@ -20,8 +20,7 @@ std::string groups_key(const std::string& file, const ArrayNames& arrays) {
 
 }  // namespace
 
-SecondTrace::SecondTrace(Workspace& workspace, QObject* parent)
-    : QObject(parent), workspace_(workspace) {
+SecondTrace::SecondTrace(Workspace& workspace) : workspace_(workspace) {
   connect(&workspace_.document(), &Document::changed, this, &SecondTrace::follow);
   connect(&workspace_, &Workspace::trace_changed, this, &SecondTrace::follow);
   follow();

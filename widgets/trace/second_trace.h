@@ -16,7 +16,7 @@ class SecondTrace : public QObject {
   Q_OBJECT
 
  public:
-  explicit SecondTrace(Workspace& workspace, QObject* parent = nullptr);
+  explicit SecondTrace(Workspace& workspace);
 
   /// Returns the trace; null if nothing is compared, while it is read, and if that has failed.
   [[nodiscard]] const std::shared_ptr<const Trace>& trace() const { return trace_; }

@@ -46,8 +46,7 @@ TraceChoice source_of(const std::string& file, const std::string& group,
 
 }  // namespace
 
-Workspace::Workspace(Document& document, JobPool& jobs, QObject* parent)
-    : QObject(parent), document_(document), jobs_(jobs) {
+Workspace::Workspace(Document& document, JobPool& jobs) : document_(document), jobs_(jobs) {
   connect(&document_, &Document::changed, this, &Workspace::follow);
   connect(&watch_, &FileWatch::changed, this, &Workspace::file_changed);
   follow();
@@ -255,7 +254,7 @@ QString nearest_there(QString path) {
 
 }  // namespace
 
-FileWatch::FileWatch(QObject* parent) : QObject(parent) {
+FileWatch::FileWatch() {
   rest_.setSingleShot(true);
   rest_.setInterval(rest_milliseconds);
   const auto touched = [this] {

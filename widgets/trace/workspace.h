@@ -23,7 +23,7 @@ class FileWatch : public QObject {
   Q_OBJECT
 
  public:
-  explicit FileWatch(QObject* parent = nullptr);
+  FileWatch();
 
   /// Watches this file from now on, whether it exists or not. An empty name stops watching.
   void watch(const QString& file);
@@ -46,7 +46,7 @@ class Workspace : public QObject {
   Q_OBJECT
 
  public:
-  Workspace(Document& document, JobPool& jobs, QObject* parent = nullptr);
+  Workspace(Document& document, JobPool& jobs);
 
   [[nodiscard]] Document& document() { return document_; }
   /// Sets the function that finds a device by name; it returns null for unknown names. The CPU

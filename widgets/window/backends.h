@@ -13,7 +13,6 @@
 namespace conelab::desktop {
 
 struct Backends {
-  std::string version;
   std::string shipped_trace;  ///< The trace of the demonstration; empty if it was not found.
   /// Returns a figure exactly as `conelab figure` draws it and throws as it does. Called from a
   /// job; stops if the second argument returns true.

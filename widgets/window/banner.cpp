@@ -13,9 +13,7 @@ namespace conelab::desktop {
 
 // ---- the line -----------------------------------------------------------------------------------
 
-ElidedLine::ElidedLine(QWidget* parent) : QWidget(parent) {
-  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-}
+ElidedLine::ElidedLine() { setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed); }
 
 void ElidedLine::show_text(const QString& text) {
   text_ = text;
@@ -44,7 +42,7 @@ void ElidedLine::resizeEvent(QResizeEvent*) { emit fits_changed(); }
 
 // ---- the banner ---------------------------------------------------------------------------------
 
-Banner::Banner(QWidget* parent) : QToolBar(tr("Message"), parent) {
+Banner::Banner() : QToolBar(tr("Message")) {
   setObjectName("banner");
   setMovable(false);
   toggleViewAction()->setVisible(false);  // The banner is shown by messages only.
@@ -132,7 +130,7 @@ void Banner::show_colours() {
 
 QString Banner::text() const { return isHidden() ? QString() : line_->text(); }
 
-JobBar::JobBar(JobPool& jobs, QWidget* parent) : QWidget(parent), jobs_(jobs) {
+JobBar::JobBar(JobPool& jobs) : jobs_(jobs) {
   auto* line = laid_out<QHBoxLayout>(this, {6, 0, 6, 0});
   title_ = new QLabel;
   bar_ = new QProgressBar;

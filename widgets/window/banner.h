@@ -20,7 +20,7 @@ class ElidedLine : public QWidget {
   Q_OBJECT
 
  public:
-  explicit ElidedLine(QWidget* parent = nullptr);
+  ElidedLine();
   void show_text(const QString& text);
   [[nodiscard]] const QString& text() const { return text_; }
   [[nodiscard]] bool fits() const;
@@ -43,7 +43,7 @@ class Banner : public QToolBar {
   Q_OBJECT
 
  public:
-  explicit Banner(QWidget* parent = nullptr);
+  Banner();
 
   void show_error(const QString& message);
   /// Shows a notice. `offer` is the label of a button that calls `act`; if empty, there is none.
@@ -71,7 +71,7 @@ class JobBar : public QWidget {
   Q_OBJECT
 
  public:
-  explicit JobBar(JobPool& jobs, QWidget* parent = nullptr);
+  explicit JobBar(JobPool& jobs);
 
  private:
   void show_jobs();

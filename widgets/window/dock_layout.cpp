@@ -52,11 +52,9 @@ void DockLayout::add(const ViewRow& row, QWidget* view) {
   dock->installEventFilter(this);
   connect(dock, &QDockWidget::visibilityChanged, &following_, qOverload<>(&QTimer::start));
   docks_ << dock;
-  if (row.place == Place::wide_tab) wide_ << dock;
   if (row.place == Place::panel && panel_ == nullptr) panel_ = dock;
   if (row.place == Place::panel_tab) window_.tabifyDockWidget(panel_, dock), dock->hide();
-  if (row.place == Place::tab || row.place == Place::wide_tab)
-    window_.tabifyDockWidget(main_, dock);
+  if (row.place == Place::wide_tab) window_.tabifyDockWidget(main_, dock), wide_ << dock;
   if (row.place == Place::front) front_ = dock;
   if (row.place != Place::main) return;
   if (main_ == nullptr) main_ = last_ = dock;

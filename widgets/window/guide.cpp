@@ -31,7 +31,7 @@ void set_bold(QLabel& label, bool bold) {
 
 }  // namespace
 
-Guide::Guide(Document& document, QWidget* parent) : QWidget(parent), document_(document) {
+Guide::Guide(Document& document) : document_(document) {
   setObjectName("guide");
   auto* column = laid_out<QVBoxLayout>(this);
   auto* page = new QWidget;
@@ -322,7 +322,7 @@ class ExampleButton : public QCommandLinkButton {
 
 }  // namespace
 
-Welcome::Welcome(const std::string& shipped_trace, QWidget* parent) : QWidget(parent) {
+Welcome::Welcome(const std::string& shipped_trace) {
   setObjectName("welcome");
   auto* page = new QWidget;  // In a small window the page is scrolled.
   laid_out<QVBoxLayout>(this)->addWidget(scrolled(page, tr("Welcome page"), true));

@@ -47,7 +47,7 @@ class Guide : public QWidget {
   Q_OBJECT
 
  public:
-  explicit Guide(Document& document, QWidget* parent = nullptr);
+  explicit Guide(Document& document);
 
   /// Says whether every map shows the reference.
   void set_flipped(bool flipped);
@@ -84,7 +84,7 @@ class Welcome : public QWidget {
   Q_OBJECT
 
  public:
-  explicit Welcome(const std::string& shipped_trace, QWidget* parent = nullptr);
+  explicit Welcome(const std::string& shipped_trace);
   void show_recent(const QStringList& files);
 
  signals:

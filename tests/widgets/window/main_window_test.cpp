@@ -38,7 +38,6 @@ namespace {
 
 Backends test_backends() {
   Backends backends;
-  backends.version = "test";
   backends.shipped_trace = shipped_trace();
   backends.attend_command = [](const TraceChoice& trace, const Call& call) {
     return "conelab attend " + trace.file + " --similarity " + call.similarity;
