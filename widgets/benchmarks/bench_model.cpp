@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "core/base/duration.h"
 #include "core/base/error.h"
 #include "core/bench/parts.h"
 #include "core/files/sandbox.h"
@@ -28,14 +29,6 @@ bool is_picture(const std::string& page) {
 }
 
 std::string name_of(const std::string& path) { return fs::path(path).filename().string(); }
-
-std::string duration_text(double seconds) {
-  if (!std::isfinite(seconds)) return "time left unknown";
-  const auto whole = static_cast<long>(std::ceil(seconds));
-  if (whole < 60) return fmt::format("{} s left", whole);
-  if (whole < 3600) return fmt::format("{} min {} s left", whole / 60, whole % 60);
-  return fmt::format("{} h {} min left", whole / 3600, whole / 60 % 60);
-}
 
 const MeasuredCase* case_at(const BenchSelection& s, const std::string& operation, double length) {
   for (const MeasuredCase& c : s.cases) {
@@ -139,8 +132,10 @@ void BenchModel::poll() {
 
 std::string BenchModel::progress_text() const {
   if (progress_.total == 0) return running() ? "starting …" : "";
+  const bool known = std::isfinite(progress_.eta);
   return fmt::format("{} of {} samples, {}: {}", progress_.done, progress_.total,
-                     duration_text(progress_.eta), progress_.current);
+                     known ? clock_text(progress_.eta) + " left" : "time left unknown",
+                     progress_.current);
 }
 
 std::string BenchModel::command() const {

@@ -402,15 +402,13 @@ void BenchCanvas::paintEvent(QPaintEvent*) {
 void BenchCanvas::resizeEvent(QResizeEvent*) { redraw(); }
 
 void BenchCanvas::mouseMoveEvent(QMouseEvent* event) {
-  std::optional<std::size_t> nearest;
-  double distance = reach;
-  for (std::size_t i = 0; i < picture_.spots.size(); ++i) {
-    const QPointF away = place_of(picture_.spots[i]) - event->position();
-    if (std::hypot(away.x(), away.y()) >= distance) continue;
-    distance = std::hypot(away.x(), away.y());
-    nearest = i;
-  }
-  if (nearest != spot_) point_at(nearest);
+  const auto place = [this](const BenchSpot& spot) {
+    const QPointF at = place_of(spot);
+    return figure::Point{at.x(), at.y()};
+  };
+  const QPointF at = event->position();
+  const auto found = figure::nearest(picture_.spots, place, {at.x(), at.y()}, reach);
+  if (found != spot_) point_at(found);
 }
 
 void BenchCanvas::leaveEvent(QEvent*) { point_at(std::nullopt); }

@@ -62,7 +62,7 @@ inline constexpr int most_level_lines = 12;
 
 /// The points of the tokens in the plane of u and v, under the first family.
 struct TokenNames {
-  std::vector<PlanePoint> places;
+  std::vector<PlanePoint> places;  ///< Half-plane coordinates, one per key of the head.
   std::vector<std::string> names;  ///< [places]
 };
 

@@ -5,6 +5,7 @@
 #include <QPainter>
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <set>
@@ -12,6 +13,7 @@
 #include "widgets/explorer/explorer_viewport.h"
 #include "widgets/explorer/heat_field.h"
 #include "widgets/imgui/overlay.h"
+#include "widgets/painter/painter.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
@@ -20,6 +22,7 @@ namespace {
 constexpr int longest_name = 120;        ///< Pixels; longer names are cut.
 constexpr std::size_t most_names = 400;  ///< Tokens whose names are placed if there is space.
 constexpr double token_radius = 4;       ///< Pixels.
+constexpr double token_reach = 9;        ///< Pixels within which a token is pointed at.
 constexpr double same_place = 3;         ///< Pixels between points that look like one.
 
 /// Returns the tokens in the order in which they get names: words before other tokens, and among
@@ -54,16 +57,6 @@ std::set<std::int64_t> focused_and_ancestors(const TokenMarks& tokens) {
     }
   }
   return found;
-}
-
-std::optional<std::size_t> nearest_point(const std::vector<figure::Point>& points, double x,
-                                         double y, double reach) {
-  std::optional<std::size_t> best;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const double away = std::hypot(points[i].x - x, points[i].y - y);
-    if (away <= reach) best = i, reach = away;
-  }
-  return best;
 }
 
 /// Computes what does not depend on the camera.
@@ -133,7 +126,7 @@ bool ExplorerViewport::beyond_rim(const PlanePoint& p) const {
 }
 
 std::optional<std::size_t> ExplorerViewport::token_under(const QPointF& p) const {
-  return nearest_point(token_pixels_, p.x(), p.y());
+  return figure::nearest(token_pixels_, std::identity(), {p.x(), p.y()}, token_reach);
 }
 
 void ExplorerViewport::point_at_tokens() {

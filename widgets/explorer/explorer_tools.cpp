@@ -276,20 +276,20 @@ void ExplorerView::copy_command() {
     words << QString::fromStdString(word);
   }
   emit text_copied(words.join(' '));
-  report_left_out(command_leaves_out(viewport_->choice(), token_names()));
+  report_left_out(command_leaves_out(viewport_->choice(), viewport_->tokens()));
 }
 
 void ExplorerView::show_figure() {
-  const FigureChoice wanted = cone_figure(viewport_->choice(), token_names());
+  const FigureChoice wanted = cone_figure(viewport_->choice(), viewport_->tokens());
   workspace_.document().edit(tr("make a figure of the cones"),
                              [&](Session& s) { s.figure = wanted; });
-  report_left_out(figure_leaves_out(viewport_->choice(), token_names()));
+  report_left_out(figure_leaves_out(viewport_->choice(), viewport_->tokens()));
   emit figure_shown(left_out_);
 }
 
 void ExplorerView::copy_figure_command() {
-  emit figure_command_wanted(cone_figure(viewport_->choice(), token_names()));
-  report_left_out(figure_leaves_out(viewport_->choice(), token_names()));
+  emit figure_command_wanted(cone_figure(viewport_->choice(), viewport_->tokens()));
+  report_left_out(figure_leaves_out(viewport_->choice(), viewport_->tokens()));
 }
 
 void ExplorerView::report_left_out(const std::string& text) {

@@ -183,10 +183,6 @@ TokenMarks ExplorerView::marks_of(const TokenPlane& plane) const {
   return marks;
 }
 
-TokenNames ExplorerView::token_names() const {
-  return {viewport_->tokens().places, viewport_->tokens().names};
-}
-
 /// A view that is not seen follows nothing: the tokens of a long head take time.
 void ExplorerView::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
@@ -358,7 +354,7 @@ void ExplorerView::write_tables() {
   if (!viewport_->choice().numbers) return;
   std::vector<ShownScene> panes;
   for (std::size_t i = 0; i < viewport_->pane_count(); ++i) panes.push_back(viewport_->shown(i));
-  tables_->show_scene(panes, token_names());
+  tables_->show_scene(panes, viewport_->tokens());
 }
 
 void ExplorerView::write_readout() {

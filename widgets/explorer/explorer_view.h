@@ -90,7 +90,6 @@ class ExplorerView : public QWidget {
   /// Returns the text of a field that is not edited: a few digits, which fit into a narrow view.
   [[nodiscard]] static QString short_text(const std::array<double, 2>& p);
   [[nodiscard]] TokenMarks marks_of(const TokenPlane& plane) const;
-  [[nodiscard]] TokenNames token_names() const;
   void point_at_token(int token);
   /// Returns what the points are, and which tokens are u, v and under the pointer. A brief text
   /// has one sentence: that of the token under the pointer, or else which distances are exact.

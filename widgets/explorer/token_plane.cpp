@@ -7,7 +7,6 @@
 
 #include "core/call/plan.h"
 #include "core/geometry/cone_law.h"
-#include "widgets/explorer/cone_scene.h"
 
 namespace conelab::desktop {
 namespace {

@@ -17,8 +17,7 @@
 #include "core/drawing/display_list.h"
 #include "core/trace/trace.h"
 #include "core/tree/head_tree.h"
-#include "widgets/explorer/plane_frame.h"
-#include "widgets/session/session.h"
+#include "widgets/explorer/cone_scene.h"
 
 namespace conelab::desktop {
 
@@ -45,9 +44,7 @@ struct TokenPlane {
                                        const Focus& pair);
 
 /// Tokens as points of the explorer's plane.
-struct TokenMarks {
-  std::vector<PlanePoint> places;      ///< Half-plane coordinates, one per key of the head.
-  std::vector<std::string> names;      ///< [places]
+struct TokenMarks : TokenNames {
   std::string query;                   ///< The name of the query at u.
   std::optional<std::size_t> key;      ///< The token at v.
   std::optional<std::size_t> focused;  ///< The token that is highlighted.
@@ -57,10 +54,6 @@ struct TokenMarks {
 
 /// Returns the focused token and its ancestors by the edges; nothing if no token is focused.
 [[nodiscard]] std::set<std::int64_t> focused_and_ancestors(const TokenMarks& tokens);
-
-/// Returns the point nearest to a pixel; absent if none is within `reach` pixels.
-[[nodiscard]] std::optional<std::size_t> nearest_point(const std::vector<figure::Point>& points,
-                                                       double x, double y, double reach = 9);
 
 /// Returns whether a token is a word or a part of one: neither punctuation nor a special token such
 /// as [CLS] and </s>.

@@ -125,15 +125,6 @@ QStringList words(const std::string& text, char between) {
   return QString::fromStdString(text).split(between, Qt::SkipEmptyParts);
 }
 
-QStringList operator_names() {
-  QStringList names;
-  for (const PartInfo& part : list_similarities()) {
-    const QString name = QString::fromStdString(part.name);
-    if (!names.contains(name)) names << name;
-  }
-  return names;
-}
-
 }  // namespace
 
 FigureFields::FigureFields(const figure::FigureInfo& info) {
@@ -206,7 +197,8 @@ void FigureFields::add_operators(QLineEdit* line, const QString& key, const QStr
   connect(menu, &QMenu::aboutToShow, this, [=, this] {
     menu->clear();
     QStringList chosen = (line->text().isEmpty() ? initial : line->text()).split(',');
-    for (const QString& name : operator_names()) {
+    for (const PartInfo& part : list_similarities()) {
+      const QString name = QString::fromStdString(part.name);
       QAction* action = menu->addAction(name);
       action->setCheckable(true);
       action->setChecked(chosen.contains(name));

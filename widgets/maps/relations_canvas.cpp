@@ -4,6 +4,7 @@
 #include <QPainter>
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "core/base/error.h"
@@ -20,19 +21,6 @@ using figure::Point;
 constexpr double pointing_reach = 5;  ///< Distance in points within which an item is pointed at.
 constexpr double faded = 0.35;        ///< Opacity of items that are not in focus.
 constexpr double least_width = 240, most_width = 900;  ///< Width of a sheet in points.
-
-/// Returns the index of the point nearest to `p`, at most `reach` away.
-template <class Points, class Place>
-std::optional<std::size_t> nearest(const Points& points, const Place& place, Point p,
-                                   double reach) {
-  std::optional<std::size_t> best;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const Point q = place(points[i]);
-    const double away = std::hypot(q.x - p.x, q.y - p.y);
-    if (away <= reach) best = i, reach = away;
-  }
-  return best;
-}
 
 /// Returns the token whose column contains a point of the band of labels.
 std::int64_t column_of(const Box& band, std::size_t count, Point p) {
@@ -309,12 +297,11 @@ RelationsCanvas::Hit RelationsCanvas::hit_arcs(const Sheet& sheet, Point p) cons
 RelationsCanvas::Hit RelationsCanvas::hit_tree(const Sheet& sheet, Point p) const {
   const figure::TreePlaces& places = *sheet.page.tree;
   const RelationPanel& panel = *model_.panels()[sheet.panel];
-  const auto itself = [](const Point& q) { return q; };
-  if (const auto merge = nearest(places.merge, itself, p, pointing_reach)) {
+  if (const auto merge = figure::nearest(places.merge, std::identity(), p, pointing_reach)) {
     return {std::nullopt, QString::fromStdString(model_.about_merge(sheet.panel, *merge))};
   }
   if (places.box.contains(p) || places.labels.contains(p)) {
-    const auto token = nearest(
+    const auto token = figure::nearest(
         places.token,
         [&](const Point& q) {
           return Point{q.x, p.y};
@@ -323,7 +310,7 @@ RelationsCanvas::Hit RelationsCanvas::hit_tree(const Sheet& sheet, Point p) cons
     if (token) return {with_token(static_cast<std::int64_t>(*token), panel.tokens == "key"), {}};
   }
   if (places.segmentation.contains(p)) {
-    const auto boundary = nearest(
+    const auto boundary = figure::nearest(
         places.boundary,
         [&](double x) {
           return Point{x, p.y};

@@ -1,4 +1,4 @@
-// Drawing of a display list with QPainter: for the screen and PNG.
+// Drawing of a display list with QPainter, for the screen and PNG, and finding what is pointed at.
 //
 // The fonts are the embedded ones, positioned by core, so that Qt neither substitutes fonts nor
 // moves text. Glyphs are filled outlines, so that pixels do not depend on the text rendering of the
@@ -8,7 +8,9 @@
 #include <QGlyphRun>
 #include <QList>
 #include <QPainter>
+#include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +34,20 @@ void write_figure(const DisplayList& list, const std::string& path, double dots_
 /// Creates an application object if there is none; fonts need one. It is offscreen and
 /// needs no display. The other functions here call this themselves.
 void ensure_application();
+
+/// Returns the index of the item nearest to `p`, at most `reach` away; `place` gives the point of
+/// an item. Of several that are as near it is the last.
+template <class Items, class PlaceOf>
+std::optional<std::size_t> nearest(const Items& items, const PlaceOf& place, Point p,
+                                   double reach) {
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const Point q = place(items[i]);
+    const double away = std::hypot(q.x - p.x, q.y - p.y);
+    if (away <= reach) best = i, reach = away;
+  }
+  return best;
+}
 
 /// Returns the glyphs of a text item (core/drawing/fonts.h) as Qt draws them.
 [[nodiscard]] QList<QGlyphRun> qt_glyph_runs(const TextItem& item);
