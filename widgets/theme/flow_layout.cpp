@@ -87,7 +87,7 @@ int FlowLayout::arrange(const QRect& rect, bool place) const {
 ToolRow::ToolRow() : flow_(new FlowLayout(this)) {
   flow_->setContentsMargins(10, 4, 10, 4);
   end_ = new QWidget(this);
-  auto* line = laid_out<QHBoxLayout>(end_, {}, flow_->spacing());
+  end_->setLayout(laid_out<QHBoxLayout>(nullptr, {}, flow_->spacing()));
   more_ = tool_button(tr("more"), "more-tools",
                       tr("Shows the tools for which this line has no space"), true);
   add_at_end(more_);
