@@ -289,7 +289,7 @@ TEST(FigureBytes, OfComparedMapsAreWhatTheViewShows) {
     request.name = choice.name, request.inputs = choice.inputs;
     request.parameters = choice.parameters;
     figure::FigureInput input;
-    read_maps(request, input);
+    figure::figure_named(request.name).source.read(request, input);
     expect_numbers_of(maps, input);
     const std::string drawn = drawn_items(desktop_backends().draw_figure(choice, {}));
     for (const auto& panel : maps.panels()) {
@@ -327,7 +327,7 @@ TEST(FigureBytes, OfListsOfNumbersAreWhatTheViewShows) {
     request.name = choice.name, request.inputs = choice.inputs;
     request.parameters = choice.parameters;
     figure::FigureInput input;
-    read_maps(request, input);
+    figure::figure_named(request.name).source.read(request, input);
     expect_numbers_of(maps, input);
   }
 }
@@ -361,7 +361,7 @@ TEST(FigureBytes, OfAllHeadsAreWhatTheViewShows) {
   request.name = choice.name, request.inputs = choice.inputs;
   request.parameters = choice.parameters;
   figure::FigureInput input;
-  read_heads(request, input);
+  figure::figure_named(request.name).source.read(request, input);
   ASSERT_EQ(input.head_rows.size(), heads.rows().size());
   ASSERT_EQ(input.heads.size(), 72U);
   for (const figure::HeadPanel& panel : input.heads) {
