@@ -133,6 +133,8 @@ class Placed:
 def place(name, tokens, dtype, parameters):
     """The similarity's own map, in float64, rounded once."""
     x = tokens.double()
+    if name == "additive":  # The kernels take W q, then v_a: an even number of columns.
+        x = x[..., :x.shape[-1] // 2 * 2]
     if name in ("dot", "laplacian", "additive"):
         return Placed(x.to(dtype))
     scale = parameters.get("height", 1.0)
