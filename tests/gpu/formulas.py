@@ -60,7 +60,7 @@ def attention(name, q, k, u, v, value, parameters, size, causal=False, part=None
         return torch.softmax(x, -1) @ value
     if part.seen() is not None:
         x = x.masked_fill(~part.seen(), -math.inf)
-    return part.output(torch.softmax(x, part.over), value, leaves)
+    return part.output(part.weights(x), value, leaves)
 
 
 def score_mod(name, u, v, q2, k2, parameters, size):

@@ -118,6 +118,24 @@ def pack_facts(offset, values, tile, *more):
     return padded.reshape(groups, numbers, tiles, tile).transpose(1, 2).contiguous()
 
 
+# The factor of a similarity's levels is its rate times its first constant (gpu/hopper/fast_formula.h).
+RATES = {"dot": 1.0, "laplacian": -1.0, "umbral": -0.5, "penumbral": -0.5}
+
+
+def offset_places(n_q, n_k):
+    """The entries of a head's table of biases (gpu/hopper/layout.h), and those of the offsets that there
+    are."""
+    origin = -(-n_q // 128) * 128
+    return origin + -(-n_k // 128) * 128, slice(origin + 1 - n_q, origin + n_k)
+
+
+def offset_scale(grad, value):
+    """[group] the power of two by which sums by offset are multiplied, as in gpu/hopper/pack.cpp."""
+    largest = lambda t: t.abs().amax((1, 2)).double()
+    most = 4 * largest(grad) * largest(value) * grad[0].numel()
+    return torch.exp2(torch.floor(61 - torch.log2(most)))
+
+
 def pointer(tensor):
     return None if tensor is None else tensor.data_ptr()
 
@@ -229,6 +247,32 @@ class Attention:
     def has_fast_path(self):
         return torch.cuda.get_device_capability()[0] == 9
 
+    def has_bias(self):
+        """Whether there is one by offset; that of a grid has two axes."""
+        return self.problem.axes == 1
+
+    def variants(self):
+        """Of the fast forward kernel; as variants_of in gpu/hopper/fast.h."""
+        other_law = self.has_bias() or self.part.sigmoid
+        return 1 if other_law else self.kernels.code.conelab_fast_variants()
+
+    def pack_bias(self):
+        """[group, entries] for the fast path; None for a softmax without a bias."""
+        if not self.has_bias() and not self.part.sigmoid:
+            return None
+        entries, places = offset_places(self.problem.query.count, self.problem.key.count)
+        packed = torch.zeros(self.problem.groups, entries, device=self.value.device)
+        if self.has_bias():
+            factor = RATES[self.name] * constants(self.name, self.parameters, self.size)[0]
+            packed[:, places] = (self.part.table(self.part.leaves[0].double()) / factor).float()
+        return packed
+
+    def fast_call(self):
+        """The problem without the parameters of its bias: sums by offset serve them all."""
+        call = Problem.from_buffer_copy(self.problem)
+        call.bias_slopes, call.sums_slopes = 0, False
+        return call
+
     def pack(self):
         """The call for the fast path; None where that does not take it."""
         width = self.kernels.code.conelab_fast_width(self.similarity, ctypes.byref(self.problem))
@@ -236,8 +280,8 @@ class Attention:
             return None
         values = token_values(self.name, self.key, self.parameters)
         tensors = (pack_tiles(self.query.base, 64, width), pack_tiles(self.key.base, 128, width),
-                   pack_tiles(self.value, 128, width), pack_facts(self.key.offset, values, 128))
-        return FastProblem(self.problem, *map(self.keep, tensors))
+                   pack_tiles(self.value, 128, width), pack_facts(self.key.offset, values, 128), self.pack_bias())
+        return FastProblem(self.fast_call(), *map(self.keep, tensors))
 
     def fast_forward(self, variant=0):
         self.kernels.call("conelab_fast_forward", self.similarity, variant, ctypes.byref(self.fast),
@@ -253,9 +297,9 @@ class Attention:
         """The output with what the host adds."""
         return self.part.finish(self.output, self.more)
 
-    def leaf_gradients(self):
-        """Of the part's leaves, after `backward`."""
-        return self.part.gradients(self.gradients, self.output_grad)
+    def leaf_gradients(self, arrays):
+        """Of the part's leaves, from what `backward` or `fast_backward` gave."""
+        return self.part.gradients(arrays, self.output_grad)
 
     def prepare_backward(self, output_grad, forward=None):
         """What backward needs of `forward`, the portable one unless given."""
@@ -265,8 +309,8 @@ class Attention:
         self.output_grad = grad
         scale, more = self.part.upstream(self.more, self.maximum, grad)
         delta = (grad.double() * self.finished().double()).sum(-1).float().contiguous()
-        if scale is not None:  # No softmax over keys: nothing is subtracted from a row.
-            delta.zero_()
+        if self.part.delta is not None:
+            delta.fill_(self.part.delta)
         self.upstream = Upstream(self.keep(grad), self.keep(self.maximum),
                                  self.keep((1 / self.sum if scale is None else scale).contiguous()),
                                  self.keep(delta), **{name: self.keep(t) for name, t in more.items()})
@@ -282,11 +326,27 @@ class Attention:
         ours = {"query": "query_base", "key": "key_base"}
         self.gradient = GradientResult(**{ours.get(name, name): self.keep(t)
                                           for name, t in self.gradients.items()})
-        self.fast_gradient = None if self.fast is None else self.pack_gradient(grad, delta)
+        if self.fast is not None:
+            self.prepare_fast_backward(count, grad, delta)
+
+    def prepare_fast_backward(self, count, grad, delta):
+        nan = lambda t: torch.full_like(t, math.nan)
+        self.fast_gradients = {name: nan(self.gradients[name]) for name in (
+            "query", "query_potential", "key", "key_potential", "value")}
+        self.fast_gradients["sums"] = nan(self.gradients["sums"][:, :, :count])
+        self.fast_result = GradientResult(*map(self.keep, self.fast_gradients.values()))
+        self.offset_sums = self.offset_scale = None
+        if self.has_bias():
+            entries, _ = offset_places(self.problem.query.count, self.problem.key.count)
+            self.offset_sums = torch.full((self.problem.groups, entries), 1 << 60, device=grad.device)
+            self.offset_scale = offset_scale(grad, self.value)
+        self.fast_gradient = self.pack_gradient(grad, delta)
 
     def pack_gradient(self, grad, delta):
         width = self.kernels.code.conelab_fast_width(self.similarity, ctypes.byref(self.problem))
         lse2 = self.maximum * math.log2(math.e) + torch.log2(self.sum)
+        if self.part.sigmoid:
+            lse2 = torch.zeros_like(lse2)
         pad = -self.query.base.shape[1] % TILE
         padded = lambda t, by: torch.nn.functional.pad(t, (0, pad), value=by)
         values = [token_values(self.name, side, self.parameters) for side in (self.query, self.key)]
@@ -296,13 +356,18 @@ class Attention:
                    pack_tiles(self.value, TILE, width), pack_tiles(grad.to(self.value.dtype), TILE, width),
                    pack_facts(padded(self.query.offset, 0.0), padded_values, TILE,
                               padded(lse2, math.inf), padded(delta, 0.0)),
-                   pack_facts(self.key.offset, values[1], TILE, zeros, zeros))
-        return FastGradient(self.problem, *map(self.keep, tensors))
+                   pack_facts(self.key.offset, values[1], TILE, zeros, zeros), self.pack_bias(),
+                   self.offset_sums, self.offset_scale)
+        return FastGradient(self.fast_call(), *map(self.keep, tensors))
 
     def fast_backward(self):
         self.kernels.call("conelab_fast_gradient", self.similarity, ctypes.byref(self.fast_gradient),
-                          ctypes.byref(self.gradient))
-        return self.gradients
+                          ctypes.byref(self.fast_result))
+        if not self.has_bias():
+            return self.fast_gradients
+        _, places = offset_places(self.problem.query.count, self.problem.key.count)
+        by_offset = self.offset_sums[:, places].double() / self.offset_scale[:, None]
+        return {**self.fast_gradients, "by_offset": by_offset}
 
     def backward(self):
         self.kernels.call("conelab_portable_gradient", self.similarity, ctypes.byref(self.problem),

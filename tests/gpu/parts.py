@@ -1,7 +1,8 @@
 """What a call has besides its similarity and a causal mask: random numbers, what plain PyTorch makes of
 them, and their arrays for the kernels (gpu/tile/problem.h).
 
-A part is named after a colon in an operator's name: dot:axis=query, dot:graph, dot:grid, dot:shaw.
+A part is named after a colon in an operator's name: dot:axis=query, dot:graph, dot:grid, dot:shaw,
+umbral:alibi, umbral:hype, umbral:t5, umbral:sigmoid, umbral:t5+sigmoid.
 """
 import math
 
@@ -32,7 +33,8 @@ def lists(seen):
 class Part:
     """No part. `leaves` are tensors that gradients are taken of, besides q, k and v."""
     names = ()
-    over = -1  # The axis of the softmax.
+    sigmoid = False
+    delta = None  # Of every row, in place of the sum of output times its gradient.
 
     def __init__(self, groups, n_q, n_k, d_v, device):
         self.groups, self.n_q, self.n_k, self.d_v, self.device = groups, n_q, n_k, d_v, device
@@ -46,6 +48,9 @@ class Part:
     def seen(self):
         """[n_q, n_k], or None: all."""
         return None
+
+    def weights(self, x):
+        return torch.softmax(x, -1)
 
     def output(self, weights, value, leaves):
         return weights @ value
@@ -73,7 +78,10 @@ class Part:
 
 
 class OverQueries(Part):
-    over = -2
+    delta = 0.0
+
+    def weights(self, x):
+        return torch.softmax(x, -2)
 
     def fill(self, problem, keep, causal):
         problem.over_queries, problem.normalised = True, False
@@ -195,7 +203,110 @@ class Shaw(Part):
         return [arrays["class_slope"], arrays["class_weight"].transpose(1, 2) @ grad]
 
 
-PARTS = {"": Part, "axis=query": OverQueries, "graph": Graph, "grid": Grid, "shaw": Shaw}
+class Offsets(Part):
+    """A bias by head and offset: `table` makes it of the head's numbers [groups, numbers]."""
+    names = ("d bias",)
+
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        # By j - i + n_q - 1.
+        self.distance = torch.arange(1 - self.n_k, self.n_q, device=self.device)
+        self.leaves = [self.numbers(torch.arange(1.0, self.groups + 1, device=self.device)[:, None])]
+
+    def numbers(self, head):
+        """[groups, numbers] of heads 1, 2, ..."""
+
+    def table(self, numbers):
+        """[groups, n_q + n_k - 1]"""
+
+    def logits(self, x, leaves):
+        return x + self.table(leaves[0])[:, self.offset + self.n_k - 1]
+
+    def slopes(self):
+        """[groups, numbers, n_q + n_k - 1] The table by each number."""
+        numbers = self.leaves[0].double()
+        return torch.stack([torch.autograd.functional.jvp(self.table, numbers, row.expand_as(numbers))[1]
+                            for row in torch.eye(numbers.shape[1], device=self.device).double()], 1)
+
+    def fill(self, problem, keep, causal):
+        table, slopes = self.table(self.leaves[0].double()), self.slopes()
+        problem.axes, problem.bias_size, problem.bias_slopes = 1, table.shape[1], slopes.shape[1]
+        problem.bias = keep(table.float().contiguous())
+        problem.bias_slope = keep(slopes.float().contiguous())
+        problem.query_place = keep(torch.arange(self.n_q, device=self.device).int())
+        problem.key_place = keep(torch.arange(self.n_k, device=self.device).int() + self.n_q - 1)
+
+    def gradients(self, arrays, grad):
+        if "by_offset" in arrays:
+            return [(self.slopes() * arrays["by_offset"][:, None]).sum(-1)]
+        return [arrays["sums"][:, :, -self.leaves[0].shape[1]:].sum(1)]
+
+
+class Alibi(Offsets):
+    def numbers(self, head):
+        return torch.exp2(-8 * head / self.groups)
+
+    def table(self, numbers):
+        return -numbers * self.distance.abs()
+
+
+class Hype(Offsets):
+    def numbers(self, head):
+        return torch.cat([head / self.n_k, -1 / head], 1)
+
+    def table(self, numbers):
+        return -numbers[:, 1:] * torch.sinh(numbers[:, :1] * self.distance)
+
+
+class T5(Offsets):
+    """A number for each bucket of distances: half of them for keys ahead, whose number grows as the
+    logarithm of the distance."""
+    buckets = 32
+
+    def numbers(self, head):
+        return random((self.groups, self.buckets), 5, self.device)
+
+    def index(self):
+        bucket = (self.distance.abs() + 1.0).log2().mul(2).int().clamp(max=self.buckets // 2 - 1)
+        return bucket + (self.distance > 0) * (self.buckets // 2)
+
+    def table(self, numbers):
+        return numbers[:, self.index()]
+
+    def fill(self, problem, keep, causal):
+        super().fill(problem, keep, causal)
+        problem.bias_slopes = 0  # So many are summed by class.
+        problem.classes, problem.sums_slopes = self.buckets, True
+        problem.class_of = keep(self.index().int().repeat(self.groups, 1).contiguous())
+
+    def gradient_arrays(self):
+        return {"class_slope": torch.full((self.groups, self.n_q, self.buckets), math.nan, device=self.device)}
+
+    def gradients(self, arrays, grad):
+        return super().gradients(arrays, grad) if "by_offset" in arrays else [arrays["class_slope"].sum(1)]
+
+
+class Sigmoid(Part):
+    sigmoid = True
+    delta = 1.0
+
+    def weights(self, x):
+        return torch.sigmoid(x)
+
+    def fill(self, problem, keep, causal):
+        super().fill(problem, keep, causal)
+        problem.sigmoid, problem.normalised = True, False
+
+    def upstream(self, arrays, maximum, grad):
+        return torch.exp(maximum), {}
+
+
+class SigmoidT5(Sigmoid, T5):
+    pass
+
+
+PARTS = {"": Part, "axis=query": OverQueries, "graph": Graph, "grid": Grid, "shaw": Shaw, "alibi": Alibi,
+         "hype": Hype, "t5": T5, "sigmoid": Sigmoid, "t5+sigmoid": SigmoidT5}
 
 
 def split(name):

@@ -4,11 +4,13 @@ import io
 import math
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 try:
@@ -166,8 +168,13 @@ class Check(unittest.TestCase):
         with run.rehearsal():
             further = [row for name in run.PORTABLE for row in
                        run.check_case(stand_in.Library, name, torch.float32, 20, 8, 2, True)]
+            of_laws = [row for name in run.LAWS for row in
+                       run.check_case(stand_in.Library, name, torch.bfloat16, 20, 8, 2, True)]
         self.assertEqual([r for r in further if not r["good"]], [])
         self.assertEqual(len(further), 5 * 4 + 1 + 2)
+        self.assertEqual([r for r in of_laws if not r["good"]], [])
+        # All but the sigmoid alone have a bias, whose gradient is a fifth answer.
+        self.assertEqual(len(of_laws), 4 * 2 * (5 * 4 + 4))
         # The fast path is checked beside the portable one where it takes the type.
         self.assertEqual(len(rows), 4 * 2 * (4 + 8))
         self.assertEqual([r for r in rows if not r["good"]], [])
@@ -252,8 +259,13 @@ class Emulation(unittest.TestCase):
             for name in run.PORTABLE:
                 for dtype, n, d, causal in ((torch.float32, 70, 33, True), (torch.float16, 130, 16, False)):
                     rows += run.check_case(library, name, dtype, n, d, 2, causal)
+            for name in run.LAWS[:5]:
+                rows += run.check_case(library, name, torch.float32, 70, 33, 2, True)
+            for i, name in enumerate(run.LAWS):
+                dtype, n, d, causal = ((torch.bfloat16, 130, 33, True), (torch.float16, 70, 100, False))[i % 2]
+                rows += run.check_case(library, name, dtype, n, d, 2, causal, ("fast ",))
         self.assertEqual([r for r in rows if not r["good"]], [])
-        self.assertEqual(len(rows), 4 * (4 + 3 * 8) + 2 * (5 * 4 + 1 + 2))
+        self.assertEqual(len(rows), 4 * (4 + 3 * 8) + 2 * (5 * 4 + 1 + 2) + (1 + 4) * (5 * 4 + 4))
 
 
 class Rehearsal(unittest.TestCase):
@@ -261,6 +273,7 @@ class Rehearsal(unittest.TestCase):
 
     def rehearse(self, mode):
         stand_in.Attention.wrong = 0.0
+        run.STARTED = time.time()  # The tests before may have taken longer than a mode may.
         with tempfile.TemporaryDirectory() as out:
             printed = io.StringIO()
             with contextlib.redirect_stdout(printed):
@@ -272,8 +285,8 @@ class Rehearsal(unittest.TestCase):
 
     def test_check_ends_in_a_verdict_for_every_operator(self):
         printed = self.rehearse("check")
-        for name in run.OPERATORS:
-            self.assertRegex(printed, rf"{name} +bfloat16 +fast d key .* ok")
+        for name in run.OPERATORS + run.LAWS:
+            self.assertRegex(printed, rf"{re.escape(name)} +bfloat16 +fast d key .* ok")
         for name in run.PORTABLE:
             self.assertRegex(printed, rf"{name} +float32 +d value .* ok")
         self.assertIn(" 0 failed", printed)

@@ -69,6 +69,10 @@ bool FastKernels<S, width, law>::forward(int variant, const FastProblem& p,
 template <class S, int width, Law law>
 void FastKernels<S, width, law>::gradient(const FastGradient& g,
                                           const GradientResult<float>& result, void*) {
+  if (g.offset_sums != nullptr) {
+    const int entries = offset_entries(g.call.query.count, g.call.key.count);
+    std::fill_n(g.offset_sums, static_cast<std::int64_t>(entries) * g.call.groups, 0);
+  }
   with_type(g.call, [&](auto type) {
     using Type = decltype(type);
     run_gradient<S, Type, width, law, Owner::query>(g, result);
