@@ -152,6 +152,9 @@ std::shared_ptr<const Trace> load_trace(const std::string& file, const std::stri
   trace->model = input.model;
   trace->remark = input.remark;
   trace->own_call = own_call(input.attributes);
+  if (!input.weights && !input.key && !trace->own_call && trace->remark.empty()) {
+    trace->remark = fmt::format("{}: there is no k; q is read as k too", spec);
+  }
   trace->query_token = std::move(input.query_token);
   trace->key_token = std::move(input.key_token);
   if (input.weights) return trace;

@@ -234,6 +234,14 @@ class Heatmap(ProgramTest):
                    self.folder / "dot.h5", "-i", TRACE, says="not a result of attend")
         self.assert_clean(*held)
 
+    def test_an_array_alone_is_said_to_be_q_and_k(self):
+        array = self.folder / "map.npy"
+        np.save(array, np.eye(6))
+        out = self.folder / "map.svg"
+        self.assertIn("map.npy: there is no k; q is read as k too",
+                      self.ok("figure", "heatmap", "-i", array, "-o", out).err)
+        self.assertNotIn("no k", self.ok("figure", "heatmap", "-i", GERMAN, "-o", out).err)
+
     def test_the_other_file_of_a_comparison_is_named(self):
         other = self.folder / "other.h5"
         shutil.copy(TRACE, other)
