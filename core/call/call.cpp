@@ -305,9 +305,10 @@ void check_named_operator(const Call& call, const std::string& name) {
 }
 
 Call call_from_text(const std::string& text) {
-  const std::vector<std::string> list = words_at(text, ':');
+  std::vector<std::string> list = words_at(text, ':');
+  if (list.empty()) list.emplace_back();
   Call call;
-  set_operator(call, list.empty() ? "" : list.front());
+  set_operator(call, list.front());
   std::set<std::string> keys;
   for (std::size_t i = 1; i < list.size(); ++i) {
     const std::size_t equals = list[i].find('=');

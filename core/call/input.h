@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "core/base/half.h"
 #include "core/base/positions.h"
 #include "core/base/strided_tensor.h"
+#include "core/pair/mask.h"
 
 namespace conelab {
 
@@ -57,6 +59,8 @@ struct AttentionInput {
   /// [1 or batch x 1 or head x 1 or n_q x 1 or n_k] The sizes of `allowed`; without batch elements
   /// they are [1 x 1 x n_q x n_k].
   Shape4 allowed_sizes = {0, 1, 0, 0};
+  /// The lists that masks make of "edge", shared by all calls and copies of this input.
+  std::shared_ptr<GraphLists> graph = std::make_shared<GraphLists>();
 };
 
 /// Returns the sizes of an input's explicit mask.
@@ -66,21 +70,29 @@ template <class T>
   return input.allowed_sizes.batch == 0 ? plain : input.allowed_sizes;
 }
 
+/// Returns the same tensors in another type.
+template <class To, class From>
+[[nodiscard]] std::map<std::string, Array<To>> converted_tensors(
+    const std::map<std::string, Array<From>>& tensors) {
+  std::map<std::string, Array<To>> to;
+  for (const auto& [name, tensor] : tensors) to[name] = convert<To>(tensor);
+  return to;
+}
+
 /// Returns the same input in another type. Its tensors are dense.
 template <class To, class From>
 [[nodiscard]] AttentionInput<To> convert(const AttentionInput<From>& input) {
-  AttentionInput<To> to{convert<To>(input.query),
-                        convert<To>(input.key),
-                        convert<To>(input.value),
-                        convert<To>(input.output_grad),
-                        input.allowed,
-                        input.key_lengths,
-                        {},
-                        input.indices,
-                        input.positions,
-                        input.allowed_sizes};
-  for (const auto& [name, tensor] : input.tensors) to.tensors[name] = convert<To>(tensor);
-  return to;
+  return {convert<To>(input.query),
+          convert<To>(input.key),
+          convert<To>(input.value),
+          convert<To>(input.output_grad),
+          input.allowed,
+          input.key_lengths,
+          converted_tensors<To>(input.tensors),
+          input.indices,
+          input.positions,
+          input.allowed_sizes,
+          input.graph};
 }
 
 /// Checks that the shapes agree and returns the sizes. Throws a failure that names both operands

@@ -35,33 +35,55 @@ PartValues Plan::zeros(const ParameterSet& set) const {
   return zeros;
 }
 
-template <class T>
-PartValues Plan::values(const ParameterSet& set, std::int64_t head,
-                        const std::map<std::string, Array<T>>& tensors) const {
-  PartValues all = zeros(set);
-  all.p = values(set, head);
+PartValues Plan::numbers(const ParameterSet& set, std::int64_t head) const {
+  PartValues all{values(set, head), std::vector<std::vector<double>>(set.size())};
   for (std::size_t k = 0; k < set.size(); ++k) {
     const Parameter& p = parameters[set[k]];
-    if (p.is_number() && !p.extents.empty()) {
-      const std::size_t axes = all.tensor[k].size();
-      const std::size_t own = p.values.size() > axes ? static_cast<std::size_t>(head) * axes : 0;
-      std::copy_n(p.values.begin() + static_cast<std::ptrdiff_t>(own), axes, all.tensor[k].begin());
-    }
-    const auto found = tensors.find(p.info.key);
-    if (p.info.domain != Domain::tensor || found == tensors.end()) continue;
-    const T* own = found->second.of_head(head, tensor_rank(p.info));
-    std::copy_n(own, all.tensor[k].size(), all.tensor[k].begin());
+    if (!p.is_number() || p.extents.empty()) continue;
+    const auto axes = static_cast<std::ptrdiff_t>(head_size(p));
+    const auto own = p.values.begin() + (std::ssize(p.values) > axes ? head * axes : 0);
+    all.tensor[k].assign(own, own + axes);
   }
   return all;
 }
-template PartValues Plan::values(const ParameterSet&, std::int64_t,
-                                 const std::map<std::string, Array<float>>&) const;
-template PartValues Plan::values(const ParameterSet&, std::int64_t,
-                                 const std::map<std::string, Array<double>>&) const;
-template PartValues Plan::values(const ParameterSet&, std::int64_t,
-                                 const std::map<std::string, Array<Float16>>&) const;
-template PartValues Plan::values(const ParameterSet&, std::int64_t,
-                                 const std::map<std::string, Array<Bfloat16>>&) const;
+
+template <class T>
+std::vector<std::span<const T>> Plan::tensors_of(
+    const ParameterSet& set, std::int64_t head,
+    const std::map<std::string, Array<T>>& tensors) const {
+  std::vector<std::span<const T>> all(set.size());
+  for (std::size_t k = 0; k < set.size(); ++k) {
+    const Parameter& p = parameters[set[k]];
+    const auto found = tensors.find(p.info.key);
+    if (p.info.domain != Domain::tensor || found == tensors.end()) continue;
+    all[k] = {found->second.of_head(head, tensor_rank(p.info)), head_size(p)};
+  }
+  return all;
+}
+
+template <class T>
+PartValues Plan::values(const ParameterSet& set, std::int64_t head,
+                        const std::map<std::string, Array<T>>& tensors) const {
+  PartValues all = numbers(set, head);
+  const std::vector<std::span<const T>> given = tensors_of(set, head, tensors);
+  for (std::size_t k = 0; k < set.size(); ++k) {
+    const Parameter& p = parameters[set[k]];
+    if (p.info.domain != Domain::tensor) continue;
+    all.tensor[k].assign(head_size(p), 0.0);
+    std::ranges::copy(given[k], all.tensor[k].begin());
+  }
+  return all;
+}
+
+#define CONELAB_VALUES(T)                                                               \
+  template std::vector<std::span<const T>> Plan::tensors_of(                            \
+      const ParameterSet&, std::int64_t, const std::map<std::string, Array<T>>&) const; \
+  template PartValues Plan::values(const ParameterSet&, std::int64_t,                   \
+                                   const std::map<std::string, Array<T>>&) const;
+CONELAB_VALUES(float)
+CONELAB_VALUES(double)
+CONELAB_VALUES(Float16)
+CONELAB_VALUES(Bfloat16)
 
 bool Plan::differs_by_head(const ParameterSet& set) const {
   return std::ranges::any_of(set, [&](std::size_t i) {

@@ -77,8 +77,14 @@ class Plan {
   /// Returns the numbers of one head. For a choice it is the index of its word; for a tensor and
   /// for numbers of several axes it is NaN.
   [[nodiscard]] std::vector<double> values(const ParameterSet& set, std::int64_t head) const;
-  /// Returns the same with the numbers of tensors, which the input contains, and those of several
-  /// axes.
+  /// Returns the same with the numbers of several axes.
+  [[nodiscard]] PartValues numbers(const ParameterSet& set, std::int64_t head) const;
+  /// Returns views [parameter] of the tensors of a part for one head, which the input contains.
+  template <class T>
+  [[nodiscard]] std::vector<std::span<const T>> tensors_of(
+      const ParameterSet& set, std::int64_t head,
+      const std::map<std::string, Array<T>>& tensors) const;
+  /// Returns `numbers` with copies of the tensors, zeros for those that are absent.
   template <class T>
   [[nodiscard]] PartValues values(const ParameterSet& set, std::int64_t head,
                                   const std::map<std::string, Array<T>>& tensors) const;
@@ -114,6 +120,7 @@ class Plan {
     if (in.has_edges) in.edges = edge->second.data;
     in.heads = std::max<std::int64_t>(1, extents.head);
     in.allowed_sizes = mask_sizes(input);
+    in.graph = input.graph.get();
     return Mask(mask_parts(input.tensors), in, extents.batch > 0);
   }
 

@@ -33,9 +33,14 @@ std::int64_t first_position(const Plan& plan, Side side) {
 /// Returns tokens of one head as the input of one map.
 template <class T>
 TokenBlock<T> block_of(const Plan& plan, const StridedTensor4<T>& x, std::int64_t b, std::int64_t h,
-                       Side side, const PartValues& values) {
-  return {x.tokens(b, h), first_position(plan, side), plan.extents.slice().all_keys,
-          side == Side::query, values};
+                       Side side, const PartValues& values,
+                       std::span<const std::span<const T>> tensors) {
+  return {x.tokens(b, h),
+          first_position(plan, side),
+          plan.extents.slice().all_keys,
+          side == Side::query,
+          values,
+          tensors};
 }
 
 template <class T>
@@ -50,10 +55,13 @@ Stages<T> mapped_stages(const Plan& plan, StridedTensor4<T> tokens, Side side,
     const std::int64_t heads = own ? plan.extents.head : x.shape.head;
     Tensor4<T> out({x.shape.batch, heads, x.shape.token, map.columns});
     for (std::int64_t h = 0; h < heads; ++h) {
-      const PartValues values = plan.values(map.parameters, h, tensors);
+      const PartValues values = plan.numbers(map.parameters, h);
+      const std::vector<std::span<const T>> own_tensors =
+          plan.tensors_of(map.parameters, h, tensors);
       const std::int64_t from = shared_head(h, x.shape.head, heads);
       for (std::int64_t b = 0; b < x.shape.batch; ++b) {
-        map.row->functions<T>().value(block_of(plan, x, b, from, side, values), out.row(b, h, 0));
+        map.row->functions<T>().value(block_of<T>(plan, x, b, from, side, values, own_tensors),
+                                      out.row(b, h, 0));
       }
     }
     stages.push_back(std::move(out));
@@ -97,10 +105,11 @@ Tensor4<T> pulled_back(const Plan& plan, const Stages<T>& stages, Tensor4<T> gra
     std::vector<PartValues> by_head;
     for (std::int64_t b = 0; b < x.shape.batch; ++b) {
       for (std::int64_t h = 0; h < heads; ++h) {
-        const PartValues values = plan.values(map->parameters, h, tensors);
+        const PartValues values = plan.numbers(map->parameters, h);
+        const std::vector<std::span<const T>> own = plan.tensors_of(map->parameters, h, tensors);
         by_head.push_back(plan.zeros(map->parameters));
         const std::int64_t from = shared_head(h, x.shape.head, heads);
-        map->row->functions<T>().pullback(block_of(plan, x, b, from, side, values),
+        map->row->functions<T>().pullback(block_of<T>(plan, x, b, from, side, values, own),
                                           gradient.row(b, h, 0), dx.row(b, h, 0), by_head.back());
       }
     }
@@ -117,25 +126,60 @@ constexpr double largest<Float16> = 65504;
 template <>
 constexpr double largest<Bfloat16> = 0x1.fep127;
 
-/// Returns an input in the type of the computation. Tensors of this type are viewed, others copied.
+/// Returns an input in the type of the computation without its tensors. Tokens of this type are
+/// viewed, others copied.
 template <class S>
-AttentionInput<Compute<S>> in_compute_type(const AttentionInput<S>& input) {
+AttentionInput<Compute<S>> tokens_in_compute_type(const AttentionInput<S>& input) {
+  const auto own = [](const StridedTensor4<S>& tokens) -> StridedTensor4<Compute<S>> {
+    if constexpr (std::is_same_v<S, Compute<S>>) {
+      return tokens.view();
+    } else {
+      return convert<Compute<S>>(tokens);
+    }
+  };
+  return {own(input.query),
+          own(input.key),
+          own(input.value),
+          own(input.output_grad),
+          input.allowed,
+          input.key_lengths,
+          {},
+          input.indices,
+          input.positions,
+          input.allowed_sizes,
+          input.graph};
+}
+
+/// Returns the tensors of an input in the type of the computation: the map itself, or a copy in
+/// another type.
+template <class S>
+decltype(auto) tensors_in_compute_type(const AttentionInput<S>& input) {
   if constexpr (std::is_same_v<S, Compute<S>>) {
-    return {input.query.view(), input.key.view(),   input.value.view(), input.output_grad.view(),
-            input.allowed,      input.key_lengths,  input.tensors,      input.indices,
-            input.positions,    input.allowed_sizes};
+    return (input.tensors);
   } else {
-    return convert<Compute<S>>(input);
+    return converted_tensors<Compute<S>>(input.tensors);
   }
+}
+
+/// Returns whether only the token maps of a plan read a tensor.
+bool is_of_maps_alone(const Plan& plan, const std::string& name) {
+  const auto reads = [&](const Plan& of, std::size_t i) {
+    return of.parameters[i].info.key == name;
+  };
+  const bool maps = std::ranges::any_of(plan.token_maps, [&](const PlannedTokens& map) {
+    return std::ranges::any_of(map.parameters, [&](std::size_t i) { return reads(plan, i); });
+  });
+  return maps && std::ranges::none_of(plan.inner->parameters,
+                                      [&](const Parameter& p) { return p.info.key == name; });
 }
 
 /// Throws misuse if a mapped token overflows in type S.
 template <class S>
-void check_maps(const Plan& plan, const AttentionInput<S>& input) {
+void check_maps(const Plan& plan) {
   const std::int64_t begin = std::min<std::int64_t>(0, first_position(plan, Side::query));
   for (const PlannedTokens& map : plan.token_maps) {
     for (std::int64_t h = 0; map.row->check != nullptr && h < plan.extents.head; ++h) {
-      const PartValues values = plan.values(map.parameters, h, input.tensors);
+      const PartValues values = plan.numbers(map.parameters, h);
       map.row->check(values, begin, plan.extents.slice().all_keys, largest<S>);
     }
   }
@@ -209,11 +253,15 @@ constexpr OperatorFunctions<S> attention_functions{&forward_attention<S>, &backw
 
 template <class S>
 AttentionInput<Compute<S>> map_tokens(const Plan& plan, const AttentionInput<S>& input) {
-  check_maps(plan, input);
-  AttentionInput<Compute<S>> in = in_compute_type(input);
-  in.query = mapped_tokens(plan, std::move(in.query), Side::query, in.tensors);
-  in.key = mapped_tokens(plan, std::move(in.key), Side::key, in.tensors);
-  in.value = mapped_tokens(plan, std::move(in.value), Side::value, in.tensors);
+  check_maps<S>(plan);
+  AttentionInput<Compute<S>> in = tokens_in_compute_type(input);
+  const auto& tensors = tensors_in_compute_type(input);
+  in.query = mapped_tokens(plan, std::move(in.query), Side::query, tensors);
+  in.key = mapped_tokens(plan, std::move(in.key), Side::key, tensors);
+  in.value = mapped_tokens(plan, std::move(in.value), Side::value, tensors);
+  for (const auto& [name, tensor] : tensors) {
+    if (!is_of_maps_alone(plan, name)) in.tensors.emplace(name, tensor);
+  }
   if (plan.joins_heads) {
     in.output_grad = output_grad_of_heads(plan, in.tensors, std::move(in.output_grad.owned()));
   }

@@ -48,12 +48,10 @@ RowMatrixView<T> rows_of(const Tensor4<T>& joined) {
 
 /// Returns P_output [d_o x head*d_v]; empty if it is absent.
 template <class T>
-RowMatrix<T> output_matrix(const Plan& plan, const std::map<std::string, Array<T>>& tensors) {
-  const std::vector<double> p = plan.values(plan.output_parameters, 0, tensors).tensor[0];
-  if (p.empty()) return {};
-  const std::int64_t rows = plan.output.feature;
-  return RowMatrixView<double>(p.data(), rows, static_cast<std::int64_t>(p.size()) / rows)
-      .template cast<T>();
+RowMatrixView<T> output_matrix(const Plan& plan, const std::map<std::string, Array<T>>& tensors) {
+  const std::span<const T> p = plan.tensors_of(plan.output_parameters, 0, tensors)[0];
+  const std::int64_t rows = p.empty() ? 0 : plan.output.feature;
+  return {p.data(), rows, p.empty() ? 0 : std::ssize(p) / rows};
 }
 
 /// Returns dL/d(output), which is 1 if it is not given.
@@ -68,7 +66,7 @@ template <class T>
 Forward<T> join_heads(const Plan& plan, const std::map<std::string, Array<T>>& tensors,
                       Forward<T> of_heads) {
   if (!plan.joins_heads) return of_heads;
-  const RowMatrix<T> p = output_matrix(plan, tensors);
+  const RowMatrixView<T> p = output_matrix(plan, tensors);
   Tensor4<T> output = concatenated(of_heads.output);
   of_heads.heads_output = std::move(of_heads.output);
   of_heads.output = std::move(output);
@@ -92,7 +90,7 @@ Tensor4<T> output_grad_of_heads(const Plan& plan, const std::map<std::string, Ar
                                 Tensor4<T> output_grad) {
   if (!plan.joins_heads) return output_grad;
   const Tensor4<T> joined = given_or_ones(plan, std::move(output_grad));
-  const RowMatrix<T> p = output_matrix(plan, tensors);
+  const RowMatrixView<T> p = output_matrix(plan, tensors);
   if (p.size() == 0) return separated(joined, plan.extents.head);
   Tensor4<T> wide({joined.shape.batch, 1, joined.shape.token, p.cols()});
   set_product(

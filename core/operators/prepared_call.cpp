@@ -203,6 +203,8 @@ class Prepared final : public PreparedCall {
  private:
   std::map<std::string, Array<T>> drawn_;
   std::map<std::string, Array<std::int64_t>> drawn_indices_;
+  /// The lists of the caller's edges, which all passes share.
+  std::shared_ptr<GraphLists> graph_ = std::make_shared<GraphLists>();
 
   /// Returns the plan of the chain of parts that the operator runs on mapped tokens. Null: none,
   /// and the forward pass returns an output alone.
@@ -331,6 +333,7 @@ class Prepared final : public PreparedCall {
     add_tensors(inputs, input, true);
     input.tensors.insert(drawn_.begin(), drawn_.end());
     input.indices.insert(drawn_indices_.begin(), drawn_indices_.end());
+    input.graph = graph_;
     if (const TensorView* grad = find_view(inputs, "output_grad")) {
       check_type(*grad, own);
       input.output_grad = tokens_of<T>(*grad);

@@ -77,6 +77,20 @@ std::shared_ptr<const Neighbours> neighbours(const MaskInput& in, bool directed)
 
 }  // namespace
 
+std::shared_ptr<const Neighbours> GraphLists::of(const MaskInput& input, bool directed) {
+  const std::lock_guard lock(mutex_);
+  const std::vector<std::int64_t> sizes{input.slice.all_queries, input.slice.all_keys,
+                                        directed ? 1 : 0};
+  if (lists_ != nullptr && sizes == sizes_ && std::ranges::equal(input.edges, edges_)) {
+    return lists_;
+  }
+  lists_ = neighbours(input, directed);
+  edges_.assign(input.edges.begin(), input.edges.end());
+  sizes_ = sizes;
+  ++made_;
+  return lists_;
+}
+
 Mask::Mask(std::vector<MaskPart> parts, MaskInput input, bool check_operands) : input_(input) {
   for (MaskPart& part : parts) {
     if (check_operands) require_operand(*part.row, input_);
@@ -84,7 +98,9 @@ Mask::Mask(std::vector<MaskPart> parts, MaskInput input, bool check_operands) : 
     parts_.push_back({std::move(part), nullptr});
     Part& own = parts_.back();
     if (own.mask.row->operand == MaskOperand::edges) {
-      own.graph = neighbours(input_, own.mask.p.front() != 0);
+      const bool directed = own.mask.p.front() != 0;
+      own.graph = input_.graph == nullptr ? neighbours(input_, directed)
+                                          : input_.graph->of(input_, directed);
     }
   }
   for (const Part& part : parts_) {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,6 +36,26 @@ struct Neighbours {
   std::vector<std::int64_t> neighbour;
 };
 
+struct MaskInput;
+
+/// Keeps the lists of neighbours of a graph, so that all masks over the same edges share them.
+/// Several threads may use an object.
+class GraphLists {
+ public:
+  /// Returns the lists of the input's edges. They are made if those that are kept belong to other
+  /// edges or sizes. Throws a failure if an edge names a token that does not exist.
+  [[nodiscard]] std::shared_ptr<const Neighbours> of(const MaskInput& input, bool directed);
+  /// Returns how often lists were made.
+  [[nodiscard]] std::int64_t made() const { return made_; }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::int64_t> edges_;
+  std::vector<std::int64_t> sizes_;  ///< Queries and keys of the sequences, and `directed`.
+  std::shared_ptr<const Neighbours> lists_;
+  std::int64_t made_ = 0;
+};
+
 /// What masks read of a call's input.
 struct MaskInput {
   std::int64_t query = 0;  ///< n_q
@@ -47,8 +68,9 @@ struct MaskInput {
   /// [m x 2] Pairs (query, key), given if has_edges is true.
   std::span<const std::int64_t> edges = {};
   bool has_edges = false;
-  std::int64_t heads = 1;     ///< Heads of a batch element.
-  Shape4 allowed_sizes = {};  ///< [1 or batch x 1 or heads x 1 or n_q x 1 or n_k]
+  std::int64_t heads = 1;       ///< Heads of a batch element.
+  Shape4 allowed_sizes = {};    ///< [1 or batch x 1 or heads x 1 or n_q x 1 or n_k]
+  GraphLists* graph = nullptr;  ///< Where lists of `edges` are kept. Null: nowhere.
 };
 
 /// What a mask reads besides its parameters.

@@ -90,11 +90,17 @@ JobReport run_figure(const JobSpec& spec, const JobContext& context) {
           .files = outputs};
 }
 
+/// Throws misuse that says how many inputs a figure takes.
+[[noreturn]] void refuse_inputs(const figure::FigureInfo& info, std::size_t found) {
+  misuse("figure {} takes {} --input: {} (found {})", info.name,
+         info.several ? "at least one" : "one", info.source.text, found);
+}
+
 /// Throws misuse if the figure needs an input and there is none, or the other way round.
-void check_input(const FigureRequest& request) {
-  const bool reads = figure::figure_named(request.name).source.read != nullptr;
-  if (!reads && !request.inputs.empty()) misuse("figure {} takes no --input", request.name);
-  if (reads && request.inputs.empty()) (void)request.single_input();
+void check_inputs(const figure::FigureInfo& info, const std::vector<std::string>& inputs) {
+  const bool reads = info.source.read != nullptr;
+  if (!reads && !inputs.empty()) misuse("figure {} takes no --input", info.name);
+  if (reads && inputs.empty()) refuse_inputs(info, 0);
 }
 
 void check_figure(const JobSpec& spec) {
@@ -103,7 +109,7 @@ void check_figure(const JobSpec& spec) {
   if (const std::string width = spec.text("width"); !width.empty()) {
     (void)figure::width_in_points(width);
   }
-  check_input(request_of(spec, {}));
+  check_inputs(info, spec.list("input"));
 }
 
 std::vector<std::string> figure_sources(const JobSpec& spec) {
@@ -184,11 +190,7 @@ std::size_t FigureRequest::index(const std::string& key) const {
 }
 
 const std::string& FigureRequest::single_input() const {
-  if (inputs.size() != 1) {
-    const figure::FigureInfo& info = figure::figure_named(name);
-    misuse("figure {} takes {} --input: {} (found {})", name, info.several ? "at least one" : "one",
-           info.source.text, inputs.size());
-  }
+  if (inputs.size() != 1) refuse_inputs(figure::figure_named(name), inputs.size());
   return inputs.front();
 }
 
@@ -217,7 +219,7 @@ JobSpec figure_spec(const FigureRequest& request) {
 figure::DisplayList draw_figure(const FigureRequest& request) {
   const figure::FigureInfo& info = figure::figure_named(request.name);
   figure::check_keys(info, request.parameters);
-  check_input(request);
+  check_inputs(info, request.inputs);
   figure::FigureInput input;
   input.info = &info;
   input.parameters = request.parameters;

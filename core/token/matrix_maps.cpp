@@ -24,22 +24,24 @@ constexpr double needed = std::numeric_limits<double>::quiet_NaN();
 constexpr std::array bilinear_parameters{
     ParameterInfo{"W", needed, Domain::tensor, true, "the matrix of q^T W k", "", "d,d"}};
 
+/// Returns a tensor of the row as a matrix [size / columns x columns].
 template <class T>
-RowMatrix<T> matrix_of(const PartValues& values, std::int64_t columns) {
-  return RowMatrixView<double>(values.tensor[0].data(), columns, columns).template cast<T>();
+RowMatrixView<T> matrix_of(const TokenBlock<T>& b, std::size_t parameter, std::int64_t columns) {
+  const std::span<const T> numbers = b.tensors[parameter];
+  return {numbers.data(), std::ssize(numbers) / columns, columns};
 }
 template <class T>
 void bilinear(const TokenBlock<T>& b, T* out) {
   const TokenMatrix<T> x = matrix_of_tokens(b.x);
   set_product(Eigen::Map<RowMatrix<T>>(out, b.x.count, b.x.columns), x,
-              matrix_of<T>(b.values, b.x.columns));
+              matrix_of(b, 0, b.x.columns));
 }
 template <class T>
 void bilinear_back(const TokenBlock<T>& b, const T* upstream, T* dx, PartValues& gradient) {
   const TokenMatrix<T> x = matrix_of_tokens(b.x);
   const RowMatrixView<T> up(upstream, b.x.count, b.x.columns);
   set_product(Eigen::Map<RowMatrix<T>>(dx, b.x.count, b.x.columns), up,
-              matrix_of<T>(b.values, b.x.columns).transpose());
+              matrix_of(b, 0, b.x.columns).transpose());
   const RowMatrix<T> dw = product_of(x.transpose(), up);
   Eigen::Map<RowMatrix<double>>(gradient.tensor[0].data(), b.x.columns, b.x.columns) +=
       dw.template cast<double>();
@@ -52,21 +54,25 @@ constexpr std::array gat_parameters{
                   "2f"}};
 std::int64_t gat_columns(std::int64_t, std::span<const Parameter>) { return 2; }
 
-/// Return the half of a, and the half of dL/da, that belong to the block's side.
-template <class A>
-auto half_of(A& a, bool is_query) {
+/// Returns the half of a that belongs to the block's side.
+template <class T>
+Eigen::VectorXd half_of(const TokenBlock<T>& b) {
+  const std::span<const T> a = b.tensors[1];
   const auto f = static_cast<Eigen::Index>(a.size() / 2);
-  return Eigen::Map<std::conditional_t<std::is_const_v<A>, const Eigen::VectorXd, Eigen::VectorXd>>(
-      a.data() + (is_query ? 0 : f), f);
+  return Eigen::Map<const Eigen::VectorX<T>>(a.data() + (b.is_query ? 0 : f), f)
+      .template cast<double>();
+}
+
+/// Returns W [f x d] in double.
+template <class T>
+RowMatrix<double> wide_matrix(const TokenBlock<T>& b) {
+  return matrix_of(b, 0, b.x.columns).template cast<double>();
 }
 
 /// Returns W^T a_1 or W^T a_2 [d].
 template <class T>
 Eigen::VectorXd gat_direction(const TokenBlock<T>& b) {
-  const auto a = half_of(b.values.tensor[1], b.is_query);
-  const std::vector<double>& w = b.values.tensor[0];
-  if (w.empty()) return a;
-  return RowMatrixView<double>(w.data(), a.size(), b.x.columns).transpose() * a;
+  return b.tensors[0].empty() ? half_of(b) : wide_matrix(b).transpose() * half_of(b);
 }
 template <class T>
 void gat(const TokenBlock<T>& b, T* out) {
@@ -85,15 +91,16 @@ void gat_back(const TokenBlock<T>& b, const T* upstream, T* dx, PartValues& grad
   // Eigen chooses the order of the sums by the stride of the tokens; a dense copy has one order.
   const RowMatrix<double> wide = x.template cast<double>();
   const Eigen::VectorXd by_direction = wide.transpose() * up;
-  auto by_a = half_of(gradient.tensor[1], b.is_query);
-  const std::vector<double>& w = b.values.tensor[0];
-  if (w.empty()) {
+  std::vector<double>& da = gradient.tensor[1];
+  const auto f = static_cast<Eigen::Index>(da.size() / 2);
+  Eigen::Map<Eigen::VectorXd> by_a(da.data() + (b.is_query ? 0 : f), f);
+  if (b.tensors[0].empty()) {
     by_a += by_direction;
     return;
   }
-  by_a += RowMatrixView<double>(w.data(), by_a.size(), b.x.columns) * by_direction;
-  Eigen::Map<RowMatrix<double>>(gradient.tensor[0].data(), by_a.size(), b.x.columns) +=
-      half_of(b.values.tensor[1], b.is_query) * by_direction.transpose();
+  by_a += wide_matrix(b) * by_direction;
+  Eigen::Map<RowMatrix<double>>(gradient.tensor[0].data(), f, b.x.columns) +=
+      half_of(b) * by_direction.transpose();
 }
 
 constexpr std::array additive_parameters{
@@ -110,28 +117,24 @@ std::int64_t additive_columns(std::int64_t, std::span<const Parameter> own) {
 }
 template <class T>
 void additive(const TokenBlock<T>& b, T* out) {
-  const std::vector<double>& weights = b.values.tensor[2];
-  const auto size = static_cast<std::int64_t>(weights.size()), half = half_columns(size);
-  const RowMatrixView<double> matrix(b.values.tensor[b.is_query ? 0 : 1].data(), size, b.x.columns);
+  const std::span<const T> weights = b.tensors[2];
+  const std::int64_t size = std::ssize(weights), half = half_columns(size);
   const TokenMatrix<T> x = matrix_of_tokens(b.x);
   Eigen::Map<RowMatrix<T>> to(out, b.x.count, 2 * half);
   to.setZero();
-  const RowMatrix<T> narrow = matrix.template cast<T>();
-  set_product(to.leftCols(size), x, narrow.transpose());
+  set_product(to.leftCols(size), x, matrix_of(b, b.is_query ? 0 : 1, b.x.columns).transpose());
   if (b.is_query) return;
-  const RowMatrixView<double> row(weights.data(), 1, size);
-  to.middleCols(half, size).rowwise() = row.template cast<T>().row(0);
+  to.middleCols(half, size).rowwise() = RowMatrixView<T>(weights.data(), 1, size).row(0);
 }
 template <class T>
 void additive_back(const TokenBlock<T>& b, const T* upstream, T* dx, PartValues& gradient) {
-  const auto size = static_cast<std::int64_t>(b.values.tensor[2].size());
+  const std::int64_t size = std::ssize(b.tensors[2]);
   const std::int64_t half = half_columns(size);
   const std::size_t side = b.is_query ? 0 : 1;
-  const RowMatrixView<double> matrix(b.values.tensor[side].data(), size, b.x.columns);
   const TokenMatrix<T> x = matrix_of_tokens(b.x);
   const RowMatrixView<T> up(upstream, b.x.count, 2 * half);
-  const RowMatrix<T> narrow = matrix.template cast<T>();
-  set_product(Eigen::Map<RowMatrix<T>>(dx, b.x.count, b.x.columns), up.leftCols(size), narrow);
+  set_product(Eigen::Map<RowMatrix<T>>(dx, b.x.count, b.x.columns), up.leftCols(size),
+              matrix_of(b, side, b.x.columns));
   const RowMatrix<T> by_matrix = product_of(up.leftCols(size).transpose(), x);
   Eigen::Map<RowMatrix<double>>(gradient.tensor[side].data(), size, b.x.columns) +=
       by_matrix.template cast<double>();
@@ -153,22 +156,15 @@ std::int64_t projected_columns(std::int64_t, std::span<const Parameter> own) {
   return own[0].extents[own[0].extents.size() - 2];
 }
 
-/// P [d' x d]
-template <class T>
-RowMatrix<T> projection_of(const TokenBlock<T>& b) {
-  const std::vector<double>& p = b.values.tensor[0];
-  const auto rows = static_cast<std::int64_t>(p.size()) / b.x.columns;
-  return RowMatrixView<double>(p.data(), rows, b.x.columns).template cast<T>();
-}
 template <class T>
 void project(const TokenBlock<T>& b, T* out) {
-  const RowMatrix<T> p = projection_of(b);
+  const RowMatrixView<T> p = matrix_of(b, 0, b.x.columns);  // [d' x d]
   set_product(Eigen::Map<RowMatrix<T>>(out, b.x.count, p.rows()), matrix_of_tokens(b.x),
               p.transpose());
 }
 template <class T>
 void project_back(const TokenBlock<T>& b, const T* upstream, T* dx, PartValues& gradient) {
-  const RowMatrix<T> p = projection_of(b);
+  const RowMatrixView<T> p = matrix_of(b, 0, b.x.columns);  // [d' x d]
   const TokenMatrix<T> x = matrix_of_tokens(b.x);
   const RowMatrixView<T> up(upstream, b.x.count, p.rows());
   set_product(Eigen::Map<RowMatrix<T>>(dx, b.x.count, b.x.columns), up, p);

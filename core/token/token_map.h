@@ -23,7 +23,9 @@ struct TokenBlock {
   std::int64_t position;
   std::int64_t all_keys;     ///< The number of keys of the whole sequence.
   bool is_query;             ///< Whether the tokens are queries; otherwise they are keys or values.
-  const PartValues& values;  ///< Parameters of the row for this head.
+  const PartValues& values;  ///< Numbers of the row for this head, also those of several axes.
+  /// [parameter] The numbers of a tensor for this head, in memory of the input; empty for others.
+  std::span<const std::span<const T>> tensors;
 };
 
 template <class T>

@@ -333,14 +333,13 @@ AttentionInput<T> attention_input(Input&& file, Dtype dtype) {
   if (!file.mask.empty()) input.allowed_sizes = file.mask_sizes;
   input.allowed = std::move(file.mask);
   for (auto& [name, tensor] : file.parameters) {
-    const std::vector<double> numbers = to_doubles(tensor);
+    std::vector<std::int64_t> extents = tensor.extents;
     if (name == "edge") {
-      input.indices[name] = whole_numbers(name, {tensor.extents, numbers});
+      input.indices[name] = whole_numbers(name, {extents, to_doubles(tensor)});
       continue;
     }
     Array<T>& to = input.tensors[name];
-    to.extents = tensor.extents;
-    for (const double x : numbers) to.data.push_back(static_cast<T>(x));
+    to = {std::move(extents), to_tensor<T>(std::move(tensor)).data};
     round_to(dtype, to.data);
   }
   return input;

@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "core/drawing/font_metrics.h"
 #include "core/drawing/text.h"
-#include "tests/core/drawing/dump.h"
+#include "tests/core/figure/dump.h"
 
 namespace conelab::figure {
 namespace {

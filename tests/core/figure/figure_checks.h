@@ -16,7 +16,7 @@
 #include "core/drawing/svg.h"
 #include "core/drawing/text.h"
 #include "core/study/figure_table.h"
-#include "tests/core/drawing/dump.h"
+#include "tests/core/figure/dump.h"
 
 namespace conelab::figure {
 

@@ -1,6 +1,7 @@
 // Backward against central differences of the reference, through the map and for every parameter.
 #include <gtest/gtest.h>
 
+#include "core/base/error.h"
 #include "core/call/composed.h"
 #include "core/reference/evaluate.h"
 #include "tests/core/tiles/cases.h"

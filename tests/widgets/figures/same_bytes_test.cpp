@@ -375,7 +375,7 @@ TEST(FigureBytes, OfAllHeadsAreWhatTheViewShows) {
   std::string drawn = drawn_items(desktop_backends().draw_figure(choice, {}));
   std::size_t at = 0;
   for (const HeadAt& head : heads.heads()) {  // In the same order.
-    at = drawn.find("\"" + heads.name(head, true) + "\"", at + 1);
+    at = drawn.find(">" + heads.name(head, true) + "<", at + 1);
     ASSERT_NE(at, std::string::npos) << heads.name(head, true);
   }
   shown.document.edit("figure", [&](Session& s) { s.figure = choice; });

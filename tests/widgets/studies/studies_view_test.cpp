@@ -63,7 +63,7 @@ class StudiesTest : public testing::Test {
     click(*button, QRectF(button->rect()).center());
   }
   bool finish() {
-    return wait_for([&] { return !model().running(); });
+    return wait_for([&] { return !model().running(); }, 60000 * slowness);
   }
   /// Returns a column of the table that is shown.
   std::vector<std::string> column(std::size_t index) {

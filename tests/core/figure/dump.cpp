@@ -1,4 +1,4 @@
-#include "tests/core/drawing/dump.h"
+#include "tests/core/figure/dump.h"
 
 #include <fmt/format.h>
 #include <zlib.h>
