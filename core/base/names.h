@@ -31,7 +31,7 @@ namespace conelab {
 /// form KEY=VALUE goes on after a comma if a number follows. "dot,penumbral:gamma=1,2" therefore
 /// has two entries.
 [[nodiscard]] std::vector<std::string> split_names(std::string_view text);
-/// The same. Throws misuse for an empty entry; the message begins with `field`.
+/// Returns the same. Throws misuse for an empty entry; the message begins with `field`.
 [[nodiscard]] std::vector<std::string> parse_names(const std::string& field, std::string_view text);
 
 /// Returns the index of a name among the known ones. Throws misuse as unknown_name does.

@@ -64,7 +64,7 @@ inline constexpr NamedOperator named_operators[] = {
 [[nodiscard]] inline const ComposedSimilarity* find_composed(const std::string& name) {
   return find_named(composed_table, name);
 }
-/// Returns whether a similarity is a formula of other numbers than q and k, which its map makes.
+/// Returns whether a similarity is a formula of tokens that its map has made of q and k.
 [[nodiscard]] inline bool maps_tokens(const std::string& similarity) {
   const ComposedSimilarity* composed = find_composed(similarity);
   return composed != nullptr && *composed->token_map != 0;

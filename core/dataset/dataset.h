@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/keys.h"
+#include "core/base/key_values.h"
 #include "core/base/tensor.h"
 #include "core/dataset/hierarchy.h"
 #include "core/files/bench_file.h"

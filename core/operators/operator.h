@@ -185,8 +185,8 @@ template <class T>
 /// Returns the plan and the input with all maps of tokens applied. T is float or double.
 template <class T>
 [[nodiscard]] PairCall<T> mapped_call(std::shared_ptr<const Plan> plan, AttentionInput<T> input);
-/// Draws the tensors that the call wants drawn, resolves it and applies its maps of tokens. Throws
-/// as `resolve` and PairMap do.
+/// Draws the tensors that the call sets to `random`, resolves it and applies its maps of tokens.
+/// Throws as `resolve` and PairMap do.
 template <class T>
 [[nodiscard]] PairCall<T> pair_call(const Call& call, AttentionInput<T> input);
 /// Does the same for a resolved call.
@@ -245,7 +245,7 @@ void keep_mask_of_head(AttentionInput<T>& input, std::int64_t head);
 
 /// Returns the call with "random" for every tensor that it needs and does not name.
 [[nodiscard]] Call with_random_tensors(Call call);
-/// Draws the tensors that the call wants drawn (`W=random`) and the input lacks, and returns the
+/// Draws the tensors that the call sets to `random` and the input lacks, and returns the
 /// call's plan for the input with them. The seed is the call's `seed` plus `seed`. Numbers are from
 /// N(0, 1/columns). Edges of a graph give a token about eight neighbours. Throws as `resolve` does.
 template <class T>

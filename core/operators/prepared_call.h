@@ -36,9 +36,9 @@ class PreparedCall {
 
   /// Returns the results of a pass: their names, types and sizes, without memory.
   ///
-  ///   forward    output [batch x head x n_q x d_v]; if the operator has logits, lse [batch x head
-  ///   x
-  ///              n_q] and further tensors that the backward pass reads
+  ///   forward    output [batch x head x n_q x d_v]; if the operator has logits,
+  ///              lse [batch x head x n_q]
+  ///              and further tensors that the backward pass reads
   ///   backward   q, k, v as far as the operator reads them, and in f64 each differentiable
   ///              parameter by its key: [1], [head], or the sizes of the tensor
   [[nodiscard]] const std::vector<TensorView>& results(Pass pass) const {
@@ -63,7 +63,8 @@ class PreparedCall {
 };
 
 /// Resolves the call for inputs of which only names, types and sizes are looked at, and draws
-/// the tensors that it wants drawn. Throws as `resolve` does, and misuse for views that do not fit.
+/// the tensors that it sets to `random`. Throws as `resolve` does, and misuse for views that do not
+/// fit.
 [[nodiscard]] std::unique_ptr<const PreparedCall> prepare(const Call& call, Views inputs);
 
 }  // namespace conelab

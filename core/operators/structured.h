@@ -72,7 +72,7 @@ template <class To, class From>
 }
 
 /// Run a structured operator on tensors of S. It computes in float or double, so 16-bit tensors are
-/// widened. Maps of tokens are applied before.
+/// widened. The maps of tokens are applied first.
 template <class O, class S>
 Forward<S> forward_of(const Plan& plan, const AttentionInput<S>& input, const Execution& run) {
   check_input(plan, input);

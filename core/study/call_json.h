@@ -51,7 +51,7 @@ namespace conelab {
 [[nodiscard]] std::vector<JobField> call_word_fields();
 
 /// Takes the values of these fields out of `typed` and returns their call. Throws misuse if there
-/// is neither a similarity nor an operator, and if the word of the latter contradicts a part. Names
+/// is neither a similarity nor an operator, and if the operator contradicts another part. Names
 /// and keys are checked by `resolve`.
 [[nodiscard]] Call take_call(FieldValues& typed);
 

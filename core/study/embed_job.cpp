@@ -7,7 +7,7 @@
 
 #include "core/base/environment.h"
 #include "core/base/error.h"
-#include "core/base/keys.h"
+#include "core/base/key_values.h"
 #include "core/base/names.h"
 #include "core/base/parse_number.h"
 #include "core/base/random.h"

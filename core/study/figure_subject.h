@@ -16,7 +16,7 @@ namespace conelab {
 // Reads the layer of a trace, and the head of it, that a figure draws.
 
 /// Reads FILE or FILE:/group; the request's key `arrays` names its q, k and v, and the key
-/// `<prefix>arrays` goes before it. Throws misuse if its n_q x n_k matrix is too large to be drawn.
+/// `<prefix>arrays` replaces it. Throws misuse if its n_q x n_k matrix is too large to be drawn.
 [[nodiscard]] std::shared_ptr<const Trace> read_trace_layer(const FigureRequest& request,
                                                             const std::string& spec,
                                                             const std::string& prefix = "");

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/keys.h"
+#include "core/base/key_values.h"
 #include "core/dataset/hierarchy.h"
 #include "core/files/bench_file.h"
 #include "core/study/job_spec.h"

@@ -12,7 +12,7 @@
 #include <optional>
 
 #include "core/base/error.h"
-#include "core/base/keys.h"
+#include "core/base/key_values.h"
 #include "core/base/names.h"
 #include "core/base/parallel.h"
 #include "core/bench/axes.h"

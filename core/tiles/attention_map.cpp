@@ -5,7 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/parallel.h"
 #include "core/tiles/attention.h"
-#include "core/tiles/keys.h"
+#include "core/tiles/packed_keys.h"
 #include "core/tiles/row_weights.h"
 #include "core/tiles/tile.h"
 #include "core/tiles/tile_size.h"

@@ -8,7 +8,7 @@
 
 #include "core/base/buffer.h"
 #include "core/tiles/head.h"
-#include "core/tiles/keys.h"
+#include "core/tiles/packed_keys.h"
 #include "core/tiles/parameter_sums.h"
 #include "core/tiles/tile.h"
 
@@ -77,7 +77,7 @@ struct KeyWork {
   std::vector<T> row_slope, row_margin;  ///< [rows] dL/d(potential) and sum_j w_ij.
   ParameterSums sums;
 
-  /// The keys that are looked at: a part of the tile (Tiles::seen_part) that begins at column
+  /// The keys that are computed now: a part of the tile (Tiles::seen_part) that begins at column
   /// `first()`. At first they are all.
   [[nodiscard]] const KeyTile<T>& keys() const { return keys_; }
   [[nodiscard]] std::ptrdiff_t first() const { return keys_.first - operands.tile().first; }

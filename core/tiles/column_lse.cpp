@@ -8,7 +8,7 @@
 
 #include "core/base/parallel.h"
 #include "core/base/subnormals.h"
-#include "core/tiles/keys.h"
+#include "core/tiles/packed_keys.h"
 #include "core/tiles/tile.h"
 #include "core/tiles/tile_size.h"
 

@@ -13,7 +13,7 @@
 #include "core/tiles/aggregate.h"
 #include "core/tiles/attention.h"
 #include "core/tiles/column_lse.h"
-#include "core/tiles/keys.h"
+#include "core/tiles/packed_keys.h"
 #include "core/tiles/row_weights.h"
 #include "core/tiles/sparse.h"
 #include "core/tiles/tile.h"

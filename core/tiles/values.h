@@ -1,4 +1,4 @@
-// The values of one head, packed as panels in the same tiles as its keys (keys.h).
+// The values of one head, packed as panels in the same tiles as its keys (packed_keys.h).
 #pragma once
 
 #include <cstddef>

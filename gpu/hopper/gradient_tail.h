@@ -36,7 +36,7 @@ struct GradientView {
   bool whole;                  ///< Whether every query sees every key of the tile.
   int first;                   ///< The first column of the tile that belongs to the part.
   const float* bias;           ///< [key - query] of the pairs of the part.
-  float* diagonals;            ///< [diagonal_numbers] where dL/dlogit goes.
+  float* diagonals;            ///< [diagonal_numbers] dL/dlogit is added here.
 };
 
 /// The state of one thread for similarity S, 16-bit type `Type` and rows of `width` numbers.

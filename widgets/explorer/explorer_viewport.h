@@ -215,7 +215,7 @@ class ExplorerViewport : public Viewport {
   std::optional<PlanePoint> grabbed_;  ///< The point of the plane that follows the pointer.
   QTimer receding_, resting_;
   QSize fitted_;                  ///< The size of the view to which the camera was fitted.
-  std::optional<bool> settings_;  ///< Whether the user opened or closed them; absent: by the space.
+  std::optional<bool> settings_;  ///< Set by the user; absent: open if there is space.
   OverlaySpot settings_spot_;
   QRectF settings_place_;             ///< Position in the last frame.
   QSize placed_in_;                   ///< The size of the view when their corner was chosen.

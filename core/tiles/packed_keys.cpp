@@ -1,4 +1,4 @@
-#include "core/tiles/keys.h"
+#include "core/tiles/packed_keys.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "core/base/keys.h"
+#include "core/base/key_values.h"
 
 #include "core/base/error.h"
 #include "core/base/names.h"

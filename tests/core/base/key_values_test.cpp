@@ -1,4 +1,4 @@
-#include "core/base/keys.h"
+#include "core/base/key_values.h"
 
 #include "tests/core/files/fixture.h"
 
