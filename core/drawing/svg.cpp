@@ -124,7 +124,8 @@ std::string png_of(const ImageItem& item) {
   return base64(encode_png(image.columns, image.rows, image.rgba));
 }
 
-/// What ids begin with until the figure's hash is known. No text contains it (clean_text).
+/// Ids begin with this character until the figure's hash is known. No text contains it, because
+/// clean_text removes it.
 constexpr char id_mark = '\x01';
 
 /// Writes items, and numbers the clips, whose elements need ids.

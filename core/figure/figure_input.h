@@ -1,4 +1,4 @@
-// What a figure is made from: the parameters `-p KEY=VALUE`, and plain numbers that were read from
+// A figure is made from this: the parameters `-p KEY=VALUE`, and plain numbers that were read from
 // the user's files according to the figure's source. core/study/figure_table.h is the table.
 #pragma once
 
@@ -48,7 +48,7 @@ struct FigureKey : KeyTraits {
 
 struct FigureInput;
 
-/// What --input contains, and what reads it.
+/// A source says what --input contains, and which function reads it.
 struct FigureSource {
   const char* text = "";  ///< "a result of `bench`"; empty: the figure takes no --input.
   /// Sets the members of the input that the figure is made from, and the caption. Null: nothing.
@@ -76,7 +76,7 @@ struct FigureInput {
   Metadata metadata;
   std::string caption;  ///< What was read: "MiniLM, german/layer3, head 5".
 
-  // For attention of one head.
+  // The source that reads attention of one head sets these.
   std::vector<HeatmapPanel> panels;  ///< Weights, or what the key `quantity` selects.
   std::vector<HeatmapPanel> beside;  ///< [panels] What each is compared with; empty: nothing.
   /// Names the layer and the heads of `panels` and of `beside`, for titles: "layer3 · 5". Empty:
@@ -86,11 +86,11 @@ struct FigureInput {
   /// typed, or the stem of its own file. Empty: by the title alone.
   std::vector<std::string> names;
 
-  // For attention of all heads.
+  // The source that reads attention of all heads sets these.
   std::vector<std::string> head_rows;  ///< The titles of the rows.
   std::vector<HeadPanel> heads;        ///< In rows.
 
-  // For a benchmark.
+  // The source that reads a benchmark sets these.
   std::vector<MeasuredCase> cases;
   std::vector<MeasuredExponent> exponents;
 

@@ -82,15 +82,10 @@ const FigureKey scale_key = {"scale",
                              {.choices = choices(heat_scale_names)}};
 const FigureKey low_key = {"low", "", "lower limit of the colours"};
 const FigureKey high_key = {"high", "", "upper limit of the colours"};
-std::string colour_map_choices() {
-  std::vector<std::string> names;
-  for (const ColourMapInfo& map : colour_maps()) names.emplace_back(map.name);
-  return choices(names);
-}
 const FigureKey colours_key = {"colours",
                                "sequential",
                                "sequential, dark, diverging or dark_diverging",
-                               {.choices = colour_map_choices()}};
+                               {.choices = choices(names_of(colour_maps()))}};
 
 /// Returns the keys of a figure of maps: `first`, then those of its values and colours.
 Keys map_keys(Keys first) {
