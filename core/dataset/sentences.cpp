@@ -13,19 +13,20 @@ namespace {
 struct Rule {
   const char* phrase;
   std::vector<std::string> parts;
+  std::int64_t depth;  ///< The fewest edges from the phrase to the farthest of its words.
 };
 const std::vector<Rule>& grammar() {
   static const std::vector<Rule> rules = {
-      {"S", {"NP", "VP"}},
-      {"NP", {"article", "noun"}},
-      {"NP", {"article", "adjective", "noun"}},
-      {"NP", {"NP", "PP"}},
-      {"NP", {"name"}},
-      {"VP", {"verb-alone"}},
-      {"VP", {"verb", "NP"}},
-      {"VP", {"verb", "NP", "PP"}},
-      {"VP", {"verb-of-saying", "that", "S"}},
-      {"PP", {"preposition", "NP"}},
+      {"S", {"NP", "VP"}, 2},
+      {"NP", {"article", "noun"}, 1},
+      {"NP", {"article", "adjective", "noun"}, 1},
+      {"NP", {"NP", "PP"}, 3},
+      {"NP", {"name"}, 1},
+      {"VP", {"verb-alone"}, 1},
+      {"VP", {"verb", "NP"}, 2},
+      {"VP", {"verb", "NP", "PP"}, 3},
+      {"VP", {"verb-of-saying", "that", "S"}, 3},
+      {"PP", {"preposition", "NP"}, 2},
   };
   return rules;
 }
@@ -51,21 +52,6 @@ const std::vector<WordClass>& word_classes() {
 
 bool is_phrase(const std::string& symbol) { return symbol[0] >= 'A' && symbol[0] <= 'Z'; }
 
-/// Returns the fewest edges from a symbol to its words, 0 for a word; `most` ends the recursion.
-std::int64_t height(const std::string& symbol, std::int64_t most) {
-  if (!is_phrase(symbol)) return 0;
-  std::int64_t least = most;
-  for (const Rule& rule : grammar()) {
-    if (rule.phrase != symbol) continue;
-    std::int64_t own = 0;
-    for (const std::string& part : rule.parts) {
-      own = std::max(own, most <= 1 ? most : height(part, most - 1));
-    }
-    least = std::min(least, own + 1);
-  }
-  return least;
-}
-
 /// Grows the trees of sentences.
 class Sentences {
  public:
@@ -85,9 +71,7 @@ class Sentences {
     names_.push_back(symbol);
     std::vector<const Rule*> fitting;
     for (const Rule& rule : grammar()) {
-      const bool fits = std::ranges::all_of(
-          rule.parts, [&](const std::string& part) { return height(part, depth) < depth; });
-      if (rule.phrase == symbol && fits) fitting.push_back(&rule);
+      if (rule.phrase == symbol && rule.depth <= depth) fitting.push_back(&rule);
     }
     std::string text = "(" + symbol;
     for (const std::string& part : fitting[random_.below(fitting.size())]->parts) {

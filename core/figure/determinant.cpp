@@ -20,6 +20,7 @@ namespace {
 struct Draws {
   std::int64_t dim, longest, count;
   std::uint64_t seed;
+  Execution run;
 };
 
 Draws draws_of(const FigureInput& input) {
@@ -28,9 +29,11 @@ Draws draws_of(const FigureInput& input) {
     if (value < least) misuse("-p {}={}: expected a whole number from {}", key, value, least);
     return value;
   };
+  Execution run;
+  run.cancelled = input.cancelled;
   const Draws draws{static_cast<std::int64_t>(whole("dim", 1)),
                     static_cast<std::int64_t>(whole("longest", 1)),
-                    static_cast<std::int64_t>(whole("draws", 1)), whole("seed", 0)};
+                    static_cast<std::int64_t>(whole("draws", 1)), whole("seed", 0), run};
   if (draws.dim > most_jacobian_rows / draws.longest) {
     misuse("a Jacobian has at most {} rows (found longest={} times dim={})", most_jacobian_rows,
            draws.longest, draws.dim);
@@ -59,14 +62,15 @@ Call call_of(const char* weighting) {
   return call;
 }
 
-double log_magnitude(const Call& call, std::int64_t n, std::int64_t d, std::uint64_t seed) {
+double log_magnitude(const Call& call, std::int64_t n, std::int64_t d, std::uint64_t seed,
+                     const Execution& run) {
   Random random(seed);
   AttentionInput<double> input;
   Tensor4<double> tokens({1, 1, n, d});
   for (double& x : tokens.data) x = random.normal();
   input.query = input.key = input.value = std::move(tokens);
   const auto plan = draw_tensors(call, input, seed);
-  return jacobian_determinants(*plan, input).front().log_magnitude;
+  return jacobian_determinants(*plan, input, {}, run).front().log_magnitude;
 }
 
 /// Returns the number below which this share of the sorted numbers lies, interpolated.
@@ -84,7 +88,7 @@ ScalingSeries series_of(const char* name, const Call& call, const Draws& draws) 
     std::vector<double> logs;
     for (std::int64_t draw = 0; draw < draws.count; ++draw) {
       const std::uint64_t seed = draws.seed + static_cast<std::uint64_t>(draw);
-      logs.push_back(log_magnitude(call, n, draws.dim, seed));
+      logs.push_back(log_magnitude(call, n, draws.dim, seed, draws.run));
     }
     std::ranges::sort(logs);
     series.x.push_back(static_cast<double>(n));

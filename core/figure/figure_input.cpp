@@ -60,6 +60,7 @@ void check_keys(const FigureInfo& info, const Parameters& parameters) {
 double number(const std::string& key, std::string_view text) {
   const std::optional<double> value = parse_number(text);
   if (!value) misuse("-p {}={}: not a number", key, text);
+  if (!std::isfinite(*value)) misuse("-p {}={}: expected a finite number", key, text);
   return *value;
 }
 

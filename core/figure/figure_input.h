@@ -4,6 +4,7 @@
 
 #include <any>
 #include <array>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -75,6 +76,7 @@ struct FigureInput {
   double width = 0;  ///< In points; 0: the figure's preset.
   Metadata metadata;
   std::string caption;  ///< What was read: "MiniLM, german/layer3, head 5".
+  std::function<bool()> cancelled;  ///< A maker that takes long polls it, and throws interrupted.
 
   // The source that reads attention of one head sets these.
   std::vector<HeatmapPanel> panels;  ///< Weights, or what the key `quantity` selects.
@@ -123,7 +125,8 @@ void check_keys(const FigureInfo& info, const Parameters& parameters);
                                    const std::string& key);
 /// Returns the text given for a key; null if there is none or it is empty.
 [[nodiscard]] const std::string* text_of(const Parameters& parameters, const std::string& key);
-/// Returns the number of a text. Throws misuse, which names the key, if the text is not a number.
+/// Returns the number of a text. Throws misuse, which names the key, if the text is not a
+/// finite number.
 [[nodiscard]] double number(const std::string& key, std::string_view text);
 /// Does the same for a whole number from 0.
 [[nodiscard]] std::size_t whole_number(const std::string& key, std::string_view text);

@@ -223,6 +223,7 @@ figure::DisplayList draw_figure(const FigureRequest& request) {
   figure::FigureInput input;
   input.info = &info;
   input.parameters = request.parameters;
+  input.cancelled = request.context.cancelled;
   if (!request.width.empty()) input.width = figure::width_in_points(request.width);
   input.metadata.version = version();
   input.metadata.spec = shell_line(command_words(figure_spec(request)));

@@ -64,7 +64,9 @@ Training training_of(const JobSpec& spec) {
   const std::vector<std::int64_t> seeds = parse_each("--seeds", spec.text("seeds"));
   if (dims.back() > most_dim)
     misuse("--dim: expected at most {} (found {})", most_dim, dims.back());
-  for (const std::string& name : split_list(spec.text("similarity"), "--similarity")) {
+  const std::vector<std::string> names = split_list(spec.text("similarity"), "--similarity");
+  for (const std::string& name : names) {
+    if (std::ranges::count(names, name) > 1) misuse("--similarity: '{}' is given twice", name);
     for (const std::int64_t dim : dims) {
       for (const std::int64_t seed : seeds) {
         training.goals.push_back({name, static_cast<int>(dim), static_cast<std::uint64_t>(seed),

@@ -359,6 +359,8 @@ class Heatmap(ProgramTest):
         self.fails(2, "figure", "heatmap", "-o", out, says="--input")
         self.fails(2, "figure", "heatmap", "-o", out, "-i", GERMAN, "-p", "head=12", says="12")
         self.fails(2, "figure", "heatmap", "-o", out, "-i", GERMAN, "-p", "head=-1", says="head")
+        self.fails(2, "figure", "heatmap", "-o", out, "-i", GERMAN, "-p", "low=-inf", "-p", "high=1",
+                   says="low=-inf: expected a finite number")
         self.fails(2, "figure", "heatmap", "-o", out, "-i", GERMAN, "-p", "similarities=dto",
                    says="did you mean 'dot'?")
         self.fails(2, "figure", "heatmap", "-o", out, "-i", GERMAN, "-p", "difference=laplacian",

@@ -39,9 +39,10 @@ class Interrupt(ProgramTest):
         os.killpg(process.pid, number)
         out, err = (text.decode() for text in process.communicate(timeout=PATIENCE))
         self.assertEqual(process.returncode, 130, err)
-        unwritten = f"{self.folder / 'out.h5'}: interrupted; nothing was written"
-        self.assertEqual(err.splitlines()[-1],
-                         f"conelab: error: {unwritten if arguments[0] == 'attend' else 'interrupted'}")
+        said = "interrupted"
+        if arguments[0] in ("attend", "figure"):
+            said = f"{arguments[arguments.index('-o') + 1]}: interrupted; nothing was written"
+        self.assertEqual(err.splitlines()[-1], f"conelab: error: {said}")
         self.assertNotIn("damaged", out + err)
         self.assert_clean(*before)
 
@@ -73,6 +74,11 @@ class Interrupt(ProgramTest):
 
     def test_while_computing(self):
         self.interrupt(computes, *self.attend(self.tokens(heads=8, n=200_000), "--threads", "1"))
+
+    def test_while_a_figure_computes(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self.interrupt(computes, "figure", "determinant", "-o", self.folder / "d.svg", "-p", "draws=100000",
+                           number=number)
 
     def test_while_writing_maps(self):
         source = self.tokens(heads=8, n=6000)

@@ -86,6 +86,7 @@ class Train(ProgramTest):
         def fails(status, says, *arguments):
             self.fails(status, "train", self.data, "-o", self.out, *arguments, says=says)
         fails(2, "did you mean 'umbral'", "-s", "umbra")
+        fails(2, "--similarity: 'dot' is given twice", "-s", "dot,penumbral,dot")
         fails(2, "needs dim of at least 2", "-s", "penumbral", "--dim", "1")
         fails(2, "did you mean 'epochs'", "-p", "epoch=3")
         fails(2, "--seeds", "--seeds", "x")

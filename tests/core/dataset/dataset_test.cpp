@@ -237,6 +237,9 @@ TEST(Dataset, SentencesHaveTheirDepth) {
       EXPECT_EQ(word, name);  // Depth-first order is that of the text.
     }
   }
+  // A depth that no sentence reaches costs nothing.
+  EXPECT_EQ(make_dataset("sentences", {{"depth", "60"}}).hierarchy->names,
+            make_dataset("sentences", {{"depth", "100"}}).hierarchy->names);
 }
 
 TEST(Dataset, RigidBodiesKeepTheirInvariants) {
