@@ -125,6 +125,13 @@ class Gradients(unittest.TestCase):
         (slope,) = torch.autograd.grad(attention(q).sum(), q, create_graph=True)
         with self.assertRaisesRegex(RuntimeError, "differentiate twice"):
             slope.square().sum().backward()
+        for further in (lambda x: attention(x).sum(), lambda x: attention(x).sum() + x.pow(3).sum()):
+            x = torch.randn(1, 2, 5, D, dtype=torch.float64, requires_grad=True)
+            (slope,) = torch.autograd.grad(further(x), x, create_graph=True)
+            with self.assertRaisesRegex(RuntimeError, "differentiate twice"):
+                torch.autograd.grad(slope.square().sum(), x, allow_unused=True)
+            with self.assertRaisesRegex(RuntimeError, "differentiate twice"):
+                torch.autograd.functional.hessian(further, x.detach())
         with self.assertRaisesRegex(NotImplementedError, "vmap"):
             torch.vmap(attention)(torch.randn(3, 2, 5, D))
         with self.assertRaises((NotImplementedError, RuntimeError)):

@@ -138,6 +138,19 @@ def _fake_backward(grad, q, k, v, extra, output, lse, saved, text, threads):
             for x in (q, k, v, *extra)]
 
 
+class _NoFurther(torch.autograd.Function):
+    """Returns the gradients after the first `count` tensors as functions of those, with an error for
+    whoever differentiates them."""
+
+    @staticmethod
+    def forward(ctx, count, *inputs_and_gradients):
+        return inputs_and_gradients[count:]
+
+    @staticmethod
+    def backward(ctx, *_):
+        raise RuntimeError("conelab has no second derivatives: this would differentiate twice")
+
+
 class _Differentiable(torch.autograd.Function):
     @staticmethod
     def forward(ctx, compute, q, k, v, text, threads, *extra):
@@ -151,12 +164,11 @@ class _Differentiable(torch.autograd.Function):
     @staticmethod
     def backward(ctx, grad, *_):
         slopes = _Differentiable.slopes(ctx, grad)
-        if not torch.is_grad_enabled() or torch.compiler.is_compiling():
+        if grad is None or not torch.is_grad_enabled() or torch.compiler.is_compiling():
             return slopes
-        # Whoever differentiates these gradients is told that they cannot be, whatever they depend on.
-        stop = torch._C._functions.DelayedError("conelab has no second derivatives: this would "
-                                                "differentiate twice", len(slopes))
-        return stop(*[x if x is None else x.detach().requires_grad_() for x in slopes])
+        inputs = (grad, *ctx.saved_tensors[:3 + ctx.count])
+        given = iter(_NoFurther.apply(len(inputs), *inputs, *(x for x in slopes if x is not None)))
+        return tuple(x if x is None else next(given) for x in slopes)
 
     @staticmethod
     @torch.no_grad()
