@@ -32,11 +32,11 @@ struct TypedCompare {
 
 Json comparison_json(const CaseComparison& c) {
   Json json = labels_json(c.labels);
-  json["ratio"] = number_json(c.result.ratio.value);
-  json["ratio_low"] = number_json(c.result.ratio.low);
-  json["ratio_high"] = number_json(c.result.ratio.high);
-  json["peak_ratio"] = number_json(c.peak_ratio);
-  json["bandwidth_ratio"] = number_json(c.bandwidth_ratio);
+  json["ratio"] = c.result.ratio.value;
+  json["ratio_low"] = c.result.ratio.low;
+  json["ratio_high"] = c.result.ratio.high;
+  json["peak_ratio"] = c.peak_ratio;
+  json["bandwidth_ratio"] = c.bandwidth_ratio;
   json["verdict"] = verdict_name(c.result.verdict);
   json["note"] = c.note;
   return json;

@@ -126,17 +126,9 @@ void print_topics() {
   say("\n`conelab --help` lists the commands; `conelab help COMMAND` explains one.");
 }
 
-bool is_command(const std::string& name) {
-  for (const Command& row : command_table()) {
-    if (row.name == name) return true;
-  }
-  return false;
-}
-
 /// Throws misuse that names the nearest topic or command, and lists all of them.
 [[noreturn]] void reject_topic(const std::string& name) {
-  std::vector<std::string> known;
-  for (const ManualTopic& topic : manual_topics()) known.emplace_back(topic.name);
+  std::vector<std::string> known = names_of(manual_topics());
   for (const Command& row : command_table()) {
     if (!row.hidden) known.emplace_back(row.name);
   }
@@ -148,12 +140,11 @@ int print_topic(const std::string& name) {
     print_text(reference_text());
     return 0;
   }
-  for (const ManualTopic& topic : manual_topics()) {
-    if (topic.name != name) continue;
-    print_text(std::string(topic.text));
+  if (const ManualTopic* topic = find_named(manual_topics(), name)) {
+    print_text(std::string(topic->text));
     return 0;
   }
-  if (is_command(name)) return run_command_line({name, "--help"});
+  if (find_named(command_table(), name)) return run_command_line({name, "--help"});
   reject_topic(name);
 }
 

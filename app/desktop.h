@@ -8,6 +8,10 @@
 
 #include "core/drawing/display_list.h"
 
+namespace conelab::desktop {
+struct Backends;
+}
+
 namespace conelab {
 
 /// Returns whether this build has a desktop and the environment names a display.
@@ -16,6 +20,10 @@ namespace conelab {
 /// Opens `files` in the desktop, runs it until its window is closed, and returns the exit status.
 /// Throws a failure without a display, without OpenGL 3.3, and in a build without Qt.
 int run_desktop(const std::vector<std::string>& files);
+
+/// Makes the functions that the program hands to its window, because widgets include neither app
+/// nor gpu; see widgets/window/backends.h for each. It is not defined in a build without Qt.
+[[nodiscard]] desktop::Backends desktop_backends();
 
 /// Returns what writes figures as PNG (core/study/job_spec.h); it is empty in a build without Qt.
 [[nodiscard]] std::function<void(const figure::DisplayList&, const std::string&)> png_writer();

@@ -255,18 +255,9 @@ constexpr Listing table[] = {
 
 }  // namespace
 
-std::vector<std::string> listing_names() {
-  std::vector<std::string> names;
-  for (const Listing& listing : table) names.emplace_back(listing.name);
-  return names;
-}
+std::vector<std::string> listing_names() { return names_of(table); }
 
-const Listing& find_listing(const std::string& name) {
-  for (const Listing& listing : table) {
-    if (listing.name == name) return listing;
-  }
-  unknown_name("list", name, listing_names());
-}
+const Listing& find_listing(const std::string& name) { return row_named("list", table, name); }
 
 std::string formula_text(const Json& row) {
   std::string text = row["about"].get<std::string>();

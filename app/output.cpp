@@ -12,16 +12,11 @@
 #include "core/base/utf8.h"
 
 namespace conelab {
-namespace {
-
-using Replace = nlohmann::ordered_json::error_handler_t;
-
-}  // namespace
 
 void print_text(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 void print_json(const nlohmann::ordered_json& value) {
-  print_text(value.dump(2, ' ', false, Replace::replace) + "\n");
+  print_text(value.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
 void print_warning(const std::string& text) {

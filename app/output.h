@@ -30,12 +30,6 @@ void say(fmt::format_string<Args...> format, Args&&... args) {
   print_text(fmt::format(format, std::forward<Args>(args)...) + "\n");
 }
 
-/// Formats a text and prints it as a warning.
-template <class... Args>
-void warn(fmt::format_string<Args...> format, Args&&... args) {
-  print_warning(fmt::format(format, std::forward<Args>(args)...));
-}
-
 /// Flushes standard output. Throws a failure if anything that was printed could not be written.
 void finish_output();
 

@@ -35,9 +35,11 @@ std::string Sha256::bytes() {
   return {digest.begin(), digest.begin() + size};
 }
 
-std::string Sha256::hex() {
+std::string Sha256::hex() { return hex_digits(bytes()); }
+
+std::string hex_digits(std::string_view bytes) {
   std::string text;
-  for (const char byte : bytes()) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  for (const char byte : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
   return text;
 }
 

@@ -25,6 +25,9 @@ class Sha256 {
   std::unique_ptr<evp_md_ctx_st, void (*)(evp_md_ctx_st*)> context_;
 };
 
+/// Returns bytes as lower-case hexadecimal digits.
+[[nodiscard]] std::string hex_digits(std::string_view bytes);
+
 /// Returns the digest of bytes in memory, as hexadecimal digits.
 [[nodiscard]] std::string sha256(std::string_view bytes);
 

@@ -318,7 +318,7 @@ void check_replaceable_result(const std::string& path, const std::string& kind,
 void check_replaceable_trace(const std::string& path) {
   check_hdf5_name(path);
   check_replaceable(path, "an HDF5 file of tensors", [&] {
-    return ByteFile(path).peek(0, 8) == "\x89HDF\r\n\x1a\n" && result_kind(path).empty();
+    return ByteFile(path).peek(0, 8) == hdf5_signature && result_kind(path).empty();
   });
 }
 

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/files/atomic_file.h"
 #include "core/files/hdf5_read.h"
 #include "core/files/hdf5_write.h"
 #include "core/files/seal.h"
@@ -15,42 +14,20 @@ namespace {
 
 using hdf5::Where;
 
-constexpr std::int64_t bench_format_version = 1;
-
-/// Returns the groups of a path: "/bench" and "/bench/runtime" for "bench/runtime".
-std::vector<std::string> prefixes(const std::string& path) {
-  std::vector<std::string> list;
-  for (std::size_t end = 0; end < path.size();) {
-    end = std::min(path.find('/', end + 1), path.size());
-    list.push_back("/" + path.substr(0, end));
-  }
-  return list;
-}
-
 std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 /// Attributes of the root, which are the same in every file.
 const std::set<std::string> own_attributes = {"NX_class", "default", "conelab_format"};
 
-void write_root_attributes(hid_t root, const LabelledFile& file, const Where& where) {
-  write_attribute(root, "NX_class", std::string("NXroot"), where);
-  if (!file.groups.empty()) {
-    write_attribute(root, "default", prefixes(file.groups.front().first).front().substr(1), where);
-  }
-  write_attribute(root, "conelab_format", bench_format_version, where);
-  write_attribute(root, "creator", file.creator, where);
-  write_attributes(root, file.attributes, where);
-}
-
 /// Creates the groups above `path` that do not exist yet.
 void create_parents(const hdf5::File& file, const std::string& path, std::set<std::string>& made,
                     const std::string& shown) {
-  std::vector<std::string> above = prefixes(path);
+  std::vector<std::string> above = hdf5::prefixes(path);
   for (std::size_t i = 0; i + 1 < above.size(); ++i) {
     if (!made.insert(above[i]).second) continue;
     const Where where{shown, above[i]};
     hdf5::Group group = create_group(file.id(), above[i], where);
-    write_attribute(group.id(), "NX_class", std::string("NXentry"), where);
+    write_attribute(group.id(), "NX_class", "NXentry", where);
     write_attribute(group.id(), "default", last_part(above[i + 1]), where);
     group.close(where);
   }
@@ -75,13 +52,10 @@ void write_tensors(const hdf5::File& opened, const std::vector<RootTensor>& tens
     const std::vector<hsize_t> extents(tensor.extents.begin(), tensor.extents.end());
     hdf5::Dataset dataset =
         create_tensor(opened.id(), tensor.name, tensor.dtype, extents, {}, where);
-    write_block(dataset, tensor.dtype, std::vector<hsize_t>(extents.size()), extents,
-                tensor.numbers.data(), where);
+    write_tensor(dataset, tensor.dtype, tensor.numbers.data(), tensor.numbers.size(), where);
     dataset.close(where);
   }
 }
-
-bool holds_variables(const LabelledArray& array) { return !array.variables.empty(); }
 
 /// Visits groups depth first. It follows hard links only, so that a cycle of soft links does no
 /// harm, and visits each address once.
@@ -89,7 +63,7 @@ void read_groups(const hdf5::File& file, const Where& where, std::set<hdf5::Obje
                  LabelledFile& result) {
   if (!visited.insert(object_address(file, where)).second) return;
   LabelledArray array = read_labelled_group(file, where);
-  if (holds_variables(array)) result.groups.emplace_back(where.path.substr(1), std::move(array));
+  if (!array.variables.empty()) result.groups.emplace_back(where.path.substr(1), std::move(array));
   for (const std::string& name : children(file, where)) {
     const Where child = where.child(name);
     if (hdf5::link_kind(file, child.path) != hdf5::LinkKind::hard) continue;
@@ -108,15 +82,12 @@ const LabelledArray* LabelledFile::group(const std::string& path) const {
 }
 
 void write_labelled(const std::string& path, const LabelledFile& file) {
-  const hdf5::Lock lock;
-  AtomicFile destination(path);
-  const Where where{path, ""};
-  hdf5::File opened = hdf5::create_file(destination.temporary(), where);
-  write_root_attributes(opened.id(), file, where);
-  write_tensors(opened, file.tensors, path);
-  write_groups(opened, file, path);
-  hdf5::close_sealed(opened, destination.temporary(), where);
-  destination.commit();
+  const std::string first = file.groups.empty() ? "" : file.groups.front().first;
+  const hdf5::RootFacts root{first.substr(0, first.find('/')), file.creator, file.attributes};
+  hdf5::write_sealed(path, root, [&](const hdf5::File& opened) {
+    write_tensors(opened, file.tensors, path);
+    write_groups(opened, file, path);
+  });
 }
 
 LabelledArray read_labelled(const std::string& path, const std::string& group) {
@@ -133,7 +104,7 @@ std::optional<LabelledArray> find_labelled(const std::string& path, const std::s
   const hdf5::Lock lock;
   const hdf5::File file = hdf5::open_file(path);
   Where where{path, "/"};
-  for (const std::string& prefix : prefixes(group)) {
+  for (const std::string& prefix : hdf5::prefixes(group)) {
     const Where child = where.child(last_part(prefix));
     if (object_kind(file, where) != hdf5::ObjectKind::group) return {};
     if (hdf5::link_kind(file, child.path) == hdf5::LinkKind::missing) return {};

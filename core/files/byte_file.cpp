@@ -75,6 +75,13 @@ std::string ByteFile::peek(std::uint64_t offset, std::uint64_t count) const {
   return read(offset, std::min(count, size_ - offset));
 }
 
+std::optional<std::uint64_t> find_hdf5(const ByteFile& file) {
+  for (std::uint64_t at = 0; at < file.size(); at = at == 0 ? 512 : 2 * at) {
+    if (file.peek(at, hdf5_signature.size()) == hdf5_signature) return at;
+  }
+  return std::nullopt;
+}
+
 void check_not_truncated(const std::string& path, std::uint64_t expected, std::uint64_t have) {
   if (have < expected) fail("{}: truncated: expected {} bytes, have {}", path, expected, have);
 }

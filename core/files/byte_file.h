@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "core/base/error.h"
@@ -39,6 +41,11 @@ class ByteFile {
   int descriptor_ = -1;
   std::uint64_t size_ = 0;
 };
+
+/// The first bytes of HDF5.
+inline constexpr std::string_view hdf5_signature = "\x89HDF\r\n\x1a\n";
+/// Returns where HDF5 begins in a file: at 0, 512, 1024, 2048, ... (HDF5 file format, III.A).
+[[nodiscard]] std::optional<std::uint64_t> find_hdf5(const ByteFile& file);
 
 /// Throws a failure "PATH: truncated: expected EXPECTED bytes, have HAVE" if HAVE is less than
 /// EXPECTED.

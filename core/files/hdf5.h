@@ -17,7 +17,9 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace conelab::hdf5 {
 
@@ -44,6 +46,10 @@ struct Where {
   /// Returns the child `name` of this path.
   [[nodiscard]] Where child(const std::string& name) const;
 };
+
+/// Returns the paths of a group and of those above it: "/bench" and "/bench/runtime" for
+/// "bench/runtime".
+[[nodiscard]] std::vector<std::string> prefixes(const std::string& path);
 
 /// Returns the innermost message of the library's error stack and clears the stack. If the
 /// operating system gave a reason ("No space left on device"), returns only that.
@@ -98,6 +104,22 @@ using Type = Owned<H5Tclose>;
 using Properties = Owned<H5Pclose>;
 using Object = Owned<H5Oclose>;
 
+/// Returns the type of Number in files, which is also that in memory: both are little endian. The
+/// 16-bit floats of half.h count as their bits.
+template <class Number>
+[[nodiscard]] hid_t number_type() {
+  constexpr bool whole = std::is_integral_v<Number>, has_sign = std::is_signed_v<Number>;
+  switch (sizeof(Number)) {
+    case 8:
+      return !whole ? H5T_IEEE_F64LE : has_sign ? H5T_STD_I64LE : H5T_STD_U64LE;
+    case 4:
+      return !whole ? H5T_IEEE_F32LE : has_sign ? H5T_STD_I32LE : H5T_STD_U32LE;
+    case 2:
+      return has_sign ? H5T_STD_I16LE : H5T_STD_U16LE;
+    default:
+      return has_sign ? H5T_STD_I8LE : H5T_STD_U8LE;
+  }
+}
 /// Returns IEEE binary16, little endian, for which HDF5 1.10 has no name.
 [[nodiscard]] Type f16_type();
 /// Returns bfloat16 as a floating-point type. It is only read; files of this program use uint16
@@ -115,8 +137,5 @@ inline constexpr std::size_t best_lzf = 264 / 3;
 /// Unpacks into at most `room` bytes at `out`. Returns how many were written, or 0 if `packed` is
 /// damaged or its content does not fit. Never reads or writes beyond either end.
 [[nodiscard]] std::size_t unpack_lzf(std::string_view packed, char* out, std::size_t room);
-
-/// Registers the filter with the library. The caller must hold a Lock.
-void register_lzf();
 
 }  // namespace conelab::hdf5

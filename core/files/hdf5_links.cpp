@@ -23,12 +23,10 @@ namespace {
 constexpr int most_soft_links = 32;
 constexpr std::uint64_t undefined_address = ~std::uint64_t{0};
 
-/// Returns where the superblock begins: at 0, 512, 1024, 2048, ... (HDF5 file format, III.A).
+/// Returns where the superblock begins.
 std::uint64_t find_superblock(const ByteFile& file) {
-  for (std::uint64_t at = 0; at < file.size(); at = at == 0 ? 512 : 2 * at) {
-    if (file.peek(at, 8) == "\x89HDF\r\n\x1a\n") return at;
-  }
-  if (std::string("\x89HDF\r\n\x1a\n").rfind(file.peek(0, 8), 0) == 0) {
+  if (const auto found = find_hdf5(file)) return *found;
+  if (hdf5_signature.starts_with(file.peek(0, hdf5_signature.size()))) {
     check_not_truncated(file.path(), 96, file.size());
   }
   fail("{}: is not an HDF5 file (expected its signature, found '{}')", file.path(),

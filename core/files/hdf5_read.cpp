@@ -68,7 +68,7 @@ Element integer_element(hid_t type) {
   const std::size_t size = H5Tget_size(type);
   const bool padded = H5Tget_precision(type) != 8 * size || H5Tget_offset(type) != 0;
   const bool positive = H5Tget_sign(type) == H5T_SGN_NONE;
-  return padded ? Element::other : integer_of(size, !positive).value_or(Element::other);
+  return padded ? Element::other : element_of(positive ? 'u' : 'i', size);
 }
 
 /// h5py stores booleans as an enumeration over one byte.
@@ -88,7 +88,7 @@ Element type_element(hid_t type) {
     case H5T_STRING:
       return Element::text;
     case H5T_OPAQUE:
-      return H5Tget_size(type) == 2 ? Element::raw16 : Element::other;
+      return element_of('V', H5Tget_size(type));
     default:
       return Element::other;
   }
@@ -149,14 +149,6 @@ void describe_filters(hid_t properties, Stored& stored, const Where& where) {
   }
 }
 
-void describe_chunks(hid_t properties, Stored& stored, const Where& where) {
-  std::array<hsize_t, H5S_MAX_RANK> chunk{};
-  const int rank =
-      CONELAB_HDF5(where, "give its chunks", H5Pget_chunk(properties, H5S_MAX_RANK, chunk.data()));
-  stored.chunk.assign(chunk.begin(), chunk.begin() + rank);
-  describe_filters(properties, stored, where);
-}
-
 std::int64_t count_written_chunks(const Dataset& dataset, const Where& where) {
   const Space space(CONELAB_HDF5(where, "give its extents", H5Dget_space(dataset.id())));
   hsize_t count = 0;
@@ -179,7 +171,11 @@ void describe_layout(const Dataset& dataset, std::uint64_t declared_bytes, Store
     refuse(refuse_virtual(dataset, properties.id(), stored.extents, where, rules));
   }
   if (layout == H5D_CHUNKED) {
-    describe_chunks(properties.id(), stored, where);
+    std::array<hsize_t, H5S_MAX_RANK> chunk{};
+    const int rank = CONELAB_HDF5(where, "give its chunks",
+                                  H5Pget_chunk(properties.id(), H5S_MAX_RANK, chunk.data()));
+    stored.chunk.assign(chunk.begin(), chunk.begin() + rank);
+    describe_filters(properties.id(), stored, where);
     if (rules.allow_unwritten) stored.written_chunks = count_written_chunks(dataset, where);
   }
   if (layout == H5D_CONTIGUOUS) {
@@ -225,16 +221,6 @@ std::string size_refusal(const Stored& stored, std::int64_t element_bytes, const
   return "";
 }
 
-hid_t native_type(Element element) {
-  if (element == Element::f64) return H5T_NATIVE_DOUBLE;
-  if (element == Element::f32) return H5T_NATIVE_FLOAT;
-  if (!is_integer(element)) return -1;
-  const hid_t integers[] = {H5T_NATIVE_INT8,   H5T_NATIVE_INT16, H5T_NATIVE_INT32,
-                            H5T_NATIVE_INT64,  H5T_NATIVE_UINT8, H5T_NATIVE_UINT16,
-                            H5T_NATIVE_UINT32, H5T_NATIVE_UINT64};
-  return integers[static_cast<int>(element) - static_cast<int>(Element::i8)];
-}
-
 /// Returns the type of an element in memory. bf16 may be stored as a float type or as uint16.
 Type memory_type(const Dataset& dataset, Element element, const Where& where) {
   Type own(CONELAB_HDF5(where, "give its type", H5Dget_type(dataset.id())));
@@ -244,19 +230,27 @@ Type memory_type(const Dataset& dataset, Element element, const Where& where) {
     if (H5Tget_class(own.id()) == H5T_FLOAT) return bf16_type();
     element = Element::u16;
   }
-  return Type(CONELAB_HDF5(where, "give its type", H5Tcopy(native_type(element))));
+  const auto number = [](auto x) { return number_type<decltype(x)>(); };
+  return Type(CONELAB_HDF5(where, "give its type", H5Tcopy(with_number(element, number))));
 }
 
-std::vector<std::string> read_fixed_strings(const Dataset& dataset, const Type& type,
-                                            std::size_t count, const Where& where) {
+/// Returns a string of fixed length without its padding. NUL within it is kept if NUL pads it.
+std::string fixed_string(std::string bytes, H5T_str_t padding) {
+  if (padding == H5T_STR_NULLPAD) {
+    bytes.resize(bytes.find_last_not_of('\0') + 1);
+    return bytes;
+  }
+  bytes.resize(std::min(bytes.find('\0'), bytes.size()));
+  if (padding == H5T_STR_SPACEPAD) bytes.resize(bytes.find_last_not_of(' ') + 1);
+  return bytes;
+}
+
+/// Returns the strings of fixed length that stand side by side in `bytes`.
+std::vector<std::string> split_fixed(const std::string& bytes, const Type& type) {
   const std::size_t size = H5Tget_size(type.id());
-  const H5T_str_t padding = H5Tget_strpad(type.id());
-  std::string bytes(count * size, '\0');
-  CONELAB_HDF5(where, "be read",
-               H5Dread(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()));
   std::vector<std::string> strings;
-  for (std::size_t i = 0; i < count; ++i) {
-    strings.push_back(fixed_string(bytes.substr(i * size, size), padding));
+  for (std::size_t at = 0; at < bytes.size(); at += size) {
+    strings.push_back(fixed_string(bytes.substr(at, size), H5Tget_strpad(type.id())));
   }
   return strings;
 }
@@ -298,16 +292,6 @@ std::vector<std::string> read_variable_strings(const Dataset& dataset, const Typ
 
 }  // namespace
 
-std::string fixed_string(std::string bytes, H5T_str_t padding) {
-  if (padding == H5T_STR_NULLPAD) {
-    bytes.resize(bytes.find_last_not_of('\0') + 1);
-    return bytes;
-  }
-  bytes.resize(std::min(bytes.find('\0'), bytes.size()));
-  if (padding == H5T_STR_SPACEPAD) bytes.resize(bytes.find_last_not_of(' ') + 1);
-  return bytes;
-}
-
 Dataset open_dataset(const File& file, const Where& where) {
   return Dataset(
       CONELAB_HDF5(where, "be opened", H5Dopen2(file.id(), where.path.c_str(), H5P_DEFAULT)));
@@ -340,6 +324,9 @@ Stored describe(const Dataset& dataset, const Where& where, const ReadRules& rul
 void read_numbers(const Dataset& dataset, const Stored& stored, void* numbers, const Where& where,
                   const ReadRules& rules) {
   if (!stored.refused.empty()) fail("{}: {}", where.text(), stored.refused);
+  if (element_size(stored.element) == 0) {
+    fail("{}: a dtype that cannot be read ({})", where.text(), stored.type);
+  }
   if (rules.before_allocation) {
     rules.before_allocation(static_cast<std::uint64_t>(checked_product(stored.chunk).value_or(0)) *
                             element_size(stored.element) * 4);
@@ -358,9 +345,12 @@ std::vector<std::string> read_strings(const Dataset& dataset, const Stored& stor
   const auto count = static_cast<std::size_t>(checked_product(stored.extents).value_or(0));
   if (count == 0) return {};
   const Type type(CONELAB_HDF5(where, "give its type", H5Dget_type(dataset.id())));
-  return H5Tis_variable_str(type.id()) > 0
-             ? read_variable_strings(dataset, type, count, where, rules)
-             : read_fixed_strings(dataset, type, count, where);
+  if (H5Tis_variable_str(type.id()) > 0)
+    return read_variable_strings(dataset, type, count, where, rules);
+  std::string bytes(count * H5Tget_size(type.id()), '\0');
+  CONELAB_HDF5(where, "be read",
+               H5Dread(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()));
+  return split_fixed(bytes, type);
 }
 
 // Reads attributes of objects of unknown origin.
@@ -385,46 +375,39 @@ std::vector<std::string> attribute_strings(const Attribute& attribute, const Typ
     return strings;
   }
   const std::size_t size = H5Tget_size(type.id());
-  const H5T_str_t padding = H5Tget_strpad(type.id());
   if (size > most_attribute_bytes / count) return std::vector<std::string>(count);
   std::string bytes(count * size, '\0');
   CONELAB_HDF5(where, "give an attribute", H5Aread(attribute.id(), type.id(), bytes.data()));
-  for (std::size_t i = 0; i < count; ++i) {
-    strings.push_back(fixed_string(bytes.substr(i * size, size), padding));
-  }
-  return strings;
+  return split_fixed(bytes, type);
 }
 
 template <class Number>
-std::vector<Number> attribute_numbers(const Attribute& attribute, hid_t type, std::size_t count,
+std::vector<Number> attribute_numbers(const Attribute& attribute, std::size_t count,
                                       const Where& where) {
   std::vector<Number> numbers(count);
-  CONELAB_HDF5(where, "give an attribute", H5Aread(attribute.id(), type, numbers.data()));
+  CONELAB_HDF5(where, "give an attribute",
+               H5Aread(attribute.id(), number_type<Number>(), numbers.data()));
   return numbers;
 }
 
-AttributeValue string_value(std::vector<std::string> strings, bool scalar) {
-  if (scalar) return strings.front();
-  return strings;
-}
-
-AttributeValue number_value(const Attribute& attribute, const Type& type, std::size_t count,
-                            bool scalar, const Where& where) {
-  const auto value = [&](auto numbers) -> AttributeValue {
-    if (scalar) return numbers.front();
-    return numbers;
+/// Returns the value of an attribute of strings or numbers.
+AttributeValue value_of(const Attribute& attribute, const Type& type, std::size_t count,
+                        bool scalar, const Where& where) {
+  const auto value = [&](auto list) -> AttributeValue {
+    if (scalar) return list.front();
+    return list;
   };
-  if (H5Tget_class(type.id()) != H5T_INTEGER) {
-    return value(attribute_numbers<double>(attribute, H5T_NATIVE_DOUBLE, count, where));
-  }
+  const H5T_class_t kind = H5Tget_class(type.id());
+  if (kind == H5T_STRING) return value(attribute_strings(attribute, type, count, where));
+  if (kind == H5T_FLOAT) return value(attribute_numbers<double>(attribute, count, where));
   // The library would replace a number above 2^63 - 1 by this bound.
-  auto whole = attribute_numbers<std::uint64_t>(attribute, H5T_NATIVE_UINT64, count, where);
+  auto whole = attribute_numbers<std::uint64_t>(attribute, count, where);
   const bool large =
       H5Tget_sign(type.id()) == H5T_SGN_NONE && std::ranges::any_of(whole, [](std::uint64_t x) {
         return x > std::numeric_limits<std::int64_t>::max();
       });
   if (large) return value(std::move(whole));
-  return value(attribute_numbers<std::int64_t>(attribute, H5T_NATIVE_INT64, count, where));
+  return value(attribute_numbers<std::int64_t>(attribute, count, where));
 }
 
 herr_t collect_name(hid_t, const char* name, const H5A_info_t*, void* list) {
@@ -445,16 +428,9 @@ std::optional<AttributeValue> read_attribute(hid_t object, const std::string& na
       CONELAB_HDF5(where, "give an attribute", H5Sget_simple_extent_npoints(space.id()));
   if (count < 1 || count > most_values) return {};
   const bool scalar = H5Sget_simple_extent_type(space.id()) == H5S_SCALAR;
-  const auto length = static_cast<std::size_t>(count);
-  switch (H5Tget_class(type.id())) {
-    case H5T_STRING:
-      return string_value(attribute_strings(attribute, type, length, where), scalar);
-    case H5T_INTEGER:
-    case H5T_FLOAT:
-      return number_value(attribute, type, length, scalar, where);
-    default:
-      return {};
-  }
+  const H5T_class_t kind = H5Tget_class(type.id());
+  if (kind != H5T_STRING && kind != H5T_INTEGER && kind != H5T_FLOAT) return {};
+  return value_of(attribute, type, static_cast<std::size_t>(count), scalar, where);
 }
 
 std::vector<std::string> attribute_names(hid_t object, const Where& where) {

@@ -105,9 +105,6 @@ void read_numbers(const Dataset& dataset, const Stored& stored, void* numbers, c
 [[nodiscard]] std::vector<std::string> read_strings(const Dataset& dataset, const Stored& stored,
                                                     const Where& where, const ReadRules& rules);
 
-/// Returns a string of fixed length without its padding. NUL within it is kept if NUL pads it.
-[[nodiscard]] std::string fixed_string(std::string bytes, H5T_str_t padding);
-
 /// Returns an attribute that is a string, a number or a list of either; nothing if it is missing or
 /// of another kind.
 [[nodiscard]] std::optional<AttributeValue> read_attribute(hid_t object, const std::string& name,

@@ -84,22 +84,6 @@ void write_raw_attribute(hid_t object, const std::string& name, hid_t type,
   attribute.close(where);
 }
 
-template <class Number>
-Dataset write_number_scale(hid_t parent, const std::string& name, hid_t type, hid_t memory_type,
-                           const std::vector<Number>& values, const Where& where) {
-  // The attributes of a scale are rewritten at each attachment. Libraries before 1.12.3 fail to do
-  // this if the attributes are many and tracked in creation order; therefore they are not tracked
-  // here.
-  const Properties properties = creation(H5P_DATASET_CREATE, where);
-  const Space space = simple_space({values.size()}, where);
-  Dataset scale(CONELAB_HDF5(where, "be created",
-                             H5Dcreate2(parent, name.c_str(), type, space.id(), H5P_DEFAULT,
-                                        properties.id(), H5P_DEFAULT)));
-  write_numbers(scale, memory_type, values.data(), where);
-  CONELAB_HDF5(where, "become a dimension scale", H5DSset_scale(scale.id(), name.c_str()));
-  return scale;
-}
-
 }  // namespace
 
 File create_file(const std::string& path, const Where& where) {
@@ -121,32 +105,25 @@ Group create_group(hid_t parent, const std::string& name, const Where& where) {
 
 void write_attribute(hid_t object, const std::string& name, const AttributeValue& value,
                      const Where& where) {
-  const Type text_type = string_type();
-  if (const auto* text = std::get_if<std::string>(&value)) {
-    const std::string valid = valid_utf8(*text);
-    const char* pointer = valid.c_str();
-    write_raw_attribute(object, name, text_type.id(), {}, &pointer, where);
-  } else if (const auto* real = std::get_if<double>(&value)) {
-    write_raw_attribute(object, name, H5T_NATIVE_DOUBLE, {}, real, where);
-  } else if (const auto* integer = std::get_if<std::int64_t>(&value)) {
-    write_raw_attribute(object, name, H5T_NATIVE_INT64, {}, integer, where);
-  } else if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) {
-    const std::vector<std::string> valid = all_valid_utf8(*texts);
-    write_raw_attribute(object, name, text_type.id(), {texts->size()}, pointers(valid).data(),
-                        where);
-  } else if (const auto* positive = std::get_if<std::uint64_t>(&value)) {
-    write_raw_attribute(object, name, H5T_NATIVE_UINT64, {}, positive, where);
-  } else {
-    const auto write_list = [&](hid_t type, const auto& list) {
-      write_raw_attribute(object, name, type, {list.size()}, list.data(), where);
-    };
-    using Signed = std::vector<std::int64_t>;
-    using Unsigned = std::vector<std::uint64_t>;
-    if (const auto* reals = std::get_if<std::vector<double>>(&value))
-      write_list(H5T_NATIVE_DOUBLE, *reals);
-    if (const auto* list = std::get_if<Signed>(&value)) write_list(H5T_NATIVE_INT64, *list);
-    if (const auto* list = std::get_if<Unsigned>(&value)) write_list(H5T_NATIVE_UINT64, *list);
-  }
+  std::visit(
+      [&](const auto& v) {
+        using V = std::decay_t<decltype(v)>;
+        if constexpr (std::is_same_v<V, std::string>) {
+          const std::string valid = valid_utf8(v);
+          const char* pointer = valid.c_str();
+          write_raw_attribute(object, name, string_type().id(), {}, &pointer, where);
+        } else if constexpr (std::is_same_v<V, std::vector<std::string>>) {
+          const std::vector<std::string> valid = all_valid_utf8(v);
+          write_raw_attribute(object, name, string_type().id(), {v.size()}, pointers(valid).data(),
+                              where);
+        } else if constexpr (std::is_arithmetic_v<V>) {
+          write_raw_attribute(object, name, number_type<V>(), {}, &v, where);
+        } else {
+          write_raw_attribute(object, name, number_type<typename V::value_type>(), {v.size()},
+                              v.data(), where);
+        }
+      },
+      value);
 }
 
 void write_attributes(hid_t object, const Attributes& attributes, const Where& where) {
@@ -186,14 +163,19 @@ Dataset write_strings(hid_t parent, const std::string& name, const std::vector<h
   return dataset;
 }
 
-Dataset write_scale(hid_t parent, const std::string& name, const std::vector<std::int64_t>& values,
-                    const Where& where) {
-  return write_number_scale(parent, name, H5T_STD_I64LE, H5T_NATIVE_INT64, values, where);
-}
-
-Dataset write_scale(hid_t parent, const std::string& name, const std::vector<double>& values,
-                    const Where& where) {
-  return write_number_scale(parent, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, values, where);
+Dataset write_scale(hid_t parent, const std::string& name, hid_t type, std::size_t count,
+                    const void* numbers, const Where& where) {
+  // The attributes of a scale are rewritten at each attachment. Libraries before 1.12.3 fail to do
+  // this if the attributes are many and tracked in creation order; therefore they are not tracked
+  // here.
+  const Properties properties = creation(H5P_DATASET_CREATE, where);
+  const Space space = simple_space({count}, where);
+  Dataset scale(CONELAB_HDF5(where, "be created",
+                             H5Dcreate2(parent, name.c_str(), type, space.id(), H5P_DEFAULT,
+                                        properties.id(), H5P_DEFAULT)));
+  write_numbers(scale, type, numbers, where);
+  CONELAB_HDF5(where, "become a dimension scale", H5DSset_scale(scale.id(), name.c_str()));
+  return scale;
 }
 
 void attach_scale(const Dataset& dataset, const Dataset& scale, unsigned axis, const Where& where) {

@@ -42,11 +42,23 @@ void write_numbers(const Dataset& dataset, hid_t type, const void* numbers, cons
                                     const std::vector<hsize_t>& extents,
                                     const std::vector<std::string>& strings, const Where& where);
 
-/// Create a one-dimensional dimension scale named `name`.
-[[nodiscard]] Dataset write_scale(hid_t parent, const std::string& name,
-                                  const std::vector<std::int64_t>& values, const Where& where);
-[[nodiscard]] Dataset write_scale(hid_t parent, const std::string& name,
-                                  const std::vector<double>& values, const Where& where);
+/// Creates a data set of the numbers or strings of a list and writes them.
+template <class Item>
+[[nodiscard]] Dataset write_list(hid_t parent, const std::string& name,
+                                 const std::vector<hsize_t>& extents, const std::vector<Item>& list,
+                                 const Where& where) {
+  if constexpr (std::is_same_v<Item, std::string>) {
+    return write_strings(parent, name, extents, list, where);
+  } else {
+    Dataset dataset = create_dataset(parent, name, number_type<Item>(), extents, {}, where);
+    write_numbers(dataset, number_type<Item>(), list.data(), where);
+    return dataset;
+  }
+}
+
+/// Creates a one-dimensional dimension scale named `name` of `count` numbers.
+[[nodiscard]] Dataset write_scale(hid_t parent, const std::string& name, hid_t type,
+                                  std::size_t count, const void* numbers, const Where& where);
 
 /// Makes `scale` the scale of axis number `axis` of the data set.
 void attach_scale(const Dataset& dataset, const Dataset& scale, unsigned axis, const Where& where);

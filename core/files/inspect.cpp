@@ -52,6 +52,19 @@ void keep_problem(const Error& error, std::string& problem) {
   problem = error.what();
 }
 
+/// Returns the number, of a type that is read, in the bytes of an array without axes.
+AttributeValue number_of(Element element, const char* bytes) {
+  return with_number(element, [&](auto number) -> AttributeValue {
+    std::memcpy(&number, bytes, sizeof number);
+    if constexpr (!std::is_integral_v<decltype(number)>)
+      return static_cast<double>(number);
+    else if (std::in_range<std::int64_t>(number))
+      return static_cast<std::int64_t>(number);
+    else
+      return static_cast<std::uint64_t>(number);
+  });
+}
+
 void read_content(TensorSource& source, const DeclaredArray& array, InspectedItem& item) {
   const bool single = array.extents.empty();
   if (array.element == Element::text) {
@@ -182,32 +195,12 @@ using hdf5::Where;
 constexpr std::size_t most_items = 100000;
 constexpr int most_group_levels = 256;
 
-/// Counts special values of a float type, given its bit patterns. A pattern without its sign is NaN
-/// if it is above `infinity`.
-template <class Bits>
-void count_special(const std::vector<char>& bytes, Bits infinity, InspectedItem& item) {
-  for (std::size_t at = 0; at + sizeof(Bits) <= bytes.size(); at += sizeof(Bits)) {
-    Bits bits = 0;
-    std::memcpy(&bits, bytes.data() + at, sizeof bits);
-    bits = static_cast<Bits>(bits & (std::numeric_limits<Bits>::max() >> 1));
-    item.nan_count += bits > infinity ? 1 : 0;
-    item.infinite_count += bits == infinity ? 1 : 0;
-  }
-}
-
-void count_special(const std::vector<char>& bytes, Element element, InspectedItem& item) {
-  switch (element) {
-    case Element::f64:
-      return count_special<std::uint64_t>(bytes, 0x7FF0000000000000, item);
-    case Element::f32:
-      return count_special<std::uint32_t>(bytes, 0x7F800000, item);
-    case Element::f16:
-      return count_special<std::uint16_t>(bytes, 0x7C00, item);
-    case Element::bf16:
-      return count_special<std::uint16_t>(bytes, 0x7F80, item);
-    default:
-      return;
-  }
+/// Counts special values among numbers, each of which stands for `times` of them.
+void add_special(Element element, const std::vector<char>& bytes, InspectedItem& item,
+                 std::int64_t times = 1) {
+  const SpecialCount found = count_special(element, bytes.data(), bytes.size());
+  item.nan_count += times * found.nan;
+  item.infinite_count += times * found.infinite;
 }
 
 /// Returns how many chunks the extents consist of.
@@ -257,10 +250,7 @@ void count_unwritten(const hdf5::Dataset& dataset, const hdf5::Stored& stored, h
       CONELAB_HDF5(where, "give its fill value", H5Dget_create_plist(dataset.id())));
   std::vector<char> fill(H5Tget_size(type));
   CONELAB_HDF5(where, "give its fill value", H5Pget_fill_value(made.id(), type, fill.data()));
-  InspectedItem one;
-  count_special(fill, stored.element, one);
-  item.nan_count += one.nan_count * elements;
-  item.infinite_count += one.infinite_count * elements;
+  add_special(stored.element, fill, item, elements);
 }
 
 /// Reads every chunk. `type` is that of the data set; floats are in the byte order of this machine.
@@ -285,7 +275,7 @@ void read_chunks(const hdf5::Dataset& dataset, const hdf5::Stored& stored, hid_t
     std::vector<char> bytes(total * H5Tget_size(type));
     CONELAB_HDF5(where, "be read",
                  H5Dread(dataset.id(), type, target.id(), space.id(), H5P_DEFAULT, bytes.data()));
-    count_special(bytes, stored.element, item);
+    add_special(stored.element, bytes, item);
     unread -= static_cast<std::int64_t>(total);
   };
   if (stored.written_chunks < chunk_count(stored)) {
@@ -330,27 +320,8 @@ void verify(const hdf5::Dataset& dataset, const hdf5::Stored& stored, InspectedI
   std::vector<char> bytes(count * bytes_each);
   CONELAB_HDF5(where, "be read",
                H5Dread(dataset.id(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()));
-  count_special(bytes, stored.element, item);
+  add_special(stored.element, bytes, item);
 }
-
-template <class Number>
-AttributeValue number_in(const char* bytes) {
-  Number number{};
-  std::memcpy(&number, bytes, sizeof number);
-  if constexpr (std::is_integral_v<Number>) {
-    if (!std::in_range<std::int64_t>(number)) return static_cast<std::uint64_t>(number);
-    return static_cast<std::int64_t>(number);
-  }
-  return static_cast<double>(number);
-}
-
-}  // namespace
-
-AttributeValue number_of(Element element, const char* bytes) {
-  return with_number(element, [&](auto type) { return number_in<decltype(type)>(bytes); });
-}
-
-namespace {
 
 /// Returns the value of an array without axes that has been verified. It is absent if the value was
 /// never written or cannot be read.
@@ -398,13 +369,10 @@ class Walk {
 
   void add(InspectedItem item) {
     if (inspection_.items.size() >= most_items) {
-      fail("{}: more than {} items", where_of(item).file, most_items);
+      fail("{}: more than {} items", inspection_.path, most_items);
     }
     if (!item.problem.empty()) inspection_.problems.push_back(item.problem);
     inspection_.items.push_back(std::move(item));
-  }
-  [[nodiscard]] Where where_of(const InspectedItem& item) const {
-    return {inspection_.path, item.path};
   }
 
   void link(const Where& where, int depth, const char* type) {

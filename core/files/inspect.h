@@ -82,7 +82,4 @@ void inspect_hdf5(Inspection& inspection, bool allow_external);
 /// Receives the result of that part from a child process.
 void receive_inspection(ArchiveReader& reader, Inspection& inspection);
 
-/// Returns the number, of a type that is read, in the bytes of an array without axes.
-[[nodiscard]] AttributeValue number_of(Element element, const char* bytes);
-
 }  // namespace conelab

@@ -75,6 +75,20 @@ struct LabelledArray {
   std::string signal;  ///< The variable that viewers plot first; empty: none.
   Attributes attributes;
 
+  /// Adds a variable without units and attributes.
+  void add(const std::string& name, const std::vector<std::string>& over, LabelledData data) {
+    variables.push_back({name, over, std::move(data), "", {}});
+  }
+  /// Adds a tensor [extents] over axes of its own, NAME_axis_0 and so on.
+  void add_tensor(const std::string& name, const std::vector<std::int64_t>& extents,
+                  LabelledData data) {
+    std::vector<std::string> over;
+    for (const std::int64_t extent : extents) {
+      over.push_back(name + "_axis_" + std::to_string(over.size()));
+      axes.push_back(counted_axis(over.back(), static_cast<std::size_t>(extent)));
+    }
+    add(name, over, std::move(data));
+  }
   /// Return the axis, and the variable, with this name, or null.
   [[nodiscard]] const LabelledAxis* axis(const std::string& name) const {
     return find_named(axes, name);

@@ -50,53 +50,28 @@ void check_variable(const LabelledArray& array, const LabelledVariable& variable
 }
 
 Dataset write_axis_scale(hid_t group, const LabelledAxis& axis, const Where& where) {
-  if (const auto* reals = std::get_if<std::vector<double>>(&axis.labels)) {
-    return write_scale(group, axis.name, *reals, where);
-  }
   const bool is_text = std::holds_alternative<std::vector<std::string>>(axis.labels);
-  const LabelledAxis& labels = is_text ? counted_axis(axis.name, axis.size()) : axis;
-  return write_scale(group, axis.name, std::get<std::vector<std::int64_t>>(labels.labels), where);
+  const auto& labels = is_text ? counted_axis(axis.name, axis.size()).labels : axis.labels;
+  const auto write = [&](const auto& list) {
+    using Label = typename std::decay_t<decltype(list)>::value_type;
+    return write_scale(group, axis.name, number_type<Label>(), list.size(), list.data(), where);
+  };
+  const auto* reals = std::get_if<std::vector<double>>(&labels);
+  return reals ? write(*reals) : write(std::get<std::vector<std::int64_t>>(labels));
 }
 
 void write_units(const Dataset& dataset, const std::string& units, const Where& where) {
   if (!units.empty()) write_attribute(dataset.id(), "units", units, where);
 }
 
-template <class Number>
-Dataset write_number_variable(hid_t group, const std::string& name, hid_t type, hid_t memory_type,
-                              const std::vector<hsize_t>& extents,
-                              const std::vector<Number>& numbers, const Where& where) {
-  Dataset dataset = create_dataset(group, name, type, extents, {}, where);
-  write_numbers(dataset, memory_type, numbers.data(), where);
-  return dataset;
-}
-
-Dataset write_data(hid_t group, const LabelledVariable& variable,
-                   const std::vector<hsize_t>& extents, const Where& where) {
-  const std::string& name = variable.name;
-  const auto numbers = [&](hid_t type, hid_t memory_type, const auto& list) {
-    return write_number_variable(group, name, type, memory_type, extents, list, where);
-  };
-  const LabelledData& data = variable.data;
-  if (const auto* list = std::get_if<std::vector<double>>(&data)) {
-    return numbers(H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, *list);
-  }
-  if (const auto* list = std::get_if<std::vector<float>>(&data)) {
-    return numbers(H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, *list);
-  }
-  if (const auto* list = std::get_if<std::vector<std::int64_t>>(&data)) {
-    return numbers(H5T_STD_I64LE, H5T_NATIVE_INT64, *list);
-  }
-  if (const auto* list = std::get_if<std::vector<std::uint8_t>>(&data)) {
-    return numbers(H5T_STD_U8LE, H5T_NATIVE_UINT8, *list);
-  }
-  return write_strings(group, name, extents, std::get<std::vector<std::string>>(data), where);
-}
-
 void write_variable(hid_t group, const LabelledArray& array, const LabelledVariable& variable,
                     const Scales& scales, const Where& parent) {
   const Where where = parent.child(variable.name);
-  Dataset dataset = write_data(group, variable, variable_extents(array, variable, parent), where);
+  const std::vector<hsize_t> extents = variable_extents(array, variable, parent);
+  const auto write = [&](const auto& list) {
+    return write_list(group, variable.name, extents, list, where);
+  };
+  Dataset dataset = std::visit(write, variable.data);
   write_units(dataset, variable.units, where);
   write_attributes(dataset.id(), variable.attributes, where);
   for (std::size_t i = 0; i < variable.axes.size(); ++i) {
@@ -118,7 +93,7 @@ std::vector<LabelledVariable> label_variables(const LabelledArray& array) {
 
 void write_group_attributes(hid_t group, const LabelledArray& array, const Where& where) {
   const LabelledVariable* signal = array.variable(array.signal);
-  write_attribute(group, "NX_class", std::string(signal ? "NXdata" : "NXcollection"), where);
+  write_attribute(group, "NX_class", signal ? "NXdata" : "NXcollection", where);
   if (signal) {
     write_attribute(group, "signal", array.signal, where);
     if (!signal->axes.empty()) write_attribute(group, "axes", signal->axes, where);
@@ -149,48 +124,31 @@ std::vector<std::string> axis_names(const Dataset& dataset, const Stored& stored
 }
 
 template <class Number>
-std::vector<Number> read_list(const Dataset& dataset, hid_t type, std::size_t count,
-                              const Where& where) {
+std::vector<Number> read_list(const Dataset& dataset, std::size_t count, const Where& where) {
   std::vector<Number> list(count);
-  CONELAB_HDF5(where, "be read",
-               H5Dread(dataset.id(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, list.data()));
+  CONELAB_HDF5(
+      where, "be read",
+      H5Dread(dataset.id(), number_type<Number>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, list.data()));
   return list;
 }
 
 LabelledData read_data(const Dataset& dataset, const Stored& stored, const Where& where) {
   if (!stored.refused.empty()) fail("{}: {}", where.text(), stored.refused);
   const auto count = static_cast<std::size_t>(checked_product(stored.extents).value_or(0));
-  switch (stored.element) {
-    case Element::text:
-      return read_strings(dataset, stored, where, {});
-    case Element::u8:
-      return read_list<std::uint8_t>(dataset, H5T_NATIVE_UINT8, count, where);
-    case Element::f32:
-      return read_list<float>(dataset, H5T_NATIVE_FLOAT, count, where);
-    case Element::f64:
-    case Element::f16:
-      return read_list<double>(dataset, H5T_NATIVE_DOUBLE, count, where);
-    case Element::bf16: {
-      std::vector<std::uint16_t> bits(count);
-      read_numbers(dataset, stored, bits.data(), where, {});
-      std::vector<float> numbers(count);
-      std::transform(bits.begin(), bits.end(), numbers.begin(), from_bf16);
-      return numbers;
-    }
-    case Element::i8:
-    case Element::i16:
-    case Element::i32:
-    case Element::i64:
-    case Element::u16:
-    case Element::u32:
-    case Element::u64:
-    case Element::boolean:
-      return read_list<std::int64_t>(dataset, H5T_NATIVE_INT64, count, where);
-    case Element::raw16:
-    case Element::other:
-      break;
+  const auto element = stored.element;
+  if (element == Element::text) return read_strings(dataset, stored, where, {});
+  if (element == Element::u8) return read_list<std::uint8_t>(dataset, count, where);
+  if (element == Element::f32) return read_list<float>(dataset, count, where);
+  if (element == Element::f64 || element == Element::f16)
+    return read_list<double>(dataset, count, where);
+  if (element == Element::bf16) {
+    std::vector<std::uint16_t> bits(count);
+    read_numbers(dataset, stored, bits.data(), where, {});
+    std::vector<float> numbers(count);
+    std::transform(bits.begin(), bits.end(), numbers.begin(), from_bf16);
+    return numbers;
   }
-  fail("{}: a dtype that cannot be read ({})", where.text(), stored.type);
+  return read_list<std::int64_t>(dataset, count, where);
 }
 
 Attributes read_attributes(hid_t object, const std::set<std::string>& except, const Where& where) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
-#include <filesystem>
 #include <optional>
 #include <system_error>
 
@@ -39,7 +38,6 @@ class Literal {
     return !rest_.empty() && rest_.front() == c;
   }
   std::string string() {
-    skip_space();
     if (!next_is('\'') && !next_is('"')) malformed("a string");
     const std::size_t end = rest_.find(rest_.front(), 1);
     if (end == std::string_view::npos) malformed("the end of a string");
@@ -120,29 +118,6 @@ void parse_dictionary(std::string_view text, const std::string& place, NpyHeader
   if (!descr || !order || !shape) literal.malformed("descr, fortran_order and shape");
 }
 
-std::optional<Element> element_of(char kind, std::size_t size) {
-  switch (kind) {
-    case 'f':
-      return size == 1   ? std::optional(Element::other)
-             : size == 2 ? std::optional(Element::f16)
-             : size == 4 ? std::optional(Element::f32)
-             : size == 8 ? std::optional(Element::f64)
-                         : std::nullopt;
-    case 'i':
-    case 'u':
-      return integer_of(size, kind == 'i');
-    case 'b':
-      return size == 1 ? std::optional(Element::boolean) : std::nullopt;
-    case 'S':
-    case 'U':
-      return Element::text;
-    case 'V':
-      return size == 2 ? Element::raw16 : Element::other;
-    default:
-      return Element::other;
-  }
-}
-
 /// Parses a type such as "<f4": byte order, kind and size.
 void parse_descr(const std::string& place, NpyHeader& header) {
   const std::string& descr = header.descr;
@@ -161,7 +136,8 @@ void parse_descr(const std::string& place, NpyHeader& header) {
     fail_unread("{}: wrong dtype (expected one like '<f4', found '{}')", place, printable(descr));
   }
   header.big_endian = descr[0] == '>';
-  header.element = element_of(descr[1], size).value_or(Element::other);
+  const bool text = descr[1] == 'S' || descr[1] == 'U';
+  header.element = text ? Element::text : element_of(descr[1], size);
   header.item_bytes = descr[1] == 'U' ? 4 * size : size;
 }
 
@@ -300,50 +276,10 @@ class NpySource : public TensorSource {
   SourceRules rules_;
 };
 
-class SourceWithNpyFiles : public TensorSource {
- public:
-  SourceWithNpyFiles(std::unique_ptr<TensorSource> source, const SourceRules& rules)
-      : source_(std::move(source)), files_(rules) {}
-
-  std::string place(const std::string& name) const override {
-    return is_file(name) ? files_.place(name) : source_->place(name);
-  }
-  std::vector<std::string> names() override { return source_->names(); }
-  std::optional<DeclaredArray> find(const std::string& name) override {
-    return of(name).find(name);
-  }
-  void read(const DeclaredArray& array, void* numbers) override {
-    of(array.name).read(array, numbers);
-  }
-  std::vector<std::string> read_strings(const DeclaredArray& array) override {
-    return of(array.name).read_strings(array);
-  }
-  std::optional<AttributeValue> attribute(const std::string& name) override {
-    return source_->attribute(name);
-  }
-  std::string result_kind() override { return source_->result_kind(); }
-  std::string hint(const std::string& name) override { return source_->hint(name); }
-
- private:
-  std::unique_ptr<TensorSource> source_;
-  NpySource files_;
-
-  static bool is_file(const std::string& name) {
-    std::error_code none;
-    return name.ends_with(".npy") && std::filesystem::is_regular_file(name, none);
-  }
-  TensorSource& of(const std::string& name) { return is_file(name) ? files_ : *source_; }
-};
-
 }  // namespace
 
 std::unique_ptr<TensorSource> open_npy_source(const SourceRules& rules) {
   return std::make_unique<NpySource>(rules);
-}
-
-std::unique_ptr<TensorSource> with_npy_files(std::unique_ptr<TensorSource> source,
-                                             const SourceRules& rules) {
-  return std::make_unique<SourceWithNpyFiles>(std::move(source), rules);
 }
 
 }  // namespace conelab

@@ -1,10 +1,9 @@
 #include "core/files/read_tensors.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
+#include <filesystem>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -58,24 +57,6 @@ void check_memory(const std::string& place, const DeclaredArray& array) {
 }
 
 template <class Number>
-void count_special(const std::vector<Number>& numbers, InputTensor& tensor) {
-  for (const Number x : numbers) {
-    tensor.nan_count += std::isnan(x) ? 1 : 0;
-    tensor.infinite_count += std::isinf(x) ? 1 : 0;
-  }
-}
-
-/// Does the same for 16-bit numbers, whose special values have exponent bits that are all ones.
-void count_special(const std::vector<std::uint16_t>& bits, InputTensor& tensor) {
-  const std::uint16_t infinity = tensor.dtype == Dtype::f16 ? 0x7C00 : 0x7F80;
-  for (const std::uint16_t x : bits) {
-    const std::uint16_t magnitude = x & 0x7FFF;
-    tensor.nan_count += magnitude > infinity ? 1 : 0;
-    tensor.infinite_count += magnitude == infinity ? 1 : 0;
-  }
-}
-
-template <class Number>
 std::vector<Number> read_as(TensorSource& source, const DeclaredArray& array) {
   std::vector<Number> numbers(static_cast<std::size_t>(array.count()));
   source.read(array, numbers.data());
@@ -90,12 +71,6 @@ std::vector<double> read_integers(TensorSource& source, const DeclaredArray& arr
     for (const auto x : integers) numbers.push_back(static_cast<double>(x));
     return numbers;
   });
-}
-
-Shape4 shape_of(const DeclaredArray& array) {
-  InputTensor tensor;
-  tensor.extents = array.extents;
-  return tensor.shape();
 }
 
 /// Checks the element type and the rank of q, k, v or output_grad, and that it is not empty.
@@ -150,11 +125,7 @@ std::optional<DeclaredArray> find_tensor(TensorSource& source, const Reading& re
     read_in_order(source, reading, *array);
     check_attention_tensor(source, *array);
   }
-  if (!array && !given.empty()) {
-    const std::vector<std::string> known = source.names();
-    fail("{}: not found (found: {})", source.place(printable(name)),
-         known.empty() ? "nothing" : printable(join(known), 400));
-  }
+  if (!array && !given.empty()) fail_not_found(source, name);
   return array;
 }
 
@@ -194,7 +165,7 @@ void require_equal(TensorSource& source, const char* what, const DeclaredArray& 
 
 void check_shapes(TensorSource& source, const Declared& declared) {
   const DeclaredArray &q = declared.query, &k = declared.k(), &v = declared.v();
-  const Shape4 sq = shape_of(q), sk = shape_of(k), sv = shape_of(v);
+  const Shape4 sq = shape_of(q.extents), sk = shape_of(k.extents), sv = shape_of(v.extents);
   require_equal(source, "batch size", q, sq.batch, k, sk.batch);
   require_equal(source, "batch size", q, sq.batch, v, sv.batch);
   if (sk.head == 0 || sq.head % sk.head != 0) {
@@ -213,7 +184,7 @@ void check_shapes(TensorSource& source, const Declared& declared) {
   require_equal(source, "number of tokens n_k", k, sk.token, v, sv.token);
   if (!declared.output_grad) return;
   // The other sizes are those of the operator's output.
-  const Shape4 grad = shape_of(*declared.output_grad);
+  const Shape4 grad = shape_of(declared.output_grad->extents);
   require_equal(source, "batch size", q, sq.batch, *declared.output_grad, grad.batch);
   require_equal(source, "number of tokens n_q", q, sq.token, *declared.output_grad, grad.token);
 }
@@ -284,10 +255,8 @@ std::optional<Shape4> sizes_of_mask(const std::vector<std::int64_t>& extents, co
     return fits(s.batch, q.batch) && fits(s.head, q.head) && fits(s.token, q.token) &&
            fits(s.feature, keys);
   };
-  InputTensor array;
-  array.extents = extents;
   if (extents.empty() || extents.size() > 4) return {};
-  if (fitting(array.shape())) return array.shape();
+  if (const Shape4 sizes = shape_of(extents); fitting(sizes)) return sizes;
   if (extents.size() != 2 || !fitting({extents[0], 1, 1, extents[1]})) return {};
   return Shape4{extents[0], 1, 1, extents[1]};
 }
@@ -347,13 +316,18 @@ void read_attributes(TensorSource& source, const InputOptions& options, Input& i
   read_attribute<std::int64_t>(source, "layer", input.layer);
 }
 
-/// The arrays of an archive whose names begin with a path: "q" is the array "layer3/q".
-class PrefixedSource final : public TensorSource {
+/// The arrays of a source whose names begin with a prefix: "q" is the array "layer3/q". The path of
+/// an existing .npy file, which may be next to the source, names that file.
+class NamedSource final : public TensorSource {
  public:
-  PrefixedSource(std::unique_ptr<TensorSource> all, std::string prefix)
-      : all_(std::move(all)), prefix_(std::move(prefix)) {}
+  NamedSource(std::unique_ptr<TensorSource> all, std::string prefix, const SourceRules& rules)
+      : all_(std::move(all)), prefix_(std::move(prefix)), files_(open_npy_source(rules)) {}
 
-  std::string place(const std::string& name) const override { return all_->place(prefix_ + name); }
+  std::string place(const std::string& name) const override {
+    // An array that was found has its whole name.
+    const bool whole = is_file(name) || name.starts_with(prefix_);
+    return of(name).place(whole ? name : prefix_ + name);
+  }
   std::vector<std::string> names() override {
     std::vector<std::string> inside;
     for (const std::string& name : all_->names()) {
@@ -362,47 +336,56 @@ class PrefixedSource final : public TensorSource {
     return inside;
   }
   std::optional<DeclaredArray> find(const std::string& name) override {
-    return all_->find(prefix_ + name);
+    return of(name).find(is_file(name) ? name : prefix_ + name);
   }
-  void read(const DeclaredArray& array, void* numbers) override { all_->read(array, numbers); }
+  void read(const DeclaredArray& array, void* numbers) override {
+    of(array.name).read(array, numbers);
+  }
   std::vector<std::string> read_strings(const DeclaredArray& array) override {
-    return all_->read_strings(array);
+    return of(array.name).read_strings(array);
   }
   std::optional<AttributeValue> attribute(const std::string& name) override {
     return all_->attribute(name);
   }
+  std::string result_kind() override { return all_->result_kind(); }
+  std::string hint(const std::string& name) override { return all_->hint(name); }
 
  private:
   std::unique_ptr<TensorSource> all_;
   std::string prefix_;
+  std::unique_ptr<TensorSource> files_;
+
+  static bool is_file(const std::string& name) {
+    std::error_code none;
+    return name.ends_with(".npy") && std::filesystem::is_regular_file(name, none);
+  }
+  [[nodiscard]] TensorSource& of(const std::string& name) const {
+    return is_file(name) ? *files_ : *all_;
+  }
 };
 
-/// Opens an archive, or, with a group such as "/layer3", those of its arrays whose names begin with
-/// "layer3/", or if there are none, with "layer3.".
-std::unique_ptr<TensorSource> open_archive_source(const InputSpec& spec, FileFormat format,
-                                                  const SourceRules& rules) {
-  std::unique_ptr<TensorSource> all = format == FileFormat::npz
-                                          ? open_npz_source(spec.path, rules)
-                                          : open_safetensors_source(spec.path, rules);
-  const std::string prefix = spec.group.empty() ? "" : spec.group.substr(1);
-  if (prefix.empty()) return all;
-  const std::vector<std::string> names = all->names();
-  const bool slashes = std::ranges::any_of(
-      names, [&](const std::string& name) { return name.starts_with(prefix + "/"); });
-  const bool dots = std::ranges::any_of(
-      names, [&](const std::string& name) { return name.starts_with(prefix + "."); });
-  return std::make_unique<PrefixedSource>(std::move(all), prefix + (dots && !slashes ? "." : "/"));
-}
-
+/// Opens a file, or, with a group such as "/layer3" of an archive, those of its arrays whose names
+/// begin with "layer3/", or if there are none, with "layer3.".
 std::unique_ptr<TensorSource> open_source(const InputSpec& spec, FileFormat format,
                                           const SourceRules& rules) {
   if (format == FileFormat::npy && !spec.group.empty()) {
     fail("{}: has no groups (expected no ':{}' after a .npy file)", spec.path, spec.group);
   }
   if (format == FileFormat::npy) return open_npy_source(rules);
-  return with_npy_files(format == FileFormat::hdf5 ? open_hdf5_source(spec.path, spec.group, rules)
-                                                   : open_archive_source(spec, format, rules),
-                        rules);
+  if (format == FileFormat::hdf5) {
+    return std::make_unique<NamedSource>(open_hdf5_source(spec.path, spec.group, rules), "", rules);
+  }
+  std::unique_ptr<TensorSource> all = format == FileFormat::npz
+                                          ? open_npz_source(spec.path, rules)
+                                          : open_safetensors_source(spec.path, rules);
+  std::string prefix = spec.group.empty() ? "" : spec.group.substr(1);
+  if (!prefix.empty()) {
+    const auto holds = [&, names = all->names()](const std::string& beginning) {
+      return std::ranges::any_of(names, [&](const auto& n) { return n.starts_with(beginning); });
+    };
+    prefix += holds(prefix + ".") && !holds(prefix + "/") ? "." : "/";
+  }
+  return std::make_unique<NamedSource>(std::move(all), prefix, rules);
 }
 
 /// Returns a remark on a q that has fewer tokens than heads, which may lie in another order. It is
@@ -410,7 +393,7 @@ std::unique_ptr<TensorSource> open_source(const InputSpec& spec, FileFormat form
 /// alone.
 std::string axes_remark(const InputOptions& options, const DeclaredArray& query, const Input& read,
                         const std::string& place) {
-  const Shape4 shape = shape_of(query);
+  const Shape4 shape = shape_of(query.extents);
   if (!read.query_token.empty() || !read.mask.empty()) return "";
   if (!options.axes.empty() || !query.order.empty() || shape.token >= shape.head) return "";
   const bool batches = query.extents.size() == 4;
@@ -473,17 +456,11 @@ Input read_declared(TensorSource& source, const Declared& declared, const InputO
 }
 
 bool exists(const std::string& path) {
-  struct stat status {};
-  return ::stat(path.c_str(), &status) == 0;
+  std::error_code none;
+  return std::filesystem::exists(path, none);
 }
 
 }  // namespace
-
-Shape4 InputTensor::shape() const {
-  const std::size_t r = rank();
-  return {r >= 4 ? extents[r - 4] : 1, r >= 3 ? extents[r - 3] : 1, r >= 2 ? extents[r - 2] : 1,
-          r >= 1 ? extents[r - 1] : 1};
-}
 
 template <class T>
 Tensor4<T> to_tensor(const InputTensor& tensor) {
@@ -542,7 +519,11 @@ InputTensor read_array(TensorSource& source, const DeclaredArray& array,
     default:
       tensor.numbers = read_integers(source, array);
   }
-  std::visit([&](const auto& numbers) { count_special(numbers, tensor); }, tensor.numbers);
+  const auto count = [&](const auto& numbers) {
+    return count_special(array.element, numbers.data(), array.bytes());
+  };
+  const SpecialCount special = std::visit(count, tensor.numbers);
+  tensor.nan_count = special.nan, tensor.infinite_count = special.infinite;
   if (options.tensor_read) options.tensor_read(tensor);
   return tensor;
 }

@@ -36,7 +36,7 @@ struct InputTensor {
 
   [[nodiscard]] std::size_t rank() const { return extents.size(); }
   /// Returns the sizes as [batch × head × token × feature]. Missing axes are 1.
-  [[nodiscard]] Shape4 shape() const;
+  [[nodiscard]] Shape4 shape() const { return shape_of(extents); }
 };
 
 /// Returns the numbers as T = double, float, Float16 or Bfloat16, rounded once to nearest if T is

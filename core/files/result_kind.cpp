@@ -32,17 +32,11 @@ std::string hdf5::result_kind(const File& file, const std::string& path) {
 
 std::string result_kind(const std::string& path, const SandboxLimits& limits) {
   // Results of this program begin without a user block.
-  if (ByteFile(path).peek(0, 8) != "\x89HDF\r\n\x1a\n") return "";
-  std::string kind;
-  run_sandboxed(
-      path, limits,
-      [&](ArchiveWriter& writer) {
-        const hdf5::Lock lock;
-        kind = hdf5::result_kind(hdf5::open_file(path), path);
-        visit(writer, kind);
-      },
-      [&](ArchiveReader& reader) { visit(reader, kind); });
-  return kind;
+  if (ByteFile(path).peek(0, 8) != hdf5_signature) return "";
+  return read_sandboxed<std::string>(path, limits, [&] {
+    const hdf5::Lock lock;
+    return hdf5::result_kind(hdf5::open_file(path), path);
+  });
 }
 
 std::string input_of_spec(const std::string& spec) {

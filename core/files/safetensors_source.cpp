@@ -32,22 +32,14 @@ struct TensorRange {
   std::uint64_t begin = 0, end = 0;  ///< Relative to the first byte of the numbers.
 };
 
-Element element_of(const std::string& dtype) {
-  constexpr std::array<std::pair<const char*, Element>, 13> known = {{{"F64", Element::f64},
-                                                                      {"F32", Element::f32},
-                                                                      {"F16", Element::f16},
-                                                                      {"BF16", Element::bf16},
-                                                                      {"I8", Element::i8},
-                                                                      {"I16", Element::i16},
-                                                                      {"I32", Element::i32},
-                                                                      {"I64", Element::i64},
-                                                                      {"U8", Element::u8},
-                                                                      {"U16", Element::u16},
-                                                                      {"U32", Element::u32},
-                                                                      {"U64", Element::u64},
-                                                                      {"BOOL", Element::boolean}}};
-  for (const auto& [name, element] : known) {
-    if (dtype == name) return element;
+/// Returns the type of "F64", "BF16", "I8", "U32", "BOOL", ...
+Element element_of_dtype(const std::string& dtype) {
+  if (dtype == "BF16") return Element::bf16;
+  if (dtype == "BOOL") return Element::boolean;
+  for (const char* kind : {"Ff", "Ii", "Uu"}) {
+    for (const std::size_t bytes : {1, 2, 4, 8}) {
+      if (dtype == fmt::format("{}{}", kind[0], 8 * bytes)) return element_of(kind[1], bytes);
+    }
   }
   return Element::other;
 }
@@ -83,7 +75,7 @@ TensorRange parse_tensor(const std::string& name, const json& value, const std::
   }
   const auto& type = dtype->get_ref<const std::string&>();
   TensorRange range;
-  range.array = {name, element_of(type),
+  range.array = {name, element_of_dtype(type),
                  printable(type) + (type.starts_with("F8") ? " (float8 is not supported)" : ""),
                  whole_numbers(value, "shape", place)};
   range.begin = static_cast<std::uint64_t>(offsets[0]);
@@ -195,23 +187,11 @@ class SafetensorsSource final : public TensorSource {
   std::vector<TensorRange> ranges_;  ///< In the order of their bytes.
 };
 
-}  // namespace
-
-std::unique_ptr<TensorSource> open_safetensors_source(const std::string& path,
-                                                      const SourceRules& rules) {
-  if (path.ends_with(safetensors_index)) return open_safetensors_index(path, rules);
-  return std::make_unique<SafetensorsSource>(path, rules);
-}
-
 // A model in several .safetensors files as one source of tensors: model.safetensors.index.json maps
 // the name of each tensor to its file, {"weight_map": {"q": "model-00001-of-00002.safetensors"}}.
 //
 // The files lie beside the index; a name that leads to another folder is refused. Each is opened
 // when the first of its tensors is asked for. The SHA-256 of such an input is that of the index.
-
-namespace {
-
-using nlohmann::json;
 
 constexpr std::uint64_t longest_index = 100'000'000;
 
@@ -292,9 +272,10 @@ class ShardedSource final : public TensorSource {
 
 }  // namespace
 
-std::unique_ptr<TensorSource> open_safetensors_index(const std::string& path,
-                                                     const SourceRules& rules) {
-  return std::make_unique<ShardedSource>(path, rules);
+std::unique_ptr<TensorSource> open_safetensors_source(const std::string& path,
+                                                      const SourceRules& rules) {
+  if (path.ends_with(safetensors_index)) return std::make_unique<ShardedSource>(path, rules);
+  return std::make_unique<SafetensorsSource>(path, rules);
 }
 
 }  // namespace conelab

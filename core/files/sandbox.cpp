@@ -362,20 +362,6 @@ void produce_input(ArchiveWriter& writer, const std::string& spec, InputOptions 
   visit(writer, input);
 }
 
-/// Returns what `read` returns in a child process.
-template <class Value, class Read>
-Value run_reader(const std::string& path, const SandboxLimits& limits, const Read& read) {
-  Value value;
-  run_sandboxed(
-      path, limits,
-      [&](ArchiveWriter& writer) {
-        value = read();
-        visit(writer, value);
-      },
-      [&](ArchiveReader& reader) { visit(reader, value); });
-  return value;
-}
-
 }  // namespace
 
 void receive_input(ArchiveReader& reader, Input& input) {
@@ -412,18 +398,18 @@ Input read_input_sandboxed(const std::string& spec, const InputOptions& options,
 
 LabelledArray read_labelled_sandboxed(const std::string& path, const std::string& group,
                                       const SandboxLimits& limits) {
-  return run_reader<LabelledArray>(path, limits, [&] { return read_labelled(path, group); });
+  return read_sandboxed<LabelledArray>(path, limits, [&] { return read_labelled(path, group); });
 }
 
 std::optional<LabelledArray> find_labelled_sandboxed(const std::string& path,
                                                      const std::string& group,
                                                      const SandboxLimits& limits) {
-  return run_reader<std::optional<LabelledArray>>(path, limits,
-                                                  [&] { return find_labelled(path, group); });
+  return read_sandboxed<std::optional<LabelledArray>>(path, limits,
+                                                      [&] { return find_labelled(path, group); });
 }
 
 LabelledFile read_labelled_file_sandboxed(const std::string& path, const SandboxLimits& limits) {
-  return run_reader<LabelledFile>(path, limits, [&] { return read_labelled_file(path); });
+  return read_sandboxed<LabelledFile>(path, limits, [&] { return read_labelled_file(path); });
 }
 
 }  // namespace conelab

@@ -135,27 +135,15 @@ void visit(Archive& archive, std::map<std::string, Value>& map) {
   if constexpr (Archive::reads) map = {list.begin(), list.end()};
 }
 
-namespace detail {
-
-/// Makes alternative number `index` the active one.
-template <class Variant, std::size_t i = 0>
-void activate(Variant& variant, std::size_t index) {
-  if constexpr (i < std::variant_size_v<Variant>) {
-    if (index == i) {
-      variant.template emplace<i>();
-    } else {
-      activate<Variant, i + 1>(variant, index);
-    }
-  }
-}
-
-}  // namespace detail
-
+/// The alternatives must be different types.
 template <class Archive, class... Alternatives>
 void visit(Archive& archive, std::variant<Alternatives...>& variant) {
   std::uint64_t index = variant.index();
   visit(archive, index);
-  if constexpr (Archive::reads) detail::activate(variant, index);
+  if constexpr (Archive::reads) {
+    std::uint64_t i = 0;
+    ((i++ == index ? void(variant.template emplace<Alternatives>()) : void()), ...);
+  }
   std::visit([&](auto& value) { visit(archive, value); }, variant);
 }
 
@@ -198,6 +186,21 @@ void allow_more_memory(std::uint64_t bytes);
 void run_sandboxed(const std::string& path, const SandboxLimits& limits,
                    const std::function<void(ArchiveWriter&)>& produce,
                    const std::function<void(ArchiveReader&)>& consume);
+
+/// Returns what `read` returns in a child process.
+template <class Value>
+[[nodiscard]] Value read_sandboxed(const std::string& path, const SandboxLimits& limits,
+                                   const std::function<Value()>& read) {
+  Value value;
+  run_sandboxed(
+      path, limits,
+      [&](ArchiveWriter& writer) {
+        value = read();
+        visit(writer, value);
+      },
+      [&](ArchiveReader& reader) { visit(reader, value); });
+  return value;
+}
 
 /// Receives an input as the child of read_input_sandboxed sends it. Throws a failure if tensors are
 /// missing.

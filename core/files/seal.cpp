@@ -11,13 +11,15 @@
 
 #include "core/base/error.h"
 #include "core/base/sha256.h"
+#include "core/files/atomic_file.h"
 #include "core/files/byte_file.h"
 #include "core/files/hdf5_read.h"
-#include "core/files/sandbox.h"
+#include "core/files/hdf5_write.h"
 
 namespace conelab::hdf5 {
 namespace {
 
+constexpr std::int64_t format_version = 1;
 constexpr std::size_t seal_bytes = 32;
 constexpr std::uint64_t piece = 1 << 20;
 
@@ -51,10 +53,7 @@ void overwrite(const std::string& path, std::uint64_t offset, const std::string&
 /// Returns the offset of the seal's bytes. It is absent if the file itself has no such data set;
 /// links are not followed.
 std::optional<std::uint64_t> seal_offset(const File& file) {
-  H5L_info_t link{};
-  if (H5Lexists(file.id(), seal_name, H5P_DEFAULT) <= 0 ||
-      H5Lget_info(file.id(), seal_name, &link, H5P_DEFAULT) < 0 || link.type != H5L_TYPE_HARD)
-    return {};
+  if (link_kind(file, seal_name) != LinkKind::hard) return {};
   const Dataset dataset(H5Dopen2(file.id(), seal_name, H5P_DEFAULT));
   if (dataset.id() < 0) return {};
   const Type type(H5Dget_type(dataset.id()));
@@ -67,8 +66,7 @@ std::optional<std::uint64_t> seal_offset(const File& file) {
   return offset;
 }
 
-}  // namespace
-
+/// Closes a complete file at `path`, which messages call `where.file`, and seals it.
 void close_sealed(File& file, const std::string& path, const Where& where) {
   const Where here = where.child(seal_name);
   const hsize_t size = seal_bytes;
@@ -91,6 +89,29 @@ void close_sealed(File& file, const std::string& path, const Where& where) {
   overwrite(path, offset, digest(path, offset, {}), where);
 }
 
+}  // namespace
+
+void write_sealed(const std::string& path, const RootFacts& root,
+                  const std::function<void(const File&)>& fill) {
+  const Lock lock;
+  AtomicFile destination(path);
+  const Where where{path, ""};
+  File file = create_file(destination.temporary(), where);
+  write_attribute(file.id(), "NX_class", "NXroot", where);
+  if (!root.shown.empty()) write_attribute(file.id(), "default", root.shown, where);
+  write_attribute(file.id(), "conelab_format", format_version, where);
+  write_attribute(file.id(), "creator", root.creator, where);
+  write_attributes(file.id(), root.more, where);
+  fill(file);
+  close_sealed(file, destination.temporary(), where);
+  destination.commit();
+}
+
+std::string stated_digest(const File& file, const std::string& path) {
+  const std::optional<std::uint64_t> offset = seal_offset(file);
+  return offset ? hex_digits(ByteFile(path).peek(*offset, seal_bytes)) : "";
+}
+
 Seal check_seal(const File& file, const std::string& path, const std::function<bool()>& cancelled) {
   const std::optional<std::uint64_t> offset = seal_offset(file);
   if (!offset) return Seal::none;
@@ -101,38 +122,64 @@ Seal check_seal(const File& file, const std::string& path, const std::function<b
 }  // namespace conelab::hdf5
 
 namespace conelab {
+
+std::string content_digest(const std::string& path, const std::function<bool()>& cancelled) {
+  if (ByteFile(path).peek(0, hdf5_signature.size()) != hdf5_signature) {
+    return sha256_of_file(path, cancelled);
+  }
+  const std::uint64_t bytes = ByteFile(path).size();
+  const auto digest = read_sandboxed<std::string>(
+      path, SandboxLimits{.cancelled = cancelled}.scaled_to(bytes), [&] {
+        const hdf5::Lock lock;
+        const hdf5::File file = hdf5::open_file(path);
+        if (hdf5::check_seal(file, path) == hdf5::Seal::broken) {
+          fail("{}: its bytes are not those that were written", path);
+        }
+        return hdf5::stated_digest(file, path);
+      });
+  return digest.empty() ? sha256_of_file(path, cancelled) : digest;
+}
+
+template <class Archive>
+void visit(Archive& archive, FileNumbers& found) {
+  visit_all(archive, found.seal, found.digest, found.numbers);
+}
+
 namespace {
 
-/// Returns the digest of a sealed file, or nothing for a file without a seal.
-std::string sealed_digest(const std::string& path) {
-  const hdf5::Lock lock;
-  const hdf5::File file = hdf5::open_file(path);
-  const hdf5::Seal seal = hdf5::check_seal(file, path);
-  if (seal == hdf5::Seal::none) return "";
-  if (seal == hdf5::Seal::broken) fail("{}: its bytes are not those that were written", path);
-  std::string digits;
-  for (const char byte : ByteFile(path).peek(*hdf5::seal_offset(file), hdf5::seal_bytes)) {
-    digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+using hdf5::Where;
+
+void add_numbers(const hdf5::File& file, const Where& where, FileNumbers& found) {
+  const hdf5::Object object = hdf5::open_object(file, where);
+  for (const std::string& name : hdf5::attribute_names(object.id(), where)) {
+    const auto same = [&](const auto& known) { return known.first == name; };
+    if (name == "conelab_format" || std::ranges::any_of(found.numbers, same)) continue;
+    const auto value = hdf5::read_attribute(object.id(), name, where);
+    if (!value) continue;
+    if (const auto* real = std::get_if<double>(&*value)) found.numbers.emplace_back(name, *real);
+    if (const auto* whole = std::get_if<std::int64_t>(&*value)) {
+      found.numbers.emplace_back(name, static_cast<double>(*whole));
+    }
   }
-  return digits;
 }
 
 }  // namespace
 
-std::string content_digest(const std::string& path, const std::function<bool()>& cancelled) {
-  const ByteFile file(path);
-  std::string digest;
-  if (file.peek(0, 8) == "\x89HDF\r\n\x1a\n") {
-    const SandboxLimits limits = SandboxLimits{.cancelled = cancelled}.scaled_to(file.size());
-    run_sandboxed(
-        path, limits,
-        [&](ArchiveWriter& writer) {
-          digest = sealed_digest(path);
-          visit(writer, digest);
-        },
-        [&](ArchiveReader& reader) { visit(reader, digest); });
-  }
-  return digest.empty() ? sha256_of_file(path, cancelled) : digest;
+FileNumbers read_file_numbers(const std::string& path, const SandboxLimits& limits) {
+  return read_sandboxed<FileNumbers>(path, limits, [&] {
+    const hdf5::Lock lock;
+    const hdf5::File file = hdf5::open_file(path);
+    FileNumbers found{hdf5::check_seal(file, path), hdf5::stated_digest(file, path), {}};
+    const Where root{path, "/"};
+    add_numbers(file, root, found);
+    for (const std::string& name : hdf5::children(file, root)) {
+      const Where child = root.child(name);
+      if (hdf5::link_kind(file, child.path) != hdf5::LinkKind::hard) continue;
+      if (hdf5::object_kind(file, child) == hdf5::ObjectKind::group)
+        add_numbers(file, child, found);
+    }
+    return found;
+  });
 }
 
 }  // namespace conelab

@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <numeric>
+#include <span>
 
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/base/parse_number.h"
+#include "core/base/utf8.h"
+#include "core/files/byte_file.h"
 
 namespace conelab {
 namespace {
@@ -15,24 +19,25 @@ namespace {
 struct Row {
   const char* name;
   std::size_t size;
+  char kind;  ///< See element_of; a blank: it is found by no kind.
 };
 
-constexpr std::array<Row, 16> rows = {{{"f64", 8},
-                                       {"f32", 4},
-                                       {"f16", 2},
-                                       {"bf16", 2},
-                                       {"int8", 1},
-                                       {"int16", 2},
-                                       {"int32", 4},
-                                       {"int64", 8},
-                                       {"uint8", 1},
-                                       {"uint16", 2},
-                                       {"uint32", 4},
-                                       {"uint64", 8},
-                                       {"boolean", 1},
-                                       {"2 raw bytes", 2},
-                                       {"text", 0},
-                                       {"other", 0}}};
+constexpr std::array<Row, 16> rows = {{{"f64", 8, 'f'},
+                                       {"f32", 4, 'f'},
+                                       {"f16", 2, 'f'},
+                                       {"bf16", 2, ' '},
+                                       {"int8", 1, 'i'},
+                                       {"int16", 2, 'i'},
+                                       {"int32", 4, 'i'},
+                                       {"int64", 8, 'i'},
+                                       {"uint8", 1, 'u'},
+                                       {"uint16", 2, 'u'},
+                                       {"uint32", 4, 'u'},
+                                       {"uint64", 8, 'u'},
+                                       {"boolean", 1, 'b'},
+                                       {"2 raw bytes", 2, 'V'},
+                                       {"text", 0, ' '},
+                                       {"other", 0, ' '}}};
 
 }  // namespace
 
@@ -47,11 +52,26 @@ std::optional<Dtype> element_dtype(Element element) {
 
 bool is_integer(Element element) { return element >= Element::i8 && element <= Element::u64; }
 
-std::optional<Element> integer_of(std::size_t size, bool has_sign) {
-  for (int element = static_cast<int>(has_sign ? Element::i8 : Element::u8), i = 0; i < 4; ++i) {
-    if (size == std::size_t{1} << i) return static_cast<Element>(element + i);
+Element element_of(char kind, std::size_t size) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (kind != ' ' && rows[i].kind == kind && rows[i].size == size) return Element(i);
   }
-  return std::nullopt;
+  return Element::other;
+}
+
+SpecialCount count_special(Element element, const void* numbers, std::size_t bytes) {
+  SpecialCount found;
+  with_number(element, [&](auto type) {
+    using Number = decltype(type);
+    if constexpr (!std::is_integral_v<Number>) {
+      for (const Number& x : std::span(static_cast<const Number*>(numbers), bytes / sizeof(type))) {
+        const auto wide = static_cast<double>(x);
+        found.nan += std::isnan(wide) ? 1 : 0;
+        found.infinite += std::isinf(wide) ? 1 : 0;
+      }
+    }
+  });
+  return found;
 }
 
 std::optional<std::int64_t> checked_product(const std::vector<std::int64_t>& extents) {
@@ -64,6 +84,13 @@ std::optional<std::int64_t> checked_product(const std::vector<std::int64_t>& ext
     if (!overflow) product *= extent;
   }
   return overflow ? std::nullopt : std::optional(product);
+}
+
+Shape4 shape_of(const std::vector<std::int64_t>& extents) {
+  const auto at = [&](std::size_t from_end) {
+    return from_end <= extents.size() ? extents[extents.size() - from_end] : 1;
+  };
+  return {at(4), at(3), at(2), at(1)};
 }
 
 std::string extents_text(const std::vector<std::int64_t>& extents) {
@@ -139,6 +166,55 @@ void reorder(void* numbers, const std::vector<std::int64_t>& extents, const Axis
       index[i] = 0;
     }
   }
+}
+
+// Finds out the format of a file from its first bytes.
+
+namespace {
+
+/// Throws a failure for pickles and archives of them.
+void refuse_pytorch(const std::string& path) {
+  if (!path.ends_with(".pt") && !path.ends_with(".pth")) return;
+  fail(
+      "{}: a pickle of PyTorch, which is not read (save its tensors with numpy.savez or "
+      "safetensors.torch.save_file)",
+      path);
+}
+
+/// Returns the format that the name of a file suggests. Its reader can then report what is wrong
+/// with the file.
+FileFormat format_by_name(const ByteFile& file) {
+  const std::string& path = file.path();
+  refuse_pytorch(path);
+  if (path.ends_with(".h5") || path.ends_with(".hdf5")) return FileFormat::hdf5;
+  if (path.ends_with(".npz")) return FileFormat::npz;
+  if (path.ends_with(".npy")) return FileFormat::npy;
+  if (path.ends_with(".safetensors")) return FileFormat::safetensors;
+  fail(
+      "{}: unknown format (expected HDF5, .npz, .npy or .safetensors, found a file that begins "
+      "with '{}')",
+      path, printable(file.peek(0, 8)));
+}
+
+}  // namespace
+
+const char* format_name(FileFormat format) {
+  constexpr std::array<const char*, 4> names = {"HDF5", "npz", "npy", "safetensors"};
+  return names[static_cast<std::size_t>(format)];
+}
+
+FileFormat detect_format(const std::string& path) {
+  const ByteFile file(path);
+  const std::string head = file.peek(0, 9);
+  if (head.starts_with("\x93NUMPY")) return FileFormat::npy;
+  if (head.starts_with("PK\x03\x04") || head.starts_with("PK\x05\x06")) {
+    refuse_pytorch(path);
+    return FileFormat::npz;
+  }
+  if (find_hdf5(file)) return FileFormat::hdf5;
+  if (path.ends_with(safetensors_index)) return FileFormat::safetensors;
+  if (head.size() == 9 && head[8] == '{') return FileFormat::safetensors;
+  return format_by_name(file);
 }
 
 }  // namespace conelab

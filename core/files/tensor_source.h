@@ -70,8 +70,9 @@ enum class Element {
 /// Returns the number type of a tensor, or nothing if the element is none of the four.
 [[nodiscard]] std::optional<Dtype> element_dtype(Element element);
 [[nodiscard]] bool is_integer(Element element);
-/// Returns the integer type of `size` bytes, or nothing if there is none.
-[[nodiscard]] std::optional<Element> integer_of(std::size_t size, bool has_sign);
+/// Returns the type of `size` bytes of a kind as numpy names it: 'f', 'i', 'u', 'b' (boolean) or
+/// 'V' (raw bytes); `other` if there is none.
+[[nodiscard]] Element element_of(char kind, std::size_t size);
 
 /// Returns `visit` of a number of the element's type, such as `std::int16_t()`. The element is a
 /// number of one of the types up to `u64`; a boolean is visited as `std::uint8_t`.
@@ -105,9 +106,18 @@ auto with_number(Element element, const Visit& visit) {
   }
 }
 
+/// How many numbers are not finite.
+struct SpecialCount {
+  std::int64_t nan = 0, infinite = 0;
+};
+/// Counts them among numbers in memory, which fill this many bytes.
+[[nodiscard]] SpecialCount count_special(Element element, const void* numbers, std::size_t bytes);
+
 /// Returns the product of extents, or nothing if one is negative or the product exceeds 2^62.
 [[nodiscard]] std::optional<std::int64_t> checked_product(const std::vector<std::int64_t>& extents);
 
+/// Returns the last four extents as [batch × head × token × feature]. Missing axes are 1.
+[[nodiscard]] Shape4 shape_of(const std::vector<std::int64_t>& extents);
 /// Returns "[12, 30, 32]".
 [[nodiscard]] std::string extents_text(const std::vector<std::int64_t>& extents);
 
@@ -184,17 +194,11 @@ class TensorSource {
                                                             const SourceRules& rules);
 /// Returns a source whose names are paths of .npy files.
 [[nodiscard]] std::unique_ptr<TensorSource> open_npy_source(const SourceRules& rules);
-/// Returns `source`, extended so that the path of an existing .npy file, which may be next to it,
-/// names that file.
-[[nodiscard]] std::unique_ptr<TensorSource> with_npy_files(std::unique_ptr<TensorSource> source,
-                                                           const SourceRules& rules);
 [[nodiscard]] std::unique_ptr<TensorSource> open_safetensors_source(const std::string& path,
                                                                     const SourceRules& rules);
 /// The end of the name of the index of a model in several .safetensors files, which
 /// open_safetensors_source opens too.
 inline constexpr const char* safetensors_index = ".safetensors.index.json";
-[[nodiscard]] std::unique_ptr<TensorSource> open_safetensors_index(const std::string& path,
-                                                                   const SourceRules& rules);
 
 enum class FileFormat { hdf5, npz, npy, safetensors };
 [[nodiscard]] const char* format_name(FileFormat format);

@@ -3,34 +3,25 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <cstring>
-#include <functional>
-#include <map>
 #include <new>
-#include <numeric>
 
 #include "core/base/error.h"
 #include "core/base/half.h"
 #include "core/files/atomic_file.h"
+#include "core/files/hdf5_read.h"
 #include "core/files/hdf5_write.h"
 
 namespace conelab::hdf5 {
 namespace {
 
 Type file_type(Dtype dtype, const Where& where) {
-  switch (dtype) {
-    case Dtype::f64:
-      return Type(CONELAB_HDF5(where, "be created", H5Tcopy(H5T_IEEE_F64LE)));
-    case Dtype::f32:
-      return Type(CONELAB_HDF5(where, "be created", H5Tcopy(H5T_IEEE_F32LE)));
-    case Dtype::f16:
-      return f16_type();
-    case Dtype::bf16:
-      break;
-  }
-  return Type(CONELAB_HDF5(where, "be created", H5Tcopy(H5T_STD_U16LE)));
+  if (dtype == Dtype::f16) return f16_type();
+  const hid_t type = dtype == Dtype::f64   ? number_type<double>()
+                     : dtype == Dtype::f32 ? number_type<float>()
+                                           : number_type<Bfloat16>();
+  return Type(CONELAB_HDF5(where, "be created", H5Tcopy(type)));
 }
 
 template <class T>
@@ -101,22 +92,38 @@ std::string packed_chunk(std::string_view plain, std::size_t element_bytes) {
   return packed;
 }
 
-/// Writes `numbers` [count × columns], little-endian elements of `element_bytes` bytes.
-void write_packed_rows(const Dataset& dataset, hsize_t chunk_rows, hsize_t chunk_columns,
-                       std::size_t element_bytes, const RowsOfHead& rows, const void* numbers,
-                       const Execution& execution, const Where& where) {
+}  // namespace
+
+Dataset create_tensor(hid_t parent, const std::string& name, Dtype dtype,
+                      const std::vector<hsize_t>& extents, const std::vector<hsize_t>& chunk,
+                      const Where& where) {
+  const Type type = file_type(dtype, where);
+  Dataset dataset = create_dataset(parent, name, type.id(), extents, chunk, where);
+  if (dtype == Dtype::bf16) write_attribute(dataset.id(), "dtype", "bfloat16", where);
+  return dataset;
+}
+
+template <class T>
+void write_rows(const Dataset& dataset, Dtype dtype, hsize_t chunk_rows, hsize_t chunk_columns,
+                const RowsOfHead& rows, const T* numbers, const Execution& execution,
+                const Where& where) {
   if (rows.count == 0 || rows.columns == 0) return;
+  const bool narrow = dtype_size(dtype) == 2;
+  std::vector<std::uint16_t> bits;
+  if (narrow) bits = narrowed(dtype, numbers, rows.count * rows.columns);
+  const char* bytes = reinterpret_cast<const char*>(numbers);
+  if (narrow) bytes = reinterpret_cast<const char*>(bits.data());
+  const std::size_t item = narrow ? 2 : sizeof(T);
   const hsize_t across = (rows.columns + chunk_columns - 1) / chunk_columns;
   const hsize_t down = (rows.count + chunk_rows - 1) / chunk_rows;
   std::vector<std::string> packed(across * down);
-  run_tasks(
-      static_cast<std::int64_t>(packed.size()), execution, [&](std::int64_t task, const auto&) {
-        const auto index = static_cast<hsize_t>(task);
-        packed[index] = packed_chunk(
-            chunk_of(static_cast<const char*>(numbers), rows, index / across * chunk_rows,
-                     index % across * chunk_columns, chunk_rows, chunk_columns, element_bytes),
-            element_bytes);
-      });
+  run_tasks(std::ssize(packed), execution, [&](std::int64_t task, const auto&) {
+    const auto index = static_cast<hsize_t>(task);
+    packed[index] =
+        packed_chunk(chunk_of(bytes, rows, index / across * chunk_rows,
+                              index % across * chunk_columns, chunk_rows, chunk_columns, item),
+                     item);
+  });
   for (hsize_t index = 0; index < packed.size(); ++index) {
     const hsize_t offset[4] = {rows.batch, rows.head, rows.first + index / across * chunk_rows,
                                index % across * chunk_columns};
@@ -126,71 +133,24 @@ void write_packed_rows(const Dataset& dataset, hsize_t chunk_rows, hsize_t chunk
   }
 }
 
-}  // namespace
-
-Dataset create_tensor(hid_t parent, const std::string& name, Dtype dtype,
-                      const std::vector<hsize_t>& extents, const std::vector<hsize_t>& chunk,
-                      const Where& where) {
+template <class T>
+void write_tensor(const Dataset& dataset, Dtype dtype, const T* numbers, std::size_t count,
+                  const Where& where) {
+  if (count == 0) return;
+  if (dtype_size(dtype) > 2) return write_numbers(dataset, number_type<T>(), numbers, where);
   const Type type = file_type(dtype, where);
-  Dataset dataset = create_dataset(parent, name, type.id(), extents, chunk, where);
-  if (dtype == Dtype::bf16) {
-    write_attribute(dataset.id(), "dtype", std::string("bfloat16"), where);
-  }
-  return dataset;
-}
-
-template <class T>
-void write_rows(const Dataset& dataset, Dtype dtype, hsize_t chunk_rows, hsize_t chunk_columns,
-                const RowsOfHead& rows, const T* numbers, const Execution& execution,
-                const Where& where) {
-  const bool narrow = dtype == Dtype::f16 || dtype == Dtype::bf16;
-  const bool as_stored = narrow || sizeof(T) == (dtype == Dtype::f64 ? 8 : 4);
-  if (!as_stored || std::endian::native != std::endian::little) {
-    return write_block(dataset, dtype, {rows.batch, rows.head, rows.first, 0},
-                       {1, 1, rows.count, rows.columns}, numbers, where);
-  }
-  std::vector<std::uint16_t> bits;
-  if (narrow) bits = narrowed(dtype, numbers, rows.count * rows.columns);
-  const void* bytes = narrow ? static_cast<const void*>(bits.data()) : numbers;
-  write_packed_rows(dataset, chunk_rows, chunk_columns, narrow ? 2 : sizeof(T), rows, bytes,
-                    execution, where);
-}
-
-template <class T>
-void write_block(const Dataset& dataset, Dtype dtype, const std::vector<hsize_t>& start,
-                 const std::vector<hsize_t>& count, const T* numbers, const Where& where) {
-  const hsize_t total =
-      std::accumulate(count.begin(), count.end(), hsize_t{1}, std::multiplies<>());
-  if (total == 0) return;
-  const Space target(CONELAB_HDF5(where, "be written", H5Dget_space(dataset.id())));
-  CONELAB_HDF5(where, "be written",
-               H5Sselect_hyperslab(target.id(), H5S_SELECT_SET, start.data(), nullptr, count.data(),
-                                   nullptr));
-  const Space source(CONELAB_HDF5(where, "be written", H5Screate_simple(1, &total, nullptr)));
-  const auto write = [&](hid_t type, const void* data) {
-    CONELAB_HDF5(where, "be written",
-                 H5Dwrite(dataset.id(), type, source.id(), target.id(), H5P_DEFAULT, data));
-  };
-  if (dtype == Dtype::f64 || dtype == Dtype::f32) {
-    return write(sizeof(T) == 8 ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT, numbers);
-  }
-  if constexpr (sizeof(T) == 2) return write(file_type(dtype, where).id(), numbers);
-  const std::vector<std::uint16_t> bits = narrowed(dtype, numbers, total);
-  write(file_type(dtype, where).id(), bits.data());
+  if constexpr (sizeof(T) == 2) return write_numbers(dataset, type.id(), numbers, where);
+  write_numbers(dataset, type.id(), narrowed(dtype, numbers, count).data(), where);
 }
 
 template void write_rows(const Dataset&, Dtype, hsize_t, hsize_t, const RowsOfHead&, const float*,
                          const Execution&, const Where&);
 template void write_rows(const Dataset&, Dtype, hsize_t, hsize_t, const RowsOfHead&, const double*,
                          const Execution&, const Where&);
-template void write_block(const Dataset&, Dtype, const std::vector<hsize_t>&,
-                          const std::vector<hsize_t>&, const float*, const Where&);
-template void write_block(const Dataset&, Dtype, const std::vector<hsize_t>&,
-                          const std::vector<hsize_t>&, const double*, const Where&);
-template void write_block(const Dataset&, Dtype, const std::vector<hsize_t>&,
-                          const std::vector<hsize_t>&, const Float16*, const Where&);
-template void write_block(const Dataset&, Dtype, const std::vector<hsize_t>&,
-                          const std::vector<hsize_t>&, const Bfloat16*, const Where&);
+template void write_tensor(const Dataset&, Dtype, const float*, std::size_t, const Where&);
+template void write_tensor(const Dataset&, Dtype, const double*, std::size_t, const Where&);
+template void write_tensor(const Dataset&, Dtype, const Float16*, std::size_t, const Where&);
+template void write_tensor(const Dataset&, Dtype, const Bfloat16*, std::size_t, const Where&);
 
 }  // namespace conelab::hdf5
 
@@ -208,66 +168,44 @@ std::vector<T> dense_numbers(const TensorView& view) {
   return numbers;
 }
 
-template <class T>
-void write_tensor(hid_t parent, const TensorView& view, const std::vector<hsize_t>& extents,
-                  const Where& where) {
-  const Dtype dtype = dtype_of(view);
-  hdf5::Dataset dataset = hdf5::create_tensor(parent, view.name, dtype, extents, {}, where);
-  hdf5::write_block(dataset, dtype, std::vector<hsize_t>(extents.size(), 0), extents,
-                    dense_numbers<T>(view).data(), where);
-  dataset.close(where);
-}
-
-template <class T>
-void write_whole_numbers(hid_t parent, const TensorView& view, const std::vector<hsize_t>& extents,
-                         hid_t stored, hid_t in_memory, const Where& where) {
-  hdf5::Dataset dataset = hdf5::create_dataset(parent, view.name, stored, extents, {}, where);
-  hdf5::write_numbers(dataset, in_memory, dense_numbers<T>(view).data(), where);
-  dataset.close(where);
-}
-
-void write_array(hid_t parent, const TensorView& view, const Where& where) {
+void write_array(hid_t group, const TensorView& view, const Where& where) {
   const std::vector<hsize_t> extents(view.sizes.begin(), view.sizes.end());
+  const auto write_floats = [&](auto type) {
+    const auto numbers = dense_numbers<decltype(type)>(view);
+    const Dtype dtype = dtype_of(view);
+    hdf5::Dataset dataset = hdf5::create_tensor(group, view.name, dtype, extents, {}, where);
+    write_tensor(dataset, dtype, numbers.data(), numbers.size(), where);
+    dataset.close(where);
+  };
+  const auto write_whole = [&](auto type) {
+    hdf5::write_list(group, view.name, extents, dense_numbers<decltype(type)>(view), where)
+        .close(where);
+  };
   switch (view.type) {
     case NumberType::f64:
-      return write_tensor<double>(parent, view, extents, where);
+      return write_floats(double());
     case NumberType::f32:
-      return write_tensor<float>(parent, view, extents, where);
+      return write_floats(float());
     case NumberType::f16:
-      return write_tensor<Float16>(parent, view, extents, where);
+      return write_floats(Float16());
     case NumberType::bf16:
-      return write_tensor<Bfloat16>(parent, view, extents, where);
+      return write_floats(Bfloat16());
     case NumberType::i64:
-      return write_whole_numbers<std::int64_t>(parent, view, extents, H5T_STD_I64LE,
-                                               H5T_NATIVE_INT64, where);
+      return write_whole(std::int64_t());
     case NumberType::u8:
-      return write_whole_numbers<std::uint8_t>(parent, view, extents, H5T_STD_U8LE,
-                                               H5T_NATIVE_UINT8, where);
+      return write_whole(std::uint8_t());
   }
 }
 
-/// The groups of a file by their paths, each created when it is first wanted.
-class Groups {
- public:
-  Groups(hid_t root, Where where) : root_(root), where_(std::move(where)) {}
-
-  hid_t of(const std::string& path) {
-    if (path.empty()) return root_;
-    const auto found = made_.find(path);
-    if (found != made_.end()) return found->second.id();
-    const std::size_t slash = path.rfind('/');
-    const hid_t parent = of(slash == std::string::npos ? "" : path.substr(0, slash));
-    const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
-    if (name.empty()) misuse("the group '{}' has no name", path);
-    return made_.emplace(path, hdf5::create_group(parent, name, where_.child(path)))
-        .first->second.id();
+/// Returns the group of a layer, which is made together with those above it unless they are there.
+hdf5::Object open_group(const hdf5::File& file, const std::string& path, const std::string& shown) {
+  for (const std::string& part : hdf5::prefixes(path)) {
+    if (part.ends_with('/')) misuse("the group '{}' has no name", part.substr(1));
+    if (hdf5::link_kind(file, part) != hdf5::LinkKind::missing) continue;
+    hdf5::create_group(file.id(), part, {shown, part}).close({shown, part});
   }
-
- private:
-  hid_t root_;
-  Where where_;
-  std::map<std::string, hdf5::Group> made_;
-};
+  return hdf5::open_object(file, {shown, "/" + path});
+}
 
 /// Throws misuse unless the layer has no texts of tokens or as many as q or k has tokens.
 void check_tokens(const TraceLayer& layer) {
@@ -308,18 +246,17 @@ void write_trace(const std::string& path, std::span<const TraceLayer> layers,
     const Where where{path, ""};
     hdf5::File file = hdf5::create_file(target.temporary(), where);
     hdf5::write_attributes(file.id(), attributes, where);
-    {
-      Groups groups(file.id(), where);
-      for (const TraceLayer& layer : layers) {
-        const hid_t group = groups.of(layer.group);
-        const Where here = layer.group.empty() ? where : where.child(layer.group);
-        hdf5::write_attributes(group, layer.attributes, here);
-        for (const TensorView& view : layer.arrays) write_array(group, view, here.child(view.name));
-        if (layer.tokens.empty()) continue;
-        hdf5::Dataset tokens = hdf5::write_strings(group, "token", {layer.tokens.size()},
-                                                   layer.tokens, here.child("token"));
-        tokens.close(here.child("token"));
+    for (const TraceLayer& layer : layers) {
+      const Where here = layer.group.empty() ? where : where.child(layer.group);
+      const hdf5::Object group = open_group(file, layer.group, path);
+      hdf5::write_attributes(group.id(), layer.attributes, here);
+      for (const TensorView& view : layer.arrays) {
+        write_array(group.id(), view, here.child(view.name));
       }
+      if (layer.tokens.empty()) continue;
+      hdf5::write_strings(group.id(), "token", {layer.tokens.size()}, layer.tokens,
+                          here.child("token"))
+          .close(here.child("token"));
     }
     file.close(where);
   }

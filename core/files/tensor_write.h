@@ -35,18 +35,19 @@ struct RowsOfHead {
 };
 
 /// Writes rows of one head of a [batch × head × row × column] data set whose chunks are
-/// `chunk_rows` × `chunk_columns` numbers of one head. The threads of `execution` compress them.
-/// Throws interrupted if `execution.cancelled` returns true.
+/// `chunk_rows` × `chunk_columns` numbers of one head. T is double if `dtype` is f64, float
+/// otherwise. The threads of `execution` compress the chunks. Throws interrupted if
+/// `execution.cancelled` returns true.
 template <class T>
 void write_rows(const Dataset& dataset, Dtype dtype, hsize_t chunk_rows, hsize_t chunk_columns,
                 const RowsOfHead& rows, const T* numbers, const Execution& execution,
                 const Where& where);
 
-/// Writes the block that begins at `start` and has `count` numbers along each axis. Float16 and
-/// Bfloat16 are written unchanged, so that `dtype` must be theirs.
+/// Writes all numbers of a data set of `dtype`, `count` of them. Float16 and Bfloat16 are written
+/// unchanged, so that `dtype` must be theirs.
 template <class T>
-void write_block(const Dataset& dataset, Dtype dtype, const std::vector<hsize_t>& start,
-                 const std::vector<hsize_t>& count, const T* numbers, const Where& where);
+void write_tensor(const Dataset& dataset, Dtype dtype, const T* numbers, std::size_t count,
+                  const Where& where);
 
 }  // namespace conelab::hdf5
 

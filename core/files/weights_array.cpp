@@ -11,8 +11,11 @@
 namespace conelab {
 namespace {
 
+/// Returns whether an array is [n_q × n_k], or with axes of heads, batch elements and layers
+/// before.
 bool holds_weights(const DeclaredArray& array) {
-  return element_dtype(array.element) && may_be_weights(array.extents) && array.count() > 0;
+  const std::size_t rank = array.extents.size();
+  return element_dtype(array.element) && rank >= 2 && rank <= 5 && array.count() > 0;
 }
 
 /// Returns the names to look for.
@@ -22,6 +25,12 @@ std::vector<std::string> names_of(const InputOptions& options) {
 }
 
 }  // namespace
+
+void fail_not_found(TensorSource& source, const std::string& name) {
+  const std::vector<std::string> known = source.names();
+  fail("{}: not found (found: {})", source.place(printable(name)),
+       known.empty() ? "nothing" : printable(join(known), 400));
+}
 
 std::string weights_layer(const std::string& group, const std::string& name, std::int64_t layer) {
   return group + "/" + name + "/" + std::to_string(layer);
@@ -44,11 +53,7 @@ std::pair<std::string, std::int64_t> split_weights_layer(const std::string& grou
 std::optional<DeclaredArray> find_weights(TensorSource& source, const InputOptions& options) {
   if (!options.weights.empty()) {
     std::optional<DeclaredArray> array = source.find(options.weights);
-    if (!array) {
-      const std::vector<std::string> known = source.names();
-      fail("{}: not found (found: {})", source.place(printable(options.weights)),
-           known.empty() ? "nothing" : printable(join(known), 400));
-    }
+    if (!array) fail_not_found(source, options.weights);
     if (holds_weights(*array)) return array;
     fail(
         "{}: is no array of weights (expected [.. x n_q x n_k] of f16, f32, f64 or bf16, found {} "

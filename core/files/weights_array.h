@@ -15,11 +15,6 @@ namespace conelab {
 /// and of this program's own results.
 inline constexpr const char* weights_names[] = {"attentions", "weight"};
 
-/// Returns whether an array with these sizes may be weights: [n_q × n_k], or with axes of heads,
-/// batch elements and layers before it.
-[[nodiscard]] inline bool may_be_weights(const std::vector<std::int64_t>& extents) {
-  return extents.size() >= 2 && extents.size() <= 5;
-}
 /// Returns the path of layer `layer` of an array [layer × batch × head × n_q × n_k] in a group.
 [[nodiscard]] std::string weights_layer(const std::string& group, const std::string& name,
                                         std::int64_t layer);
@@ -29,6 +24,9 @@ inline constexpr const char* weights_names[] = {"attentions", "weight"};
 /// are, with layer 0.
 [[nodiscard]] std::pair<std::string, std::int64_t> split_weights_layer(const std::string& group,
                                                                        InputOptions& options);
+
+/// Throws a failure that lists the arrays of the source, which has none of this name.
+[[noreturn]] void fail_not_found(TensorSource& source, const std::string& name);
 
 /// Returns the array of weights that the options name, or if they name none and `or_weights` is
 /// set, the first with one of the names above; nothing if there is none. Throws a failure for a

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/files/file_numbers.h"
+#include "core/files/seal.h"
 #include "core/statistics/interval.h"
 #include "core/study/job_spec.h"
 #include "core/study/report_order.h"

@@ -20,7 +20,6 @@
 #include "core/study/call_json.h"
 #include "core/study/job_input.h"
 #include "core/study/shared_fields.h"
-#include "core/trace/own_call.h"
 #include "core/trace/trace.h"
 
 namespace conelab {
@@ -28,6 +27,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
+using Texts = std::vector<std::string>;
 
 /// What a finished job did.
 struct AttendSummary {
@@ -61,31 +61,17 @@ Dtype chosen_dtype(const AttendJob& job, const Input& input) {
   return input.query.dtype == Dtype::f64 ? Dtype::f64 : Dtype::f32;
 }
 
-FileValues parameter_values(const Plan& plan) {
-  FileValues values;
-  for (const Parameter& p : plan.parameters) {
-    if (!p.is_number() || !p.extents.empty()) continue;
-    if (p.per_head()) {
-      values.emplace_back(p.info.key, p.values);
-    } else {
-      values.emplace_back(p.info.key, p.values.front());
-    }
-  }
-  for (const auto& [key, word] : choices(plan)) values.emplace_back(key, word);
-  return values;
-}
-
-FileValues environment_values(const Execution& execution, const Input& input, Dtype dtype) {
-  FileValues values;
+LabelledArray environment_group(const Execution& execution, const Input& input, Dtype dtype) {
+  LabelledArray group;
   for (const auto& [name, value] : environment(simd_summary())) {
-    std::visit([&, key = name](const auto& v) { values.emplace_back(key, v); }, value);
+    std::visit([&, key = name](const auto& v) { group.add(key, {}, std::vector{v}); }, value);
   }
-  values.emplace_back("dtype", std::string(dtype_name(dtype)));
-  values.emplace_back("threads", static_cast<std::int64_t>(thread_count(execution)));
-  values.emplace_back("input_sha256", input.sha256);
-  if (!input.model.empty()) values.emplace_back("input_model", input.model);
-  if (input.layer) values.emplace_back("input_layer", *input.layer);
-  return values;
+  group.add("dtype", {}, Texts{dtype_name(dtype)});
+  group.add("threads", {}, std::vector<std::int64_t>{thread_count(execution)});
+  group.add("input_sha256", {}, Texts{input.sha256});
+  if (!input.model.empty()) group.add("input_model", {}, Texts{input.model});
+  if (input.layer) group.add("input_layer", {}, std::vector{*input.layer});
+  return group;
 }
 
 /// One job in number type T.
@@ -100,7 +86,7 @@ class Attend {
     result_.dtype = dtype;
     result_.query_token = std::move(file.query_token);
     result_.key_token = std::move(file.key_token);
-    result_.environment = environment_values(execution_, file, dtype);
+    result_.environment = environment_group(execution_, file, dtype);
     Call call = call_for_input(job, file);
     tokens_ = {!file.key, !file.value};
     input_ = attention_input<T>(std::move(file), dtype);
@@ -153,19 +139,18 @@ class Attend {
     if (wants("weights") || wants("logits")) pairs.emplace(*plan_, input_);
     if (wants("weights")) result_.weights = rows_of(*pairs, Map2d::weights);
     if (wants("logits")) result_.logits = rows_of(*pairs, Map2d::logits);
-    result_.tensor_parameters = tensor_parameters();
     JobSpec resolved = spec_;
     resolved.values["call"] = plan_->call;
     resolved.values["keep"] = job_.keep;
     result_.spec = json_line(spec_to_json(resolved));
     result_.call = call_text(job_.call);
-    result_.parameters = parameter_values(*plan_);
+    result_.parameters = parameter_group();
     result_.creator = program_version();
     result_.execution = execution_;
-    result_.environment.emplace_back("device", device());
+    result_.environment.add("device", {}, Texts{device()});
     if (on_device_) {
-      result_.environment.emplace_back("device_name", device_->state().about);
-      result_.environment.emplace_back("driver", device_->state().driver);
+      result_.environment.add("device_name", {}, Texts{device_->state().about});
+      result_.environment.add("driver", {}, Texts{device_->state().driver});
     }
     write_attention(job_.output, result_);
   }
@@ -280,7 +265,7 @@ class Attend {
     const auto form = words.find("hype_form");
     if (form == words.end() || form->second != "columns") return;
     const double error = hype_columns_error(*plan_, input_);
-    result_.environment.emplace_back("hype_columns_error", error);
+    result_.environment.add("hype_columns_error", {}, std::vector{error});
     columns_error_ = error;
     context_.say("hype_form=columns: the bias differs from that of hype_form=bias by up to {:.2g}",
                  error);
@@ -320,19 +305,28 @@ class Attend {
     return "";
   }
 
-  /// Returns the tensors among the parameters, as they were given or drawn.
-  [[nodiscard]] std::vector<TensorParameter> tensor_parameters() const {
-    std::vector<TensorParameter> tensors;
+  /// Returns the parameters: numbers, also of each head, words, and tensors as they were given or
+  /// drawn.
+  [[nodiscard]] LabelledArray parameter_group() const {
+    LabelledArray group;
+    for (const Parameter& p : plan_->parameters) {
+      if (!p.is_number() || !p.extents.empty()) continue;
+      if (p.per_head() && group.axes.empty()) {
+        group.axes = {counted_axis("head", static_cast<std::size_t>(plan_->pairs.head))};
+      }
+      group.add(p.info.key, p.per_head() ? Texts{"head"} : Texts(), p.values);
+    }
+    for (const auto& [key, word] : choices(*plan_)) group.add(key, {}, Texts{word});
     for (const auto& [name, tensor] : input_.tensors) {
-      tensors.push_back({name, tensor.extents, convert<double>(tensor).data});
+      group.add_tensor(name, tensor.extents, convert<double>(tensor).data);
     }
     for (const Parameter& p : plan_->parameters) {
-      if (p.is_number() && !p.extents.empty()) tensors.push_back({p.info.key, p.extents, p.values});
+      if (p.is_number() && !p.extents.empty()) group.add_tensor(p.info.key, p.extents, p.values);
     }
     for (const auto& [name, tensor] : input_.indices) {
-      tensors.push_back({name, tensor.extents, convert<double>(tensor).data});
+      group.add_tensor(name, tensor.extents, convert<double>(tensor).data);
     }
-    return tensors;
+    return group;
   }
 
   /// Returns the blocks of rows of a map. A block is computed when the writer asks for it.
@@ -507,40 +501,38 @@ void check_attend(const JobSpec& spec) {
 }  // namespace
 
 JobKind attend_job() {
-  JobKind kind = {
-      .name = "attend",
-      .about = "attention over the tensors of a file",
-      .example =
-          "  conelab attend datasets/minilm_trace.h5:/german/layer3 -o out.h5 --similarity "
-          "penumbral "
-          "-p gamma=2 --keep output,lse,weights\n"
-          "  conelab attend qkv.npz -o out.h5 --similarity dot --mask causal --bias alibi\n",
-      .fields = {input_field(),
-                 output_field(),
-                 call_field(),
-                 {"q", "--q", "name of q in INPUT, or a .npy file", FieldKind::array},
-                 {"k", "--k", "the same for k; default: q where absent", FieldKind::array},
-                 {"v", "--v", "the same for v; default: q where absent", FieldKind::array},
-                 {"head", "--head", "the only head of q, k and v that is read; default: all",
-                  FieldKind::integer},
-                 lengths_field(),
-                 {"keep", "--keep",
-                  "what to write: weights, logits, gradients, determinant (of d output / d q); "
-                  "output and lse always are",
-                  FieldKind::list, "output,lse"},
-                 {"device", "--device", "cpu, cuda or auto", FieldKind::text, "auto"},
-                 {"dtype", "--dtype",
-                  "f64, f32, bf16 or f16 (also float32, f4, ...); default: f64 for f64 input, "
-                  "else f32"},
-                 threads_field()},
-      .run = run_attend,
-      .check = check_attend,
-      .check_input = check_declared_input,
-      .sources = token_sources,
-      .keys = call_keys,
-      .result = true};
-  add_reading_fields(kind);
-  return kind;
+  return with_reading_fields(
+      {.name = "attend",
+       .about = "attention over the tensors of a file",
+       .example =
+           "  conelab attend datasets/minilm_trace.h5:/german/layer3 -o out.h5 --similarity "
+           "penumbral "
+           "-p gamma=2 --keep output,lse,weights\n"
+           "  conelab attend qkv.npz -o out.h5 --similarity dot --mask causal --bias alibi\n",
+       .fields = {input_field(),
+                  output_field(),
+                  call_field(),
+                  {"q", "--q", "name of q in INPUT, or a .npy file", FieldKind::array},
+                  {"k", "--k", "the same for k; default: q where absent", FieldKind::array},
+                  {"v", "--v", "the same for v; default: q where absent", FieldKind::array},
+                  {"head", "--head", "the only head of q, k and v that is read; default: all",
+                   FieldKind::integer},
+                  lengths_field(),
+                  {"keep", "--keep",
+                   "what to write: weights, logits, gradients, determinant (of d output / d q); "
+                   "output and lse always are",
+                   FieldKind::list, "output,lse"},
+                  {"device", "--device", "cpu, cuda or auto", FieldKind::text, "auto"},
+                  {"dtype", "--dtype",
+                   "f64, f32, bf16 or f16 (also float32, f4, ...); default: f64 for f64 input, "
+                   "else f32"},
+                  threads_field()},
+       .run = run_attend,
+       .check = check_attend,
+       .check_input = check_declared_input,
+       .sources = token_sources,
+       .keys = call_keys,
+       .result = true});
 }
 
 }  // namespace conelab

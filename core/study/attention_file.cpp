@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/files/atomic_file.h"
+#include "core/base/names.h"
 #include "core/files/hdf5_write.h"
 #include "core/files/seal.h"
 #include "core/files/tensor_write.h"
@@ -15,7 +15,6 @@ using hdf5::Dataset;
 using hdf5::Group;
 using hdf5::Where;
 
-constexpr std::int64_t format_version = 1;
 /// A chunk holds at most this many keys and at most 65,536 numbers.
 constexpr std::int64_t keys_a_chunk = 1024;
 constexpr std::int64_t numbers_a_chunk = 65536;
@@ -47,12 +46,6 @@ Axes axes_of(const Extents& e) {
           {"key", e.key},     {"feature", e.feature}, {"value_feature", e.value}};
 }
 
-std::vector<hsize_t> sizes(const std::vector<FileAxis>& axes) {
-  std::vector<hsize_t> list;
-  for (const FileAxis& axis : axes) list.push_back(static_cast<hsize_t>(axis.size));
-  return list;
-}
-
 /// A group of tensors that share their axes. The scale of an axis is written when a tensor first
 /// needs it.
 class TensorGroup {
@@ -67,60 +60,60 @@ class TensorGroup {
                 const std::vector<FileAxis>& axes) {
     write_attribute(id(), "NX_class", nx_class, where_);
     if (signal.empty()) return;
-    std::vector<std::string> names;
-    for (const FileAxis& axis : axes) names.push_back(axis.name);
     write_attribute(id(), "signal", signal, where_);
-    write_attribute(id(), "axes", names, where_);
+    write_attribute(id(), "axes", names_of(axes), where_);
   }
 
-  void attach(const Dataset& dataset, const std::vector<FileAxis>& axes, const Where& where) {
+  /// Adds the data set that `make` returns, given its extents and its place, over these axes.
+  template <class Make>
+  void add(const std::string& name, const std::vector<FileAxis>& axes, const Make& make) {
+    const Where here = where_.child(name);
+    std::vector<hsize_t> extents;
+    for (const FileAxis& axis : axes) extents.push_back(static_cast<hsize_t>(axis.size));
+    Dataset dataset = make(extents, here);
     for (std::size_t i = 0; i < axes.size(); ++i) {
-      hdf5::attach_scale(dataset, scale(axes[i]), static_cast<unsigned>(i), where);
+      hdf5::attach_scale(dataset, scale(axes[i]), static_cast<unsigned>(i), here);
     }
+    dataset.close(here);
   }
 
   template <class T>
   void write(const std::string& name, Dtype dtype, const std::vector<FileAxis>& axes,
              const Tensor4<T>& tensor) {
-    const Where here = where_.child(name);
-    const std::vector<hsize_t> extents = sizes(axes);
-    const auto expected =
-        std::accumulate(extents.begin(), extents.end(), hsize_t{1}, std::multiplies<>());
-    if (tensor.data.size() != expected) {
-      fail("{}: wrong shape (expected [{}], found {})", here.text(), fmt::join(extents, ", "),
-           to_string(tensor.shape));
-    }
-    Dataset dataset = create_tensor(id(), name, dtype, extents, {}, here);
-    write_block(dataset, dtype, std::vector<hsize_t>(extents.size(), 0), extents,
-                tensor.data.data(), here);
-    attach(dataset, axes, here);
-    dataset.close(here);
+    add(name, axes, [&](const std::vector<hsize_t>& extents, const Where& here) {
+      const auto expected =
+          std::accumulate(extents.begin(), extents.end(), hsize_t{1}, std::multiplies<>());
+      if (tensor.data.size() != expected) {
+        fail("{}: wrong shape (expected [{}], found {})", here.text(), fmt::join(extents, ", "),
+             to_string(tensor.shape));
+      }
+      Dataset dataset = create_tensor(id(), name, dtype, extents, {}, here);
+      write_tensor(dataset, dtype, tensor.data.data(), tensor.data.size(), here);
+      return dataset;
+    });
   }
 
-  /// Writes numbers in double, whatever the type of the tensors.
-  void write_numbers(const std::string& name, const std::vector<FileAxis>& axes,
-                     const std::vector<double>& values) {
-    const Where here = where_.child(name);
-    Dataset dataset = hdf5::create_dataset(id(), name, H5T_IEEE_F64LE, sizes(axes), {}, here);
-    hdf5::write_numbers(dataset, H5T_NATIVE_DOUBLE, values.data(), here);
-    attach(dataset, axes, here);
-    dataset.close(here);
+  /// Writes strings, or numbers in double, whatever the type of the tensors.
+  template <class Item>
+  void write_list(const std::string& name, const std::vector<FileAxis>& axes,
+                  const std::vector<Item>& list) {
+    add(name, axes, [&](const std::vector<hsize_t>& extents, const Where& here) {
+      return hdf5::write_list(id(), name, extents, list, here);
+    });
   }
 
   /// Writes tokens [axis], or [batch × axis] if each batch element has its own.
   void write_tokens(const std::string& name, const FileAxis& batch, const FileAxis& axis,
                     const std::vector<std::string>& tokens) {
     if (tokens.empty()) return;
-    const Where here = where_.child(name);
     const auto count = static_cast<std::int64_t>(tokens.size());
-    std::vector<FileAxis> axes = {axis};
-    if (count == batch.size * axis.size && batch.size > 1) axes.insert(axes.begin(), batch);
-    if (axes.size() == 1 && count != axis.size) {
-      fail("{}: wrong length (expected {}, found {})", here.text(), axis.size, count);
+    if (count == batch.size * axis.size && batch.size > 1) {
+      return write_list(name, {batch, axis}, tokens);
     }
-    Dataset dataset = hdf5::write_strings(id(), name, sizes(axes), tokens, here);
-    attach(dataset, axes, here);
-    dataset.close(here);
+    if (count != axis.size) {
+      fail("{}: wrong length (expected {}, found {})", where_.child(name).text(), axis.size, count);
+    }
+    write_list(name, {axis}, tokens);
   }
 
   void close() {
@@ -132,10 +125,12 @@ class TensorGroup {
   const Dataset& scale(const FileAxis& axis) {
     const auto found = scales_.find(axis.name);
     if (found != scales_.end()) return found->second;
-    const LabelledAxis labels = counted_axis(axis.name, static_cast<std::size_t>(axis.size));
-    const auto& numbers = std::get<std::vector<std::int64_t>>(labels.labels);
+    std::vector<std::int64_t> numbers(static_cast<std::size_t>(axis.size));
+    std::iota(numbers.begin(), numbers.end(), 0);
     return scales_
-        .emplace(axis.name, hdf5::write_scale(id(), axis.name, numbers, where_.child(axis.name)))
+        .emplace(axis.name,
+                 hdf5::write_scale(id(), axis.name, hdf5::number_type<std::int64_t>(),
+                                   numbers.size(), numbers.data(), where_.child(axis.name)))
         .first->second;
   }
 
@@ -188,12 +183,12 @@ void write_map(hid_t parent, const Where& where, const std::string& group_name,
   const std::vector<FileAxis> axes = pair_axes(file.pairs);
   TensorGroup group(parent, where, group_name);
   group.describe("NXdata", name, axes);
-  const Where here = group.where().child(name);
   const std::vector<hsize_t> chunk = map_chunk(file.pairs);
-  Dataset dataset = create_tensor(group.id(), name, dtype, sizes(axes), chunk, here);
-  write_map_rows(dataset, file, produce, dtype, chunk, here);
-  group.attach(dataset, axes, here);
-  dataset.close(here);
+  group.add(name, axes, [&](const std::vector<hsize_t>& extents, const Where& here) {
+    Dataset dataset = create_tensor(group.id(), name, dtype, extents, chunk, here);
+    write_map_rows(dataset, file, produce, dtype, chunk, here);
+    return dataset;
+  });
   group.write_tokens("query_token", axes[0], axes[2], file.query_token);
   group.write_tokens("key_token", axes[0], axes[3], file.key_token);
   group.close();
@@ -217,7 +212,7 @@ void write_output(hid_t parent, const Where& where, const AttentionFile<T>& file
   }
   if (file.lse != nullptr) group.write("lse", wide_dtype(file.dtype), row_axes, *file.lse);
   if (!file.determinant.empty()) {
-    group.write_numbers("determinant", {a.batch, a.head}, file.determinant);
+    group.write_list("determinant", {a.batch, a.head}, file.determinant);
   }
   group.write_tokens("query_token", a.batch, a.query, file.query_token);
   group.close();
@@ -248,55 +243,23 @@ void write_gradients(hid_t parent, const Where& where, const AttentionFile<T>& f
     if (!scalar && static_cast<std::int64_t>(values.size()) != heads.size) {
       fail("{}: wrong length (expected 1 or {}, found {})", here.text(), heads.size, values.size());
     }
-    group.write_numbers(name, scalar ? std::vector<FileAxis>{} : std::vector<FileAxis>{heads},
-                        values);
+    group.write_list(name, scalar ? std::vector<FileAxis>{} : std::vector<FileAxis>{heads}, values);
   }
   for (const auto& [name, tensor] : gradients.tensors) {
     std::vector<FileAxis> axes;
     for (std::size_t i = 0; i < tensor.extents.size(); ++i) {
       axes.push_back({fmt::format("{}_axis_{}", name, i), tensor.extents[i]});
     }
-    group.write_numbers(name, axes, tensor.data);
+    group.write_list(name, axes, tensor.data);
   }
   group.close();
 }
 
-LabelledVariable as_variable(const std::string& name, const FileValue& value) {
-  if (const auto* text = std::get_if<std::string>(&value)) {
-    return {name, {}, std::vector<std::string>{*text}, "", {}};
-  }
-  if (const auto* real = std::get_if<double>(&value)) {
-    return {name, {}, std::vector<double>{*real}, "", {}};
-  }
-  if (const auto* integer = std::get_if<std::int64_t>(&value)) {
-    return {name, {}, std::vector<std::int64_t>{*integer}, "", {}};
-  }
-  return {name, {"head"}, std::get<std::vector<double>>(value), "", {}};
-}
-
-void add_tensor(LabelledArray& array, const TensorParameter& tensor) {
-  LabelledVariable variable{tensor.name, {}, tensor.values, "", {}};
-  for (std::size_t i = 0; i < tensor.extents.size(); ++i) {
-    variable.axes.push_back(fmt::format("{}_axis_{}", tensor.name, i));
-    array.axes.push_back(
-        counted_axis(variable.axes.back(), static_cast<std::size_t>(tensor.extents[i])));
-  }
-  array.variables.push_back(std::move(variable));
-}
-
 void write_values(hid_t parent, const Where& where, const std::string& name,
-                  const FileValues& values, const std::vector<TensorParameter>& tensors,
-                  std::int64_t heads) {
-  LabelledArray array;
-  const bool per_head = std::ranges::any_of(values, [](const auto& entry) {
-    return std::holds_alternative<std::vector<double>>(entry.second);
-  });
-  if (per_head) array.axes.push_back(counted_axis("head", static_cast<std::size_t>(heads)));
-  for (const auto& [key, value] : values) array.variables.push_back(as_variable(key, value));
-  for (const TensorParameter& tensor : tensors) add_tensor(array, tensor);
+                  const LabelledArray& values) {
   const Where here = where.child(name);
   Group group = hdf5::create_group(parent, name, here);
-  hdf5::write_labelled_group(group.id(), array, here);
+  hdf5::write_labelled_group(group.id(), values, here);
   group.close(here);
 }
 
@@ -304,17 +267,17 @@ template <class T>
 void write_entry(hid_t root, const Where& where, const AttentionFile<T>& file) {
   Group entry = hdf5::create_group(root, "attention", where);
   const hid_t id = entry.id();
-  write_attribute(id, "NX_class", std::string("NXentry"), where);
+  write_attribute(id, "NX_class", "NXentry", where);
   const char* shown = file.weights ? "weights" : file.output || file.lse ? "output" : "parameters";
-  write_attribute(id, "default", std::string(shown), where);
+  write_attribute(id, "default", shown, where);
   write_attribute(id, "spec", file.spec, where);
   if (!file.call.empty()) write_attribute(id, "call", file.call, where);
   write_map(id, where, "weights", "weight", file, file.weights, file.dtype);
   write_map(id, where, "logits", "logit", file, file.logits, wide_dtype(file.dtype));
   write_output(id, where, file);
   write_gradients(id, where, file);
-  write_values(id, where, "parameters", file.parameters, file.tensor_parameters, file.pairs.head);
-  write_values(id, where, "environment", file.environment, {}, file.extents.head);
+  write_values(id, where, "parameters", file.parameters);
+  write_values(id, where, "environment", file.environment);
   entry.close(where);
 }
 
@@ -322,17 +285,9 @@ void write_entry(hid_t root, const Where& where, const AttentionFile<T>& file) {
 
 template <class T>
 void write_attention(const std::string& path, const AttentionFile<T>& file) {
-  const hdf5::Lock lock;
-  AtomicFile destination(path);
-  const Where where{path, ""};
-  hdf5::File opened = hdf5::create_file(destination.temporary(), where);
-  write_attribute(opened.id(), "NX_class", std::string("NXroot"), where);
-  write_attribute(opened.id(), "default", std::string("attention"), where);
-  write_attribute(opened.id(), "conelab_format", format_version, where);
-  write_attribute(opened.id(), "creator", file.creator, where);
-  write_entry(opened.id(), where.child("attention"), file);
-  hdf5::close_sealed(opened, destination.temporary(), where);
-  destination.commit();
+  hdf5::write_sealed(path, {"attention", file.creator}, [&](const hdf5::File& opened) {
+    write_entry(opened.id(), Where{path, "/attention"}, file);
+  });
 }
 
 template void write_attention(const std::string&, const AttentionFile<float>&);

@@ -20,13 +20,11 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <string>
-#include <utility>
-#include <variant>
 #include <vector>
 
 #include "core/base/tensor.h"
+#include "core/files/labelled_array.h"
 #include "core/tiles/attention.h"
 
 namespace conelab {
@@ -36,18 +34,6 @@ namespace conelab {
 template <class T>
 using RowBlocks = std::function<void(std::int64_t batch, std::int64_t head,
                                      std::int64_t query_begin, std::int64_t query_end, T* out)>;
-
-/// A parameter or a fact about the environment: a word, a number, or one number for each head.
-using FileValue = std::variant<std::string, double, std::int64_t, std::vector<double>>;
-/// Names and values in the order in which they are written.
-using FileValues = std::vector<std::pair<std::string, FileValue>>;
-
-/// A tensor parameter (W, U, ...) as given.
-struct TensorParameter {
-  std::string name;
-  std::vector<std::int64_t> extents;
-  std::vector<double> values;  ///< Row-major.
-};
 
 /// What `attend` computed. T is the type in memory (that of rows is Compute<T>) and `dtype` the
 /// type in the file. Tensors are not copied and must outlive the call of write_attention.
@@ -66,9 +52,8 @@ struct AttentionFile {
   std::vector<std::string> key_token;        ///< [n_k], [batch × n_k] or empty.
   std::string spec;                          ///< The call as JSON, every default written out.
   std::string call;                          ///< The call as typed (call.h); may be empty.
-  FileValues parameters;
-  std::vector<TensorParameter> tensor_parameters;
-  FileValues environment;
+  LabelledArray parameters;                  ///< Over `head`, or over axes of their own.
+  LabelledArray environment;                 ///< Without axes.
   std::string creator;
   Execution execution;  ///< Its threads compress the maps and poll `cancelled`.
 };

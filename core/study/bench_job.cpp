@@ -221,25 +221,19 @@ std::vector<JobField> axis_fields() {
   return fields;
 }
 
-JobField whole(const char* name, const char* about, const char* initial, std::int64_t least) {
-  JobField field{name, std::string("--") + name, about, FieldKind::integer, initial};
-  field.least = least;
-  field.most = std::numeric_limits<int>::max();
-  return field;
-}
-
 std::vector<JobField> bench_fields() {
   JobField output = output_field(
       "the HDF5 file to write; a run that measured something replaces an earlier result");
   output.required = false;
   std::vector<JobField> fields = axis_fields();
   fields.insert(fields.begin(), output);
-  fields.push_back(whole("batch", "batch size", "1", 1));
-  fields.push_back(whole("rounds", "each case once in each round", "9", 1));
-  fields.push_back(whole("controls", "at most so many cases are measured twice (A/A)", "4", 0));
-  fields.push_back(whole("seed", "of inputs and orders", "1", 0));
-  fields.back().most = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t most = std::numeric_limits<int>::max();
   const std::vector<JobField> others = {
+      integer_field("batch", "batch size", "1", 1, most),
+      integer_field("rounds", "each case once in each round", "9", 1, most),
+      integer_field("controls", "at most so many cases are measured twice (A/A)", "4", 0, most),
+      integer_field("seed", "of inputs and orders", "1", 0,
+                    std::numeric_limits<std::int64_t>::max()),
       {"time_limit", "--time-limit", "seconds that one sample may take", FieldKind::number, "600"},
       {"peer", "--peer", "command of a program whose operators join (see tests/peers)",
        FieldKind::texts},
@@ -288,12 +282,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json numbers_json(const std::vector<double>& values) {
-  Json list = Json::array();
-  for (const double value : values) list.push_back(number_json(value));
-  return list;
-}
-
 Json case_json(const MeasuredCase& c) {
   Json json = labels_json(c.labels);
   json["status"] = status_name(c.status);
@@ -301,21 +289,21 @@ Json case_json(const MeasuredCase& c) {
     json["reason"] = c.reason;
     return json;
   }
-  json["time"] = number_json(c.time);
-  json["time_low"] = number_json(c.time_low);
-  json["time_high"] = number_json(c.time_high);
-  json["time_cold"] = number_json(c.time_cold);
-  json["time_samples"] = numbers_json(c.samples);
-  json["flops"] = number_json(c.flops);
-  json["bytes"] = number_json(c.bytes);
-  json["peak_flops"] = number_json(c.peak_flops);
-  json["of_peak"] = number_json(peak_share(c));
+  json["time"] = c.time;
+  json["time_low"] = c.time_low;
+  json["time_high"] = c.time_high;
+  json["time_cold"] = c.time_cold;
+  json["time_samples"] = c.samples;
+  json["flops"] = c.flops;
+  json["bytes"] = c.bytes;
+  json["peak_flops"] = c.peak_flops;
+  json["of_peak"] = peak_share(c);
   json["of_peak_trusted"] = std::isfinite(peak_share(c)) && !peak_disturbed(c);
-  json["bandwidth"] = number_json(c.bandwidth);
-  json["intensity"] = number_json(intensity(c));
-  json["peak_bytes"] = number_json(c.peak_bytes);
-  json["extra_bytes"] = number_json(c.extra_bytes);
-  json["error"] = number_json(c.error);
+  json["bandwidth"] = c.bandwidth;
+  json["intensity"] = intensity(c);
+  json["peak_bytes"] = c.peak_bytes;
+  json["extra_bytes"] = c.extra_bytes;
+  json["error"] = c.error;
   return json;
 }
 
@@ -325,12 +313,12 @@ Json exponent_json(const MeasuredExponent& e) {
   json["resolved"] = std::isfinite(e.value);
   if (std::isfinite(e.value)) {
     json["exponent"] = e.value;
-    json["exponent_low"] = number_json(e.low);
-    json["exponent_high"] = number_json(e.high);
+    json["exponent_low"] = e.low;
+    json["exponent_high"] = e.high;
   } else {
     json["reason"] = e.why_not;
   }
-  json["local"] = numbers_json(e.local);
+  json["local"] = e.local;
   return json;
 }
 
@@ -347,13 +335,11 @@ Json labels_json(const Case& c) {
   return json;
 }
 
-Json number_json(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
 Json control_json(const MeasuredControl& control) {
   return {{"comparisons", control.comparisons},
-          {"false_positive_rate", number_json(control.rate)},
-          {"false_positive_rate_low", number_json(control.rate_low)},
-          {"false_positive_rate_high", number_json(control.rate_high)}};
+          {"false_positive_rate", control.rate},
+          {"false_positive_rate_low", control.rate_low},
+          {"false_positive_rate_high", control.rate_high}};
 }
 
 Json bench_json(const LabelledFile& file, const std::string& name) {

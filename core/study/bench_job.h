@@ -16,12 +16,10 @@ namespace conelab {
                                         const JobContext& context);
 
 // A benchmark's result as JSON, as `conelab bench --json` and `conelab compare --json` print it.
+// JSON has no numbers that are not finite: the library prints them as null.
 
 /// Returns the labels of a case as an object whose keys are the names of the result file's axes.
 [[nodiscard]] nlohmann::ordered_json labels_json(const Case& labels);
-
-/// Returns the number, or null if it is not finite, which JSON cannot express.
-[[nodiscard]] nlohmann::ordered_json number_json(double value);
 
 /// Returns the A/A control: how many cases were measured twice, at which rate these came out
 /// different, and the 95 % interval of that rate.

@@ -86,17 +86,16 @@ Call call_from_json(const Json& json) {
   const std::string name = json.contains("operator") ? word("operator", json["operator"]) : "";
   if (!name.empty()) set_operator(call, name);
   for (const auto& [member, value] : json.items()) {
-    const auto field = std::ranges::find_if(
-        call_fields(), [&, &member = member](const CallField& f) { return member == f.name; });
+    const CallField* field = find_named(call_fields(), member);
     if (member == "operator") continue;
     if (member == "parameters") {
       if (!value.is_object()) misuse("spec: 'parameters' is not an object");
       for (const auto& [key, number] : value.items()) {
         call.parameters[key] = parameter_from_json(key, number);
       }
-    } else if (field == call_fields().end()) {
-      std::vector<std::string> known = {"operator", "parameters"};
-      for (const CallField& f : call_fields()) known.emplace_back(f.name);
+    } else if (field == nullptr) {
+      std::vector<std::string> known = names_of(call_fields());
+      known.insert(known.begin(), {"operator", "parameters"});
       unknown_name("member of a call", member, known);
     } else if (field->word != nullptr) {
       call.*field->word = word(member, value);

@@ -60,24 +60,19 @@ std::vector<std::string> outputs_of(const JobSpec& spec, const JobContext& conte
   return paths;
 }
 
-/// Returns the figure as the text of the report, for an output "-" or "/dev/stdout".
-JobReport print_figure(const JobSpec& spec, const JobContext& context) {
-  const figure::DisplayList list = draw_figure(request_of(spec, context));
-  if (const std::string note = figure::missing_note(list); !note.empty()) context.say("{}", note);
-  std::string svg = figure::to_svg(list);
-  if (svg.ends_with('\n')) svg.pop_back();
-  return {.summary = svg, .lines = {svg}};
-}
-
 JobReport run_figure(const JobSpec& spec, const JobContext& context) {
-  if (spec.text("output") == "-" || spec.text("output") == "/dev/stdout")
-    return print_figure(spec, context);
-  const std::vector<std::string> outputs = outputs_of(spec, context);
+  const bool prints = spec.text("output") == "-" || spec.text("output") == "/dev/stdout";
+  const auto outputs = prints ? std::vector<std::string>() : outputs_of(spec, context);
   for (const std::string& path : outputs) (void)claim_figure(path, context);
   const figure::DisplayList list = draw_figure(request_of(spec, context));
   for (const std::string& path : outputs) write_figure_file(list, path, context);
   if (const std::string note = figure::missing_note(list); !note.empty()) {
     context.say("{}", note);
+  }
+  if (prints) {
+    std::string svg = figure::to_svg(list);
+    if (svg.ends_with('\n')) svg.pop_back();
+    return {.summary = svg, .lines = {svg}};
   }
   return {.summary = {{"output", outputs.front()},
                       {"figure", spec.text("kind")},
@@ -129,40 +124,38 @@ std::vector<std::string> figure_keys(const JobSpec& spec) {
 }  // namespace
 
 JobKind figure_job() {
-  JobKind kind = {
-      .name = "figure",
-      .about = "draw a figure as SVG, PDF or PNG",
-      .example =
-          "  conelab figure cones -o cones.svg -p cone=umbral -p u=-0.4,0.3 -p v=0.5,0.2\n"
-          "  conelab figure heatmap -o maps.pdf --input datasets/minilm_trace.h5:/german/layer3 "
-          "-p similarities=dot,penumbral,umbral -p head=5\n"
-          "  conelab figure scaling -o scaling.svg --input bench.h5 --width 86mm\n",
-      .fields = {{.name = "kind",
-                  .option = "NAME",
-                  .about = join(names_of(figure::figure_table())) + " (`conelab list figures`)",
-                  .required = true},
-                 {.name = "output",
-                  .option = "-o,--output",
-                  .about = "FILE.svg, FILE.pdf or FILE.png; - prints SVG",
-                  .kind = FieldKind::output,
-                  .required = true,
-                  .changes_result = false},
-                 {"input", "--input,-i", "what to draw: FILE.h5 or FILE.h5:/group",
-                  FieldKind::inputs},
-                 {"parameters", "-p,--parameter",
-                  "a parameter (`conelab list figures`), -p again for the next",
-                  FieldKind::parameters},
-                 {"weights_array", "--weights-array",
-                  "the array of attention weights in an --input without q; default: attentions or "
-                  "weight"},
-                 {"width", "--width", "86mm, 178mm, 7in, 504pt, single or double"}},
-      .run = run_figure,
-      .check = check_figure,
-      .sources = figure_sources,
-      .keys = figure_keys,
-      .endings = {".svg", ".pdf", ".png"}};
-  add_reading_fields(kind);
-  return kind;
+  return with_reading_fields(
+      {.name = "figure",
+       .about = "draw a figure as SVG, PDF or PNG",
+       .example =
+           "  conelab figure cones -o cones.svg -p cone=umbral -p u=-0.4,0.3 -p v=0.5,0.2\n"
+           "  conelab figure heatmap -o maps.pdf --input datasets/minilm_trace.h5:/german/layer3 "
+           "-p similarities=dot,penumbral,umbral -p head=5\n"
+           "  conelab figure scaling -o scaling.svg --input bench.h5 --width 86mm\n",
+       .fields = {{.name = "kind",
+                   .option = "NAME",
+                   .about = join(names_of(figure::figure_table())) + " (`conelab list figures`)",
+                   .required = true},
+                  {.name = "output",
+                   .option = "-o,--output",
+                   .about = "FILE.svg, FILE.pdf or FILE.png; - prints SVG",
+                   .kind = FieldKind::output,
+                   .required = true,
+                   .changes_result = false},
+                  {"input", "--input,-i", "what to draw: FILE.h5 or FILE.h5:/group",
+                   FieldKind::inputs},
+                  {"parameters", "-p,--parameter",
+                   "a parameter (`conelab list figures`), -p again for the next",
+                   FieldKind::parameters},
+                  {"weights_array", "--weights-array",
+                   "the array of attention weights in an --input without q; default: attentions or "
+                   "weight"},
+                  {"width", "--width", "86mm, 178mm, 7in, 504pt, single or double"}},
+       .run = run_figure,
+       .check = check_figure,
+       .sources = figure_sources,
+       .keys = figure_keys,
+       .endings = {".svg", ".pdf", ".png"}});
 }
 
 namespace {

@@ -1,6 +1,4 @@
 // Reads attention maps of one head, from a trace (q, k, v) or from results of `attend`.
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -9,7 +7,6 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/base/utf8.h"
 #include "core/call/call.h"
 #include "core/figure/heads.h"
 #include "core/files/sandbox.h"
@@ -17,7 +14,6 @@
 #include "core/study/call_json.h"
 #include "core/study/figure_job.h"
 #include "core/study/figure_subject.h"
-#include "core/study/labelled_view.h"
 #include "core/trace/layers.h"
 #include "core/tree/head_scores.h"
 
@@ -30,14 +26,9 @@ std::string stem_of(const std::string& path) { return std::filesystem::path(path
 
 // ---- from results of `attend` -------------------------------------------------------------------
 
-std::vector<std::string> texts_of(const LabelledArray& array, const std::string& variable) {
-  const auto* texts = array.data<std::string>(variable);
-  return texts ? *texts : std::vector<std::string>();
-}
-
 /// A map from a result of `attend`, with what it shows.
 struct ResultMap {
-  LabelledArray map;
+  std::shared_ptr<const Trace> map;
   std::string title, source;  ///< Empty if the file does not say it.
 };
 
@@ -45,50 +36,23 @@ struct ResultMap {
 std::optional<ResultMap> read_result_map(const std::string& path, Map2d quantity,
                                          const FigureRequest& request) {
   if (kind_of_input(request, path) != "attend") return std::nullopt;
-  const std::string name = quantity == Map2d::weights ? "weights" : "logits";
   const SandboxLimits limits{.cancelled = request.context.cancelled};
-  const auto map = find_labelled_sandboxed(path, "attention/" + name, limits);
-  const auto entry = find_labelled_sandboxed(path, "attention", limits);
-  if (!map || !entry) {
-    fail("{}: holds no {} (expected a result of attend --keep {})", path, name, name);
-  }
+  const auto map =
+      load_trace(path, quantity == Map2d::weights ? "/attention/weights" : "/attention/logits",
+                 limits.cancelled);
+  const auto entry = find_labelled_sandboxed(path, "attention", limits).value_or(LabelledArray());
   const auto environment = find_labelled_sandboxed(path, "attention/environment", limits);
-  const auto model =
-      environment ? texts_of(*environment, "input_model") : std::vector<std::string>{};
-  return ResultMap{*map, result_title(entry->attributes, request.index("head")),
-                   result_source(entry->attributes, model.empty() ? "" : model.front())};
+  const auto* model = environment ? environment->data<std::string>("input_model") : nullptr;
+  return ResultMap{map, result_title(entry.attributes, request.index("head")),
+                   result_source(entry.attributes, model ? model->front() : "")};
 }
 
-HeatmapPanel panel_of(const ResultMap& result, const std::string& path, Map2d quantity,
-                      const FigureRequest& request) {
-  const LabelledArray& array = result.map;
-  const std::string variable = quantity == Map2d::weights ? "weight" : "logit";
-  const std::size_t batch = request.index("batch"), head = request.index("head");
-  const std::size_t heads = axis_of(array, "head", path).size();
-  check_index("batch", batch, static_cast<std::int64_t>(axis_of(array, "batch", path).size()));
-  check_index("head", head, static_cast<std::int64_t>(heads));
-  HeatmapPanel panel;
-  panel.title = result.title.empty() ? stem_of(path) : result.title;
-  panel.rows = axis_of(array, "query", path).size();
-  panel.cols = axis_of(array, "key", path).size();
-  const LabelledVariable* map = array.variable(variable);
-  if (map != nullptr && map->axes != std::vector<std::string>{"batch", "head", "query", "key"}) {
-    fail("{}: {} has the axes [{}] (expected [batch, head, query, key])", path, variable,
-         fmt::join(map->axes, ", "));
-  }
-  const std::vector<double> all = numbers_of(array, variable, path);
-  const auto begin =
-      all.begin() + static_cast<std::ptrdiff_t>((batch * heads + head) * panel.rows * panel.cols);
-  panel.values.assign(begin, begin + static_cast<std::ptrdiff_t>(panel.rows * panel.cols));
-  const auto tokens = [&](const char* name, std::size_t n) {
-    return tokens_of_batch(texts_of(array, name), static_cast<std::int64_t>(n),
-                           static_cast<std::int64_t>(batch));
-  };
-  panel.row_tokens = tokens("query_token", panel.rows);
-  panel.column_tokens = tokens("key_token", panel.cols);
-  for (const double value : panel.values) {
-    if (quantity == Map2d::logits) panel.masked.push_back(value == -HUGE_VAL ? 1 : 0);
-  }
+HeatmapPanel panel_of(const ResultMap& result, Map2d quantity, const FigureRequest& request) {
+  const Extents e = result.map->extents();
+  const std::int64_t batch = index_below(request, "batch", "batch", e.batch);
+  const std::int64_t head = index_below(request, "head", "head", e.head);
+  HeatmapPanel panel = panel_of_head(*result.map, batch, head, "dot", quantity, {});
+  panel.title = result.title.empty() ? stem_of(result.map->file) : result.title;
   return panel;
 }
 
@@ -115,10 +79,9 @@ bool read_results(const FigureRequest& request, Map2d quantity, figure::FigureIn
                       result->title.empty() ? "a map" : "the map of " + result->title,
                       {"similarities", "arrays", "join", "beside", "beside_arrays", "beside_head",
                        "beside_join", "special", "ancestors"});
-    maps.panels.push_back(panel_of(*result, path, quantity, request));
+    maps.panels.push_back(panel_of(*result, quantity, request));
     sources.insert(result->source);
-    const std::size_t here = axis_of(result->map, "batch", path).size();
-    batches = std::max(batches, static_cast<std::int64_t>(here));
+    batches = std::max(batches, result->map->extents().batch);
   }
   name_alike_by_file(maps.panels, request.inputs);
   maps.caption = head_caption(sources.size() == 1 ? *sources.begin() : "", batches, request);

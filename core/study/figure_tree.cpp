@@ -94,16 +94,16 @@ void from_embedding(const FigureRequest& request, const std::string& path,
   const LabelledFile file = read_result(path, request.context);
   const LabelledArray* group = file.group("embedding");
   const LabelledVariable* placed = group == nullptr ? nullptr : group->variable("placed");
-  if (placed == nullptr || placed->axes.size() != 2) {
-    fail("{}: /embedding: no array placed [n × d]", path);
+  const auto* numbers = group == nullptr ? nullptr : group->data<double>("placed");
+  if (numbers == nullptr || placed->axes.size() != 2) {
+    fail("{}: /embedding: no array placed [n × d] of f64", path);
   }
   const LabelledArray* nodes = file.group("hierarchy");
   if (nodes == nullptr) fail("{}: has no group /hierarchy", path);
   const Hierarchy hierarchy = hierarchy_of_group(*nodes, path + ": /hierarchy");
-  const std::vector<double> numbers = numbers_of(*group, "placed", path);
   const auto n = static_cast<std::size_t>(hierarchy.size());
-  if (n == 0 || numbers.size() % n != 0) {
-    fail("{}: /embedding/placed has {} numbers (expected [{} × d])", path, numbers.size(), n);
+  if (n == 0 || numbers->size() % n != 0) {
+    fail("{}: /embedding/placed has {} numbers (expected [{} × d])", path, numbers->size(), n);
   }
   input.cone = cone_of_embedding(request, file.attributes);
   const std::string model = attribute_or_empty(placed->attributes, "model");
@@ -114,12 +114,12 @@ void from_embedding(const FigureRequest& request, const std::string& path,
   tree::HeadTree tree;
   tree.size = n;
   tree.placed = tree::HeadElements{system_of(input.cone), {}};
-  const auto d = static_cast<Eigen::Index>(numbers.size() / n);
+  const auto d = static_cast<Eigen::Index>(numbers->size() / n);
   std::size_t at_border = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const std::string label = fmt::format("{}: node {}", path, i);
     geometry::Vector x =
-        Eigen::Map<const geometry::Vector>(numbers.data() + static_cast<Eigen::Index>(i) * d, d);
+        Eigen::Map<const geometry::Vector>(numbers->data() + static_cast<Eigen::Index>(i) * d, d);
     if (model == "ball" && x.norm() > 0.99) ++at_border;
     // The construction places nodes so far out that their norms are rounded to 1.
     if (model == "ball" && x.norm() >= 1 && x.norm() <= 1 + 1e-12) x *= (1 - 1e-15) / x.norm();

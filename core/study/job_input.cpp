@@ -15,16 +15,10 @@
 #include "core/operators/operator.h"
 #include "core/pair/mask.h"
 #include "core/study/shared_fields.h"
-#include "core/trace/own_call.h"
+#include "core/trace/trace.h"
 
 namespace conelab {
 namespace {
-
-void add(NonFinite& sum, const InputTensor& tensor, const std::string& name) {
-  sum.nan += tensor.nan_count;
-  sum.infinite += tensor.infinite_count;
-  if (tensor.nan_count + tensor.infinite_count > 0) sum.arrays.push_back(printable(name));
-}
 
 /// Returns whether each pair (i, j) that a mask with these sizes admits has j > i' = i + n_k - n_q,
 /// if it admits any.
@@ -142,30 +136,18 @@ void check_declared_input(const JobSpec& spec) {
   if (job.input.empty()) return;
   InputOptions options = options_of(job);
   options.numbers = options.digest = false;
-  InputTensor query, key, value;
-  bool tensors = false;  // Whether the input has tensors that are parameters.
-  const auto visit_sizes = [&](auto& archive) {
-    visit_all(archive, query.extents, key.extents, value.extents, tensors);
-  };
-  run_sandboxed(
-      parse_input_spec(job.input).path, {},
-      [&](ArchiveWriter& writer) {
-        const Input input = read_input(job.input, options);
-        query = input.query, key = input.key_or_query();
-        value = input.value.value_or(key);
-        tensors = !input.parameters.empty();
-        visit_sizes(writer);
-      },
-      [&](ArchiveReader& reader) { visit_sizes(reader); });
-  const Shape4 q = query.shape(), k = key.shape();
+  const Input input = read_input_sandboxed(job.input, options);
+  const Shape4 q = input.query.shape(), k = input.key_or_query().shape();
+  const Shape4 v = input.value ? input.value->shape() : k;
+  bool tensors = !input.parameters.empty();  // Whether tensors are parameters.
   if (job.head) check_head(*job.head, q.head);
   for (const ParameterInfo& info : call_parameters(job.call)) {
     const bool read = is_required(info) || job.call.parameters.contains(info.key);
     tensors = tensors || (info.domain == Domain::tensor && read);
   }
   if (tensors) return;
-  Extents extents{q.batch, q.head, q.token, k.token, q.feature, value.shape().feature};
-  extents.key_head = k.head, extents.value_head = value.shape().head;
+  Extents extents{q.batch, q.head, q.token, k.token, q.feature, v.feature};
+  extents.key_head = k.head, extents.value_head = v.head;
   (void)resolve(job.call, extents);
 }
 
@@ -181,13 +163,7 @@ void add_own_call(const JobKind& kind, FieldValues& typed) {
   std::error_code none;
   if (!std::filesystem::is_regular_file(parse_input_spec(spec).path, none)) return;
   try {
-    run_sandboxed(
-        parse_input_spec(spec).path, {},
-        [&](ArchiveWriter& writer) {
-          attributes = read_input(spec, options).attributes;
-          visit(writer, attributes);
-        },
-        [&](ArchiveReader& reader) { visit(reader, attributes); });
+    attributes = read_input_sandboxed(spec, options).attributes;
   } catch (const Error&) {
     return;  // That the operator is missing is said instead.
   }
@@ -287,12 +263,16 @@ void remark_hidden_pairs(const HiddenPairs& hidden, const JobContext& context) {
 
 NonFinite count_non_finite(const Input& input) {
   NonFinite sum;
-  const auto add_array = [&](const InputTensor& tensor) { add(sum, tensor, tensor.name); };
-  add_array(input.query);
-  if (input.key) add_array(*input.key);
-  if (input.value) add_array(*input.value);
-  if (input.output_grad) add_array(*input.output_grad);
-  for (const auto& [name, tensor] : input.parameters) add(sum, tensor, name);
+  const auto add = [&](const InputTensor& tensor, const std::string& name) {
+    sum.nan += tensor.nan_count;
+    sum.infinite += tensor.infinite_count;
+    if (tensor.nan_count + tensor.infinite_count > 0) sum.arrays.push_back(printable(name));
+  };
+  add(input.query, input.query.name);
+  for (const auto* tensor : {&input.key, &input.value, &input.output_grad}) {
+    if (*tensor) add(**tensor, (*tensor)->name);
+  }
+  for (const auto& [name, tensor] : input.parameters) add(tensor, name);
   return sum;
 }
 

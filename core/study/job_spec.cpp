@@ -24,12 +24,6 @@ T value_or_default(const JobSpec& spec, const std::string& name) {
   return std::get<T>(value_of_text(*field, field->initial));
 }
 
-std::vector<std::string> field_names(const JobKind& kind) {
-  std::vector<std::string> names;
-  for (const JobField& field : kind.fields) names.push_back(field.name);
-  return names;
-}
-
 }  // namespace
 
 Execution JobContext::execution(std::int64_t threads, const char* stage) const {
@@ -61,9 +55,7 @@ std::map<std::string, std::string> JobSpec::parameters() const {
 Call JobSpec::call() const { return value_or_default<Call>(*this, "call"); }
 
 const JobField* find_field(const JobKind& kind, const std::string& name) {
-  const auto found =
-      std::ranges::find_if(kind.fields, [&](const JobField& field) { return field.name == name; });
-  return found == kind.fields.end() ? nullptr : &*found;
+  return find_named(kind.fields, name);
 }
 
 const JobField* find_field(const JobKind& kind, FieldKind wanted) {
@@ -131,7 +123,7 @@ JobSpec spec_from_json(const Json& json) {
     if (name == "command") continue;
     const JobField* field = find_field(*spec.kind, name);
     if (field == nullptr)
-      unknown_name("member of " + spec.kind->name, name, field_names(*spec.kind));
+      unknown_name("member of " + spec.kind->name, name, names_of(spec.kind->fields));
     spec.values[name] = value_of_json(*field, value);
   }
   return spec;

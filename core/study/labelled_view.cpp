@@ -1,8 +1,6 @@
 #include "core/study/labelled_view.h"
 
 #include <filesystem>
-#include <type_traits>
-#include <variant>
 
 #include "core/base/error.h"
 #include "core/files/read_tensors.h"
@@ -26,30 +24,6 @@ LabelledFile read_result(const std::string& path, const JobContext& context) {
 
 std::string change_remark(const std::string& path) {
   return path + ": its bytes are not those that were written: damaged, or changed since";
-}
-
-const LabelledAxis& axis_of(const LabelledArray& array, const std::string& name,
-                            const std::string& file) {
-  const LabelledAxis* axis = array.axis(name);
-  if (!axis) fail("{}: there is no axis '{}' (is it a result of this program?)", file, name);
-  return *axis;
-}
-
-std::vector<double> numbers_of(const LabelledArray& array, const std::string& variable,
-                               const std::string& file) {
-  const LabelledVariable* found = array.variable(variable);
-  if (!found) {
-    fail("{}: there is no variable '{}' (is it a result of this program?)", file, variable);
-  }
-  return std::visit(
-      [&](const auto& data) -> std::vector<double> {
-        if constexpr (std::is_same_v<std::decay_t<decltype(data)>, std::vector<std::string>>) {
-          fail("{}: variable '{}' holds text, not numbers", file, variable);
-        } else {
-          return {data.begin(), data.end()};
-        }
-      },
-      found->data);
 }
 
 }  // namespace conelab

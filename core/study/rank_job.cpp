@@ -295,16 +295,6 @@ void check_rank(const JobSpec& spec) {
   }
 }
 
-JobField count_field(const char* name, const char* about, const char* initial) {
-  return {.name = name,
-          .option = std::string("--") + name,
-          .about = about,
-          .kind = FieldKind::integer,
-          .initial = initial,
-          .least = 1,
-          .most = 1'000'000};
-}
-
 }  // namespace
 
 JobKind rank_job() {
@@ -312,6 +302,7 @@ JobKind rank_job() {
   output.required = false;
   JobField input = hierarchy_field();
   input.option = "FILE";
+  constexpr std::int64_t most = 1'000'000;
   return {.name = "rank",
           .about = "sign changes, factorisation norm and fitting dimensions of a hierarchy",
           .example =
@@ -335,9 +326,9 @@ JobKind rank_job() {
                       .about = "dimensions that are tried: 1..8 or 2,4,8",
                       .kind = FieldKind::list,
                       .initial = "1..8"},
-                     count_field("starts", "random starts in each dimension", "4"),
-                     count_field("steps", "steps of descent of each start", "1500"),
-                     count_field("seed", "of the starts", "1"),
+                     integer_field("starts", "random starts in each dimension", "4", 1, most),
+                     integer_field("steps", "steps of descent of each start", "1500", 1, most),
+                     integer_field("seed", "of the starts", "1", 1, most),
                      {.name = "time_limit",
                       .option = "--time-limit",
                       .about = "seconds for all searches together",

@@ -52,6 +52,13 @@ JobField threads_field() {
           .most = 4096};
 }
 
+JobField integer_field(const char* name, const char* about, const char* initial, std::int64_t least,
+                       std::int64_t most) {
+  JobField field{name, std::string("--") + name, about, FieldKind::integer, initial};
+  field.least = least, field.most = most;
+  return field;
+}
+
 std::vector<std::string> token_sources(const JobSpec&) {
   std::vector<std::string> names;
   for (const JobKind& kind : job_table()) {
@@ -60,7 +67,7 @@ std::vector<std::string> token_sources(const JobSpec&) {
   return names;
 }
 
-void add_reading_fields(JobKind& kind) {
+JobKind with_reading_fields(JobKind kind) {
   const JobField fields[] = {
       {.name = "allow_external",
        .option = "--allow-external",
@@ -74,6 +81,7 @@ void add_reading_fields(JobKind& kind) {
        .option = "--axes",
        .about = "the order of the axes of q, k and v: batch, head, token, feature, with commas"}};
   kind.fields.insert(kind.fields.end(), std::begin(fields), std::end(fields));
+  return kind;
 }
 
 Reading reading_of(const JobSpec& spec) {

@@ -116,11 +116,8 @@ class StudyReader {
     std::vector<std::string> known = kinds();
     if (std::ranges::find(known, key.name) == known.end()) {
       known.insert(known.begin(), {"title", "seed", "quick", "report"});
-      try {
-        unknown_name("key or kind of job", key.name, known);
-      } catch (const Error& error) {
-        return wrong(key.line, error.what());
-      }
+      return void(
+          at_line(key.line, "", [&] { unknown_name("key or kind of job", key.name, known); }));
     }
     const JobKind& kind = job_named(key.name);
     if (const auto* table = key.node->as_table()) return read_block(kind, *table);

@@ -143,8 +143,6 @@ FolderLock lock_study(const std::string& folder) {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 struct Part {
   std::string folder, study;  ///< The folder and the text of its study.
   StudyIndex index;

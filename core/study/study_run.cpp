@@ -112,6 +112,18 @@ void take_result(JobRecord& record, JobRecord found) {
   record = std::move(found);
 }
 
+/// Marks the jobs whose results are in the folder, in an order in which inputs come first.
+void take_finished(const Study& study, const std::string& folder, Digests& digests,
+                   StudyIndex& index) {
+  for (std::size_t i = 0; i < index.jobs.size(); ++i) {
+    if (!inputs_done(study.jobs[i], index)) continue;
+    prepare(study, index, i, digests);
+    if (auto found = find_result(folder, index.jobs[i].key)) {
+      take_result(index.jobs[i], std::move(*found));
+    }
+  }
+}
+
 /// Returns the endings of the job's files that the program can write.
 std::vector<std::string> endings_of(const JobKind& kind, const JobContext& context) {
   std::vector<std::string> endings = kind.endings;
@@ -135,7 +147,8 @@ class StudyRun {
   StudyIndex run() {
     for (const char* folder : {"/", "/jobs"}) remove_temporary_files(options_.folder + folder);
     write_text_atomically(options_.folder + "/study.toml", study_.text);
-    take_finished();
+    take_finished(study_, options_.folder, digests_, index_);
+    for (std::size_t i = 0; i < started_.size(); ++i) started_[i] = index_.jobs[i].done();
     predicted_ = predicted_seconds(study_, index_);
     store();
     log(fmt::format("run of {}: {} jobs, {} done before", study_.path, index_.jobs.size(),
@@ -171,18 +184,6 @@ class StudyRun {
   void log(const std::string& line) const {
     std::ofstream file(options_.folder + "/log.txt", std::ios::app);
     file << fmt::format("{:%Y-%m-%dT%H:%M:%S} {}\n", fmt::localtime(std::time(nullptr)), line);
-  }
-
-  /// Marks the jobs whose results are in the folder, in an order in which inputs come first.
-  void take_finished() {
-    for (std::size_t i = 0; i < index_.jobs.size(); ++i) {
-      if (!inputs_done(study_.jobs[i], index_)) continue;
-      prepare(study_, index_, i, digests_);
-      if (auto found = find_result(options_.folder, index_.jobs[i].key)) {
-        take_result(index_.jobs[i], std::move(*found));
-        started_[i] = true;
-      }
-    }
   }
 
   /// Returns the next job that may start, or nothing: then either none is left or one must end
@@ -372,13 +373,7 @@ StudyIndex plan_study(const Study& study, const std::string& folder,
                       const std::function<bool()>& cancelled) {
   StudyIndex index = empty_index(study);
   Digests digests(folder, cancelled);
-  for (std::size_t i = 0; i < index.jobs.size(); ++i) {
-    if (!inputs_done(study.jobs[i], index)) continue;
-    prepare(study, index, i, digests);
-    if (auto found = find_result(folder, index.jobs[i].key)) {
-      take_result(index.jobs[i], std::move(*found));
-    }
-  }
+  take_finished(study, folder, digests, index);
   return index;
 }
 

@@ -5,11 +5,6 @@
 #include "core/base/error.h"
 
 namespace conelab {
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-}  // namespace
 
 std::vector<TomlKey> keys_of(const toml::table& table) {
   std::vector<TomlKey> keys;
@@ -24,7 +19,8 @@ std::vector<TomlKey> keys_of(const toml::table& table) {
   return keys;
 }
 
-Json json_of(const toml::node& node) {
+nlohmann::ordered_json json_of(const toml::node& node) {
+  using Json = nlohmann::ordered_json;
   if (const auto* text = node.as_string()) return text->get();
   if (const auto* whole = node.as_integer()) return whole->get();
   if (const auto* number = node.as_floating_point()) return number->get();

@@ -194,26 +194,24 @@ JobKind tree_job() {
   JobField input = input_field();
   input.about = "q, k, v as for `attend`";
   input.required = true;
-  JobKind kind = {.name = "tree",
-                  .about = "ancestor order, dendrogram and segmentation of each head's tokens",
-                  .example =
-                      "  conelab tree datasets/minilm_trace.h5:/german/layer3 -o tree.h5 "
-                      "--similarity umbral\n",
-                  .fields = {input,
-                             output_field(),
-                             call_field(),
-                             lengths_field(),
-                             {"tokens", "--tokens", "whose tokens become the tree: key or query",
-                              FieldKind::text, "key"},
-                             threads_field()},
-                  .run = run_tree,
-                  .check = check_tree,
-                  .check_input = check_declared_input,
-                  .sources = token_sources,
-                  .keys = call_keys,
-                  .result = true};
-  add_reading_fields(kind);
-  return kind;
+  return with_reading_fields(
+      {.name = "tree",
+       .about = "ancestor order, dendrogram and segmentation of each head's tokens",
+       .example = "  conelab tree datasets/minilm_trace.h5:/german/layer3 -o tree.h5 "
+                  "--similarity umbral\n",
+       .fields = {input,
+                  output_field(),
+                  call_field(),
+                  lengths_field(),
+                  {"tokens", "--tokens", "whose tokens become the tree: key or query",
+                   FieldKind::text, "key"},
+                  threads_field()},
+       .run = run_tree,
+       .check = check_tree,
+       .check_input = check_declared_input,
+       .sources = token_sources,
+       .keys = call_keys,
+       .result = true});
 }
 
 }  // namespace conelab

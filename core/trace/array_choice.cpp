@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <set>
 
 #include "core/base/names.h"
 #include "core/files/inspect.h"
@@ -30,17 +31,17 @@ std::vector<std::string> words_of(const std::string& name) {
   return words;
 }
 
-using Role = std::vector<std::string>;  ///< The words that mean a tensor.
-const std::array<Role, 3>& roles() {
-  static const std::array<Role, 3> all = {Role{"q", "query", "queries", "qs"},
-                                          Role{"k", "key", "keys", "ks"},
-                                          Role{"v", "value", "values", "vs"}};
-  return all;
+/// Returns whether a word means q (role 0), k (1) or v (2).
+bool means(const std::string& word, std::size_t role) {
+  static const std::array<std::set<std::string>, 3> words = {{{"q", "query", "queries", "qs"},
+                                                              {"k", "key", "keys", "ks"},
+                                                              {"v", "value", "values", "vs"}}};
+  return words[role].contains(word);
 }
 
-bool means(const std::string& word, std::size_t role) {
-  const Role& words = roles()[role];
-  return std::ranges::find(words, word) != words.end();
+bool has_word(const NamedArray& array, std::size_t role) {
+  const auto words = words_of(array.name);
+  return std::ranges::any_of(words, [&](const auto& word) { return means(word, role); });
 }
 
 /// Whether `other` is the name of q with the words of a role in the place of those of q.
@@ -67,21 +68,11 @@ std::string twin_of(const std::vector<NamedArray>& arrays, const std::string& qu
 std::string only_one_of(const std::vector<NamedArray>& arrays, std::size_t role) {
   std::string found;
   for (const NamedArray& array : arrays) {
-    const auto words = words_of(array.name);
-    if (std::ranges::none_of(words, [&](const auto& w) { return means(w, role); })) {
-      continue;
-    }
+    if (!has_word(array, role)) continue;
     if (!found.empty()) return "";
     found = array.name;
   }
   return found;
-}
-
-/// [batch, head, token, feature], missing axes 1.
-std::array<std::int64_t, 4> shape_of(const NamedArray& array) {
-  std::array<std::int64_t, 4> shape{1, 1, 1, 1};
-  std::copy_backward(array.extents.begin(), array.extents.end(), shape.end());
-  return shape;
 }
 
 }  // namespace
@@ -93,10 +84,9 @@ std::string NamedArray::text() const {
 std::vector<NamedArray> arrays_of(const Inspection& inspection, std::size_t axes) {
   std::vector<NamedArray> arrays;
   for (const InspectedItem& item : inspection.items) {
-    if (item.kind != ItemKind::array || !may_be_tensor(item.extents.size(), axes, item.type)) {
-      continue;
+    if (item.kind == ItemKind::array && may_be_tensor(item.extents.size(), axes, item.type)) {
+      arrays.push_back({item.path, item.extents, item.type});
     }
-    arrays.push_back({item.path, item.extents, item.type});
   }
   return arrays;
 }
@@ -120,11 +110,8 @@ std::vector<NamedArray> arrays_of(const std::string& file, FileFormat format,
 ArrayNames guess_arrays(const std::vector<NamedArray>& arrays) {
   if (arrays.empty()) return {};
   const std::string key = only_one_of(arrays, 1), value = only_one_of(arrays, 2);
-  const auto is_query = [](const NamedArray& array) {
-    const auto words = words_of(array.name);
-    return std::ranges::any_of(words, [](const std::string& word) { return means(word, 0); });
-  };
-  auto found = std::ranges::find_if(arrays, is_query);
+  auto found =
+      std::ranges::find_if(arrays, [](const NamedArray& array) { return has_word(array, 0); });
   if (found == arrays.end()) {
     found = std::ranges::find_if(
         arrays, [&](const NamedArray& array) { return array.name != key && array.name != value; });
@@ -146,17 +133,18 @@ std::string array_problem(const std::vector<NamedArray>& arrays, const ArrayName
   const NamedArray* k = names.key.empty() ? q : find_named(arrays, names.key);
   const NamedArray* v = names.value.empty() ? q : find_named(arrays, names.value);
   if (k == nullptr || v == nullptr) return "Choose arrays of this file.";
-  const auto sq = shape_of(*q), sk = shape_of(*k), sv = shape_of(*v);
+  const Shape4 sq = shape_of(q->extents), sk = shape_of(k->extents), sv = shape_of(v->extents);
   const auto differ = [](const char* what, std::int64_t a, std::int64_t b) {
     return fmt::format("{} differ: {} against {}.", what, a, b);
   };
   for (const auto& s : {sk, sv}) {
-    if (s[0] != sq[0]) return differ("The numbers of batch elements", sq[0], s[0]);
-    if (s[1] == 0 || sq[1] % s[1] != 0) return differ("The numbers of heads", sq[1], s[1]);
+    if (s.batch != sq.batch) return differ("The numbers of batch elements", sq.batch, s.batch);
+    if (s.head == 0 || sq.head % s.head != 0)
+      return differ("The numbers of heads", sq.head, s.head);
   }
-  if (sk[1] != sv[1]) return differ("The heads of k and v", sk[1], sv[1]);
-  if (sk[3] != sq[3]) return differ("The features of q and k", sq[3], sk[3]);
-  if (sv[2] != sk[2]) return differ("The tokens of k and v", sk[2], sv[2]);
+  if (sk.head != sv.head) return differ("The heads of k and v", sk.head, sv.head);
+  if (sk.feature != sq.feature) return differ("The features of q and k", sq.feature, sk.feature);
+  if (sv.token != sk.token) return differ("The tokens of k and v", sk.token, sv.token);
   return "";
 }
 

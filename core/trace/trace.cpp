@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "core/base/error.h"
@@ -16,6 +17,7 @@
 #include "core/dataset/hierarchy.h"
 #include "core/files/inspect.h"
 #include "core/files/sandbox.h"
+#include "core/similarity/table.h"
 #include "core/trace/array_choice.h"
 #include "core/trace/layers.h"
 
@@ -87,10 +89,6 @@ std::shared_ptr<const StoredMap> weights_as_map(InputTensor weights, const Input
   return map;
 }
 
-}  // namespace
-
-namespace {
-
 /// Returns the edges of the file's group /hierarchy; none if it has no such group with n nodes.
 std::vector<std::array<std::int64_t, 2>> edges_of(const std::string& file, std::int64_t n,
                                                   const Cancelled& cancelled) try {
@@ -105,6 +103,44 @@ std::vector<std::array<std::int64_t, 2>> edges_of(const std::string& file, std::
 }
 
 }  // namespace
+
+std::vector<std::string> own_call_attributes() {
+  std::set<std::string> names = {"similarity"};
+  for (const SimilarityRow& row : similarity_table()) {
+    for (const ParameterInfo& info : row.parameters) names.insert(info.key);
+  }
+  return {names.begin(), names.end()};
+}
+
+std::optional<Call> own_call(const std::map<std::string, AttributeValue>& attributes) {
+  const auto found = attributes.find("similarity");
+  const auto* name = found == attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
+  const SimilarityRow* row = name == nullptr ? nullptr : find_similarity(*name);
+  if (row == nullptr) return std::nullopt;
+  Call call;
+  call.similarity = *name;
+  for (const ParameterInfo& info : row->parameters) {
+    const auto given = attributes.find(info.key);
+    if (given == attributes.end()) continue;
+    const auto* real = std::get_if<double>(&given->second);
+    const auto* whole = std::get_if<std::int64_t>(&given->second);
+    if (real == nullptr && whole == nullptr) continue;
+    const double value = real != nullptr ? *real : static_cast<double>(*whole);
+    if (value != info.initial) call.parameters[info.key] = value;
+  }
+  return call;
+}
+
+std::string defaults_remark(const std::optional<Call>& own, const Call& call) {
+  if (!own || !is_attention(call) || own->similarity != call.similarity) return "";
+  std::string missing;
+  for (const auto& [key, value] : own->parameters) {
+    if (!call.parameters.contains(key)) missing += (missing.empty() ? "" : ", ") + key;
+  }
+  if (missing.empty()) return "";
+  return fmt::format("the input was made for {}, but its own value is not given for: {}",
+                     call_title(*own), missing);
+}
 
 Extents Trace::extents() const {
   Extents e{query.shape.batch, query.shape.head,    query.shape.token,
@@ -351,27 +387,20 @@ template AttentionInput<Bfloat16> attention_input(Input&&, Dtype);
 
 namespace {
 
+/// Where a result has a map. A gradient has a path of its own; other maps have that of their group.
 struct StoredPlace {
-  const char *group, *variable, *name;  ///< `group` is the path without the first slash.
+  const char *path, *group, *variable, *name;
 };
-constexpr StoredPlace places[] = {
-    {"attention/weights", "weight", "weights"}, {"attention/logits", "logit", "logits"},
-    {"attention/output", "output", "output"},   {"attention/gradients", "q", "dL/dq"},
-    {"attention/gradients", "k", "dL/dk"},      {"attention/gradients", "v", "dL/dv"}};
-
-bool is_gradients(const StoredPlace& place) {
-  return std::string(place.group).ends_with("gradients");
-}
-
-/// A gradient has a path of its own; other maps have that of their group.
-std::string path_of(const StoredPlace& place) {
-  const std::string group = std::string("/") + place.group;
-  return is_gradients(place) ? group + "/" + place.variable : group;
-}
+constexpr StoredPlace places[] = {{"/attention/weights", "attention/weights", "weight", "weights"},
+                                  {"/attention/logits", "attention/logits", "logit", "logits"},
+                                  {"/attention/output", "attention/output", "output", "output"},
+                                  {"/attention/gradients/q", "attention/gradients", "q", "dL/dq"},
+                                  {"/attention/gradients/k", "attention/gradients", "k", "dL/dk"},
+                                  {"/attention/gradients/v", "attention/gradients", "v", "dL/dv"}};
 
 const StoredPlace* place_at(const std::string& path) {
-  const auto found = std::ranges::find_if(
-      places, [&](const StoredPlace& place) { return path_of(place) == path; });
+  const auto found =
+      std::ranges::find_if(places, [&](const StoredPlace& place) { return place.path == path; });
   return found == std::end(places) ? nullptr : found;
 }
 
@@ -437,7 +466,7 @@ std::vector<std::string> stored_maps(const Inspection& inspection) {
     const bool there = std::ranges::any_of(inspection.items, [&](const InspectedItem& item) {
       return item.path == array && item.kind == ItemKind::array && item.extents.size() == 4;
     });
-    if (there) paths.push_back(path_of(place));
+    if (there) paths.emplace_back(place.path);
   }
   return paths;
 }
@@ -450,7 +479,11 @@ std::shared_ptr<const StoredMap> load_stored_map(const std::string& file, const 
   const auto is_it = [&](const LabelledVariable& v) { return v.name == place->variable; };
   const auto variable = array ? std::ranges::find_if(array->variables, is_it)
                               : std::vector<LabelledVariable>::iterator();
-  if (!array || variable == array->variables.end()) fail("{}: holds no {}", file, group);
+  if (!array || variable == array->variables.end()) {
+    const std::string name = place == nullptr ? group : place->name;
+    fail("{}: holds no {} (expected a result of attend --keep {})", file, name,
+         name.starts_with("dL") ? "gradients" : name);
+  }
   auto map = std::make_shared<StoredMap>();
   const std::string where = file + ":" + group;
   map->name = place->name;

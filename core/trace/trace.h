@@ -18,7 +18,6 @@
 #include "core/tiles/backend.h"
 #include "core/trace/array_choice.h"
 #include "core/trace/layers.h"
-#include "core/trace/own_call.h"
 
 namespace conelab {
 
@@ -67,6 +66,21 @@ struct StoredMap {
 /// once `cancelled` returns true.
 [[nodiscard]] std::shared_ptr<const StoredMap> load_stored_map(
     const std::string& file, const std::string& group, const std::function<bool()>& cancelled);
+
+// The operator that a trace was made for, as attributes of its group: `similarity` and, by their
+// keys, the numbers that are its parameters. `conelab train` writes them. Commands and views then
+// take this operator where the user chooses none.
+
+/// Returns the names of the attributes that may say it.
+[[nodiscard]] std::vector<std::string> own_call_attributes();
+
+/// Returns the call of such attributes, without parameters that have their defaults; nothing if
+/// they name no similarity that there is.
+[[nodiscard]] std::optional<Call> own_call(const std::map<std::string, AttributeValue>& attributes);
+
+/// Returns in one line that parameters of the trace's own operator have their defaults in `call`,
+/// where they were not given; empty if none has, or if it is another operator.
+[[nodiscard]] std::string defaults_remark(const std::optional<Call>& own, const Call& call);
 
 /// The tensors q, k, v of a file with their attributes. Shared between views and never modified.
 struct Trace {

@@ -477,5 +477,14 @@ TEST_F(WrongInput, Safetensors) {
               HasSubstr("header too long"));
 }
 
+TEST_F(WrongInput, NamesAnArrayOfAGroupOfAnArchiveOnce) {
+  spill(path("t.npz"), zip({{"layer3/q.npy", npy("<i4", "(2, 3)", std::string(24, '\0')), false}}));
+  EXPECT_EQ(error_for("t.npz:/layer3"),
+            "t.npz: layer3/q: wrong dtype (expected f16, f32, f64 or bf16, found <i4)");
+  InputOptions options;
+  options.query = "keys";
+  EXPECT_EQ(error_for("t.npz:/layer3", options), "t.npz: layer3/keys: not found (found: q)");
+}
+
 }  // namespace
 }  // namespace conelab

@@ -55,10 +55,11 @@ struct Example {
     file.query_token.assign(130, "token");
     file.key_token.assign(70, "größer");
     file.spec = R"({"similarity": "dot"})";
-    file.parameters = {{"gamma", std::vector<double>{1, 2, 3}},
-                       {"convention", std::string("paper")}};
-    file.tensor_parameters = {{"W", {2, 2}, {1, 2, 3, 4}}};
-    file.environment = {{"threads", std::int64_t{2}}};
+    file.parameters.axes = {counted_axis("head", 3)};
+    file.parameters.add("gamma", {"head"}, std::vector<double>{1, 2, 3});
+    file.parameters.add("convention", {}, std::vector<std::string>{"paper"});
+    file.parameters.add_tensor("W", {2, 2}, std::vector<double>{1, 2, 3, 4});
+    file.environment.add("threads", {}, std::vector<std::int64_t>{2});
     file.creator = "conelab";
   }
 };
@@ -108,7 +109,7 @@ std::string stored_chunk(const hdf5::Dataset& dataset, const std::vector<hsize_t
 TEST_F(AttentionFileTest, PacksChunksAsTheLibraryDoes) {
   const hdf5::Lock lock;
   Random random(3);
-  const std::vector<hsize_t> extents = {1, 2, 100, 130}, chunk = {1, 1, 32, 64};
+  const std::vector<hsize_t> extents = {1, 1, 100, 130}, chunk = {1, 1, 32, 64};
   std::vector<float> numbers(100 * 130);
   for (const bool smooth : {true, false}) {
     for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -121,14 +122,14 @@ TEST_F(AttentionFileTest, PacksChunksAsTheLibraryDoes) {
           hdf5::create_tensor(file.id(), "packed", dtype, extents, chunk, where.child("packed"));
       const hdf5::Dataset plain =
           hdf5::create_tensor(file.id(), "plain", dtype, extents, chunk, where.child("plain"));
-      hdf5::write_rows(packed, dtype, 32, 64, {0, 1, 0, 64, 130}, numbers.data(), {}, where);
-      hdf5::write_rows(packed, dtype, 32, 64, {0, 1, 64, 36, 130}, numbers.data() + 64 * 130, {},
+      hdf5::write_rows(packed, dtype, 32, 64, {0, 0, 0, 64, 130}, numbers.data(), {}, where);
+      hdf5::write_rows(packed, dtype, 32, 64, {0, 0, 64, 36, 130}, numbers.data() + 64 * 130, {},
                        where);
-      hdf5::write_block(plain, dtype, {0, 1, 0, 0}, {1, 1, 100, 130}, numbers.data(), where);
+      hdf5::write_tensor(plain, dtype, numbers.data(), numbers.size(), where);
       H5Fflush(file.id(), H5F_SCOPE_LOCAL);
       for (hsize_t row = 0; row < 100; row += 32) {
         for (hsize_t column = 0; column < 130; column += 64) {
-          const std::vector<hsize_t> at = {0, 1, row, column};
+          const std::vector<hsize_t> at = {0, 0, row, column};
           EXPECT_EQ(stored_chunk(packed, at), stored_chunk(plain, at)) << row << ", " << column;
         }
       }
@@ -187,7 +188,7 @@ TEST_F(AttentionFileTest, AsksForBlocksInOrderAndNeverForTheWholeMap) {
   example.file.pairs = {1, 1, 5000, 1500};
   example.file.output = nullptr, example.file.lse = nullptr, example.file.gradients = nullptr;
   example.file.query_token.clear(), example.file.key_token.clear();
-  example.file.parameters.clear();
+  example.file.parameters = {};
   std::int64_t next = 0, longest = 0;
   example.file.weights = [&](std::int64_t, std::int64_t, std::int64_t begin, std::int64_t end,
                              float* out) {

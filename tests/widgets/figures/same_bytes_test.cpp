@@ -7,7 +7,7 @@
 #include <QProcess>
 #include <QTemporaryDir>
 
-#include "app/desktop_backends.h"
+#include "app/desktop.h"
 #include "core/call/call.h"
 #include "core/drawing/svg.h"
 #include "core/study/figure_job.h"
@@ -19,6 +19,7 @@
 #include "widgets/maps/map_figure.h"
 #include "widgets/maps/maps_model.h"
 #include "widgets/maps/relations_model.h"
+#include "widgets/window/backends.h"
 
 namespace conelab::desktop {
 namespace {

@@ -9,8 +9,9 @@
 #include <QToolButton>
 #include <fstream>
 
-#include "app/desktop_backends.h"
+#include "app/desktop.h"
 #include "tests/widgets/driving.h"
+#include "widgets/window/backends.h"
 #include "widgets/window/main_window.h"
 
 namespace conelab::desktop {

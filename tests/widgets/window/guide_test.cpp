@@ -10,10 +10,11 @@
 #include <QTemporaryDir>
 #include <QToolButton>
 
-#include "app/desktop_backends.h"
+#include "app/desktop.h"
 #include "tests/widgets/window/keys.h"
 #include "widgets/explorer/explorer_view.h"
 #include "widgets/maps/maps_view.h"
+#include "widgets/window/backends.h"
 #include "widgets/window/main_window.h"
 
 namespace conelab::desktop {

@@ -10,13 +10,14 @@
 #include <QTimer>
 #include <QWheelEvent>
 
-#include "app/desktop_backends.h"
+#include "app/desktop.h"
 #include "tests/widgets/benchmarks/bench_fixtures.h"
 #include "tests/widgets/driving.h"
 #include "tests/widgets/window/keys.h"
 #include "tests/widgets/window/trace_window.h"
 #include "widgets/explorer/explorer_view.h"
 #include "widgets/maps/maps_view.h"
+#include "widgets/window/backends.h"
 #include "widgets/window/file_kind.h"
 #include "widgets/window/main_window.h"
 

@@ -12,11 +12,12 @@
 #include <QTreeWidget>
 #include <QUrl>
 
-#include "app/desktop_backends.h"
+#include "app/desktop.h"
 #include "core/files/hdf5.h"
 #include "tests/widgets/driving.h"
 #include "tests/widgets/window/written_files.h"
 #include "widgets/benchmarks/benchmarks_view.h"
+#include "widgets/window/backends.h"
 #include "widgets/window/main_window.h"
 
 namespace conelab::desktop {

@@ -6,9 +6,10 @@
 #include <QComboBox>
 #include <QTemporaryDir>
 
-#include "app/desktop_backends.h"
+#include "app/desktop.h"
 #include "tests/widgets/driving.h"
 #include "widgets/maps/maps_view.h"
+#include "widgets/window/backends.h"
 #include "widgets/window/command_palette.h"
 #include "widgets/window/main_window.h"
 

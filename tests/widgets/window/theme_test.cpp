@@ -14,11 +14,12 @@
 #include <map>
 #include <utility>
 
-#include "app/desktop_backends.h"
+#include "app/desktop.h"
 #include "tests/widgets/driving.h"
 #include "tests/widgets/window/written_files.h"
 #include "widgets/benchmarks/benchmarks_view.h"
 #include "widgets/explorer/explorer_viewport.h"
+#include "widgets/window/backends.h"
 #include "widgets/window/main_window.h"
 
 namespace conelab::desktop {

@@ -3,8 +3,9 @@
 
 #include <QTemporaryDir>
 
-#include "app/desktop_backends.h"
+#include "app/desktop.h"
 #include "tests/widgets/driving.h"
+#include "widgets/window/backends.h"
 #include "widgets/window/main_window.h"
 
 namespace conelab::desktop {

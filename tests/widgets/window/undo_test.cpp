@@ -19,13 +19,14 @@
 #include <QToolButton>
 #include <set>
 
-#include "app/desktop_backends.h"
+#include "app/desktop.h"
 #include "core/base/random.h"
 #include "tests/widgets/benchmarks/bench_fixtures.h"
 #include "tests/widgets/driving.h"
 #include "widgets/maps/maps_view.h"
 #include "widgets/session/session_json.h"
 #include "widgets/session/session_members.h"
+#include "widgets/window/backends.h"
 #include "widgets/window/command_palette.h"
 #include "widgets/window/main_window.h"
 

@@ -7,7 +7,7 @@
 #include <QTemporaryDir>
 #include <fstream>
 
-#include "app/desktop_backends.h"
+#include "app/desktop.h"
 #include "core/base/random.h"
 #include "core/files/hdf5_write.h"
 #include "tests/widgets/benchmarks/bench_fixtures.h"
@@ -16,6 +16,7 @@
 #include "widgets/benchmarks/benchmarks_view.h"
 #include "widgets/explorer/explorer_view.h"
 #include "widgets/maps/maps_view.h"
+#include "widgets/window/backends.h"
 #include "widgets/window/main_window.h"
 
 namespace conelab::desktop {
