@@ -1,6 +1,8 @@
 #include "widgets/theme/theme.h"
 
+#include <QAbstractItemView>
 #include <QApplication>
+#include <QComboBox>
 #include <QCursor>
 #include <QEvent>
 #include <QMenu>
@@ -234,6 +236,22 @@ QColor operator_colour(std::size_t i, const QPalette& palette) {
   const figure::Colour c = figure::series_colour(i);
   const QColor colour(c.r, c.g, c.b);
   return is_dark(palette) ? colour.lighter(125) : colour;
+}
+
+void set_ink(QWidget& label, const QColor& ink) {
+  QPalette colours = label.palette();
+  colours.setColor(QPalette::WindowText, ink);
+  label.setPalette(colours);
+}
+
+void add_entry(QComboBox& box, const QString& text, const QString& tip, const QVariant& data) {
+  box.addItem(text, data);
+  box.setItemData(box.count() - 1, tip, Qt::ToolTipRole);
+}
+
+void widen_list(QComboBox& box) {
+  constexpr int frame = 30;  // Space for the frame and the scroll bar of the list.
+  box.view()->setMinimumWidth(box.view()->sizeHintForColumn(0) + frame);
 }
 
 Colour figure_colour(const QColor& colour) {
