@@ -17,7 +17,7 @@
 #include "core/figure/bench_figures.h"
 #include "widgets/benchmarks/bench_form.h"
 #include "widgets/benchmarks/bench_result.h"
-#include "widgets/jobs/long_run.h"
+#include "widgets/runs/long_run.h"
 #include "widgets/session/document.h"
 #include "widgets/trace/workspace.h"
 

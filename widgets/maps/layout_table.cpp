@@ -262,9 +262,8 @@ MapTableView::MapTableView(MapsModel& maps) : maps_(maps), model_(maps) {
   auto* column = laid_out<QVBoxLayout>(this, {10, 0, 10, 6});
   which_ = named(new QComboBox, "table-operator", tr("Operator of the table"));
   column->addWidget(which_, 0, Qt::AlignLeft);
-  table_ = new QTableView;
+  table_ = named(new QTableView, {}, tr("Attention as numbers, queries down, keys across"));
   table_->setModel(&model_);
-  table_->setAccessibleName(tr("Attention as numbers, queries down, keys across"));
   table_->horizontalHeader()->setDefaultSectionSize(82);
   table_->verticalHeader()->setDefaultSectionSize(22);
   column->addWidget(table_);

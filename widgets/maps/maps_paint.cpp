@@ -363,13 +363,8 @@ void draw_special(QPainter& painter, const Box& cells, const MapCamera& camera,
       return;
     }
     painter.setPen(QPen(special_colour(), 1));
-    if (across) {
-      painter.drawLine(band.topLeft(), band.topRight());
-      painter.drawLine(band.bottomLeft(), band.bottomRight());
-    } else {
-      painter.drawLine(band.topLeft(), band.bottomLeft());
-      painter.drawLine(band.topRight(), band.bottomRight());
-    }
+    painter.drawLine(band.topLeft(), across ? band.topRight() : band.bottomLeft());
+    painter.drawLine(band.bottomRight(), across ? band.bottomLeft() : band.topRight());
   };
   const Along rows = across_rows(cells, camera), columns = across_columns(cells, camera);
   const auto x = columns.seen(tokens.key.size()), y = rows.seen(tokens.query.size());

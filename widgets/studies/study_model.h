@@ -12,7 +12,7 @@
 
 #include "core/bench/summary.h"
 #include "core/study/study_run.h"
-#include "widgets/jobs/long_run.h"
+#include "widgets/runs/long_run.h"
 #include "widgets/session/document.h"
 
 namespace conelab::desktop {

@@ -70,9 +70,8 @@ CommandPalette::CommandPalette(const QList<QAction*>& actions, QWidget* parent)
   setObjectName("command-palette");
   setAttribute(Qt::WA_DeleteOnClose);
   auto* column = laid_out<QVBoxLayout>(this, {8, 8, 8, 8});
-  field_ = new QLineEdit;
+  field_ = named(new QLineEdit, {}, tr("Command"));
   field_->setPlaceholderText(tr("Type a command"));
-  field_->setAccessibleName(tr("Command"));
   list_ = new QListWidget;
   list_->setUniformItemSizes(true);
   list_->setFocusPolicy(Qt::NoFocus);
