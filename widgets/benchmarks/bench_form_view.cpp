@@ -205,25 +205,19 @@ void BenchFormView::build_actions(QVBoxLayout* column) {
       tr("1000 of 1000 samples, 59 min: penumbral-finite, forward+backward, n = 131072"));
   column->addWidget(extent_);
   auto* line = new QHBoxLayout;
-  const auto button = [&](const QString& text, const char* name, const QString& help, auto act) {
-    auto* made = named(new QPushButton(text), name, {}, help);
-    line->addWidget(made);
-    connect(made, &QPushButton::clicked, this, act);
-    return made;
-  };
-  run_ = button(tr("Run"), "bench-run", tr("Measures the sweep in processes of its own"),
-                [this] { model_.run(); });
-  resume_ = button(tr("Resume"), "bench-resume",
-                   tr("Goes on with the unfinished run beside the result file"),
-                   [this] { model_.resume(); });
-  cancel_ = button(tr("Cancel"), "bench-cancel", tr("Stops; finished samples are kept"),
-                   [this] { model_.cancel(); });
-  auto* command = tool_button(QStringLiteral("$_"), "bench-command",
-                              tr("Copy as command: the same sweep from a terminal"));
+  run_ = add_button<QPushButton>(line, tr("Run"), "bench-run",
+                                 tr("Measures the sweep in processes of its own"), &model_,
+                                 &BenchModel::run);
+  resume_ = add_button<QPushButton>(line, tr("Resume"), "bench-resume",
+                                    tr("Goes on with the unfinished run beside the result file"),
+                                    &model_, &BenchModel::resume);
+  cancel_ =
+      add_button<QPushButton>(line, tr("Cancel"), "bench-cancel",
+                              tr("Stops; finished samples are kept"), &model_, &BenchModel::cancel);
+  auto* command = add_button(line, QStringLiteral("$_"), "bench-command",
+                             tr("Copy as command: the same sweep from a terminal"), this,
+                             [this] { emit command_wanted(text_of(model_.command())); });
   command->setAccessibleName(tr("Copy the sweep as command"));
-  line->addWidget(command);
-  connect(command, &QToolButton::clicked, this,
-          [this] { emit command_wanted(text_of(model_.command())); });
   progress_ = named(new QProgressBar, "bench-progress", tr("Progress of the sweep"));
   progress_->setRange(0, 1000);
   progress_->setTextVisible(false);
@@ -282,9 +276,7 @@ void BenchFormView::show_model() {
     const bool wrong = found != model_.check().errors.end();
     label->setVisible(wrong);
     if (wrong) label->setText(text_of(found->second));
-    QPalette colours = palette();
-    colours.setColor(QPalette::WindowText, error_ink(colours));
-    label->setPalette(colours);
+    set_ink(*label, error_ink(palette()));
   }
   show_progress();
 }

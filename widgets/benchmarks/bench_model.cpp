@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "core/base/duration.h"
 #include "core/base/error.h"
 #include "core/bench/parts.h"
+#include "core/bench/result.h"
 #include "core/files/sandbox.h"
 
 namespace conelab::desktop {
@@ -17,7 +19,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int poll_pause = 200;
+/// The time between two pictures of a running sweep. Drawing takes time from the machine that is
+/// being measured.
+constexpr auto picture_pause = std::chrono::milliseconds(500);
 /// Times that differ by less are equal; `conelab compare` uses the same margin.
 constexpr double same_margin = 0.02;
 constexpr std::size_t most_warnings = 3;
@@ -39,12 +43,37 @@ const MeasuredCase* case_at(const BenchSelection& s, const std::string& operatio
   return nullptr;
 }
 
+/// Keeps the latest result and converts it to numbers of a picture from time to time.
+class Pictures {
+ public:
+  Pictures(std::string output, const LongRun<BenchState>::Change& change)
+      : output_(std::move(output)), change_(change) {}
+
+  void sampled(const BenchResult& result) {
+    latest_ = result;
+    if (std::chrono::steady_clock::now() >= due_) show();
+  }
+  void show() {
+    if (!latest_) return;
+    change_([data = bench_data(bench_file(*latest_), output_)](BenchState& s) { s.data = data; });
+    latest_.reset();
+    due_ = std::chrono::steady_clock::now() + picture_pause;
+  }
+
+ private:
+  std::string output_;
+  const LongRun<BenchState>::Change& change_;
+  std::optional<BenchResult> latest_;
+  std::chrono::steady_clock::time_point due_;
+};
+
 }  // namespace
 
 BenchModel::BenchModel(Document& document, JobPool& jobs, BenchBackend backend)
-    : document_(document), jobs_(jobs), backend_(std::move(backend)), run_(jobs, backend_.run) {
-  polling_.setInterval(poll_pause);
-  connect(&polling_, &QTimer::timeout, this, &BenchModel::poll);
+    : document_(document),
+      jobs_(jobs),
+      backend_(std::move(backend)),
+      run_(jobs, [this] { look(); }) {
   connect(&watch_, &FileWatch::changed, this, [this] {
     if (!live()) show_file();
   });
@@ -86,12 +115,32 @@ void BenchModel::resume() {
 
 void BenchModel::start(const std::string& path, bool resume) {
   if (!backend_.run) return;
-  run_.start(check_.sweep, path, resume);
-  progress_ = {};
-  warnings_.clear();
+  run_.start("benchmark " + name_of(path), [run = backend_.run, sweep = check_.sweep, path, resume](
+                                               const JobContext& context, const auto& change) {
+    Pictures pictures(path, change);
+    BenchOptions options;
+    options.output = path;
+    options.resume = resume;
+    options.cancelled = context.cancel_check();
+    options.progress = [&](const BenchProgress& p) {
+      context.progress(p.share);
+      change([&](BenchState& s) { s.progress = p; });
+    };
+    options.warned = [&](const std::string& what) {
+      change([&](BenchState& s) { s.warnings.push_back(what); });
+    };
+    options.sampled = [&](const BenchResult& result) { pictures.sampled(result); };
+    try {
+      run(sweep, options);
+    } catch (...) {
+      pictures.show();
+      throw;
+    }
+    pictures.show();
+  });
+  run_output_ = shown_ = path;
+  shown_warnings_ = 0;
   data_.reset();
-  shown_ = path;
-  polling_.start();
   say(resume ? "Going on with " + path : "Measuring into " + path, false);
   document_.edit("run a sweep", [&](Session& s) { s.bench.output = s.bench.shown = path; });
   follow();
@@ -99,43 +148,40 @@ void BenchModel::start(const std::string& path, bool resume) {
 
 void BenchModel::cancel() {
   if (!running()) return;
-  run_.cancel();
+  run_.stop();
   say("Stopping …", false);
 }
 
-void BenchModel::poll() {
-  const BenchRun::State state = run_.state();
-  progress_ = state.progress;
-  const bool other_picture = live() && state.data != nullptr && state.data != data_;
+void BenchModel::look() {
+  const BenchState& state = run_.state();
+  const bool is_shown = choice().shown == run_output_;
+  const bool other_picture = is_shown && state.data != nullptr && state.data != data_;
   if (other_picture) data_ = state.data;
-  const bool fresh = other_picture || warnings_.size() != state.warnings.size();
-  warnings_ = state.warnings;
-  if (state.outcome != BenchRun::Outcome::running) {
-    polling_.stop();
-    if (state.outcome == BenchRun::Outcome::finished) {
-      say("Finished: " + run_.output(), false);
-      if (choice().shown == run_.output()) show_file();
-    } else if (state.outcome == BenchRun::Outcome::stopped) {
-      say(progress_.done == 0
-              ? "Stopped before the first sample was finished: nothing is kept."
-              : fmt::format("Stopped; {} of {} samples are kept. Resume goes on from there.",
-                            progress_.done, progress_.total),
-          false);
-    } else {
-      say(state.message, true);
-    }
-  } else if (fresh) {
+  const std::size_t count = state.warnings.size();
+  const bool warned = std::exchange(shown_warnings_, count) != count;
+  if (run_.end() == RunEnd::finished) {
+    say("Finished: " + run_output_, false);
+    if (is_shown) show_file();
+  } else if (run_.end() == RunEnd::stopped) {
+    say(progress().done == 0
+            ? "Stopped before the first sample was finished: nothing is kept."
+            : fmt::format("Stopped; {} of {} samples are kept. Resume goes on from there.",
+                          progress().done, progress().total),
+        false);
+  } else if (run_.end() == RunEnd::failed) {
+    say(run_.error(), true);
+  } else if (other_picture || warned) {
     emit changed();
   }
   emit progressed();
 }
 
 std::string BenchModel::progress_text() const {
-  if (progress_.total == 0) return running() ? "starting …" : "";
-  const bool known = std::isfinite(progress_.eta);
-  return fmt::format("{} of {} samples, {}: {}", progress_.done, progress_.total,
-                     known ? clock_text(progress_.eta) + " left" : "time left unknown",
-                     progress_.current);
+  const BenchProgress& now = progress();
+  if (now.total == 0) return running() ? "starting …" : "";
+  const bool known = std::isfinite(now.eta);
+  return fmt::format("{} of {} samples, {}: {}", now.done, now.total,
+                     known ? clock_text(now.eta) + " left" : "time left unknown", now.current);
 }
 
 std::string BenchModel::command() const {
@@ -143,11 +189,12 @@ std::string BenchModel::command() const {
 }
 
 std::vector<std::string> BenchModel::warnings() const {
-  if (choice().shown != run_.output()) return {};
-  std::vector<std::string> told = warnings_;
+  if (choice().shown != run_output_) return {};
+  std::vector<std::string> told = run_.state().warnings;
   if (told.size() <= most_warnings) return told;
+  const std::size_t more = told.size() - most_warnings;
   told.resize(most_warnings);
-  told.push_back(fmt::format("(and {} more like these)", warnings_.size() - most_warnings));
+  told.push_back(fmt::format("(and {} more like these)", more));
   return told;
 }
 
@@ -171,7 +218,7 @@ bool BenchModel::unfinished() const {
   return !fs::exists(choice().shown, error) && Parts::exist(choice().shown);
 }
 
-bool BenchModel::live() const { return running() && choice().shown == run_.output(); }
+bool BenchModel::live() const { return running() && choice().shown == run_output_; }
 
 void BenchModel::open(const std::string& file) {
   opened_ = file;

@@ -6,20 +6,42 @@
 #pragma once
 
 #include <QObject>
-#include <QTimer>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/bench/compare.h"
+#include "core/bench/runner.h"
 #include "core/figure/bench_figures.h"
 #include "widgets/benchmarks/bench_form.h"
-#include "widgets/benchmarks/bench_run.h"
+#include "widgets/benchmarks/bench_result.h"
+#include "widgets/runs/long_run.h"
 #include "widgets/session/document.h"
 #include "widgets/trace/workspace.h"
 
 namespace conelab::desktop {
+
+/// Functions that the program supplies to the benchmarks view: running a sweep (its workers are
+/// processes of the program), devices, the command.
+struct BenchBackend {
+  std::vector<std::string> operators;  ///< Names that a sweep may contain.
+  std::string folder;                  ///< The folder of results, unless the user chooses another.
+  /// Calls run_bench with the operators and workers of the program; called from a job.
+  std::function<void(const Sweep&, const BenchOptions&)> run;
+  /// Returns the state of every device except the CPU. It may take long and is called from a job.
+  std::function<std::vector<DeviceState>()> devices;
+  /// Returns the command line that runs the same sweep and writes `output`.
+  std::function<std::string(const BenchChoice&, const std::string& output)> command;
+};
+
+/// What is known of a sweep that runs.
+struct BenchState {
+  BenchProgress progress;
+  std::shared_ptr<const BenchData> data;  ///< The measurements; null before the first sample.
+  std::vector<std::string> warnings;      ///< Problems that did not stop the sweep.
+};
 
 /// A measured case in a picture.
 struct BenchSpot {
@@ -49,7 +71,7 @@ class BenchModel : public QObject {
   void find_devices();
   /// Returns the file of the sweep's result.
   [[nodiscard]] std::string output() const;
-  [[nodiscard]] bool running() const { return polling_.isActive(); }
+  [[nodiscard]] bool running() const { return run_.running(); }
   [[nodiscard]] bool can_run() const { return !running() && check_.sound(); }
   /// Returns whether there is an unfinished run next to the output.
   [[nodiscard]] bool can_resume() const;
@@ -58,7 +80,7 @@ class BenchModel : public QObject {
   void run();
   void resume();
   void cancel();
-  [[nodiscard]] const BenchProgress& progress() const { return progress_; }
+  [[nodiscard]] const BenchProgress& progress() const { return run_.state().progress; }
   /// Returns for instance "34 of 72 samples, 1 min 20 s left: penumbral forward …".
   [[nodiscard]] std::string progress_text() const;
   [[nodiscard]] std::string command() const;
@@ -104,7 +126,7 @@ class BenchModel : public QObject {
   void fill_form(const std::string& file);
   void compare();
   void start(const std::string& path, bool resume);
-  void poll();
+  void look();
   void say(const std::string& message, bool failed);
   [[nodiscard]] std::map<std::string, std::string> keys() const;
   [[nodiscard]] BenchPicture curves(const BenchSelection& selection, double width) const;
@@ -115,10 +137,9 @@ class BenchModel : public QObject {
   BenchBackend backend_;
   BenchCheck check_;
   std::vector<DeviceState> devices_;
-  BenchRun run_;
-  BenchProgress progress_;
-  std::vector<std::string> warnings_;  ///< Warnings of the last run.
-  QTimer polling_;
+  LongRun<BenchState> run_;
+  std::string run_output_;          ///< The result of the last run.
+  std::size_t shown_warnings_ = 0;  ///< How many of its warnings have been shown.
   std::shared_ptr<const BenchData> data_;
   std::string shown_;   ///< The file of `data_`, or the one that is being read.
   std::string opened_;  ///< A file whose sweep the form will show once it is read; or empty.

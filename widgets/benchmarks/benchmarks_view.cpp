@@ -147,20 +147,16 @@ void BenchmarksView::build_tools(QHBoxLayout* line) {
     });
   }
   line->addStretch(1);
-  const auto button = [&](const QString& text, const char* name, const QString& help, auto act) {
-    auto* made = tool_button(text, name, help);
-    line->addWidget(made);
-    connect(made, &QToolButton::clicked, this, act);
-    return made;
-  };
-  button(tr("Open …"), "bench-open", tr("Show a result of an earlier run"),
-         [this] { open_dialog(); });
-  button(tr("Compare …"), "bench-compare", tr("Verdicts, case by case, against an older result"),
-         [this] { compare_dialog(); });
-  export_ = button(tr("Export …"), "bench-export",
-                   tr("A picture in the view of figures: size, SVG, PDF, PNG, its command; or a "
-                      "table as CSV or TSV"),
-                   [this] { export_page(); });
+  add_button(line, tr("Open …"), "bench-open", tr("Show a result of an earlier run"), this,
+             [this] { ask(tr("Open a result"), &BenchModel::open); });
+  add_button(line, tr("Compare …"), "bench-compare",
+             tr("Verdicts, case by case, against an older result"), this,
+             [this] { ask(tr("Compare with an older result"), &BenchModel::compare_with); });
+  export_ =
+      add_button(line, tr("Export …"), "bench-export",
+                 tr("A picture in the view of figures: size, SVG, PDF, PNG, its command; or a "
+                    "table as CSV or TSV"),
+                 this, &BenchmarksView::export_page);
 }
 
 void BenchmarksView::export_page() {
@@ -290,21 +286,12 @@ void BenchmarksView::show_message() {
     }
   }
   message_->setText(text);
-  QPalette colours = palette();
-  colours.setColor(QPalette::WindowText, model_.failed() ? error_ink(colours) : quiet_ink(colours));
-  message_->setPalette(colours);
+  set_ink(*message_, model_.failed() ? error_ink(palette()) : quiet_ink(palette()));
 }
 
-void BenchmarksView::open_dialog() {
-  const QString file =
-      ask_for_file(this, tr("Open a result"), tr("Results of bench (*.h5);;All files (*)"));
-  if (!file.isEmpty()) model_.open(file.toStdString());
-}
-
-void BenchmarksView::compare_dialog() {
-  const QString file = ask_for_file(this, tr("Compare with an older result"),
-                                    tr("Results of bench (*.h5);;All files (*)"));
-  if (!file.isEmpty()) model_.compare_with(file.toStdString());
+void BenchmarksView::ask(const QString& title, void (BenchModel::*take)(const std::string&)) {
+  const QString file = ask_for_file(this, title, tr("Results of bench (*.h5);;All files (*)"));
+  if (!file.isEmpty()) (model_.*take)(file.toStdString());
 }
 
 namespace {

@@ -90,8 +90,8 @@ class BenchmarksView : public QWidget {
   void show_choices();
   void show_legend();
   void show_message();
-  void open_dialog();
-  void compare_dialog();
+  /// Asks for a result, which `take` gets.
+  void ask(const QString& title, void (BenchModel::*take)(const std::string&));
 
   BenchModel model_;
   QTabBar* pages_ = nullptr;

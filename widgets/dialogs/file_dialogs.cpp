@@ -7,15 +7,8 @@
 namespace conelab::desktop {
 namespace {
 
-QString& last_folder() {
-  static QString folder;
-  return folder;
-}
-
-QString& last_written() {
-  static QString folder;
-  return folder;
-}
+/// The folders of the file that was last opened or written, and of the one that was last written.
+QString last_folder, last_written;
 
 }  // namespace
 
@@ -26,17 +19,17 @@ QString usual_folder() {
 
 void begin_dialogs_beside(const QString& file) {
   const QFileInfo info(file);
-  if (info.dir().exists()) last_folder() = info.absolutePath();
+  if (info.dir().exists()) last_folder = info.absolutePath();
 }
 
 QStringList ask_for_files(QWidget* parent, const QString& title, const QString& filter) {
-  const QStringList files = QFileDialog::getOpenFileNames(parent, title, last_folder(), filter);
+  const QStringList files = QFileDialog::getOpenFileNames(parent, title, last_folder, filter);
   if (!files.isEmpty()) begin_dialogs_beside(files.front());
   return files;
 }
 
 QString ask_for_file(QWidget* parent, const QString& title, const QString& filter) {
-  const QString file = QFileDialog::getOpenFileName(parent, title, last_folder(), filter);
+  const QString file = QFileDialog::getOpenFileName(parent, title, last_folder, filter);
   if (!file.isEmpty()) begin_dialogs_beside(file);
   return file;
 }
@@ -44,9 +37,8 @@ QString ask_for_file(QWidget* parent, const QString& title, const QString& filte
 // The function of Qt adds no ending, so that it would ask about overwriting another file.
 QString ask_where_to_write(QWidget* parent, const QString& title, const QString& name,
                            const QString& filter, QFileDialog::Options options) {
-  const QString& written = last_written();
-  const bool there = !written.isEmpty() && QDir(written).exists();
-  const QFileInfo proposed(QDir(there ? written : usual_folder()), name);
+  const bool there = !last_written.isEmpty() && QDir(last_written).exists();
+  const QFileInfo proposed(QDir(there ? last_written : usual_folder()), name);
   QFileDialog dialog(parent, title, proposed.path(), filter);
   dialog.setAcceptMode(QFileDialog::AcceptSave);
   dialog.setOptions(options);
@@ -55,7 +47,7 @@ QString ask_where_to_write(QWidget* parent, const QString& title, const QString&
   if (dialog.exec() != QDialog::Accepted) return {};
   const QString file = dialog.selectedFiles().front();
   begin_dialogs_beside(file);
-  last_written() = QFileInfo(file).absolutePath();
+  last_written = QFileInfo(file).absolutePath();
   return file;
 }
 

@@ -32,6 +32,17 @@ LawPoint law_point(const geometry::ConeSystem& system, const geometry::Element& 
 std::string number(double value) { return fmt::format("{:.12g}", value); }
 std::string point_text(double x, double y) { return number(x) + ", " + number(y); }
 std::string point_text(const std::array<double, 2>& p) { return point_text(p[0], p[1]); }
+/// Returns a point as commands take it, with all digits.
+std::string point_word(double x, double y) { return fmt::format("{},{}", x, y); }
+std::string point_word(const std::array<double, 2>& p) { return point_word(p[0], p[1]); }
+
+/// Returns the ball's coordinates of a point that is seen from the source, which lies at its
+/// origin.
+Vector from_source(const ConeChoice& choice, double x, double y) {
+  const double sx = choice.source[0], sy = choice.source[1];
+  return geometry::convert(Vector(Eigen::Vector2d((x - sx) / sy, y / sy)), Model::halfspace,
+                           Model::ball);
+}
 
 constexpr double snap_reach = 9;  ///< Pixels within which another point attracts.
 
@@ -78,6 +89,14 @@ ConeScene cone_scene(const ConeChoice& choice) {
     scene.error = error.what();
   }
   return scene;
+}
+
+std::vector<std::string> families_of(const ConeChoice& choice) {
+  std::vector<std::string> families = {choice.family};
+  for (const std::string& family : choice.beside) {
+    if (std::ranges::find(families, family) == families.end()) families.push_back(family);
+  }
+  return families;
 }
 
 bool finite_family(const ConeChoice& choice) {
@@ -142,13 +161,8 @@ PlanePoint into_domain(const ConeChoice& choice, const PlanePoint& wanted) {
     const geometry::ModelPoint source = place_of(choice.source, "source");
     const double rho = geometry::distance(at, source);
     if (rho > domain.low * (1 + 1e-9)) return p;
-    geometry::Vector axis = Eigen::Vector2d(0, -1);
-    if (rho > 1e-9) {
-      const double sx = choice.source[0], sy = choice.source[1];
-      axis = geometry::convert(Vector(Eigen::Vector2d((p.x - sx) / sy, p.y / sy)), Model::halfspace,
-                               Model::ball)
-                 .normalized();
-    }
+    Vector axis = Eigen::Vector2d(0, -1);
+    if (rho > 1e-9) axis = from_source(choice, p.x, p.y).normalized();
     const geometry::Element e = geometry::element_at(system, axis, domain.low * (1 + 1e-6) + 1e-9);
     const Vector x = geometry::place(system, e, Model::halfspace).x;
     return {x[0], x[1]};
@@ -162,34 +176,21 @@ std::vector<std::string> cone_command(const ConeChoice& choice) {
   for (const auto& [key, value] : own_parameters(choice)) {
     words.insert(words.end(), {"-p", key + "=" + number(value)});
   }
-  const auto exact = [](double x, double y) { return fmt::format("{},{}", x, y); };
   if (!finite_family(choice)) {
     if (choice.depth != cone_depths[0]) words.insert(words.end(), {"-p", "depth=" + choice.depth});
-    words.insert(words.end(), {exact(choice.u[0], choice.u[1]), exact(choice.v[0], choice.v[1])});
+    words.insert(words.end(), {point_word(choice.u), point_word(choice.v)});
     return words;
   }
   // The command has the source at the origin of the ball.
   const auto seen = [&](const std::array<double, 2>& p) {
-    const double sx = choice.source[0], sy = choice.source[1];
-    const Vector y = geometry::convert(Vector(Eigen::Vector2d((p[0] - sx) / sy, p[1] / sy)),
-                                       Model::halfspace, Model::ball);
-    return exact(y[0], y[1]);
+    const Vector y = from_source(choice, p[0], p[1]);
+    return point_word(y[0], y[1]);
   };
   words.insert(words.end(), {seen(choice.u), seen(choice.v)});
   return words;
 }
 
 namespace {
-
-std::vector<std::string> families_of(const ConeChoice& choice) {
-  std::vector<std::string> families = {choice.family};
-  for (const std::string& family : choice.beside) {
-    if (std::ranges::find(families, family) == families.end()) {
-      families.push_back(family);
-    }
-  }
-  return families;
-}
 
 /// Returns "x,height=name;…"; undefined tokens have no place.
 std::string token_texts(const TokenNames& tokens) {
@@ -199,7 +200,7 @@ std::string token_texts(const TokenNames& tokens) {
     if (!std::isfinite(p.x) || !std::isfinite(p.y)) continue;
     std::string name = figure::token_text(tokens.names[i]);
     std::ranges::replace(name, ';', ',');  // A semicolon separates tokens.
-    text += fmt::format("{}{},{}={}", text.empty() ? "" : ";", p.x, p.y, name);
+    text += fmt::format("{}{}={}", text.empty() ? "" : ";", point_word(p.x, p.y), name);
   }
   return text;
 }
@@ -223,23 +224,19 @@ void set_families(const ConeChoice& choice, std::map<std::string, std::string>& 
 }  // namespace
 
 FigureChoice cone_figure(const ConeChoice& choice, const TokenNames& tokens) {
-  const auto exact = [](const std::array<double, 2>& p) {
-    return fmt::format("{},{}", p[0], p[1]);
-  };
   FigureChoice figure;
   figure.name = "cones";
   auto& keys = figure.parameters;
   keys["cone"] = choice.family;
   keys["model"] = choice.model == "space" ? "halfspace" : choice.model;
-  keys["u"] = exact(choice.u), keys["v"] = exact(choice.v);
+  keys["u"] = point_word(choice.u), keys["v"] = point_word(choice.v);
   set_families(choice, keys);
   const std::vector<std::string> families = families_of(choice);
   if (families.size() > 1) figure.width = "double";
-  if (std::ranges::any_of(families, [](const std::string& family) {
-        return geometry::cone_family(family).base == geometry::Base::sphere;
-      })) {
-    keys["source"] = exact(choice.source);
-  }
+  const auto has_source = [](const std::string& family) {
+    return geometry::cone_family(family).base == geometry::Base::sphere;
+  };
+  if (std::ranges::any_of(families, has_source)) keys["source"] = point_word(choice.source);
   if (choice.depth != cone_depths[0]) keys["depth"] = choice.depth;
   if (choice.similarity != heat_similarities[0]) keys["similarity"] = choice.similarity;
   if (choice.level_lines) {
@@ -294,10 +291,9 @@ PlanePoint snapped(const ConeChoice& choice, const std::string& name, const Plan
   const double step = figure::round_step(8 * unit);
   PlanePoint p{std::round(wanted.x / step) * step,
                std::max(1.0, std::round(wanted.y / step)) * step};
-  const bool finite = geometry::cone_family(choice.family).base == geometry::Base::sphere;
   for (const auto& [other, at] :
        {std::pair{"u", &choice.u}, {"v", &choice.v}, {"source", &choice.source}}) {
-    if (name == other || (!finite && std::string(other) == "source")) continue;
+    if (name == other || (!finite_family(choice) && std::string(other) == "source")) continue;
     if (pixels({(*at)[0], wanted.y}) < snap_reach) p.x = (*at)[0];
     if (pixels({wanted.x, (*at)[1]}) < snap_reach) p.y = (*at)[1];
   }

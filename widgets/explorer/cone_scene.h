@@ -39,6 +39,8 @@ struct ConeScene {
 
 [[nodiscard]] ConeScene cone_scene(const ConeChoice& choice);
 
+/// Returns the families that a choice shows, each once: its own, then those beside it.
+[[nodiscard]] std::vector<std::string> families_of(const ConeChoice& choice);
 /// Returns whether the source of the choice's family is a point of the plane.
 [[nodiscard]] bool finite_family(const ConeChoice& choice);
 /// Returns the similarity that the choice shows in place of its family's; null if it is that.

@@ -9,6 +9,7 @@
 #include "widgets/explorer/cone_scene.h"
 #include "widgets/explorer/explorer_viewport.h"
 #include "widgets/imgui/overlay.h"
+#include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
 namespace {
@@ -153,7 +154,7 @@ void ExplorerViewport::place_settings() {
       sum += off;
     }
     for (const figure::Box& text : texts) {
-      sum += place.intersects({text.x, text.y, text.width, text.height}) ? 1 : 0;
+      sum += place.intersects(desktop_rect(text)) ? 1 : 0;
     }
     return sum;
   };
@@ -269,7 +270,11 @@ void ExplorerViewport::handle_pointer() {
   const QPointF pointer(io.MousePos.x, io.MousePos.y);
   const std::size_t pane = pane_at(pointer);
   const QString under = handle_at(pointer, pane);
-  const bool at_arrow = dragged_.isEmpty() && arrow_under(pointer) && !io.WantCaptureMouse;
+  const auto under_pointer = [&](const Arrow& arrow) {
+    return arrow.box.contains({pointer.x(), pointer.y()});
+  };
+  const bool at_arrow =
+      dragged_.isEmpty() && !io.WantCaptureMouse && std::ranges::any_of(arrows_, under_pointer);
   if (at_arrow && ImGui::IsMouseClicked(0)) return move_camera({});
   if ((at_arrow || !under.isEmpty()) && !io.WantCaptureMouse) {
     ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);

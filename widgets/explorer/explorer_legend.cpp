@@ -90,7 +90,7 @@ std::optional<QPointF> ExplorerViewport::legend_place(std::size_t pane, const QS
     const QRectF around = place.adjusted(-radius, -radius, radius, radius);
     const auto covered = [&](const QPointF& p) { return around.contains(p); };
     const auto crossed = [&](const figure::Box& title) {
-      return place.intersects({title.x, title.y, title.width, title.height});
+      return place.intersects(desktop_rect(title));
     };
     if (std::ranges::none_of(points, covered) && std::ranges::none_of(titles_, crossed) &&
         !place.intersects(settings_place_)) {

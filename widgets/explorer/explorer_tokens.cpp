@@ -4,11 +4,13 @@
 
 #include <QPainter>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <numeric>
 #include <set>
+#include <unordered_map>
 
 #include "widgets/explorer/explorer_viewport.h"
 #include "widgets/explorer/heat_field.h"
@@ -91,7 +93,7 @@ void ExplorerViewport::draw_tokens() {
   for (std::size_t i = 0; i < tokens_.places.size(); ++i) {
     const QPointF p(token_pixels_[i].x, token_pixels_[i].y);
     if (!std::isfinite(p.x())) continue;
-    const ImVec2 at(static_cast<float>(p.x()), static_cast<float>(p.y()));
+    const ImVec2 at = imgui_point(p);
     const bool focused = tokens_.focused == i;
     // A point that would hide another one, or that is not on the pane, is not drawn again.
     const std::pair cell(static_cast<int>(p.x() / same_place),
@@ -114,8 +116,7 @@ void ExplorerViewport::draw_edges() const {
       const figure::Point& a = token_pixels_[static_cast<std::size_t>(child)];
       const figure::Point& b = token_pixels_[static_cast<std::size_t>(parent)];
       if (!std::isfinite(a.x) || !std::isfinite(b.x)) continue;
-      list->AddLine(ImVec2(static_cast<float>(a.x), static_cast<float>(a.y)),
-                    ImVec2(static_cast<float>(b.x), static_cast<float>(b.y)),
+      list->AddLine(imgui_point(a.x, a.y), imgui_point(b.x, b.y),
                     stands_out ? packed(focus_colour()) : quiet, stands_out ? 2.0F : 1.0F);
     }
   }
@@ -151,8 +152,7 @@ void ExplorerViewport::place_names(std::size_t pane, const std::vector<NamedPoin
                                    const std::vector<QString>& texts) {
   std::vector<figure::Box> taken = titles_;
   taken.insert(taken.end(), legends_.begin(), legends_.end());
-  const QRectF& card = settings_place_;
-  taken.push_back({card.x(), card.y(), card.width(), card.height()});
+  taken.push_back(figure_box(settings_place_));
   std::vector<std::size_t> tokens;
   const std::vector<NamedPoint> around =
       pane == 0 ? token_points(tokens) : std::vector<NamedPoint>();
@@ -163,8 +163,7 @@ void ExplorerViewport::place_names(std::size_t pane, const std::vector<NamedPoin
   if (!around.empty() && std::find(boxes.begin(), end, std::nullopt) != end) {
     const auto own = desktop::place_names(marks, panes_[pane].box, taken);
     for (std::size_t i = 0; i < marks.size(); ++i) {
-      const NamedPoint& m = marks[i];
-      taken.push_back({m.at.x - m.radius, m.at.y - m.radius, 2 * m.radius, 2 * m.radius});
+      taken.push_back(mark_box(marks[i]));
       if (own[i]) taken.push_back(*own[i]);
     }
     const auto others = desktop::place_names(around, panes_[pane].box, taken);
@@ -216,7 +215,7 @@ void ExplorerViewport::draw_over(QPainter& painter) {
   QColor ground = palette().color(QPalette::Base);
   for (const PlacedName& name : names_) {
     if (!name.box) continue;
-    const QRectF box(name.box->x, name.box->y, name.box->width, name.box->height);
+    const QRectF box = desktop_rect(*name.box);
     if (box.intersects(settings_place_) || box.intersects(tip)) continue;
     ground.setAlphaF(name.token ? 0.6F : 0.85F);
     painter.setPen(Qt::NoPen);
@@ -225,6 +224,95 @@ void ExplorerViewport::draw_over(QPainter& painter) {
     painter.setPen(palette().color(QPalette::WindowText));
     painter.drawText(box, Qt::AlignCenter, name.text);
   }
+}
+
+namespace {
+
+using figure::Box;
+
+constexpr double name_gap = 5;  ///< Pixels between a mark and its name.
+
+/// Returns the positions next to a mark in the order in which readers look for a name.
+std::array<Box, 6> places_beside(const NamedPoint& p) {
+  const double right = p.at.x + p.radius + name_gap, left = p.at.x - p.radius - name_gap - p.width;
+  const double above = p.at.y - p.height - 1, below = p.at.y + 3, middle = p.at.x - p.width / 2;
+  const double over = p.at.y - p.radius - 3 - p.height, under = p.at.y + p.radius + 3;
+  const auto box = [&](double x, double y) { return Box{x, y, p.width, p.height}; };
+  return {box(right, above), box(right, below), box(left, above),
+          box(left, below),  box(middle, over), box(middle, under)};
+}
+
+bool holds(const Box& area, const Box& box) {
+  return box.x >= area.x && box.y >= area.y && box.right() <= area.right() &&
+         box.bottom() <= area.bottom();
+}
+
+/// Boxes by the cells of a grid that they touch, so that a box is compared with its neighbours
+/// only.
+class TakenBoxes {
+ public:
+  explicit TakenBoxes(const Box& area) : area_(area) {}
+
+  /// Boxes outside the area are ignored: no name is placed there.
+  void add(const Box& box) {
+    if (disjoint(box, area_)) return;
+    each_cell(box, [&](int cell) { cells_[cell].push_back(box); });
+  }
+  [[nodiscard]] bool free(const Box& box) const {
+    bool is_free = true;
+    each_cell(box, [&](int cell) {
+      const auto found = cells_.find(cell);
+      if (found == cells_.end()) return;
+      is_free = is_free && std::ranges::all_of(found->second, [&](const Box& other) {
+                  return disjoint(box, other);
+                });
+    });
+    return is_free;
+  }
+
+ private:
+  static constexpr double side = 64;
+  static constexpr int columns = 4096;
+
+  template <class Visit>
+  void each_cell(const Box& box, Visit visit) const {
+    const auto cell = [](double from, double to) {
+      return std::clamp(static_cast<int>((to - from) / side), 0, columns - 1);
+    };
+    for (int row = cell(area_.y, box.y); row <= cell(area_.y, box.bottom()); ++row) {
+      for (int column = cell(area_.x, box.x); column <= cell(area_.x, box.right()); ++column) {
+        visit(row * columns + column);
+      }
+    }
+  }
+
+  Box area_;
+  std::unordered_map<int, std::vector<Box>> cells_;
+};
+
+}  // namespace
+
+bool disjoint(const Box& a, const Box& b) {
+  return a.right() <= b.x || b.right() <= a.x || a.bottom() <= b.y || b.bottom() <= a.y;
+}
+
+std::vector<std::optional<Box>> place_names(const std::vector<NamedPoint>& points, const Box& area,
+                                            const std::vector<Box>& taken) {
+  TakenBoxes boxes(area);
+  for (const Box& box : taken) boxes.add(box);
+  for (const NamedPoint& p : points) boxes.add(mark_box(p));
+  std::vector<std::optional<Box>> out;
+  for (const NamedPoint& p : points) {
+    out.emplace_back();
+    if (p.width <= 0 || !area.contains(p.at)) continue;
+    for (const Box& box : places_beside(p)) {
+      if (!holds(area, box) || !boxes.free(box)) continue;
+      boxes.add(box);
+      out.back() = box;
+      break;
+    }
+  }
+  return out;
 }
 
 }  // namespace conelab::desktop

@@ -74,12 +74,6 @@ void ExplorerView::build_scene() {
   });
 }
 
-void ExplorerView::build_readout() {
-  readout_ = text_label<SteadyLabel>("explorer-readout", tr("Exact values of the scene"));
-  readout_->setTextFormat(Qt::RichText);
-  readout_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
-}
-
 /// Builds three rows of tools: family and model, the points, further families and export.
 QWidget* ExplorerView::build_tools() {
   auto* tools = new QWidget;
@@ -90,11 +84,17 @@ QWidget* ExplorerView::build_tools() {
   rows->addLayout(points_);
   points_->addLayout(pair, 2);
   points_->addLayout(light, 1);
-  first->addWidget(family_ = build_families(), 1);
-  first->addWidget(model_ = build_models(), 1);
-  first->addWidget(add_button("command", QStringLiteral("$_"),
-                              tr("Copy as command: the same numbers from a terminal"),
-                              [this] { copy_command(); }));
+  first->addWidget(family_ = build_choice("family", tr("Cone family")), 1);
+  for (const geometry::ConeFamily* family : geometry::cone_families()) {
+    add_entry(*family_, QString::fromUtf8(family->name), QString::fromUtf8(family->about));
+  }
+  first->addWidget(model_ = build_choice("model", tr("Model of the hyperbolic plane")), 1);
+  for (std::size_t i = 0; i < std::size(cone_models); ++i) {
+    model_->addItem(QString::fromUtf8(model_titles[i]), QString(cone_models[i]));
+  }
+  add_button(first, QStringLiteral("$_"), "explorer-command",
+             tr("Copy as command: the same numbers from a terminal"), this,
+             &ExplorerView::copy_command);
   add_field(pair, "u", &ConeChoice::u);
   add_field(pair, "v", &ConeChoice::v);
   source_label_ = add_field(light, "source", &ConeChoice::source);
@@ -107,26 +107,23 @@ QWidget* ExplorerView::build_last_row() {
   auto* row = new ToolRow;
   QLayout* line = row->layout();
   line->setContentsMargins(0, 0, 0, 0);
-  follow_ = add_button("follow", tr("follow tokens"), QString(),
+  follow_ = add_button(line, tr("follow tokens"), "explorer-follow", {}, this,
                        [this] { toggle(tr("follow the tokens"), &ConeChoice::follow_tokens); });
-  numbers_ =
-      add_button("numbers", tr("numbers"), tr("The same as a table: to read, to select, to copy"),
-                 [this] { toggle(tr("show numbers"), &ConeChoice::numbers); });
-  for (QToolButton* button : {follow_, numbers_}) button->setCheckable(true);
-  line->addWidget(follow_);
-  line->addWidget(
-      add_button("fit", tr("fit"), tr("Fits every view to its scene"), [this] { fit(); }));
+  add_button(line, tr("fit"), "explorer-fit", tr("Fits every view to its scene"), this,
+             &ExplorerView::fit);
   line->addWidget(beside_ = build_beside());
-  line->addWidget(
-      add_button("figure", tr("figure"),
-                 tr("This picture as a vector figure: opens it in Figures, to export or copy"),
-                 [this] { show_figure(); }));
+  add_button(line, tr("figure"), "explorer-figure",
+             tr("This picture as a vector figure: opens it in Figures, to export or copy"), this,
+             &ExplorerView::show_figure);
   line->addWidget(heat_ = build_heat());
   line->addWidget(depth_ = build_depth());
-  line->addWidget(numbers_);
-  line->addWidget(add_button("figure-command", QStringLiteral("$_ figure"),
-                             tr("Copy as command: the same figure from a terminal"),
-                             [this] { copy_figure_command(); }));
+  numbers_ = add_button(line, tr("numbers"), "explorer-numbers",
+                        tr("The same as a table: to read, to select, to copy"), this,
+                        [this] { toggle(tr("show numbers"), &ConeChoice::numbers); });
+  for (QToolButton* button : {follow_, numbers_}) button->setCheckable(true);
+  add_button(line, QStringLiteral("$_ figure"), "explorer-figure-command",
+             tr("Copy as command: the same figure from a terminal"), this,
+             &ExplorerView::copy_figure_command);
   return row;
 }
 
@@ -134,29 +131,28 @@ QComboBox* ExplorerView::build_heat() {
   QComboBox* choice = build_choice("heat", tr("The similarity that the heat layer shows"));
   for (const char* name : heat_similarities) {
     const figure::PlaneSimilarityInfo* other = figure::plane_similarity(name);
-    choice->addItem(other == nullptr ? tr("heat: cones") : tr("heat: %1").arg(name), QString(name));
-    const QString formula = other == nullptr
-                                ? tr("log K(u, ·) of the cone family, as attention has it")
-                                : QString::fromUtf8(other->formula);
-    choice->setItemData(choice->count() - 1, formula, Qt::ToolTipRole);
+    add_entry(*choice, other == nullptr ? tr("heat: cones") : tr("heat: %1").arg(name),
+              other == nullptr ? tr("log K(u, ·) of the cone family, as attention has it")
+                               : QString::fromUtf8(other->formula),
+              QString(name));
   }
   choice->setSizeAdjustPolicy(QComboBox::AdjustToContents);
   return choice;
 }
 
 QComboBox* ExplorerView::build_depth() {
-  QComboBox* choice = build_choice("depth", tr("What K reads of the lowest common ancestor"));
-  choice->setToolTip(
-      tr("Penumbral and umbral cones: K is minus the height of the LCA, or minus "
-         "its logarithm, the distance from the light; the other families have the "
-         "distance"));
+  QComboBox* choice =
+      build_choice("depth", tr("What K reads of the lowest common ancestor"),
+                   tr("Penumbral and umbral cones: K is minus the height of the LCA, or minus "
+                      "its logarithm, the distance from the light; the other families have the "
+                      "distance"));
   for (const char* name : cone_depths) choice->addItem(tr("depth: %1").arg(name), QString(name));
   choice->setSizeAdjustPolicy(QComboBox::AdjustToContents);
   return choice;
 }
 
-QComboBox* ExplorerView::build_choice(const char* name, const QString& about) {
-  auto* choice = named(new QComboBox, QStringLiteral("explorer-") + name, about);
+QComboBox* ExplorerView::build_choice(const char* name, const QString& about, const QString& tip) {
+  auto* choice = named(new QComboBox, QStringLiteral("explorer-") + name, about, tip);
   // The boxes are as wide as their texts if there is space; they do not widen a narrow dock.
   choice->setMinimumWidth(70);
   choice->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
@@ -164,26 +160,9 @@ QComboBox* ExplorerView::build_choice(const char* name, const QString& about) {
   return choice;
 }
 
-QComboBox* ExplorerView::build_families() {
-  QComboBox* choice = build_choice("family", tr("Cone family"));
-  for (const geometry::ConeFamily* family : geometry::cone_families()) {
-    choice->addItem(QString::fromUtf8(family->name));
-    choice->setItemData(choice->count() - 1, QString::fromUtf8(family->about), Qt::ToolTipRole);
-  }
-  return choice;
-}
-
-QComboBox* ExplorerView::build_models() {
-  QComboBox* choice = build_choice("model", tr("Model of the hyperbolic plane"));
-  for (std::size_t i = 0; i < std::size(cone_models); ++i) {
-    choice->addItem(QString::fromUtf8(model_titles[i]), QString(cone_models[i]));
-  }
-  return choice;
-}
-
 QComboBox* ExplorerView::build_beside() {
-  QComboBox* choice = build_choice("beside", tr("Families side by side"));
-  choice->setToolTip(tr("The same u and v under another family, side by side"));
+  QComboBox* choice = build_choice("beside", tr("Families side by side"),
+                                   tr("The same u and v under another family, side by side"));
   choice->addItem(tr("alone"));
   for (const geometry::ConeFamily* family : geometry::cone_families()) {
     choice->addItem(tr("beside %1").arg(family->name), QString(family->name));
@@ -215,13 +194,6 @@ void ExplorerView::show_list_beside(const QString& list) {
   beside_->setPlaceholderText(shown);
   const int letter = std::max(1, metrics.horizontalAdvance('X'));
   beside_->setMinimumContentsLength((longest + letter - 1) / letter);
-}
-
-QToolButton* ExplorerView::add_button(const char* name, const QString& text, const QString& about,
-                                      const std::function<void()>& run) {
-  auto* button = tool_button(text, QStringLiteral("explorer-") + name, about);
-  connect(button, &QToolButton::clicked, this, run);
-  return button;
 }
 
 void ExplorerView::connect_tools() {
@@ -358,9 +330,7 @@ QLabel* ExplorerView::add_field(QLayout* line, const QString& name,
     const QString few = short_text(now), all = field_text(now);
     if (shown.text() == (edited ? few : all)) shown.setText(edited ? all : few);
   });
-  field->setObjectName("explorer-" + name);
-  field->setAccessibleName(tr("Coordinates of %1").arg(name));
-  field->setToolTip(point_help());
+  named(field, "explorer-" + name, tr("Coordinates of %1").arg(name), point_help());
   field->setMinimumWidth(60);
   line->addWidget(field);
   fields_.emplace_back(field, member);

@@ -42,7 +42,9 @@ ExplorerView::ExplorerView(Workspace& workspace) : workspace_(workspace) {
   column->addWidget(build_tools());
   build_scene();
   column->addWidget(stack_, 1);
-  build_readout();
+  readout_ = text_label<SteadyLabel>("explorer-readout", tr("Exact values of the scene"));
+  readout_->setTextFormat(Qt::RichText);
+  readout_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
   column->addLayout(inset(readout_, readout_margins));
   constexpr int pause = 50;  // Milliseconds; numbers cannot be read faster.
   readout_pause_.setSingleShot(true);

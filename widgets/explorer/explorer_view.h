@@ -54,19 +54,15 @@ class ExplorerView : public QWidget {
   [[nodiscard]] QWidget* build_tools();
   [[nodiscard]] QWidget* build_last_row();
   void build_scene();
-  [[nodiscard]] QComboBox* build_choice(const char* name, const QString& about);
-  [[nodiscard]] QComboBox* build_families();
-  [[nodiscard]] QComboBox* build_models();
+  [[nodiscard]] QComboBox* build_choice(const char* name, const QString& about,
+                                        const QString& tip = {});
   [[nodiscard]] QComboBox* build_beside();
   [[nodiscard]] QComboBox* build_heat();
   [[nodiscard]] QComboBox* build_depth();
-  [[nodiscard]] QToolButton* add_button(const char* name, const QString& text, const QString& about,
-                                        const std::function<void()>& run);
   /// Adds the field of a point, and returns its label.
   QLabel* add_field(class QLayout* line, const QString& name,
                     std::array<double, 2> ConeChoice::*member);
   [[nodiscard]] static QString point_help();
-  void build_readout();
   void connect_tools();
   void toggle(const QString& label, bool ConeChoice::*member);
   void show_menu(const QPoint& at);

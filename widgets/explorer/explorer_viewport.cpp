@@ -11,7 +11,6 @@
 #include <tuple>
 #include <utility>
 
-#include "widgets/explorer/label_places.h"
 #include "widgets/imgui/overlay.h"
 #include "widgets/theme/theme.h"
 
@@ -52,7 +51,7 @@ void include(std::vector<double> along, double& low, double& high) {
 
 /// Draws text on its own background, so that it is legible on every picture.
 void draw_text(ImDrawList& list, double x, double y, const char* text, const QPalette& palette) {
-  const ImVec2 at(static_cast<float>(x), static_cast<float>(y)), extent = ImGui::CalcTextSize(text);
+  const ImVec2 at = imgui_point(x, y), extent = ImGui::CalcTextSize(text);
   list.AddRectFilled(ImVec2(at.x - 3, at.y), ImVec2(at.x + extent.x + 3, at.y + extent.y),
                      packed(palette.color(QPalette::Base), 0.85), 3);
   list.AddText(at, packed(palette.color(QPalette::WindowText)), text);
@@ -99,12 +98,7 @@ void ExplorerViewport::show_scene(ConeChoice choice, TokenMarks tokens) {
 }
 
 void ExplorerViewport::make_panes() {
-  std::vector<std::string> families = {shown_.family};
-  for (const std::string& family : shown_.beside) {
-    if (std::ranges::find(families, family) == families.end()) {
-      families.push_back(family);
-    }
-  }
+  const std::vector<std::string> families = families_of(shown_);
   panes_.resize(families.size());
   for (std::size_t i = 0; i < families.size(); ++i) {
     panes_[i].choice = shown_;
@@ -357,9 +351,7 @@ void ExplorerViewport::draw_panes() {
   const auto each = [&](const auto& draw, double above = 0) {
     for (std::size_t i = 0; i < panes_.size(); ++i) {
       const figure::Box& b = panes_[i].box;
-      list->PushClipRect(ImVec2(static_cast<float>(b.x), static_cast<float>(b.y - above)),
-                         ImVec2(static_cast<float>(b.right()), static_cast<float>(b.bottom())),
-                         true);
+      list->PushClipRect(imgui_point(b.x, b.y - above), imgui_point(b.right(), b.bottom()), true);
       draw(i);
       list->PopClipRect();
     }
@@ -384,9 +376,7 @@ void ExplorerViewport::draw_strokes(const std::vector<InkStroke>& strokes) {
     for (const Line& piece : stroke.pieces) {
       for (const Line& part : stroke.dashed ? dashed(piece, 5, 4) : std::vector<Line>{piece}) {
         points.clear();
-        for (const figure::Point& p : part) {
-          points.emplace_back(static_cast<float>(p.x), static_cast<float>(p.y));
-        }
+        for (const figure::Point& p : part) points.push_back(imgui_point(p.x, p.y));
         list->AddPolyline(points.data(), static_cast<int>(points.size()), colour, ImDrawFlags_None,
                           static_cast<float>(stroke.width));
       }
@@ -429,7 +419,7 @@ void ExplorerViewport::draw_marks(std::size_t pane) {
   }
   place_names(pane, points, texts);
   for (std::size_t i = marks.size(); i-- > 0;) {  // Draws u last.
-    const ImVec2 at(static_cast<float>(points[i].at.x), static_cast<float>(points[i].at.y));
+    const ImVec2 at = imgui_point(points[i].at.x, points[i].at.y);
     const auto radius = static_cast<float>(marks[i].radius);
     list->AddCircleFilled(at, radius + 1.5F, packed(palette().color(QPalette::Base), 0.85), 24);
     list->AddCircleFilled(at, radius, packed(marks[i].colour), 24);
@@ -447,20 +437,17 @@ void ExplorerViewport::draw_arrow(std::size_t pane, const QString& name, const Q
                    std::clamp(to.y(), box.y + edge, box.bottom() - edge));
   const double away = std::hypot(to.x() - at.x(), to.y() - at.y());
   const QPointF along = (to - at) / away, across(-along.y(), along.x());
-  const auto corner = [](const QPointF& p) {
-    return ImVec2(static_cast<float>(p.x()), static_cast<float>(p.y()));
-  };
   const QPointF back = at - along * (length - edge + 2), tip = at + along * (edge - 2);
-  ImGui::GetBackgroundDrawList()->AddTriangleFilled(corner(tip), corner(back + across * half),
-                                                    corner(back - across * half), packed(colour));
+  ImGui::GetBackgroundDrawList()->AddTriangleFilled(
+      imgui_point(tip), imgui_point(back + across * half), imgui_point(back - across * half),
+      packed(colour));
   const double wide = fontMetrics().horizontalAdvance(name) + 8.0, high = fontMetrics().height();
   const QPointF middle = at - along * (edge + std::abs(along.x()) * wide / 2);
   const figure::Box label{std::clamp(middle.x() - wide / 2, box.x, box.right() - wide),
                           std::clamp(middle.y() - high / 2, box.y, box.bottom() - high), wide,
                           high};
   names_.push_back({name, label, {}});
-  const QRectF both = QRectF(label.x, label.y, wide, high) | QRectF(back, tip).normalized();
-  arrows_.push_back({pane, name, {both.x(), both.y(), both.width(), both.height()}});
+  arrows_.push_back({pane, name, figure_box(desktop_rect(label) | QRectF(back, tip).normalized())});
 }
 
 std::optional<figure::Box> ExplorerViewport::arrow(const char* name, std::size_t pane) const {
@@ -468,12 +455,6 @@ std::optional<figure::Box> ExplorerViewport::arrow(const char* name, std::size_t
     if (arrow.pane == pane && arrow.name.startsWith(QLatin1String(name))) return arrow.box;
   }
   return std::nullopt;
-}
-
-bool ExplorerViewport::arrow_under(const QPointF& p) const {
-  return std::ranges::any_of(arrows_, [&](const Arrow& arrow) {
-    return arrow.box.contains({p.x(), p.y()});
-  });
 }
 
 /// Says where the LCA is if it lies outside of the view; otherwise returns nothing.

@@ -9,7 +9,6 @@
 #include <memory>
 
 #include "widgets/explorer/cone_picture.h"
-#include "widgets/explorer/label_places.h"
 #include "widgets/explorer/scene_painter.h"
 #include "widgets/explorer/scene_table.h"
 #include "widgets/explorer/space_surfaces.h"
@@ -20,6 +19,28 @@
 namespace conelab::desktop {
 
 class Overlay;
+
+// Positions of the names of points: next to their points, without overlapping names or points.
+
+struct NamedPoint {
+  figure::Point at;
+  double radius = 6;             ///< Radius of the mark, in pixels.
+  double width = 0, height = 0;  ///< Size of the name, in pixels; width 0: it has none.
+};
+
+/// Returns the box of a point's mark.
+[[nodiscard]] inline figure::Box mark_box(const NamedPoint& p) {
+  return {p.at.x - p.radius, p.at.y - p.radius, 2 * p.radius, 2 * p.radius};
+}
+
+/// Returns one box per point, chosen in the order of the points. It is absent if the name fits
+/// nowhere next to its point inside `area`, or if the point is outside. Boxes in `taken` stay free.
+[[nodiscard]] std::vector<std::optional<figure::Box>> place_names(
+    const std::vector<NamedPoint>& points, const figure::Box& area,
+    const std::vector<figure::Box>& taken = {});
+
+/// Returns whether two boxes share no inner point.
+[[nodiscard]] bool disjoint(const figure::Box& a, const figure::Box& b);
 
 class ExplorerViewport : public Viewport {
   Q_OBJECT
@@ -148,7 +169,6 @@ class ExplorerViewport : public Viewport {
   void draw_marks(std::size_t pane);
   void draw_title(std::size_t pane);
   void draw_arrow(std::size_t pane, const QString& name, const QPointF& to, const QColor& colour);
-  [[nodiscard]] bool arrow_under(const QPointF& p) const;
   [[nodiscard]] std::optional<std::string> about_hidden_ancestor(std::size_t pane) const;
   [[nodiscard]] std::optional<std::string> about_hidden_tokens() const;
   /// Returns whether the model is the hyperboloid and shows the point nowhere.

@@ -258,6 +258,8 @@ void ScenePainter::begin(const QSizeF& size, double density) {
   o.array.bind();
   o.gl->glDisable(GL_CULL_FACE);
   o.gl->glDisable(GL_BLEND);
+  // Alpha is not written, so that the window stays opaque.
+  o.gl->glBlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
 }
 
 void ScenePainter::end() {
@@ -318,8 +320,6 @@ void ScenePainter::fills(const std::vector<Fill>& fills, const QPalette& palette
   o.send(corners);
   o.use(o.tint);
   o.clip_to(box);
-  // Alpha is not written, so that the window stays opaque.
-  o.gl->glBlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
   for (std::size_t f = 0; f < shapes.size(); ++f) {
     fills[f].opacity < 1 ? o.gl->glEnable(GL_BLEND) : o.gl->glDisable(GL_BLEND);
     if (shapes[f].size() == 1) {
@@ -338,47 +338,30 @@ void ScenePainter::triangles(const std::vector<Corner>& corners) {
   o.send(corners);
   o.use(o.tint);
   o.gl->glEnable(GL_BLEND);
-  o.gl->glBlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
   o.gl->glDrawArrays(GL_TRIANGLES, 0, static_cast<int>(corners.size()));
   o.gl->glDisable(GL_BLEND);
 }
 
 QColor line_colour(Ink ink, const QPalette& palette) {
-  const bool dark = is_dark(palette);
-  switch (ink) {
-    case Ink::u:
-      return operator_colour(0, palette);
-    case Ink::v:
-      return operator_colour(1, palette);
-    case Ink::ancestors:
-      return operator_colour(2, palette);
-    case Ink::depth:
-      return focus_colour();
-    case Ink::light:
-      return dark ? QColor(0xe6, 0xb8, 0x4a) : QColor(0xc9, 0x86, 0x00);
-    case Ink::level:
-      return dark ? QColor(0xd0, 0xd6, 0xde) : QColor(0x30, 0x48, 0x5c);
-    case Ink::geodesic:
-      return dark ? QColor(0xe4, 0xe6, 0xea) : QColor(0x40, 0x46, 0x4e);
-    default:
-      return quiet_ink(palette);
-  }
+  const auto by_theme = [&](QRgb light, QRgb dark) {
+    return QColor(is_dark(palette) ? dark : light);
+  };
+  if (ink == Ink::u) return operator_colour(0, palette);
+  if (ink == Ink::v) return operator_colour(1, palette);
+  if (ink == Ink::ancestors) return operator_colour(2, palette);
+  if (ink == Ink::depth) return focus_colour();
+  if (ink == Ink::light) return by_theme(0xc98600, 0xe6b84a);
+  if (ink == Ink::level) return by_theme(0x30485c, 0xd0d6de);
+  if (ink == Ink::geodesic) return by_theme(0x40464e, 0xe4e6ea);
+  return quiet_ink(palette);
 }
 
 QColor fill_colour(Ink ink, const QPalette& palette) {
   const bool dark = is_dark(palette);
-  switch (ink) {
-    case Ink::light:
-      return dark ? QColor(0x57, 0x4a, 0x22) : QColor(0xff, 0xf0, 0xc4);
-    case Ink::excluded:
-      return palette.color(QPalette::Window);
-    case Ink::outside:
-      return palette.color(QPalette::Window);
-    case Ink::shadow:
-      return dark ? QColor(0, 0, 0) : QColor(0x50, 0x50, 0x50);
-    default:
-      return line_colour(ink, palette);
-  }
+  if (ink == Ink::light) return dark ? QColor(0x57, 0x4a, 0x22) : QColor(0xff, 0xf0, 0xc4);
+  if (ink == Ink::shadow) return dark ? QColor(0, 0, 0) : QColor(0x50, 0x50, 0x50);
+  const bool is_ground = ink == Ink::excluded || ink == Ink::outside;
+  return is_ground ? palette.color(QPalette::Window) : line_colour(ink, palette);
 }
 
 }  // namespace conelab::desktop

@@ -63,16 +63,16 @@ TextTable token_table(const ConeChoice& choice, const TokenNames& tokens) {
   return table;
 }
 
-SceneTables::SceneTables() : scene_(new TextTableView), tokens_(new TextTableView) {
+SceneTables::SceneTables()
+    : scene_(named(new TextTableView, "explorer-scene-table",
+                   tr("The scene as numbers, one column a cone family"))),
+      tokens_(named(new TextTableView, "explorer-token-table",
+                    tr("The tokens in the plane of u and v as numbers"))) {
   auto* column = laid_out<QVBoxLayout>(this);
   column->addWidget(scene_, 1);
   column->addWidget(tokens_, 1);
-  scene_->setObjectName("explorer-scene-table");
-  scene_->setAccessibleName(tr("The scene as numbers, one column a cone family"));
   // The last columns contain numbers, also among texts, and must not be cut.
   for (TextTableView* table : {scene_, tokens_}) table->fit_last_column();
-  tokens_->setObjectName("explorer-token-table");
-  tokens_->setAccessibleName(tr("The tokens in the plane of u and v as numbers"));
   tokens_->setSelectionBehavior(QAbstractItemView::SelectRows);
   connect(tokens_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
           [this](const QModelIndex& now) {

@@ -43,6 +43,18 @@ class Revolution {
   PlanePoint source_;
 };
 
+/// Returns a surface whose points `at(i, j)` gives.
+template <class At>
+Surface grid(Ink ink, double opacity, std::size_t rows, std::size_t columns, int layer, At at) {
+  Surface surface{ink, opacity, rows, columns, {}, {}, layer};
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < columns; ++j) {
+      surface.points.push_back(at(static_cast<double>(i), static_cast<double>(j)));
+    }
+  }
+  return surface;
+}
+
 class Bodies {
  public:
   Bodies(const ConeChoice& choice, const ConeScene& scene)
@@ -87,13 +99,9 @@ class Bodies {
     if (scene_.infinite) {
       const double middle = (choice_.u[0] + choice_.v[0]) / 2;
       const double wide = level_reach(choice_);
-      Surface plane{ink, opacity, 9, 9, {}, {}, layer};
-      for (int i = 0; i < 9; ++i) {
-        for (int j = 0; j < 9; ++j) {
-          plane.points.emplace_back(middle + wide * (i / 4.0 - 1), wide * (j / 4.0 - 1), level);
-        }
-      }
-      return out.surfaces.push_back(std::move(plane));
+      return out.surfaces.push_back(grid(ink, opacity, 9, 9, layer, [&](double i, double j) {
+        return Vector3d(middle + wide * (i / 4 - 1), wide * (j / 4 - 1), level);
+      }));
     }
     turned(ink, opacity, scene_.u.axis, [&](double t) { return Profile{M_PI * t, level}; });
   }
@@ -101,17 +109,11 @@ class Bodies {
   void add_object(const std::array<double, 2>& x, Ink ink) {
     const double r = scene_.parameter, radius = x[1] * std::sinh(r);
     const Vector3d centre(x[0], 0, x[1] * std::cosh(r));
-    Surface ball{ink, 0.8, steps + 1, turns + 1, {}, {}, 0};
-    for (std::size_t i = 0; i <= steps; ++i) {
-      const double polar = M_PI * static_cast<double>(i) / steps;
-      for (std::size_t j = 0; j <= turns; ++j) {
-        const double a = 2 * M_PI * static_cast<double>(j) / turns;
-        ball.points.push_back(centre + radius * Vector3d(std::sin(polar) * std::cos(a),
-                                                         std::sin(polar) * std::sin(a),
-                                                         std::cos(polar)));
-      }
-    }
-    out.surfaces.push_back(std::move(ball));
+    out.surfaces.push_back(grid(ink, 0.8, steps + 1, turns + 1, 0, [&](double i, double j) {
+      const double polar = M_PI * i / steps, a = 2 * M_PI * j / turns;
+      return Vector3d(centre + radius * Vector3d(std::sin(polar) * std::cos(a),
+                                                 std::sin(polar) * std::sin(a), std::cos(polar)));
+    }));
   }
 
  private:
@@ -125,15 +127,10 @@ class Bodies {
   }
 
   void turned(Ink ink, double opacity, double axis, const std::function<Profile(double)>& profile) {
-    Surface body{ink, opacity, steps + 1, turns + 1, {}, {}, 0};
-    for (std::size_t i = 0; i <= steps; ++i) {
-      const Profile p = profile(static_cast<double>(i) / steps);
-      for (std::size_t j = 0; j <= turns; ++j) {
-        body.points.push_back(
-            place_.at(axis, p.off, 2 * M_PI * static_cast<double>(j) / turns, p.radial));
-      }
-    }
-    out.surfaces.push_back(std::move(body));
+    out.surfaces.push_back(grid(ink, opacity, steps + 1, turns + 1, 0, [&](double i, double j) {
+      const Profile p = profile(i / steps);
+      return place_.at(axis, p.off, 2 * M_PI * j / turns, p.radial);
+    }));
   }
 
   const ConeChoice& choice_;

@@ -117,8 +117,6 @@ void FigurePreview::paintEvent(QPaintEvent*) {
   painter.drawRect(place.adjusted(-0.5, -0.5, 0.5, 0.5));
 }
 
-void FigurePreview::resizeEvent(QResizeEvent*) { update(); }
-
 namespace {
 
 QStringList words(const std::string& text, char between) {
@@ -131,20 +129,13 @@ FigureFields::FigureFields(const figure::FigureInfo& info) {
   auto* form = laid_out<QFormLayout>(this);
   form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
   for (const figure::FigureKey& row : info.keys) {
-    QWidget* field = nullptr;
-    if (!row.choices.empty()) {
-      field = add_choice(form, row);
-    } else {
-      field = add_line(form, row);
-    }
-    field->setToolTip(QString::fromUtf8(row.about));
-    field->setAccessibleName(QString::fromUtf8(row.key));
-    field->setAccessibleDescription(QString::fromUtf8(row.about));
-    field->setObjectName(QStringLiteral("figure-%1").arg(row.key));
+    const QString key = QString::fromUtf8(row.key), about = QString::fromUtf8(row.about);
+    QWidget* field = row.choices.empty() ? add_line(form, row) : add_choice(form, row);
+    named(field, "figure-" + key, key, about)->setAccessibleDescription(about);
   }
 }
 
-QComboBox* FigureFields::add_choice(QFormLayout* form, const figure::FigureKey& row) {
+QWidget* FigureFields::add_choice(QFormLayout* form, const figure::FigureKey& row) {
   auto* box = new QComboBox;
   const QString key = QString::fromUtf8(row.key), initial = QString::fromUtf8(row.initial);
   if (initial.isEmpty()) box->addItem(tr("automatic"), QString());
@@ -164,7 +155,7 @@ QComboBox* FigureFields::add_choice(QFormLayout* form, const figure::FigureKey& 
   return box;
 }
 
-QLineEdit* FigureFields::add_line(QFormLayout* form, const figure::FigureKey& row) {
+QWidget* FigureFields::add_line(QFormLayout* form, const figure::FigureKey& row) {
   auto* line = new QLineEdit;
   const QString key = QString::fromUtf8(row.key), initial = QString::fromUtf8(row.initial);
   line->setPlaceholderText(initial);
@@ -187,9 +178,9 @@ QLineEdit* FigureFields::add_line(QFormLayout* form, const figure::FigureKey& ro
 
 /// Adds a menu of all operators next to the field, in which one or several can be chosen.
 void FigureFields::add_operators(QLineEdit* line, const QString& key, const QString& initial) {
-  auto* button = tool_button(QStringLiteral("…"), "figure-" + key + "-menu");
+  auto* button =
+      tool_button(QStringLiteral("…"), "figure-" + key + "-menu", tr("Choose among all operators"));
   button->setAccessibleName(tr("Choose operators"));
-  button->setToolTip(tr("Choose among all operators"));
   auto* menu = new QMenu(button);
   set_menu(*button, menu);
   line->parentWidget()->layout()->addWidget(button);

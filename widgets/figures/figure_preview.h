@@ -17,7 +17,6 @@
 #include "core/study/figure_table.h"
 #include "widgets/jobs/job_pool.h"
 
-class QComboBox;
 class QFormLayout;
 class QLineEdit;
 
@@ -45,7 +44,6 @@ class FigurePreview : public QWidget {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
-  void resizeEvent(QResizeEvent* event) override;
 
  private:
   [[nodiscard]] QSize picture_size() const;
@@ -77,8 +75,8 @@ class FigureFields : public QWidget {
 
  private:
   using Show = std::function<void(const QString&)>;
-  [[nodiscard]] QComboBox* add_choice(QFormLayout* form, const figure::FigureKey& row);
-  [[nodiscard]] QLineEdit* add_line(QFormLayout* form, const figure::FigureKey& row);
+  [[nodiscard]] QWidget* add_choice(QFormLayout* form, const figure::FigureKey& row);
+  [[nodiscard]] QWidget* add_line(QFormLayout* form, const figure::FigureKey& row);
   void add_operators(QLineEdit* line, const QString& key, const QString& initial);
 
   /// For each key, the function that shows a value.

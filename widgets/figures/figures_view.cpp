@@ -34,18 +34,15 @@ namespace {
 
 constexpr double millimetres_a_point = 25.4 / 72;
 
-/// Returns a field with a button to its right.
-QWidget* with_button(QWidget* field, QPushButton* button) {
+/// Returns a field with a button to its right that asks for a file.
+template <class Act>
+QWidget* with_browsing(QWidget* field, const char* name, const QString& help, FiguresView* view,
+                       Act act) {
   auto* whole = new QWidget;
   auto* line = laid_out<QHBoxLayout>(whole, {}, 4);
   line->addWidget(field, 1);
-  line->addWidget(button);
+  add_button<QPushButton>(line, FiguresView::tr("Browse …"), name, help, view, act);
   return whole;
-}
-
-QPushButton* push_button(const QString& text, const char* name, const QString& help) {
-  auto* button = named(new QPushButton(text), name, {}, help);
-  return button;
 }
 
 /// Returns what a figure shows, without its width and, if it has an input, without the keys that
@@ -103,25 +100,23 @@ void FiguresView::build_form(QWidget* side) {
 void FiguresView::build_files(QVBoxLayout* column) {
   name_ = named(new QComboBox, "figure-name", tr("Figure"));
   for (const figure::FigureInfo& info : figure::figure_table()) {
-    name_->addItem(QString::fromUtf8(info.name));
-    name_->setItemData(name_->count() - 1, QString::fromUtf8(info.about), Qt::ToolTipRole);
+    add_entry(*name_, QString::fromUtf8(info.name), QString::fromUtf8(info.about));
   }
-  width_ = named(new QComboBox, "figure-width", tr("Width of the figure"));
+  width_ = named(new QComboBox, "figure-width", tr("Width of the figure"),
+                 tr("86mm and 178mm are one and two columns of a journal; also 7in, 504pt, "
+                    "single or double. Empty: the figure's own."));
   width_->setEditable(true);
   width_->setInsertPolicy(QComboBox::NoInsert);
   width_->addItems({"", "86mm", "178mm", "120mm", "7in"});
-  width_->setToolTip(
-      tr("86mm and 178mm are one and two columns of a journal; also 7in, 504pt, "
-         "single or double. Empty: the figure's own."));
   input_ = named(new QLineEdit, "figure-input", tr("Input of the figure"));
-  auto* browse = push_button(tr("Browse …"), "figure-browse-input", tr("Choose the input file"));
   auto* form = new QFormLayout;
   form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
   form->addRow(tr("figure"), name_);
-  form->addRow(tr("input"), with_button(input_, browse));
+  form->addRow(tr("input"),
+               with_browsing(input_, "figure-browse-input", tr("Choose the input file"), this,
+                             &FiguresView::choose_input));
   form->addRow(tr("width"), width_);
   column->addLayout(form);
-  connect(browse, &QPushButton::clicked, this, &FiguresView::choose_input);
   connect(name_, &QComboBox::currentTextChanged, this, [this](const QString& name) {
     document_.edit(tr("choose a figure"), [&](Session& s) {
       s.figure = {};
@@ -157,26 +152,22 @@ void FiguresView::build_actions(QVBoxLayout* column) {
       s.figure_output = output_->text().trimmed().toStdString();
     });
   });
-  auto* browse =
-      push_button(tr("Browse …"), "figure-browse-output", tr("Choose the file to write"));
-  connect(browse, &QPushButton::clicked, this, &FiguresView::choose_output);
-  column->addWidget(with_button(output_, browse));
+  column->addWidget(with_browsing(output_, "figure-browse-output", tr("Choose the file to write"),
+                                  this, &FiguresView::choose_output));
   auto* buttons = new QHBoxLayout;
   buttons->setSpacing(4);
-  const auto add = [&](QPushButton* button, auto run) {
-    buttons->addWidget(button);
-    connect(button, &QPushButton::clicked, this, run);
+  const auto add = [&](const QString& text, const char* name, const QString& help, auto act) {
+    return add_button<QPushButton>(buttons, text, name, help, this, act);
   };
-  add(push_button(tr("Export"), "figure-export", tr("Write the figure to this file")),
-      [this] { export_asking(); });
-  add(push_button(tr("Copy image"), "figure-copy-image", tr("To the clipboard, 300 dots per inch")),
-      [this] { copy("image"); });
-  add(push_button(tr("Copy SVG"), "figure-copy-svg", tr("To the clipboard, as a vector figure")),
-      [this] { copy("SVG"); });
-  QPushButton* command = push_button(QStringLiteral("$_"), "figure-copy-command",
-                                     tr("Copy the command that writes the same bytes"));
-  command->setAccessibleName(tr("Copy as command"));
-  add(command, [this] { emit command_wanted(); });
+  add(tr("Export"), "figure-export", tr("Write the figure to this file"),
+      &FiguresView::export_asking);
+  add(tr("Copy image"), "figure-copy-image", tr("To the clipboard, 300 dots per inch"),
+      [this] { copy(false); });
+  add(tr("Copy SVG"), "figure-copy-svg", tr("To the clipboard, as a vector figure"),
+      [this] { copy(true); });
+  add(QStringLiteral("$_"), "figure-copy-command",
+      tr("Copy the command that writes the same bytes"), &FiguresView::command_wanted)
+      ->setAccessibleName(tr("Copy as command"));
   column->addLayout(buttons);
 }
 
@@ -409,9 +400,8 @@ void FiguresView::say_written(const QString& file, bool replaces) {
   message_->setTextFormat(Qt::RichText);
 }
 
-void FiguresView::copy(const char* kind) {
+void FiguresView::copy(bool svg) {
   if (!preview_->list() || drawing() || exporting()) return;
-  const bool svg = QLatin1String(kind) == QLatin1String("SVG");
   using Bytes = std::vector<std::uint8_t>;
   export_job_ = jobs_.start<Bytes>(
       "copying the figure",

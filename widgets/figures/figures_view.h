@@ -71,7 +71,7 @@ class FiguresView : public QWidget {
   /// same figure to it. Throws if the file is not a figure of this program.
   [[nodiscard]] bool may_replace(const QString& file);
   void say_written(const QString& file, bool replaces);
-  void copy(const char* kind);
+  void copy(bool svg);
   void take_copy(const std::vector<std::uint8_t>& bytes, bool svg);
   void edit(const QString& what, const std::function<void(FigureChoice&)>& change);
 

@@ -62,8 +62,8 @@ QSizeF Overlay::size() const {
 Overlay::Overlay(Viewport& viewport, const char* name, const OverlaySpot& spot, float opacity)
     : viewport_(viewport) {
   const QRectF at = spot.place({0, 0}, viewport.size());
-  ImGui::SetNextWindowPos(ImVec2(static_cast<float>(at.x()), static_cast<float>(at.y())),
-                          ImGuiCond_Always, ImVec2(spot.right ? 1 : 0, spot.low ? 1 : 0));
+  ImGui::SetNextWindowPos(imgui_point(at.topLeft()), ImGuiCond_Always,
+                          ImVec2(spot.right ? 1 : 0, spot.low ? 1 : 0));
   ImGui::SetNextWindowBgAlpha(opacity);
   ImGui::Begin(name, nullptr,
                ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_AlwaysAutoResize |

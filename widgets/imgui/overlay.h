@@ -31,6 +31,12 @@ class Overlay {
   void record(const char* label);
 };
 
+/// Return a point as ImGui takes it.
+[[nodiscard]] inline ImVec2 imgui_point(double x, double y) {
+  return {static_cast<float>(x), static_cast<float>(y)};
+}
+[[nodiscard]] inline ImVec2 imgui_point(const QPointF& p) { return imgui_point(p.x(), p.y()); }
+
 /// Returns a colour as the lists of ImGui take it; `alpha` 0 is transparent.
 [[nodiscard]] std::uint32_t packed(const QColor& colour, double alpha = 1);
 

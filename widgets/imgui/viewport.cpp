@@ -223,12 +223,10 @@ bool Viewport::button(QEvent* event) {
   return true;
 }
 
-bool Viewport::wheel(QEvent* event) {
-  const auto* wheel = static_cast<QWheelEvent*>(event);
-  pointer(wheel->position());
-  queue_.push(WheelTurn{static_cast<float>(wheel->angleDelta().x()) / 120,
-                        static_cast<float>(wheel->angleDelta().y()) / 120});
-  return true;
+void Viewport::wheel(const QWheelEvent& event) {
+  pointer(event.position());
+  queue_.push(WheelTurn{static_cast<float>(event.angleDelta().x()) / 120,
+                        static_cast<float>(event.angleDelta().y()) / 120});
 }
 
 bool Viewport::key(QEvent* event) {
@@ -246,12 +244,6 @@ bool Viewport::key(QEvent* event) {
   return io.WantCaptureKeyboard || io.WantTextInput;
 }
 
-bool Viewport::input_method(QEvent* event) {
-  const QString text = static_cast<QInputMethodEvent*>(event)->commitString();
-  if (!text.isEmpty()) queue_.push(TextEntry{text.toStdString()});
-  return true;
-}
-
 bool Viewport::event(QEvent* event) {
   ImGui::SetCurrentContext(context_);
   bool taken = false;
@@ -263,14 +255,15 @@ bool Viewport::event(QEvent* event) {
       taken = button(event);
       break;
     case QEvent::Wheel:
-      taken = wheel(event);
+      wheel(*static_cast<QWheelEvent*>(event)), taken = true;
       break;
     case QEvent::KeyPress:
     case QEvent::KeyRelease:
       taken = key(event);
       break;
     case QEvent::InputMethod:
-      taken = input_method(event);
+      queue_.push(TextEntry{static_cast<QInputMethodEvent*>(event)->commitString().toStdString()});
+      taken = true;
       break;
     case QEvent::ShortcutOverride:
       if (ImGui::GetIO().WantTextInput) event->accept();

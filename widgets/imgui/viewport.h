@@ -181,8 +181,7 @@ class Viewport : public QWidget {
   void pointer(const QPointF& at);
   bool key(QEvent* event);
   bool button(QEvent* event);
-  bool wheel(QEvent* event);
-  bool input_method(QEvent* event);
+  void wheel(const QWheelEvent& event);
   void show_cursor();
 
   ImGuiContext* context_ = nullptr;

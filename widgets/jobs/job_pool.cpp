@@ -31,8 +31,8 @@ JobHandle JobPool::enqueue(std::string title, Work work, Failed failed, bool urg
   state->title = std::move(title);
   {
     const std::lock_guard lock(mutex_);
-    listed_.push_back({state, failed});
-    Entry entry{state, std::move(work), std::move(failed)};
+    const Listed& listed = listed_.emplace_back(Listed{state, std::move(failed)});
+    Entry entry{listed, std::move(work)};
     urgent ? waiting_.push_front(std::move(entry)) : waiting_.push_back(std::move(entry));
   }
   wake_.notify_one();

@@ -121,15 +121,12 @@ class JobPool {
 
  private:
   using Work = std::function<std::function<void()>(const JobContext&)>;
-  struct Entry {
-    std::shared_ptr<JobState> state;
-    Work work;
-    Failed failed;
-  };
-
   struct Listed {
     std::shared_ptr<JobState> state;
     Failed failed;
+  };
+  struct Entry : Listed {
+    Work work;
   };
 
   JobHandle enqueue(std::string title, Work work, Failed failed, bool urgent);

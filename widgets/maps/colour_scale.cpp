@@ -200,12 +200,6 @@ void draw_scale(QPainter& painter, const Box& box, const ColourScale& scale) {
   }
 }
 
-void draw_colour_scale(QPainter& painter, const Box& box, const ColourChoice& choice,
-                       const figure::Limits& limits, const figure::Specials& used,
-                       const QString& title) {
-  draw_scale(painter, box, {choice, limits, limits, used, title});
-}
-
 namespace {
 
 using figure::HeatScale;

@@ -102,9 +102,4 @@ struct ScalePlace {
 
 void draw_scale(QPainter& painter, const Box& box, const ColourScale& scale);
 
-/// Draws a scale without histogram and handles, whose bar has the range of the colours.
-void draw_colour_scale(QPainter& painter, const Box& box, const ColourChoice& choice,
-                       const figure::Limits& limits, const figure::Specials& used,
-                       const QString& title);
-
 }  // namespace conelab::desktop

@@ -1,6 +1,5 @@
 #include "widgets/maps/compare_tools.h"
 
-#include <QAbstractItemView>
 #include <QBoxLayout>
 #include <QFileInfo>
 #include <QKeyEvent>
@@ -21,15 +20,11 @@ namespace {
 /// "another file …" has neither.
 constexpr int file_role = Qt::UserRole, group_role = Qt::UserRole + 1;
 constexpr int layer_width = 116;  ///< Of any file.
-constexpr int list_margin = 30;   ///< Room of the list for its frame and scroll bar, in pixels.
 
 }  // namespace
 
 void fill_heads(QComboBox& box, std::int64_t heads) {
-  struct Entry {
-    QString name, help;
-  };
-  const Entry of_joins[] = {
+  const std::pair<QString, QString> of_joins[] = {
       {QObject::tr("mean"), QObject::tr("The mean of the heads of the layer, cell by cell")},
       {QObject::tr("maximum"), QObject::tr("The largest cell of the heads of the layer")},
       {QObject::tr("rollout"),
@@ -41,8 +36,7 @@ void fill_heads(QComboBox& box, std::int64_t heads) {
   box.clear();
   for (std::int64_t i = 0; i < heads; ++i) box.addItem(QObject::tr("head %1").arg(i));
   for (std::size_t i = 0; heads > 0 && i < std::size(of_joins); ++i) {
-    box.addItem(of_joins[i].name, QString(head_joins[i + 1]));
-    box.setItemData(box.count() - 1, of_joins[i].help, Qt::ToolTipRole);
+    add_entry(box, of_joins[i].first, of_joins[i].second, QString(head_joins[i + 1]));
   }
 }
 
@@ -79,6 +73,13 @@ CompareTools::CompareTools(Workspace& workspace, SecondTrace& second)
   refill();
 }
 
+void CompareTools::add_layer(const QString& text, const std::string& file,
+                             const std::string& group) {
+  layer_->addItem(text);
+  layer_->setItemData(layer_->count() - 1, QString::fromStdString(file), file_role);
+  layer_->setItemData(layer_->count() - 1, QString::fromStdString(group), group_role);
+}
+
 void CompareTools::add_layers(const std::string& file, const std::vector<std::string>& groups) {
   const auto& open = workspace_.trace();
   const std::vector<std::string> beside = open ? layers_beside(groups, open->group) : groups;
@@ -90,9 +91,7 @@ void CompareTools::add_layers(const std::string& file, const std::vector<std::st
                                           : sibling || group.empty() ? layer_name(group)
                                                                      : group.substr(1));
     if (!open || file != open->file) text = name + ": " + text;
-    layer_->addItem(tr("with %1").arg(text));
-    layer_->setItemData(layer_->count() - 1, QString::fromStdString(file), file_role);
-    layer_->setItemData(layer_->count() - 1, QString::fromStdString(group), group_role);
+    add_layer(tr("with %1").arg(text), file, group);
   }
 }
 
@@ -104,9 +103,7 @@ void CompareTools::refill() {
   layer_->addItem(tr("no comparison"));
   if (open) add_layers(open->file, workspace_.groups());
   if (open && open->stored && workspace_.groups().size() > 1) {
-    layer_->addItem(tr("with all arrays"));
-    layer_->setItemData(layer_->count() - 1, QString::fromStdString(open->file), file_role);
-    layer_->setItemData(layer_->count() - 1, QString(all_arrays), group_role);
+    add_layer(tr("with all arrays"), open->file, all_arrays);
   }
   if (beside && (!open || beside->file != open->file)) {
     const bool known = second_.trace() && second_.trace()->file == beside->file;
@@ -119,7 +116,7 @@ void CompareTools::refill() {
     layer_->setItemData(layer_->count() - 1, file, file_role);
   }
   layer_->addItem(tr("with another file …"));
-  layer_->view()->setMinimumWidth(layer_->view()->sizeHintForColumn(0) + list_margin);
+  widen_list(*layer_);
   for (int i = 0; beside && i < layer_->count(); ++i) {
     if (layer_->itemData(i, file_role).toString().toStdString() == beside->file &&
         layer_->itemData(i, group_role).toString().toStdString() == beside->group) {
@@ -203,12 +200,10 @@ std::vector<Focus> token_matches(const MapTokens& tokens, const QString& part,
 
 TokenSearch::TokenSearch(MapsModel& maps) : maps_(maps) {
   auto* line = laid_out<QHBoxLayout>(this, {}, 4);
-  field_ = named(new QLineEdit, "maps-search");
+  field_ = named(new QLineEdit, "maps-search", tr("Find a token"),
+                 tr("Part of a token (Ctrl+F): Enter goes to the next one that contains it, "
+                    "Shift+Enter to the one before"));
   field_->setPlaceholderText(tr("find a token"));
-  field_->setAccessibleName(tr("Find a token"));
-  field_->setToolTip(
-      tr("Part of a token (Ctrl+F): Enter goes to the next one that contains it, "
-         "Shift+Enter to the one before"));
   field_->setFixedWidth(field_width);
   field_->setClearButtonEnabled(true);
   field_->installEventFilter(this);
@@ -216,14 +211,12 @@ TokenSearch::TokenSearch(MapsModel& maps) : maps_(maps) {
   count_->setFixedWidth(fontMetrics().horizontalAdvance("00 of 000"));
   line->addWidget(field_);
   line->addWidget(count_);
-  connect(field_, &QLineEdit::textChanged, this, [this] {
+  const auto begin_anew = [this] {
     at_ = -1;
     show_count();
-  });
-  connect(&maps_, &MapsModel::panels_changed, this, [this] {
-    at_ = -1;
-    show_count();
-  });
+  };
+  connect(field_, &QLineEdit::textChanged, this, begin_anew);
+  connect(&maps_, &MapsModel::panels_changed, this, begin_anew);
 }
 
 void TokenSearch::begin() {

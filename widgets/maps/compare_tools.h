@@ -30,6 +30,7 @@ class CompareTools : public QWidget {
 
  private:
   void refill();
+  void add_layer(const QString& text, const std::string& file, const std::string& group);
   void add_layers(const std::string& file, const std::vector<std::string>& groups);
   void choose_layer(int entry);
   void choose_head(int entry);

@@ -8,32 +8,25 @@
 namespace conelab::desktop {
 namespace {
 
-/// What is to be changed: an operator of the session.
-struct Wanted {
+/// An operator of the session that is to be changed.
+struct Match {
   std::size_t index = 0;
   Call before, goal;
-};
-struct Matched {
-  std::size_t index = 0;
-  Call before, after;
+  Call after = before;
   std::string error = {};  ///< Why there is no such value; then the operator stays as it is.
 };
 
-Matched matched(const Wanted& wanted, const EntropyRows& rows, const Trace& trace,
-                std::int64_t head, const Execution& execution) {
-  Matched result{wanted.index, wanted.before, wanted.before};
+void find_sharpness(Match& match, const EntropyRows& rows, const Trace& trace, std::int64_t head,
+                    const Execution& execution) {
   try {
-    const double entropy =
-        mean_row_entropy(rows, call_on_head(wanted.goal, trace, head), execution);
+    const double entropy = mean_row_entropy(rows, call_on_head(match.goal, trace, head), execution);
     const double value =
-        match_entropy(rows, call_on_head(wanted.before, trace, head), entropy, execution);
-    const std::string key = *sharpness_key(wanted.before);
-    result.after = with_value_on_head(wanted.before, key, value, head);
+        match_entropy(rows, call_on_head(match.before, trace, head), entropy, execution);
+    match.after = with_value_on_head(match.before, *sharpness_key(match.before), value, head);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::interrupted) throw;
-    result.error = error.what();
+    match.error = error.what();
   }
-  return result;
 }
 
 }  // namespace
@@ -71,11 +64,11 @@ void EntropyMatcher::match(const std::vector<std::size_t>& indices) {
   const MapChoice& choice = workspace_.document().session().maps;
   const auto& head = workspace_.head();
   if (!head || !workspace_.trace()) return;
-  std::vector<Wanted> wanted;
+  std::vector<Match> all;
   for (const std::size_t i : indices) {
-    if (can_match(i)) wanted.push_back({i, choice.calls[i], entropy_goal(choice, choice.calls[i])});
+    if (can_match(i)) all.push_back({i, choice.calls[i], entropy_goal(choice, choice.calls[i])});
   }
-  if (wanted.empty()) return;
+  if (all.empty()) return;
   error_.clear();
   const std::int64_t index = workspace_.document().session().trace.head;
   EntropyRows rows{.head = head};
@@ -86,26 +79,22 @@ void EntropyMatcher::match(const std::vector<std::size_t>& indices) {
     rows.query_left_out = std::move(tokens.query.special);
     rows.key_left_out = std::move(tokens.key.special);
   }
-  using Result = std::vector<Matched>;
-  job_ = workspace_.jobs().start<Result>(
+  job_ = workspace_.jobs().start<std::vector<Match>>(
       "matching the entropy of dot",
-      [wanted, rows, trace = workspace_.trace(), index](const JobContext& context) {
+      [all, rows, trace = workspace_.trace(), index](const JobContext& context) mutable {
         const Execution execution = context.execution(true);
-        Result result;
-        for (const Wanted& one : wanted) {
-          result.push_back(matched(one, rows, *trace, index, execution));
-        }
-        return result;
+        for (Match& one : all) find_sharpness(one, rows, *trace, index, execution);
+        return all;
       },
-      [this](Result result) {
+      [this](const std::vector<Match>& result) {
         workspace_.document().edit(tr("match the entropy of dot"), [&](Session& s) {
-          for (const Matched& one : result) {
+          for (const Match& one : result) {
             if (one.index >= s.maps.calls.size()) continue;
             Call& call = s.maps.calls[one.index];
             if (call == one.before) call = one.after;
           }
         });
-        for (const Matched& one : result) {
+        for (const Match& one : result) {
           if (!one.error.empty()) error_ = one.error;
         }
         emit changed();

@@ -247,10 +247,10 @@ void HeadsCanvas::draw_legend(QPainter& painter) {
                      Qt::AlignRight | Qt::AlignVCenter, text);
     room -= wide + 16;
   }
-  draw_colour_scale(painter, {legend_margin, top, std::min(room, legend_width), 0},
-                    model_.colour_choice(row), shared ? model_.limits(row, 0) : figure::Limits(),
-                    model_.specials(),
-                    QString::fromStdString(shared ? maps.value_name(row.difference()) : ""));
+  const figure::Limits limits = shared ? model_.limits(row, 0) : figure::Limits();
+  draw_scale(painter, {legend_margin, top, std::min(room, legend_width), 0},
+             {model_.colour_choice(row), limits, limits, model_.specials(),
+              text_of(shared ? maps.value_name(row.difference()) : "")});
 }
 
 void HeadsCanvas::draw_frame(QPainter& painter, std::size_t index) {
@@ -285,14 +285,10 @@ std::optional<Focus> HeadsCanvas::pair_at(const QPointF& point) const {
   const HeadRow& row = *model_.rows()[heads_[*under_].row];
   if (!model_.shares_pairs(row)) return std::nullopt;
   const figure::Box& box = grid_.maps[*under_].cells;
-  const MapCamera c = camera(row);
-  const double query = std::floor(c.row_at(point.y() - box.y, box.height));
-  const double key = std::floor(c.column_at(point.x() - box.x, box.width));
-  if (query < 0 || key < 0 || query >= static_cast<double>(row.work.results->queries()) ||
-      key >= static_cast<double>(row.work.results->keys())) {
-    return std::nullopt;
-  }
-  return Focus{static_cast<std::int64_t>(query), static_cast<std::int64_t>(key)};
+  const Focus pair = cell_under(camera(row), box, point);
+  const bool inside = pair.query >= 0 && pair.query < row.work.results->queries() &&
+                      pair.key >= 0 && pair.key < row.work.results->keys();
+  return inside ? std::optional(pair) : std::nullopt;
 }
 
 void HeadsCanvas::mouseMoveEvent(QMouseEvent* event) {

@@ -29,12 +29,16 @@ std::string token(const std::vector<std::string>& tokens, std::size_t i) {
   return i < tokens.size() ? figure::token_text(tokens[i]) : "";
 }
 
-/// Returns why an operator has no rows.
+void add_row(LayoutRows& rows, std::vector<std::string> cells, const std::optional<Focus>& pair) {
+  rows.table.rows.push_back(std::move(cells));
+  rows.pair.push_back(pair);
+}
+
+/// Adds why an operator has no rows.
 void add_note(LayoutRows& rows, const std::string& title, const std::string& note) {
   std::vector<std::string> cells(rows.table.header.size());
   cells.front() = title, cells.back() = note;
-  rows.table.rows.push_back(std::move(cells));
-  rows.pair.emplace_back();
+  add_row(rows, std::move(cells), {});
 }
 
 /// Returns the tokens of each cluster, numbered as in `Dendrogram`.
@@ -79,8 +83,7 @@ LayoutRows heads_rows(const HeadsModel& heads) {
     }
     cells.push_back(known ? number_text(map->summary.limits.low) : "");
     cells.push_back(known ? number_text(map->summary.limits.high) : "");
-    rows.table.rows.push_back(std::move(cells));
-    rows.pair.emplace_back();
+    add_row(rows, std::move(cells), {});
     rows.head.push_back(at);
   }
   return rows;
@@ -97,11 +100,11 @@ LayoutRows arcs_rows(const RelationsModel& relations) {
       rank = arc.query == query ? rank + 1 : 1;
       query = arc.query;
       const Focus pair = relations.pair_of(arc.query, arc.key);
-      rows.table.rows.push_back({panel.title, std::to_string(pair.query),
-                                 token(figure.query_tokens, arc.query), std::to_string(pair.key),
-                                 token(figure.key_tokens, arc.key), std::to_string(rank),
-                                 number_text(arc.weight)});
-      rows.pair.emplace_back(pair);
+      add_row(rows,
+              {panel.title, std::to_string(pair.query), token(figure.query_tokens, arc.query),
+               std::to_string(pair.key), token(figure.key_tokens, arc.key), std::to_string(rank),
+               number_text(arc.weight)},
+              pair);
     }
   }
   return rows;
@@ -124,11 +127,11 @@ LayoutRows tree_rows(const RelationsModel& relations) {
       const tree::Merge& m = t.dendrogram.merges[k];
       const auto& left = clusters[static_cast<std::size_t>(m.left)];
       const auto& right = clusters[static_cast<std::size_t>(m.right)];
-      rows.table.rows.push_back({panel.title, std::to_string(k), what,
-                                 number_text(t.order && t.heights ? -m.depth : m.depth),
-                                 std::to_string(m.size), names_of(left, tokens),
-                                 names_of(right, tokens)});
-      rows.pair.emplace_back(relations.pair_of(left.front(), right.front()));
+      add_row(rows,
+              {panel.title, std::to_string(k), what,
+               number_text(t.order && t.heights ? -m.depth : m.depth), std::to_string(m.size),
+               names_of(left, tokens), names_of(right, tokens)},
+              relations.pair_of(left.front(), right.front()));
     }
   }
   return rows;
@@ -153,9 +156,10 @@ LayoutRows order_rows(const RelationsModel& relations) {
       for (std::size_t v = 0; v < order.size; ++v) {
         if (!order.covers(u, v)) continue;
         const Focus pair = relations.pair_of(u, v);
-        rows.table.rows.push_back({panel.title, std::to_string(pair.query), token(tokens, u),
-                                   std::to_string(pair.key), token(tokens, v)});
-        rows.pair.emplace_back(pair);
+        add_row(rows,
+                {panel.title, std::to_string(pair.query), token(tokens, u),
+                 std::to_string(pair.key), token(tokens, v)},
+                pair);
       }
     }
     if (rows.table.rows.size() == before) {
@@ -258,9 +262,8 @@ MapTableView::MapTableView(MapsModel& maps) : maps_(maps), model_(maps) {
   auto* column = laid_out<QVBoxLayout>(this, {10, 0, 10, 6});
   which_ = named(new QComboBox, "table-operator", tr("Operator of the table"));
   column->addWidget(which_, 0, Qt::AlignLeft);
-  table_ = new QTableView;
+  table_ = named(new QTableView, {}, tr("Attention as numbers, queries down, keys across"));
   table_->setModel(&model_);
-  table_->setAccessibleName(tr("Attention as numbers, queries down, keys across"));
   table_->horizontalHeader()->setDefaultSectionSize(82);
   table_->verticalHeader()->setDefaultSectionSize(22);
   column->addWidget(table_);

@@ -1,6 +1,6 @@
 #include "widgets/maps/map_figure.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <vector>
 
@@ -14,6 +14,15 @@ namespace {
 /// Lists stay whole: the figure takes from them what belongs to each head that it draws.
 std::string text_of(const Call& call, const Trace& trace) {
   return call_text(with_drawn_tensors(call, trace));
+}
+
+/// Returns the operators as the figure takes them: all, or the one with this index.
+std::string text_of(const std::vector<Call>& calls, const Trace& trace, int only = -1) {
+  std::vector<std::string> texts;
+  for (int i = 0; i < static_cast<int>(calls.size()); ++i) {
+    if (only < 0 || i == only) texts.push_back(text_of(calls[static_cast<std::size_t>(i)], trace));
+  }
+  return fmt::format("{}", fmt::join(texts, ","));
 }
 
 /// Adds a parameter unless it equals the default of the figure.
@@ -100,16 +109,11 @@ FigureChoice heads_figure(const Session& session, const Trace& trace) {
   FigureChoice figure;
   figure.name = "heads";
   figure.inputs = {trace.spec()};
-  const auto chosen = static_cast<std::size_t>(maps.heads_operator);
-  std::string all;
-  for (std::size_t i = 0; i < maps.calls.size(); ++i) {
-    const bool shown =
-        maps.heads_rows == "operators" || i == std::min(chosen, maps.calls.size() - 1);
-    if (shown) {
-      all += (all.empty() ? "" : ",") + text_of(maps.calls[i], trace);
-    }
+  const int chosen = std::min(maps.heads_operator, static_cast<int>(maps.calls.size()) - 1);
+  if (!trace.stored) {
+    set(figure, "similarities",
+        text_of(maps.calls, trace, maps.heads_rows == "operators" ? -1 : chosen));
   }
-  if (!trace.stored) set(figure, "similarities", all);
   if (!trace.stored || maps.heads_rows != "operators") set(figure, "rows", maps.heads_rows);
   set(figure, "score", maps.head_score);
   set(figure, "order", maps.heads_order);
@@ -161,12 +165,7 @@ std::optional<FigureChoice> map_figure(const Session& session, const Trace& trac
     set(figure, "tokens", maps.tree_tokens);
     return figure;
   }
-  std::string all;
-  for (const Call& call : maps.calls) {
-    if (!all.empty()) all += ',';
-    all += text_of(call, trace);
-  }
-  set(figure, "similarities", all);
+  set(figure, "similarities", text_of(maps.calls, trace));
   set(figure, "limits", maps.shared_limits ? "shared" : "own");
   if (figure.name == "arcs") {
     set_arcs(figure, maps, trace.extents());

@@ -118,24 +118,20 @@ MapNotice::MapNotice(MapsModel& maps, EntropyMatcher& matcher) : maps_(maps), ma
   text_->setFixedHeight(text_lines * text_->fontMetrics().lineSpacing());
   offers_ = new QWidget;
   auto* buttons = laid_out<QHBoxLayout>(offers_, {}, line->spacing());
-  const auto add = [&](const QString& name) {
-    auto* button = named(new QPushButton, name);
-    keep_place_when_hidden(*button);
-    buttons->addWidget(button, 0, Qt::AlignVCenter);
-    return button;
-  };
   line->addWidget(text_, 1);
   line->addWidget(offers_);
-  own_ = add("maps-own-limits");
-  own_->setText(tr("Own limits"));
-  own_->setToolTip(tr("Each map uses all colours for its own values"));
-  match_ = add("maps-match-entropy");
-  match_->setText(tr("Match entropy of dot"));
-  connect(own_, &QPushButton::clicked, this, [this] {
-    maps_.workspace().document().edit(tr("change limits"),
-                                      [](Session& s) { s.maps.shared_limits = false; });
-  });
-  connect(match_, &QPushButton::clicked, this, [this] { matcher_.match(flat_panels()); });
+  own_ = add_button<QPushButton>(buttons, tr("Own limits"), "maps-own-limits",
+                                 tr("Each map uses all colours for its own values"), this, [this] {
+                                   maps_.workspace().document().edit(
+                                       tr("change limits"),
+                                       [](Session& s) { s.maps.shared_limits = false; });
+                                 });
+  match_ = add_button<QPushButton>(buttons, tr("Match entropy of dot"), "maps-match-entropy", {},
+                                   this, [this] { matcher_.match(flat_panels()); });
+  for (QPushButton* button : {own_, match_}) {
+    keep_place_when_hidden(*button);
+    buttons->setAlignment(button, Qt::AlignVCenter);
+  }
   connect(&maps_, &MapsModel::progressed, this, &MapNotice::refresh);
   connect(&maps_, &MapsModel::panels_changed, this, [this] {
     matcher_.forget_error();
@@ -194,25 +190,16 @@ QString MapNotice::text_of(const std::vector<std::size_t>& flat) const {
   }
 }
 
-std::size_t MapNotice::map_count() const {
-  const auto& panels = maps_.panels();
-  const auto count =
-      std::ranges::count_if(panels, [](const auto& panel) { return !panel->failed(); });
-  return static_cast<std::size_t>(count);
-}
-
-bool MapNotice::is_incomplete() const {
-  const auto& panels = maps_.panels();
-  return std::ranges::any_of(
-      panels, [](const auto& panel) { return !panel->failed() && !panel->pyramid->complete(); });
-}
-
 void MapNotice::refresh() {
   const MapChoice& choice = maps_.workspace().document().session().maps;
-  setVisible(wanted_ && choice.shared_limits && map_count() > 1 && !maps_.compares());
+  std::size_t count = 0, complete = 0;
+  for (const auto& panel : maps_.panels()) {
+    count += panel->failed() ? 0 : 1;
+    complete += !panel->failed() && panel->pyramid->complete() ? 1 : 0;
+  }
+  setVisible(wanted_ && choice.shared_limits && count > 1 && !maps_.compares());
   if (isHidden()) return;
-  const bool busy = matcher_.busy();
-  if (busy || is_incomplete()) {
+  if (matcher_.busy() || complete < count) {
     text_->setText(maps_.cancelled() ? tr("The maps are incomplete.") : tr("computing …"));
     own_->setEnabled(false), match_->setEnabled(false);
     return;

@@ -61,10 +61,6 @@ class MapNotice : public QWidget {
   void refresh();
   /// Returns the panels that look empty; none while maps are computed.
   [[nodiscard]] std::vector<std::size_t> flat_panels() const;
-  /// Returns how many panels have a map.
-  [[nodiscard]] std::size_t map_count() const;
-  /// Returns whether a map is not complete: it is being computed, or that was cancelled.
-  [[nodiscard]] bool is_incomplete() const;
   [[nodiscard]] QString text_of(const std::vector<std::size_t>& flat) const;
 
   MapsModel& maps_;

@@ -39,15 +39,11 @@ MapsCanvas::MapsCanvas(MapsModel& model, MapRegionModel& region) : model_(model)
   connect(&model_, &MapsModel::progressed, this, qOverload<>(&QWidget::update));
   connect(&model_.workspace(), &Workspace::loading_changed, this, qOverload<>(&QWidget::update));
   connect(&region_, &MapRegionModel::changed, this, qOverload<>(&QWidget::update));
-  connect(&model_.workspace().document(), &Document::focus_changed, this, [this] {
-    describe();
+  const Document& document = model_.workspace().document();
+  connect(&document, &Document::focus_changed, this, [this, &document] {
+    setAccessibleDescription(QString::fromStdString(model_.readout(document.focused())));
     update();
   });
-}
-
-void MapsCanvas::describe() {
-  setAccessibleDescription(
-      QString::fromStdString(model_.readout(model_.workspace().document().focused())));
 }
 
 // ---- geometry -----------------------------------------------------------------------------------
@@ -165,16 +161,11 @@ std::optional<Focus> MapsCanvas::cell_at(const QPointF& point) const {
   const int index = panel_at(point);
   if (index < 0) return std::nullopt;
   const Box& box = layout_.panels[static_cast<std::size_t>(index)].cells;
-  const double row = std::floor(model_.camera.row_at(point.y() - box.y, box.height));
-  const double column = std::floor(model_.camera.column_at(point.x() - box.x, box.width));
   const MapTokens& own = *model_.shown(static_cast<std::size_t>(index)).tokens;
-  const std::int64_t rows = std::min(model_.rows(), own.query.size());
-  const std::int64_t columns = std::min(model_.columns(), own.key.size());
-  if (row < 0 || column < 0 || row >= static_cast<double>(rows) ||
-      column >= static_cast<double>(columns)) {
-    return std::nullopt;
-  }
-  return Focus{static_cast<std::int64_t>(row), static_cast<std::int64_t>(column)};
+  const Focus cell = cell_under(model_.camera, box, point);
+  const bool inside = cell.query >= 0 && cell.query < std::min(model_.rows(), own.query.size()) &&
+                      cell.key >= 0 && cell.key < std::min(model_.columns(), own.key.size());
+  return inside ? std::optional(cell) : std::nullopt;
 }
 
 QPointF MapsCanvas::cell_centre(std::size_t panel, const Focus& cell) const {
@@ -191,17 +182,15 @@ void MapsCanvas::paintEvent(QPaintEvent*) {
   arrange();
   if (model_.panels().empty()) {
     const Workspace& workspace = model_.workspace();
-    draw_message(painter, workspace.loading() ? tr("reading the trace …")
-                          : workspace.trace() ? tr("Add an operator to see its attention.")
-                                              : tr("Open or drop a trace to see its attention."));
+    painter.setPen(quiet_ink(palette()));
+    painter.drawText(rect(), Qt::AlignCenter,
+                     workspace.loading() ? tr("reading the trace …")
+                     : workspace.trace() ? tr("Add an operator to see its attention.")
+                                         : tr("Open or drop a trace to see its attention."));
   }
   for (std::size_t i = 0; i < layout_.panels.size(); ++i) draw_panel(painter, i);
-  if (!layout_.panels.empty()) draw_bars(painter);
-}
-
-void MapsCanvas::draw_message(QPainter& painter, const QString& text) {
-  painter.setPen(quiet_ink(palette()));
-  painter.drawText(rect(), Qt::AlignCenter, text);
+  painter.setFont(label_font(font()));
+  for (const Bar& bar : bars()) draw_scale(painter, bar.box, bar.scale);
 }
 
 void MapsCanvas::draw_panel(QPainter& painter, std::size_t index) {
@@ -222,7 +211,10 @@ void MapsCanvas::draw_panel(QPainter& painter, std::size_t index) {
   painter.save();
   painter.setClipRect(desktop_rect(place.cells));
   draw_cells(painter, index);
-  draw_grid(painter, place.cells, panel);
+  if (model_.camera.scale >= 14) {
+    draw_cell_grid(painter, place.cells, model_.camera, panel.pyramid->rows(),
+                   panel.pyramid->columns());
+  }
   const MapTokens& tokens = *panel.tokens;
   const auto& special = model_.workspace().document().session().maps.special_tokens;
   if (tokens.excludes || special == "marked") {
@@ -242,11 +234,6 @@ void MapsCanvas::draw_cells(QPainter& painter, std::size_t index) {
                     pictures_[index].draw(*panel.pyramid, panel.summary, model_.camera,
                                           model_.colour_choice(panel), model_.limits(panel),
                                           box.width, box.height, devicePixelRatioF()));
-}
-
-void MapsCanvas::draw_grid(QPainter& painter, const Box& cells, const MapPanel& panel) {
-  if (model_.camera.scale < 14) return;
-  draw_cell_grid(painter, cells, model_.camera, panel.pyramid->rows(), panel.pyramid->columns());
 }
 
 void MapsCanvas::draw_labels(QPainter& painter, const PanelPlace& place, const MapPanel& panel) {
@@ -317,11 +304,6 @@ std::vector<MapsCanvas::Bar> MapsCanvas::bars() const {
   return all;
 }
 
-void MapsCanvas::draw_bars(QPainter& painter) {
-  painter.setFont(label_font(font()));
-  for (const Bar& bar : bars()) draw_scale(painter, bar.box, bar.scale);
-}
-
 // ---- input --------------------------------------------------------------------------------------
 
 void MapsCanvas::resizeEvent(QResizeEvent*) { arrange(); }
@@ -368,12 +350,9 @@ void MapsCanvas::drag_handle(double x) {
 
 void MapsCanvas::drag_region(const QPointF& at) {
   const Box& box = layout_.panels[static_cast<std::size_t>(corner_panel_)].cells;
-  const auto cell = [](double place, std::int64_t size) {
-    return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::floor(place)), 0, size - 1);
-  };
-  const std::int64_t row = cell(model_.camera.row_at(at.y() - box.y, box.height), model_.rows());
-  const std::int64_t column =
-      cell(model_.camera.column_at(at.x() - box.x, box.width), model_.columns());
+  const Focus cell = cell_under(model_.camera, box, at);
+  const std::int64_t row = std::clamp<std::int64_t>(cell.query, 0, model_.rows() - 1);
+  const std::int64_t column = std::clamp<std::int64_t>(cell.key, 0, model_.columns() - 1);
   selecting_ = MapRegion{std::min(row, corner_->query), std::max(row, corner_->query) + 1,
                          std::min(column, corner_->key), std::max(column, corner_->key) + 1};
   update();
@@ -381,7 +360,6 @@ void MapsCanvas::drag_region(const QPointF& at) {
 
 void MapsCanvas::mouseMoveEvent(QMouseEvent* event) {
   const QPointF at = event->position();
-  Document& document = model_.workspace().document();
   if (handle_) return drag_handle(at.x());
   if (press_ && (event->buttons() & Qt::LeftButton)) {
     dragged_ = dragged_ || (at - *press_).manhattanLength() > drag_start;
@@ -399,8 +377,13 @@ void MapsCanvas::mouseMoveEvent(QMouseEvent* event) {
     return;
   }
   setCursor(handle_at(at) ? Qt::SplitHCursor : Qt::ArrowCursor);
-  const auto cell = cell_at(at);
-  document.hover(cell ? std::optional(model_.tokens().pair_of(*cell)) : std::nullopt);
+  hover(at);
+}
+
+void MapsCanvas::hover(const QPointF& point) {
+  const auto cell = cell_at(point);
+  model_.workspace().document().hover(cell ? std::optional(model_.tokens().pair_of(*cell))
+                                           : std::nullopt);
 }
 
 void MapsCanvas::mousePressEvent(QMouseEvent* event) {
@@ -457,9 +440,7 @@ void MapsCanvas::wheelEvent(QWheelEvent* event) {
                      event->position().y() - box.y, box.width, box.height, least);
   model_.camera.clamp(rows, columns);
   model_.keep_camera(tr("zoom the maps"), "maps camera");
-  const auto cell = cell_at(event->position());
-  model_.workspace().document().hover(cell ? std::optional(model_.tokens().pair_of(*cell))
-                                           : std::nullopt);
+  hover(event->position());
   update();
   event->accept();
 }

@@ -3,7 +3,7 @@
 //
 // The wheel zooms about the pointer, dragging moves the maps, dragging with Shift selects a region,
 // a click locks a pair. The handles of a colour bar set the limits of the colours; a double-click
-// on the bar sets them back. The keys are those of the window (maps_row.cpp).
+// on the bar sets them back. The keys are those of the window (view_table.cpp).
 #pragma once
 
 #include <QWidget>
@@ -86,14 +86,12 @@ class MapsCanvas : public QWidget {
   void drag_region(const QPointF& at);
   void draw_panel(QPainter& painter, std::size_t index);
   void draw_cells(QPainter& painter, std::size_t index);
-  void draw_grid(QPainter& painter, const Box& cells, const MapPanel& panel);
   void draw_labels(QPainter& painter, const PanelPlace& place, const MapPanel& panel);
   void draw_margins(QPainter& painter, const PanelPlace& place, const MapPanel& panel);
   void draw_focus(QPainter& painter, const Box& cells, const MapPanel& panel);
-  void draw_bars(QPainter& painter);
-  void draw_message(QPainter& painter, const QString& text);
   [[nodiscard]] QString help_at(const QPointF& point) const;
-  void describe();
+  /// Makes the pair at a point, if there is one, that under the pointer.
+  void hover(const QPointF& point);
 
   MapsModel& model_;
   MapRegionModel& region_;

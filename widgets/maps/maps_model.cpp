@@ -29,6 +29,18 @@ bool same_matrices(const MapChoice& a, const MapChoice& b) {
          a.join == b.join && a.beside == b.beside;
 }
 
+/// Computes the exact values of a row in a job.
+JobHandle exact_row(JobPool& jobs, const std::shared_ptr<MapPyramid>& pyramid, std::int64_t row,
+                    std::function<void(bool)> done) {
+  return jobs.start<bool>(
+      "exact values",
+      [pyramid, row](const JobContext& context) {
+        context.stop_if_cancelled();
+        return pyramid->source().exact(row, 0), true;
+      },
+      std::move(done), nullptr, true);
+}
+
 }  // namespace
 
 void take_failure(const std::string& message, bool& cancelled, std::string& error) {
@@ -343,10 +355,6 @@ void MapsModel::flip(bool held) {
   emit progressed();
 }
 
-std::optional<Focus> MapsModel::focused_cell() const {
-  return tokens_->cell_of(workspace_.document().focused());
-}
-
 // ---- tiles and exact values ---------------------------------------------------------------------
 
 void MapsModel::request_tiles(std::size_t place, double width, double height) {
@@ -384,13 +392,8 @@ void MapsModel::prepare_exact(const std::optional<Focus>& pair) {
     if (!panel->pyramid || cell->query >= panel->pyramid->rows() ||
         panel->pyramid->source().exact_is_quick(cell->query))
       continue;
-    panel->exact = workspace_.jobs().start<bool>(
-        "exact values",
-        [pyramid = panel->pyramid, row = cell->query](const JobContext& context) {
-          context.stop_if_cancelled();
-          return pyramid->source().exact(row, 0), true;
-        },
-        [this](bool) { emit exact_known(); }, nullptr, true);
+    panel->exact = exact_row(workspace_.jobs(), panel->pyramid, cell->query,
+                             [this](bool) { emit exact_known(); });
   }
 }
 
@@ -422,13 +425,8 @@ void MapsModel::with_exact_row(const std::shared_ptr<MapPanel>& panel, std::int6
                                std::function<void()> use) {
   if (!panel->pyramid) return;
   if (panel->pyramid->source().exact_is_quick(row)) return use();
-  copying_ = workspace_.jobs().start<bool>(
-      "exact values",
-      [pyramid = panel->pyramid, row](const JobContext& context) {
-        context.stop_if_cancelled();
-        return pyramid->source().exact(row, 0), true;
-      },
-      [use = std::move(use)](bool) { use(); }, nullptr, true);
+  copying_ =
+      exact_row(workspace_.jobs(), panel->pyramid, row, [use = std::move(use)](bool) { use(); });
 }
 
 std::string MapsModel::readout(const std::optional<Focus>& pair) const {

@@ -86,8 +86,6 @@ class MapsModel : public QObject {
   [[nodiscard]] const MapTokens& tokens() const { return *tokens_; }
   [[nodiscard]] std::int64_t rows() const { return tokens_->query.size(); }
   [[nodiscard]] std::int64_t columns() const { return tokens_->key.size(); }
-  /// Returns the cell of the focused pair.
-  [[nodiscard]] std::optional<Focus> focused_cell() const;
 
   /// Sets whether the theme is dark, for the colours of the theme.
   void use_dark_colours(bool dark);

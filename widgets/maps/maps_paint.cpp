@@ -33,6 +33,11 @@ struct Along {
   double first = 0, last = 0;  ///< The cell coordinates at its ends.
   double scale = 1;
   [[nodiscard]] double place(double cell) const { return begin + (cell - first) * scale; }
+  [[nodiscard]] double place(std::int64_t cell) const { return place(static_cast<double>(cell)); }
+  /// Returns the pixels between which the cells of a matrix of this size are seen.
+  [[nodiscard]] std::pair<double, double> seen(std::int64_t size) const {
+    return {std::max(begin, place(0.0)), std::min(end, place(size))};
+  }
 };
 Along across_rows(const Box& cells, const MapCamera& camera) {
   return {cells.y, cells.bottom(), camera.row_at(0, cells.height),
@@ -135,6 +140,12 @@ void draw_bars(QPainter& painter, const Box& box, const Along& along, const Valu
 
 }  // namespace
 
+Focus cell_under(const MapCamera& camera, const Box& cells, const QPointF& point) {
+  const auto whole = [](double cell) { return static_cast<std::int64_t>(std::floor(cell)); };
+  return {whole(camera.row_at(point.y() - cells.y, cells.height)),
+          whole(camera.column_at(point.x() - cells.x, cells.width))};
+}
+
 double label_line(const QFont& letters) {
   return QFontMetricsF(letters).tightBoundingRect(QStringLiteral("[dgj]")).height();
 }
@@ -215,19 +226,16 @@ void draw_title(QPainter& painter, const PanelPlace& place, const MapPanel& pane
 void draw_cell_grid(QPainter& painter, const Box& cells, const MapCamera& camera, std::int64_t rows,
                     std::int64_t columns) {
   painter.setPen(QPen(QColor(128, 128, 128, 46), 1));
-  const double left = std::max(cells.x, cells.x + camera.x_of(0, cells.width));
-  const double right =
-      std::min(cells.right(), cells.x + camera.x_of(static_cast<double>(columns), cells.width));
-  const double top = std::max(cells.y, cells.y + camera.y_of(0, cells.height));
-  const double bottom =
-      std::min(cells.bottom(), cells.y + camera.y_of(static_cast<double>(rows), cells.height));
-  for (double c = std::ceil(camera.column_at(0, cells.width));; ++c) {
-    const double x = std::round(cells.x + camera.x_of(c, cells.width)) + 0.5;
+  const Along down = across_rows(cells, camera), across = across_columns(cells, camera);
+  const auto [left, right] = across.seen(columns);
+  const auto [top, bottom] = down.seen(rows);
+  for (double c = std::ceil(across.first);; ++c) {
+    const double x = std::round(across.place(c)) + 0.5;
     if (x > right) break;
     if (x >= left) painter.drawLine(QPointF(x, top), QPointF(x, bottom));
   }
-  for (double r = std::ceil(camera.row_at(0, cells.height));; ++r) {
-    const double y = std::round(cells.y + camera.y_of(r, cells.height)) + 0.5;
+  for (double r = std::ceil(down.first);; ++r) {
+    const double y = std::round(down.place(r)) + 0.5;
     if (y > bottom) break;
     if (y >= top) painter.drawLine(QPointF(left, y), QPointF(right, y));
   }
@@ -271,8 +279,7 @@ void for_special_runs(const MapAxis& axis, const Along& along, const Draw& draw)
     if (axis.special[static_cast<std::size_t>(cell)] == 0) continue;
     std::int64_t end = cell + 1;
     while (end < high && axis.special[static_cast<std::size_t>(end)] != 0) ++end;
-    draw(std::max(along.begin, along.place(static_cast<double>(cell))),
-         std::min(along.end, along.place(static_cast<double>(end))));
+    draw(std::max(along.begin, along.place(cell)), std::min(along.end, along.place(end)));
     cell = end;
   }
 }
@@ -307,8 +314,8 @@ Profile profile_of(const Along& along, std::int64_t size, int level, const Read&
   std::vector<float> cells(static_cast<std::size_t>(last - low + 1));
   read(low, last - low + 1, cells.data());
   for (std::int64_t c = low; c <= last; ++c) {
-    profile.add(std::max(along.begin, along.place(static_cast<double>(c << level))),
-                std::min(along.end, along.place(static_cast<double>((c + 1) << level))),
+    profile.add(std::max(along.begin, along.place(c << level)),
+                std::min(along.end, along.place((c + 1) << level)),
                 cells[static_cast<std::size_t>(c - low)]);
   }
   return profile;
@@ -356,25 +363,16 @@ void draw_special(QPainter& painter, const Box& cells, const MapCamera& camera,
       return;
     }
     painter.setPen(QPen(special_colour(), 1));
-    if (across) {
-      painter.drawLine(band.topLeft(), band.topRight());
-      painter.drawLine(band.bottomLeft(), band.bottomRight());
-    } else {
-      painter.drawLine(band.topLeft(), band.bottomLeft());
-      painter.drawLine(band.topRight(), band.bottomRight());
-    }
+    painter.drawLine(band.topLeft(), across ? band.topRight() : band.bottomLeft());
+    painter.drawLine(band.bottomRight(), across ? band.bottomLeft() : band.topRight());
   };
   const Along rows = across_rows(cells, camera), columns = across_columns(cells, camera);
-  const double left = std::max(cells.x, columns.place(0)), top = std::max(cells.y, rows.place(0));
-  const double right =
-      std::min(cells.right(), columns.place(static_cast<double>(tokens.key.size())));
-  const double bottom =
-      std::min(cells.bottom(), rows.place(static_cast<double>(tokens.query.size())));
+  const auto x = columns.seen(tokens.key.size()), y = rows.seen(tokens.query.size());
   for_special_runs(tokens.query, rows, [&](double begin, double end) {
-    mark({QPointF(left, begin), QPointF(right, end)}, true);
+    mark({QPointF(x.first, begin), QPointF(x.second, end)}, true);
   });
   for_special_runs(tokens.key, columns, [&](double begin, double end) {
-    mark({QPointF(begin, top), QPointF(end, bottom)}, false);
+    mark({QPointF(begin, y.first), QPointF(end, y.second)}, false);
   });
 }
 
@@ -440,8 +438,8 @@ void draw_column_sums(QPainter& painter, const PanelPlace& place, const MapCamer
 void draw_cell_mark(QPainter& painter, const Box& cells, const MapCamera& camera,
                     const std::optional<Focus>& cell, bool locked) {
   if (!cell) return;
-  const double x = cells.x + camera.x_of(static_cast<double>(cell->key), cells.width);
-  const double y = cells.y + camera.y_of(static_cast<double>(cell->query), cells.height);
+  const double x = across_columns(cells, camera).place(cell->key);
+  const double y = across_rows(cells, camera).place(cell->query);
   const double side = std::max(camera.scale, 3.0);
   QColor line = focus_colour();
   line.setAlphaF(locked ? 0.55F : 0.35F);
@@ -478,10 +476,8 @@ void draw_mass(QPainter& painter, const QRectF& cells, const QRectF& region, con
 void draw_region(QPainter& painter, const Box& cells, const MapCamera& camera,
                  const MapRegion& region, const QString& mass) {
   const Along rows = across_rows(cells, camera), columns = across_columns(cells, camera);
-  const QRectF box(QPointF(columns.place(static_cast<double>(region.key_begin)),
-                           rows.place(static_cast<double>(region.query_begin))),
-                   QPointF(columns.place(static_cast<double>(region.key_end)),
-                           rows.place(static_cast<double>(region.query_end))));
+  const QRectF box(QPointF(columns.place(region.key_begin), rows.place(region.query_begin)),
+                   QPointF(columns.place(region.key_end), rows.place(region.query_end)));
   painter.setBrush(Qt::NoBrush);
   painter.setPen(QPen(QPalette().color(QPalette::Base), 3));
   painter.drawRect(box);

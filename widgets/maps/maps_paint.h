@@ -14,8 +14,9 @@
 
 namespace conelab::desktop {
 
-[[nodiscard]] inline QRectF desktop_rect(const Box& b) { return {b.x, b.y, b.width, b.height}; }
 [[nodiscard]] QFont label_font(const QFont& base);
+/// Returns the cell at a point of the canvas, which may lie outside of the matrix.
+[[nodiscard]] Focus cell_under(const MapCamera& camera, const Box& cells, const QPointF& point);
 /// The font of cell labels, and the step between labelled cells.
 struct LabelPlan {
   QFont letters;

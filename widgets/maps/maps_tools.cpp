@@ -1,5 +1,4 @@
 // The tool bar of the attention maps view.
-#include <QAbstractItemView>
 #include <QActionGroup>
 #include <QComboBox>
 #include <QDoubleSpinBox>
@@ -37,54 +36,57 @@ QIcon map_icon(figure::ColourMap map) {
 /// Offers the colour maps with a preview of each.
 void fill_colours(QComboBox& colours) {
   const QSignalBlocker quiet(&colours);
-  colours.addItem(QString::fromStdString(MapChoice().colours));
-  colours.setItemData(0, QObject::tr("sequential in the light theme, dark in the dark one"),
-                      Qt::ToolTipRole);
+  add_entry(colours, QString::fromStdString(MapChoice().colours),
+            QObject::tr("sequential in the light theme, dark in the dark one"));
   for (const figure::ColourMapInfo& info : figure::colour_maps()) {
-    colours.addItem(map_icon(info.map), info.name);
-    colours.setItemData(colours.count() - 1, QString::fromUtf8(info.about), Qt::ToolTipRole);
+    add_entry(colours, info.name, QString::fromUtf8(info.about));
+    colours.setItemIcon(colours.count() - 1, map_icon(info.map));
   }
   colours.setIconSize(QSize(48, 12));
-  constexpr int frame = 30;  // Space for the frame and the scroll bar of the list.
-  colours.view()->setMinimumWidth(colours.view()->sizeHintForColumn(0) + frame);
+  widen_list(colours);
 }
 
 }  // namespace
 
+void MapsView::edit(const QString& label, const std::function<void(MapChoice&)>& change,
+                    const QString& merge) {
+  workspace_.document().edit(
+      label, [&](Session& s) { change(s.maps); }, merge);
+}
+
+template <class Tool>
+Tool* MapsView::add(QWidget* row, Tool* tool, const QStringList& layouts) {
+  row->layout()->addWidget(tool);
+  if (!layouts.isEmpty()) shown_in_.emplace_back(tool, layouts);
+  return tool;
+}
+
 QComboBox* MapsView::add_choice(QWidget* row, const QString& name, const QString& help,
-                                std::span<const char* const> words,
-                                std::string MapChoice::*member) {
-  auto* box = new QComboBox;
+                                std::span<const char* const> words, std::string MapChoice::*member,
+                                const QStringList& layouts) {
+  auto* box = add(row, named(new QComboBox, "maps-" + name, name, help), layouts);
   for (const char* word : words) box->addItem(word);
-  box->setToolTip(help);
-  box->setAccessibleName(name);
-  box->setObjectName("maps-" + name);
   box->setMinimumWidth(narrowest);
-  row->layout()->addWidget(box);
   choices_.emplace_back(box, member);
   connect(box, &QComboBox::currentTextChanged, this, [this, name, member](const QString& word) {
-    workspace_.document().edit(tr("change %1").arg(name), [&](Session& s) {
-      s.maps.*member = word.toStdString();
+    edit(tr("change %1").arg(name), [&](MapChoice& maps) {
+      maps.*member = word.toStdString();
       // Limits that were set by hand would go before those of the percentiles.
-      if (member == &MapChoice::percentiles) s.maps.limits.clear();
+      if (member == &MapChoice::percentiles) maps.limits.clear();
     });
   });
   return box;
 }
 
 QComboBox* MapsView::add_numbered(QWidget* row, const char* name, const QString& accessible,
-                                  const QString& help) {
-  auto* box = named(new QComboBox, QStringLiteral("maps-") + name);
+                                  const QString& help, const std::function<void(int)>& chosen,
+                                  const QStringList& layouts) {
+  auto* box =
+      add(row, named(new QComboBox, QStringLiteral("maps-") + name, accessible, help), layouts);
   box->setMinimumWidth(narrowest);
   box->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-  box->setAccessibleName(accessible);
-  box->setToolTip(help);
-  row->layout()->addWidget(box);
+  if (chosen) connect(box, &QComboBox::currentIndexChanged, this, chosen);
   return box;
-}
-
-void MapsView::only_in(QWidget* control, const QStringList& layouts) {
-  shown_in_.emplace_back(control, layouts);
 }
 
 void MapsView::build_tools(QWidget* row) {
@@ -93,13 +95,12 @@ void MapsView::build_tools(QWidget* row) {
   connect(layer_, &QComboBox::activated, this, [this](int index) {
     workspace_.open_group(layer_->itemData(index).toString().toStdString());
   });
-  batch_ = add_numbered(row, "batch", tr("Batch element"), tr("Which batch element"));
-  connect(batch_, &QComboBox::currentIndexChanged, this, [this](int index) {
-    workspace_.document().edit(tr("choose batch element %1").arg(index),
-                               [&](Session& s) { s.trace.batch = index; });
-  });
-  head_ = add_numbered(row, "head", tr("Head"), tr("Which head of the layer"));
-  connect(head_, &QComboBox::currentIndexChanged, this, [this](int index) {
+  batch_ =
+      add_numbered(row, "batch", tr("Batch element"), tr("Which batch element"), [this](int index) {
+        workspace_.document().edit(tr("choose batch element %1").arg(index),
+                                   [&](Session& s) { s.trace.batch = index; });
+      });
+  head_ = add_numbered(row, "head", tr("Head"), tr("Which head of the layer"), [this](int index) {
     workspace_.document().edit(tr("choose %1").arg(head_->itemText(index)), [&](Session& s) {
       take_head(*head_, index, s.trace.head, s.maps.join);
       // Only matrices are joined.
@@ -107,17 +108,15 @@ void MapsView::build_tools(QWidget* row) {
       if (s.maps.join != head_joins[0] && !matrices) s.maps.layout = "maps";
     });
   });
-  shared_heads_ = named(new QLabel, "maps-shared-heads", {},
-                        tr("Heads of q, and of k and v, which consecutive heads of q share"));
-  row->layout()->addWidget(shared_heads_);
+  shared_heads_ =
+      add(row, named(new QLabel, "maps-shared-heads", {},
+                     tr("Heads of q, and of k and v, which consecutive heads of q share")));
   add_choice(row, "layout",
              tr("maps: side by side; heads: all heads of the model, small; arcs between tokens;"
                 " tree: tokens joined by their lowest common ancestors; hasse: the ancestor order;"
                 " table: the numbers"),
              map_layouts, &MapChoice::layout);
-  auto* compare = new CompareTools(workspace_, model_.second());
-  row->layout()->addWidget(compare);
-  only_in(compare, {"maps", "table"});
+  add(row, new CompareTools(workspace_, model_.second()), {"maps", "table"});
   build_heads_tools(row);
   build_map_tools(row);
   build_arc_tools(row);
@@ -125,226 +124,190 @@ void MapsView::build_tools(QWidget* row) {
   build_export_tools(row);
   build_colour_tools(row);
   build_token_tools(row);
-  build_numbers(row);
 }
 
 /// Builds the tools that determine how matrices become pictures.
 void MapsView::build_map_tools(QWidget* row) {
   const QStringList matrices = {"maps", "heads", "table"};
   quantity_ = add_choice(row, "quantity", tr("Attention weights, or the logits before the softmax"),
-                         map_quantities, &MapChoice::quantity);
-  only_in(quantity_, matrices);
-  only_in(add_choice(row, "scale",
-                     tr("How values become colours: linear, logarithmic (weights), each row by its"
-                        " largest, or by rank"),
-                     figure::heat_scale_names, &MapChoice::scale),
-          {"maps", "heads"});
-  reference_ = add_numbered(row, "reference", tr("Difference"),
-                            tr("Shows each operator minus this one; hold R over the maps to flip"));
+                         map_quantities, &MapChoice::quantity, matrices);
+  add_choice(row, "scale",
+             tr("How values become colours: linear, logarithmic (weights), each row by its"
+                " largest, or by rank"),
+             figure::heat_scale_names, &MapChoice::scale, {"maps", "heads"});
+  reference_ = add_numbered(
+      row, "reference", tr("Difference"),
+      tr("Shows each operator minus this one; hold R over the maps to flip"),
+      [this](int index) {
+        edit(tr("change the reference"), [&](MapChoice& maps) { maps.reference = index - 1; });
+      },
+      matrices);
   reference_->setFixedWidth(steady);  // Of any operators.
-  only_in(reference_, matrices);
-  connect(reference_, &QComboBox::currentIndexChanged, this, [this](int index) {
-    workspace_.document().edit(tr("change the reference"),
-                               [&](Session& s) { s.maps.reference = index - 1; });
-  });
 }
 
 /// Builds the tools that choose the small maps, their score and their order.
 void MapsView::build_heads_tools(QWidget* row) {
-  only_in(add_choice(row, "heads-rows",
-                     tr("layers: those beside the open one; file: all layers of the file;"
-                        " operators: the open layer under each operator"),
-                     figure::head_row_choices, &MapChoice::heads_rows),
-          {"heads"});
+  add_choice(row, "heads-rows",
+             tr("layers: those beside the open one; file: all layers of the file;"
+                " operators: the open layer under each operator"),
+             figure::head_row_choices, &MapChoice::heads_rows, {"heads"});
   heads_operator_ = add_numbered(row, "heads-operator", tr("Operator of all heads"),
-                                 tr("The operator of all layers"));
+                                 tr("The operator of all layers"), [this](int index) {
+                                   edit(tr("choose an operator"),
+                                        [&](MapChoice& maps) { maps.heads_operator = index; });
+                                 });
   heads_operator_->setFixedWidth(steady);
-  connect(heads_operator_, &QComboBox::currentIndexChanged, this, [this](int index) {
-    workspace_.document().edit(tr("choose an operator"),
-                               [&](Session& s) { s.maps.heads_operator = index; });
-  });
   QComboBox* score = add_choice(row, "head-score", tr("The number of each map"),
-                                tree::head_score_names, &MapChoice::head_score);
+                                tree::head_score_names, &MapChoice::head_score, {"heads"});
   for (int i = 0; i < score->count(); ++i) {
     score->setItemData(i, QString::fromUtf8(tree::head_score_table[i].about), Qt::ToolTipRole);
   }
-  only_in(score, {"heads"});
-  only_in(add_choice(row, "heads-order", tr("In rows, or all heads in the order of the number"),
-                     figure::head_orders, &MapChoice::heads_order),
-          {"heads"});
+  add_choice(row, "heads-order", tr("In rows, or all heads in the order of the number"),
+             figure::head_orders, &MapChoice::heads_order, {"heads"});
 }
 
-/// Builds the tools that determine which tokens have a part in maps.
+/// Builds the tools that determine which tokens have a part in maps, and the button that shows the
+/// canvas as numbers.
 void MapsView::build_token_tools(QWidget* row) {
-  tokens_ = tool_button(tr("tokens"), "maps-tokens-menu",
-                        tr("Special tokens such as [CLS] and <s>, and pieces of words"));
+  tokens_ = add(row,
+                tool_button(tr("tokens"), "maps-tokens-menu",
+                            tr("Special tokens such as [CLS] and <s>, and pieces of words")),
+                {"maps", "heads", "table"});
   auto* menu = new QMenu(tokens_);
   auto* group = new QActionGroup(menu);
   for (const char* word : special_token_choices) {
-    QAction* action = menu->addAction(tr("special tokens %1").arg(word));
+    QAction* action = menu->addAction(tr("special tokens %1").arg(word), this, [this, word] {
+      edit(tr("change special tokens"), [&](MapChoice& maps) { maps.special_tokens = word; });
+    });
     action->setData(QString(word));
     action->setCheckable(true);
     group->addAction(action);
   }
-  connect(group, &QActionGroup::triggered, this, [this](const QAction* action) {
-    workspace_.document().edit(tr("change special tokens"), [&](Session& s) {
-      s.maps.special_tokens = action->data().toString().toStdString();
-    });
-  });
   menu->addSeparator();
   merge_ = menu->addAction(tr("merge the pieces of words"));
   merge_->setCheckable(true);
   connect(merge_, &QAction::triggered, this, [this](bool on) {
-    workspace_.document().edit(on ? tr("merge words") : tr("show pieces of words"),
-                               [&](Session& s) {
-                                 s.maps.merge_words = on;
-                                 s.maps.region.reset();  // Its cells would be others.
-                               });
+    edit(on ? tr("merge words") : tr("show pieces of words"), [&](MapChoice& maps) {
+      maps.merge_words = on;
+      maps.region.reset();  // Its cells would be others.
+    });
   });
   set_menu(*tokens_, menu);
-  row->layout()->addWidget(tokens_);
-  only_in(tokens_, {"maps", "heads", "table"});
+  numbers_ = add(row, tool_button(tr("numbers"), "maps-numbers",
+                                  tr("The same as a table: to read, to select, to copy"), true));
+  connect(numbers_, &QToolButton::clicked, this, [this](bool on) {
+    edit(on ? tr("show numbers") : tr("show the picture"), [&](MapChoice& maps) {
+      const bool matrices = maps.layout == "maps" || maps.layout == "table";
+      if (matrices) maps.layout = on ? "table" : "maps";
+      maps.numbers = on && !matrices;
+    });
+  });
 }
 
 /// Builds the range of tokens of arcs, trees and orders.
 void MapsView::build_range_tools(QWidget* row) {
-  const auto add = [&](const QString& prefix, const QString& name, const QString& help) {
-    auto* box = new QSpinBox;
+  const auto add_end = [&](const QString& prefix, const char* name, const QString& help,
+                           void (*take)(std::int64_t, const TokenRange&, MapChoice&)) {
+    auto* box = add(row, named(new QSpinBox, name, help, help), {"arcs", "tree", "hasse"});
     box->setPrefix(prefix);
-    box->setObjectName("maps-" + name);
-    box->setAccessibleName(help);
-    box->setToolTip(help);
     box->setKeyboardTracking(false);
-    row->layout()->addWidget(box);
-    only_in(box, {"arcs", "tree", "hasse"});
+    connect(box, &QSpinBox::valueChanged, this, [this, take](int value) {
+      edit(
+          tr("change the range of tokens"),
+          [&](MapChoice& maps) {
+            take(value, relations_.range(), maps);
+            if (maps.range_end >= relations_.tokens_in_all()) maps.range_end = 0;
+          },
+          "range of tokens");
+    });
     return box;
   };
-  from_ = add(tr("tokens "), "range-from", tr("The first token that is shown"));
-  to_ = add(tr("to "), "range-to", tr("The last token that is shown"));
-  connect(from_, &QSpinBox::valueChanged, this, [this](int value) {
-    workspace_.document().edit(
-        tr("change the range of tokens"),
-        [&](Session& s) {
-          const TokenRange range = relations_.range();
-          s.maps.range_begin = value;
-          // The range keeps its length and is moved; at the end of the tokens it becomes shorter.
-          const std::int64_t end = value + range.size();
-          s.maps.range_end = end < relations_.tokens_in_all() ? end : 0;
-        },
-        "range of tokens");
-  });
-  connect(to_, &QSpinBox::valueChanged, this, [this](int value) {
-    workspace_.document().edit(
-        tr("change the range of tokens"),
-        [&](Session& s) {
-          const TokenRange range = relations_.range();
-          const std::int64_t end = value + std::int64_t{1};
-          // An end before the beginning moves the range, which keeps its length.
-          if (end <= range.begin) {
-            s.maps.range_begin = std::max<std::int64_t>(0, end - range.size());
-          }
-          s.maps.range_end = end < relations_.tokens_in_all() ? end : 0;
-        },
-        "range of tokens");
-  });
+  from_ = add_end(tr("tokens "), "maps-range-from", tr("The first token that is shown"),
+                  [](std::int64_t value, const TokenRange& range, MapChoice& maps) {
+                    // The range keeps its length and is moved; at the end of the tokens it becomes
+                    // shorter.
+                    maps.range_begin = value;
+                    maps.range_end = value + range.size();
+                  });
+  to_ = add_end(tr("to "), "maps-range-to", tr("The last token that is shown"),
+                [](std::int64_t value, const TokenRange& range, MapChoice& maps) {
+                  maps.range_end = value + 1;
+                  // An end before the beginning moves the range, which keeps its length.
+                  if (maps.range_end > range.begin) return;
+                  maps.range_begin = std::max<std::int64_t>(0, maps.range_end - range.size());
+                });
 }
 
 void MapsView::build_arc_tools(QWidget* row) {
-  only_in(add_choice(row, "arrangement",
-                     tr("sides: arcs to earlier tokens above, to later ones below; above: all"
-                        " above; rows: queries above, keys below"),
-                     arc_arrangements, &MapChoice::arc_arrangement),
-          {"arcs"});
-  only_in(add_choice(row, "tokens", tr("Whose tokens become the tree"), tree_sides,
-                     &MapChoice::tree_tokens),
-          {"tree", "hasse"});
-  top_ = new QSpinBox;
+  add_choice(row, "arrangement",
+             tr("sides: arcs to earlier tokens above, to later ones below; above: all"
+                " above; rows: queries above, keys below"),
+             arc_arrangements, &MapChoice::arc_arrangement, {"arcs"});
+  add_choice(row, "tokens", tr("Whose tokens become the tree"), tree_sides, &MapChoice::tree_tokens,
+             {"tree", "hasse"});
+  top_ = add(row,
+             named(new QSpinBox, "maps-top", tr("Arcs of a query"),
+                   tr("How many arcs each query has at most: its strongest")),
+             {"arcs"});
   top_->setRange(1, static_cast<int>(most_arcs));
   top_->setPrefix(tr("top "));
-  top_->setObjectName("maps-top");
-  top_->setAccessibleName(tr("Arcs of a query"));
-  top_->setToolTip(tr("How many arcs each query has at most: its strongest"));
-  threshold_ = new QDoubleSpinBox;
+  threshold_ = add(row,
+                   named(new QDoubleSpinBox, "maps-threshold", tr("Weakest arc"),
+                         tr("The weakest weight that is drawn")),
+                   {"arcs"});
   threshold_->setRange(0, 1);
   threshold_->setDecimals(3);
   threshold_->setSingleStep(0.01);
   threshold_->setPrefix(QStringLiteral("≥ "));
-  threshold_->setObjectName("maps-threshold");
-  threshold_->setAccessibleName(tr("Weakest arc"));
-  threshold_->setToolTip(tr("The weakest weight that is drawn"));
-  for (QWidget* control : {static_cast<QWidget*>(top_), static_cast<QWidget*>(threshold_)}) {
-    row->layout()->addWidget(control);
-    only_in(control, {"arcs"});
-  }
   connect(top_, &QSpinBox::valueChanged, this, [this](int value) {
-    workspace_.document().edit(
-        tr("change the number of arcs"), [&](Session& s) { s.maps.arc_top = value; }, "arc top");
+    edit(
+        tr("change the number of arcs"), [&](MapChoice& maps) { maps.arc_top = value; }, "arc top");
   });
   connect(threshold_, &QDoubleSpinBox::valueChanged, this, [this](double value) {
-    workspace_.document().edit(
-        tr("change the weakest arc"), [&](Session& s) { s.maps.arc_threshold = value; },
+    edit(
+        tr("change the weakest arc"), [&](MapChoice& maps) { maps.arc_threshold = value; },
         "arc threshold");
   });
 }
 
 /// Builds the tools that show the canvas as a figure or as a command, and the search.
 void MapsView::build_export_tools(QWidget* row) {
-  QLayout* line = row->layout();
-  figure_ = tool_button(tr("figure"), "maps-figure",
-                        tr("This canvas in the view of figures, or the command that draws it"));
+  figure_ = add(row, tool_button(tr("figure"), "maps-figure",
+                                 tr("This canvas in the view of figures, or the command that draws "
+                                    "it")));
   auto* menu = named(new QMenu(figure_), "maps-figure-menu");
   set_menu(*figure_, menu);
-  line->addWidget(figure_);
   connect(menu, &QMenu::aboutToShow, this, &MapsView::fill_figure_menu);
-  search_ = new TokenSearch(model_);
-  line->addWidget(search_);
-  only_in(search_, {"maps", "arcs", "tree", "hasse"});
+  search_ = add(row, new TokenSearch(model_), {"maps", "arcs", "tree", "hasse"});
 }
 
 /// Builds the tools that determine the colours of maps, and what stands at their margins.
 void MapsView::build_colour_tools(QWidget* row) {
-  QLayout* line = row->layout();
-  shared_ = tool_button(tr("shared limits"), "maps-shared", {}, true);
-  line->addWidget(shared_);
-  only_in(shared_, {"maps", "heads", "arcs"});
+  shared_ = add(row, tool_button(tr("shared limits"), "maps-shared", {}, true),
+                {"maps", "heads", "arcs"});
   connect(shared_, &QToolButton::clicked, this, [this](bool on) {
-    workspace_.document().edit(tr("change limits"), [&](Session& s) { s.maps.shared_limits = on; });
+    edit(tr("change limits"), [&](MapChoice& maps) { maps.shared_limits = on; });
   });
   QComboBox* colours = add_choice(row, "colours", tr("Colour map; all are perceptually uniform"),
-                                  {}, &MapChoice::colours);
-  only_in(colours, {"maps", "heads"});
+                                  {}, &MapChoice::colours, {"maps", "heads"});
   fill_colours(*colours);
   colours->setMaximumWidth(widest);
   QComboBox* percentiles =
       add_choice(row, "percentiles",
                  tr("Which values the colours span: all, or those between these percentiles"),
-                 map_percentiles, &MapChoice::percentiles);
+                 map_percentiles, &MapChoice::percentiles, {"maps", "heads"});
   percentiles->setPlaceholderText(tr("by hand"));
   for (int i = 1; i < percentiles->count(); ++i) {
     percentiles->setItemData(i, tr("from the first to the second percentile"), Qt::ToolTipRole);
   }
-  only_in(percentiles, {"maps", "heads"});
-  profiles_ = tool_button(tr("profiles"), "maps-profiles",
-                          tr("The row and the column of the pair as lines beside the maps"), true);
-  line->addWidget(profiles_);
-  only_in(profiles_, {"maps"});
+  profiles_ =
+      add(row,
+          tool_button(tr("profiles"), "maps-profiles",
+                      tr("The row and the column of the pair as lines beside the maps"), true),
+          {"maps"});
   connect(profiles_, &QToolButton::clicked, this, [this](bool on) {
-    workspace_.document().edit(on ? tr("show profiles") : tr("hide profiles"),
-                               [&](Session& s) { s.maps.profiles = on; });
-  });
-}
-
-/// Builds the button that shows the canvas as numbers.
-void MapsView::build_numbers(QWidget* row) {
-  numbers_ = tool_button(tr("numbers"), "maps-numbers",
-                         tr("The same as a table: to read, to select, to copy"), true);
-  row->layout()->addWidget(numbers_);
-  connect(numbers_, &QToolButton::clicked, this, [this](bool on) {
-    workspace_.document().edit(on ? tr("show numbers") : tr("show the picture"), [&](Session& s) {
-      const bool maps = s.maps.layout == "maps" || s.maps.layout == "table";
-      if (maps) s.maps.layout = on ? "table" : "maps";
-      s.maps.numbers = on && !maps;
-    });
+    edit(on ? tr("show profiles") : tr("hide profiles"),
+         [&](MapChoice& maps) { maps.profiles = on; });
   });
 }
 

@@ -1,6 +1,5 @@
 #include "widgets/maps/maps_view.h"
 
-#include <QAbstractItemView>
 #include <QBoxLayout>
 #include <QComboBox>
 #include <QDoubleSpinBox>
@@ -50,12 +49,19 @@ QString what_to_point_at(const std::string& layout, bool is_table) {
   return MapsView::tr("Point at a cell for its exact values; click to keep it.");
 }
 
-/// Adds an entry whose tool tip has its name as a whole, and makes the list as wide as its names.
-void add_whole_name(QComboBox& box, const QString& name) {
-  constexpr int frame = 30;  // Space for the frame and the scroll bar of the list.
-  box.addItem(name);
-  box.setItemData(box.count() - 1, name + "\n" + box.toolTip(), Qt::ToolTipRole);
-  box.view()->setMinimumWidth(box.view()->sizeHintForColumn(0) + frame);
+/// Offers the operators of the session, after an entry for none of them if that has a name. Tool
+/// tips have the names as a whole.
+void offer_operators(QComboBox& box, const QString& none, const std::string& prefix,
+                     const std::vector<Call>& calls, int index) {
+  const QSignalBlocker quiet(&box);
+  box.clear();
+  if (!none.isEmpty()) box.addItem(none);
+  for (const Call& call : calls) {
+    const QString name = QString::fromStdString(prefix + call_title(call));
+    add_entry(box, name, name + "\n" + box.toolTip());
+  }
+  widen_list(box);
+  box.setCurrentIndex(std::min(index, box.count() - 1));
 }
 
 }  // namespace
@@ -203,24 +209,9 @@ void MapsView::show_session() {
     if (by_hand) box->setCurrentIndex(-1);
   }
   show_place();
-  {
-    const QSignalBlocker quiet(reference_);
-    reference_->clear();
-    reference_->addItem(tr("no difference"));
-    for (const Call& call : session.maps.calls) {
-      add_whole_name(*reference_, "− " + QString::fromStdString(call_title(call)));
-    }
-    reference_->setCurrentIndex(session.maps.reference + 1);
-  }
-  {
-    const QSignalBlocker quiet(heads_operator_);
-    heads_operator_->clear();
-    for (const Call& call : session.maps.calls) {
-      add_whole_name(*heads_operator_, QString::fromStdString(call_title(call)));
-    }
-    heads_operator_->setCurrentIndex(
-        std::min(session.maps.heads_operator, heads_operator_->count() - 1));
-  }
+  offer_operators(*reference_, tr("no difference"), "− ", session.maps.calls,
+                  session.maps.reference + 1);
+  offer_operators(*heads_operator_, {}, "", session.maps.calls, session.maps.heads_operator);
   {
     const QSignalBlocker quiet(top_), silent(threshold_);
     top_->setValue(session.maps.arc_top);

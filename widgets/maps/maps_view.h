@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QWidget>
+#include <functional>
 #include <span>
 
 #include "widgets/maps/compare_tools.h"
@@ -69,7 +70,6 @@ class MapsView : public QWidget {
   void build_range_tools(QWidget* row);
   void build_export_tools(QWidget* row);
   void build_colour_tools(QWidget* row);
-  void build_numbers(QWidget* row);
   void build_cancel(ToolRow* row);
   void fill_figure_menu();
   [[nodiscard]] std::optional<FigureChoice> with_percentiles(
@@ -77,13 +77,18 @@ class MapsView : public QWidget {
   /// Adds a figure and its command to the menu, if there is one.
   void add_figure(const std::optional<FigureChoice>& figure, const QString& of);
   [[nodiscard]] QString longest_readout() const;
-  /// Shows a control in these layouts only.
-  void only_in(QWidget* control, const QStringList& layouts);
+  /// Adds a tool that is shown in these layouts only; if none are given, in all.
+  template <class Tool>
+  Tool* add(QWidget* row, Tool* tool, const QStringList& layouts = {});
   QComboBox* add_choice(QWidget* row, const QString& name, const QString& help,
-                        std::span<const char* const> words, std::string MapChoice::*member);
+                        std::span<const char* const> words, std::string MapChoice::*member,
+                        const QStringList& layouts = {});
   /// Adds a choice whose entries come from the session.
   QComboBox* add_numbered(QWidget* row, const char* name, const QString& accessible,
-                          const QString& help);
+                          const QString& help, const std::function<void(int)>& chosen = {},
+                          const QStringList& layouts = {});
+  void edit(const QString& label, const std::function<void(MapChoice&)>& change,
+            const QString& merge = {});
   void show_session();
   /// Offers the layers, batch elements and heads of the trace, and shows which one is chosen.
   void show_place();

@@ -184,18 +184,15 @@ void RelationsCanvas::paint_sheet(QPainter& painter, const Sheet& sheet) const {
   painter.drawImage(QPointF(0, sheet.top), sheet.page.picture);
   painter.setOpacity(1);
   if (!pair) return;
+  figure::DisplayList marks;
+  marks.width = sheet.page.width, marks.height = sheet.page.height;
+  const Focus local = model_.in_range(*pair);
+  sheet.page.tree ? mark_tree(marks, sheet, local) : mark_arcs(marks, sheet, local);
   painter.save();
   painter.translate(0, sheet.top);
   painter.scale(scale, scale);
-  figure::paint(marks(sheet, model_.in_range(*pair)), painter);
+  figure::paint(marks, painter);
   painter.restore();
-}
-
-figure::DisplayList RelationsCanvas::marks(const Sheet& sheet, const Focus& pair) const {
-  figure::DisplayList list;
-  list.width = sheet.page.width, list.height = sheet.page.height;
-  sheet.page.tree ? mark_tree(list, sheet, pair) : mark_arcs(list, sheet, pair);
-  return list;
 }
 
 /// Draws titles and labels again over the faded picture, with all arcs of the query and of the key;

@@ -65,7 +65,6 @@ class RelationsCanvas : public QWidget {
   void draw(Sheet& sheet);
   void stack();
   void paint_sheet(QPainter& painter, const Sheet& sheet) const;
-  [[nodiscard]] figure::DisplayList marks(const Sheet& sheet, const Focus& pair) const;
   void mark_arcs(figure::DisplayList& list, const Sheet& sheet, const Focus& pair) const;
   void mark_tree(figure::DisplayList& list, const Sheet& sheet, const Focus& pair) const;
   [[nodiscard]] Hit hit(const QPointF& at) const;

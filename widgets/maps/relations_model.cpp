@@ -349,12 +349,15 @@ std::vector<std::string> RelationsModel::texts(const std::vector<std::string>& t
 // ---- readouts -----------------------------------------------------------------------------------
 
 std::string RelationsModel::token_label(const RelationPanel& panel, std::int64_t i) const {
-  const auto& trace = workspace_.trace();
-  if (!trace) return "";
+  if (!workspace_.trace()) return "";
   const std::int64_t token = i + panel.range.begin;
-  return fmt::format("{} “{}”", token,
-                     panel.tokens == "query" ? trace->query_label(batch(), token)
-                                             : trace->key_label(batch(), token));
+  return fmt::format("{} “{}”", token, token_text(panel, token));
+}
+
+std::string RelationsModel::token_text(const RelationPanel& panel, std::int64_t token) const {
+  const Trace& trace = *workspace_.trace();
+  return panel.tokens == "query" ? trace.query_label(batch(), token)
+                                 : trace.key_label(batch(), token);
 }
 
 std::vector<std::size_t> RelationsModel::merges_above(const tree::HeadTree& tree,
@@ -410,10 +413,7 @@ std::string RelationsModel::about_merge(std::size_t panel, std::size_t merge) co
     const auto above = merges_above(t, static_cast<std::size_t>(leaf));
     if (std::ranges::find(above, merge) == above.end()) continue;
     if (++told > 12) return text + " …";
-    const std::int64_t token = leaf + p.range.begin;
-    const auto& trace = *workspace_.trace();
-    text += fmt::format(" {}", p.tokens == "query" ? trace.query_label(batch(), token)
-                                                   : trace.key_label(batch(), token));
+    text += " " + token_text(p, leaf + p.range.begin);
   }
   return text;
 }

@@ -99,6 +99,8 @@ class RelationsModel : public QObject {
   [[nodiscard]] std::vector<std::string> texts(const std::vector<std::string>& tokens,
                                                std::int64_t count) const;
   [[nodiscard]] std::string token_label(const RelationPanel& panel, std::int64_t i) const;
+  /// Returns the text of a token of the trace, of a query or of a key as the panel has them.
+  [[nodiscard]] std::string token_text(const RelationPanel& panel, std::int64_t token) const;
 
   Workspace& workspace_;
   std::vector<std::shared_ptr<RelationPanel>> panels_, made_;

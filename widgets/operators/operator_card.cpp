@@ -63,14 +63,13 @@ void offer(const CallField& field, const Call& call, const std::vector<PartInfo>
   if (same) return;
   box.clear();
   for (int i = 0; i < names.size(); ++i) {
-    box.addItem(names[i], is_map && i == 0 ? QString() : names[i]);
-    box.setItemData(i, help[i], Qt::ToolTipRole);
+    add_entry(box, names[i], help[i], is_map && i == 0 ? QString() : names[i]);
   }
 }
 
 /// A box that may be narrower than its longest word, as the panel is.
-QComboBox* narrow_box() {
-  auto* box = new QComboBox;
+QComboBox* narrow_box(const QString& name, const QString& accessible, const QString& tip = {}) {
+  auto* box = named(new QComboBox, name, accessible, tip);
   box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   box->setMinimumContentsLength(6);
   return box;
@@ -81,7 +80,10 @@ QComboBox* narrow_box() {
 OperatorCard::OperatorCard(int index) : index_(index) {
   auto* column = laid_out<QVBoxLayout>(this, {10, 8, 10, 8}, 6);
   column->addLayout(build_title());
-  column->addLayout(build_parts());
+  form_ = new QFormLayout;
+  form_->setHorizontalSpacing(10);
+  for (const CallField& field : call_fields()) add_part(field);
+  column->addLayout(form_);
   connect(operator_, &QComboBox::currentTextChanged, this, [this](const QString& chosen) {
     emit edited(index_, with_operator(call_, chosen.toStdString()), tr("operator"), false);
     show_operator();  // Of a name for a similarity with a mask, the similarity.
@@ -93,31 +95,22 @@ QHBoxLayout* OperatorCard::build_title() {
   auto* title = new QHBoxLayout;
   auto* dot = new QLabel(QStringLiteral("●"));
   follow_palette(this, [this, dot] {
-    QPalette colours = palette();
-    colours.setColor(QPalette::WindowText,
-                     operator_colour(static_cast<std::size_t>(index_), colours));
-    dot->setPalette(colours);
+    set_ink(*dot, operator_colour(static_cast<std::size_t>(index_), palette()));
   });
   title->addWidget(dot);
-  operator_ = narrow_box();
-  operator_->setObjectName(QStringLiteral("operator-%1-similarity").arg(index_));
-  operator_->setAccessibleName(tr("Similarity of operator %1").arg(index_ + 1));
+  operator_ =
+      narrow_box(object_name("similarity"), tr("Similarity of operator %1").arg(index_ + 1));
   for (const OperatorListing& listing : list_operators()) {
-    operator_->addItem(QString::fromStdString(listing.part.name));
-    operator_->setItemData(operator_->count() - 1, QString::fromStdString(operator_help(listing)),
-                           Qt::ToolTipRole);
+    add_entry(*operator_, QString::fromStdString(listing.part.name),
+              QString::fromStdString(operator_help(listing)));
   }
   title->addWidget(operator_, 1);
   const auto add = [&](const QString& sign, const QString& about, const QString& name,
                        void (OperatorCard::*told)(int)) {
-    auto* button = new QToolButton;
-    button->setText(sign);
+    auto* button = add_button(title, sign, object_name(name), about, this,
+                              [this, told] { emit(this->*told)(index_); });
     button->setStyleSheet("QToolButton { padding: 4px; }");  // The name needs the space.
-    button->setToolTip(about);
     button->setAccessibleName(about + tr(" (operator %1)").arg(index_ + 1));
-    button->setObjectName(QStringLiteral("operator-%1-%2").arg(index_).arg(name));
-    connect(button, &QToolButton::clicked, this, [this, told] { emit(this->*told)(index_); });
-    title->addWidget(button);
   };
   add(QStringLiteral("$_"), tr("Copy as command: the same numbers from a terminal"), "command",
       &OperatorCard::command_wanted);
@@ -125,21 +118,11 @@ QHBoxLayout* OperatorCard::build_title() {
   return title;
 }
 
-QFormLayout* OperatorCard::build_parts() {
-  form_ = new QFormLayout;
-  form_->setHorizontalSpacing(10);
-  for (const CallField& field : call_fields()) add_part(form_, field);
-  return form_;
-}
-
-void OperatorCard::add_part(QFormLayout* form, const CallField& field) {
-  auto* box = narrow_box();
+void OperatorCard::add_part(const CallField& field) {
   const QString label = part_label(field);
-  box->setAccessibleName(label);
   const bool of_heads = field.word == &Call::similarity;  // The operator's own box has that name.
-  box->setObjectName(
-      QStringLiteral("operator-%1-%2").arg(index_).arg(of_heads ? "of-heads" : label));
-  form->addRow(label, box);
+  auto* box = narrow_box(object_name(of_heads ? "of-heads" : label), label);
+  form_->addRow(label, box);
   parts_.emplace_back(&field, box);
   connect(box, &QComboBox::currentIndexChanged, this, [this, &field, box, label] {
     Call next = call_;
@@ -219,12 +202,9 @@ void OperatorCard::add_parameter(const ParameterInfo& info) {
     emit edited(index_, next, QString::fromStdString(key), is_step);
   };
   if (info.domain == Domain::choice) {
-    auto* box = narrow_box();
+    auto* box = narrow_box(object_name(info.key), info.key, help);
     if (std::isnan(info.initial)) box->addItem(tr("from the input"));
     box->addItems(QString::fromUtf8(info.choices).split('|'));
-    box->setToolTip(help);
-    box->setAccessibleName(QString::fromUtf8(info.key));
-    box->setObjectName(QStringLiteral("operator-%1-%2").arg(index_).arg(info.key));
     form->addRow(label, box);
     connect(box, &QComboBox::textActivated, this, [set, box](const QString& word) {
       set(box->currentIndex() == 0 ? QString() : word, false);
@@ -235,11 +215,10 @@ void OperatorCard::add_parameter(const ParameterInfo& info) {
   const bool tensor = info.domain == Domain::tensor;
   auto* field = new NumberField(info.domain, tensor ? std::nan("") : info.initial);
   field->setPlaceholderText(initial_text(info));
-  field->setToolTip(help +
-                    tr("\nA number, or a list with one number a head: 1,2,4. Up, Down and the "
-                       "wheel step it, as does dragging its name."));
-  field->setAccessibleName(QString::fromUtf8(info.key));
-  field->setObjectName(QStringLiteral("operator-%1-%2").arg(index_).arg(info.key));
+  named(
+      field, object_name(info.key), info.key,
+      help + tr("\nA number, or a list with one number a head: 1,2,4. Up, Down and the wheel step "
+                "it, as does dragging its name."));
   if (!tensor) field->follow_drags_of(label);
   form->addRow(label, field);
   connect(field, &NumberField::entered, this, set);

@@ -43,9 +43,12 @@ class OperatorCard : public QFrame {
   void command_wanted(int index);
 
  private:
+  /// Returns the name of the object for a part of the card.
+  [[nodiscard]] QString object_name(const QString& part) const {
+    return QStringLiteral("operator-%1-%2").arg(index_).arg(part);
+  }
   [[nodiscard]] QHBoxLayout* build_title();
-  [[nodiscard]] QFormLayout* build_parts();
-  void add_part(QFormLayout* form, const CallField& field);
+  void add_part(const CallField& field);
   void show_operator();
   /// Shows the parts that the operator combines with, and hides the others.
   void show_parts();

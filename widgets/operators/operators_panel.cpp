@@ -34,10 +34,9 @@ void OperatorsPanel::build_device_choice() {
   auto* row = new QWidget;
   auto* line = laid_out<QHBoxLayout>(row, {10, 4, 10, 0});
   auto* label = new QLabel(tr("device"));
-  device_ = named(new QComboBox, "operators-device", tr("Device"));
-  device_->addItem("cpu");
-  device_->setItemData(0, tr("this machine's processor"), Qt::ToolTipRole);
-  device_->setToolTip(tr("Where passes over all pairs of tokens run"));
+  device_ = named(new QComboBox, "operators-device", tr("Device"),
+                  tr("Where passes over all pairs of tokens run"));
+  add_entry(*device_, "cpu", tr("this machine's processor"));
   label->setBuddy(device_);
   line->addWidget(label);
   line->addWidget(device_, 1);

@@ -80,43 +80,33 @@ void read(const QJsonValue& v, std::map<std::string, T>& map) {
   }
 }
 
-struct Writer {
-  QJsonObject object;
-  template <class T>
-  void operator()(const char* name, const T& value) {
-    object[QLatin1String(name)] = to_json(value);
-  }
-  template <class T>
-  void operator()(const char* name, const std::optional<T>& value) {
-    if (value) (*this)(name, *value);
-  }
-};
-struct Reader {
-  const QJsonObject& object;
-  template <class T>
-  void operator()(const char* name, T& value) const {
-    const QJsonValue found = object[QLatin1String(name)];
-    if (!found.isUndefined()) read(found, value);
-  }
-  template <class T>
-  void operator()(const char* name, std::optional<T>& value) const {
-    const QJsonValue found = object[QLatin1String(name)];
-    if (!found.isUndefined()) read(found, value.emplace());
-  }
-};
+template <class T>
+QJsonValue to_json(const std::optional<T>& value) {
+  return value ? to_json(*value) : QJsonValue(QJsonValue::Undefined);  // No member is written.
+}
+template <class T>
+void read(const QJsonValue& v, std::optional<T>& value) {
+  read(v, value.emplace());
+}
 
 template <class Part>
 requires has_members<Part> QJsonValue to_json(Part part) {
-  Writer writer;
-  members(writer, part);
-  return writer.object;
+  QJsonObject object;
+  auto write = [&](const char* name, const auto& value) {
+    object.insert(QLatin1String(name), to_json(value));
+  };
+  members(write, part);
+  return object;
 }
 template <class Part>
 requires has_members<Part>
 void read(const QJsonValue& value, Part& part) {
   const QJsonObject object = value.toObject();
-  Reader reader{object};
-  members(reader, part);
+  auto take = [&](const char* name, auto& member) {
+    const QJsonValue found = object[QLatin1String(name)];
+    if (!found.isUndefined()) read(found, member);
+  };
+  members(take, part);
 }
 
 void keep(std::string& word, std::span<const char* const> known) {

@@ -42,29 +42,25 @@ StudiesView::StudiesView(Document& document, JobPool& jobs, StudyBackend backend
 }
 
 void StudiesView::build_tools(QHBoxLayout* line) {
-  const auto button = [&](const QString& text, const char* name, const QString& help, auto act) {
-    auto* made = tool_button(text, QString::fromUtf8(name), help);
-    line->addWidget(made);
-    connect(made, &QToolButton::clicked, this, act);
-    return made;
-  };
-  button(tr("Open …"), "study-open", tr("A study (.toml), or the index.json of its results"),
-         [this] { open_dialog(); });
-  run_ = button(tr("Run"), "study-run", tr("Run every job that is not done"),
-                [this] { model_.run(); });
-  cancel_ = button(tr("Stop"), "study-stop",
-                   tr("Finished jobs are kept, and Run goes on with the others"),
-                   [this] { model_.cancel(); });
+  add_button(line, tr("Open …"), "study-open",
+             tr("A study (.toml), or the index.json of its results"), this,
+             &StudiesView::open_dialog);
+  run_ = add_button(line, tr("Run"), "study-run", tr("Run every job that is not done"), &model_,
+                    &StudyModel::run);
+  cancel_ = add_button(line, tr("Stop"), "study-stop",
+                       tr("Finished jobs are kept, and Run goes on with the others"), &model_,
+                       &StudyModel::cancel);
   quick_ = named(new QCheckBox(tr("quick")), "study-quick", {},
                  tr("With the smaller values that the study names for a first look"));
   line->addWidget(quick_);
   connect(quick_, &QCheckBox::toggled, this, [this](bool on) { model_.set_quick(on); });
   line->addStretch(1);
-  report_ = button(tr("Report"), "study-report",
-                   tr("Write the report of what is done, and show it in the browser"),
-                   [this] { model_.make_report(); });
-  copy_ = button(tr("Copy as command"), "study-copy", tr("The command line that runs this study"),
-                 [this] { emit command_wanted(QString::fromStdString(model_.command())); });
+  report_ = add_button(line, tr("Report"), "study-report",
+                       tr("Write the report of what is done, and show it in the browser"), &model_,
+                       &StudyModel::make_report);
+  copy_ = add_button(line, tr("Copy as command"), "study-copy",
+                     tr("The command line that runs this study"), this,
+                     [this] { emit command_wanted(QString::fromStdString(model_.command())); });
 }
 
 void StudiesView::show_model() {
@@ -84,9 +80,8 @@ void StudiesView::show_model() {
     const QSignalBlocker blocked(quick_);
     quick_->setChecked(model_.choice().quick);
   }
-  QPalette colours = palette();
-  if (model_.failed()) colours.setColor(QPalette::WindowText, error_ink(palette()));
-  message_->setPalette(colours);
+  set_ink(*message_,
+          model_.failed() ? error_ink(palette()) : palette().color(QPalette::WindowText));
   show_progress();
 }
 

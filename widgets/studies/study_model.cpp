@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <mutex>
 #include <utility>
 
 #include "core/base/duration.h"
@@ -14,8 +13,6 @@ namespace conelab::desktop {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr int poll_pause = 200;  ///< Milliseconds.
 
 std::string count_text(const StudyIndex& index) {
   std::string text = fmt::format("{} of {} jobs done", index.count("done"), index.jobs.size());
@@ -34,29 +31,19 @@ std::string folder_of_study(const std::string& file) {
   return (is_study_index(file) ? path.parent_path() : fs::path(path).replace_extension()).string();
 }
 
-/// What the thread of a run tells the window's.
-struct StudyModel::Shared {
-  std::mutex mutex;
-  StudyProgress progress;
-  bool job_ended = false;  ///< The folder's index has changed.
-  bool ended = false;
-  std::string error;  ///< Why the run did not reach its end; empty if it did.
-};
-
 struct StudyModel::Loaded {
   std::shared_ptr<const Study> study;
   StudyIndex index;
 };
 
 StudyModel::StudyModel(Document& document, JobPool& jobs, StudyBackend backend)
-    : document_(document), jobs_(jobs), backend_(std::move(backend)) {
-  polling_.setInterval(poll_pause);
-  connect(&polling_, &QTimer::timeout, this, &StudyModel::poll);
+    : document_(document),
+      jobs_(jobs),
+      backend_(std::move(backend)),
+      run_(jobs, [this] { look(); }) {
   connect(&document_, &Document::changed, this, &StudyModel::follow);
   follow();
 }
-
-StudyModel::~StudyModel() = default;
 
 // ---- the study on display -----------------------------------------------------------------------
 
@@ -115,7 +102,7 @@ TextTable StudyModel::table() const {
     return errors;
   }
   TextTable jobs{{"job", "kind", "state", "time", "remark"}, {}};
-  const auto& now = progress_.running;
+  const auto& now = progress().running;
   for (const JobRecord& job : index_.jobs) {
     const bool runs = running() && std::ranges::find(now, job.name) != now.end();
     const std::string remark = job.remarks.empty() ? std::string() : job.remarks.front();
@@ -147,68 +134,44 @@ bool StudyModel::can_run() const {
 
 void StudyModel::run() {
   if (!can_run()) return;
-  run_ = std::make_shared<Shared>();
-  progress_ = {};
-  // A job that is cancelled before it starts never runs; the destruction of its work is the only
-  // event that always happens.
-  const auto ended = std::shared_ptr<void>(nullptr, [shared = run_](void*) {
-    const std::lock_guard lock(shared->mutex);
-    shared->ended = true;
-  });
-  const auto work = [shared = run_, ended, study = study_, backend = backend_,
-                     folder = folder_of_study(shown_.file)](const JobContext& context) {
-    StudyContext all{.job = backend.context, .worker = backend.worker};
-    all.job.cancelled = context.cancel_check();
-    all.progress = [&](const StudyProgress& now) {
-      context.progress(now.fraction);
-      const std::lock_guard lock(shared->mutex);
-      shared->progress = now;
-    };
-    all.ended = [&](const std::string&) {
-      const std::lock_guard lock(shared->mutex);
-      shared->job_ended = true;
-    };
-    try {
-      (void)run_study(*study, {.folder = folder}, all);
-    } catch (const Error& error) {
-      const std::lock_guard lock(shared->mutex);
-      shared->error = error.kind() == ErrorKind::interrupted
-                          ? "Stopped; finished jobs are kept, and Run goes on with the others."
-                          : error.what();
-    }
-    return true;
-  };
-  running_ = jobs_.start<bool>(
-      "study " + fs::path(shown_.file).stem().string(), work, [](bool) {}, nullptr);
-  polling_.start();
+  read_after_ = 0;
+  run_.start("study " + fs::path(shown_.file).stem().string(),
+             [study = study_, backend = backend_, folder = folder_of_study(shown_.file)](
+                 const JobContext& context, const auto& change) {
+               StudyContext all{.job = backend.context, .worker = backend.worker};
+               all.job.cancelled = context.cancel_check();
+               all.progress = [&](const StudyProgress& now) {
+                 context.progress(now.fraction);
+                 change([&](State& s) { s.progress = now; });
+               };
+               all.ended = [&](const std::string&) { change([](State& s) { ++s.ended; }); };
+               (void)run_study(*study, {.folder = folder}, all);
+             });
   say("Running; results go into " + folder_of_study(shown_.file));
 }
 
 void StudyModel::cancel() {
   if (!running()) return;
-  running_.cancel();
+  run_.stop();
   say("Stopping …");
 }
 
-void StudyModel::poll() {
-  bool job_ended, ended;
-  std::string error;
-  {
-    const std::lock_guard lock(run_->mutex);
-    progress_ = run_->progress;
-    job_ended = std::exchange(run_->job_ended, false);
-    ended = run_->ended;
-    error = run_->error;
-  }
+void StudyModel::look() {
+  std::string error = run_.error();
   try {
-    if (job_ended || ended) index_ = read_index(folder_of_study(shown_.file));
+    const int ended = run_.state().ended;
+    if (std::exchange(read_after_, ended) != ended || !running()) {
+      index_ = read_index(folder_of_study(shown_.file));
+    }
   } catch (const Error& missing) {
     if (error.empty()) error = missing.what();
   }
-  if (!ended) return emit progressed();
-  polling_.stop();
-  progress_ = {};
-  error.empty() ? say_state() : say(error, !error.starts_with("Stopped"));
+  if (running()) return emit progressed();
+  if (run_.end() == RunEnd::stopped) {
+    say("Stopped; finished jobs are kept, and Run goes on with the others.");
+  } else {
+    error.empty() ? say_state() : say(error, true);
+  }
   follow();
 }
 

@@ -6,14 +6,13 @@
 #pragma once
 
 #include <QObject>
-#include <QTimer>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "core/bench/summary.h"
 #include "core/study/study_run.h"
-#include "widgets/jobs/job_pool.h"
+#include "widgets/runs/long_run.h"
 #include "widgets/session/document.h"
 
 namespace conelab::desktop {
@@ -35,7 +34,6 @@ class StudyModel : public QObject {
 
  public:
   StudyModel(Document& document, JobPool& jobs, StudyBackend backend);
-  ~StudyModel() override;
 
   [[nodiscard]] const StudyChoice& choice() const { return document_.session().study; }
   /// Shows a study, given by its file or its index.json.
@@ -49,7 +47,7 @@ class StudyModel : public QObject {
   /// Returns the files of a job's result, with their paths; none before it is done.
   [[nodiscard]] std::vector<std::string> files_of(std::size_t job) const;
 
-  [[nodiscard]] bool running() const { return polling_.isActive(); }
+  [[nodiscard]] bool running() const { return run_.running(); }
   [[nodiscard]] bool can_run() const;
   [[nodiscard]] bool can_report() const;
   /// Runs every job that is not done.
@@ -58,7 +56,7 @@ class StudyModel : public QObject {
   void cancel();
   /// Writes the report into the folder `report` of the results.
   void make_report();
-  [[nodiscard]] const StudyProgress& progress() const { return progress_; }
+  [[nodiscard]] const StudyProgress& progress() const { return run_.state().progress; }
   /// Returns the command line that does what `run` does.
   [[nodiscard]] std::string command() const;
   /// Returns what the view has to say, which is an error if `failed`.
@@ -73,12 +71,15 @@ class StudyModel : public QObject {
   void report_written(const QString& page);
 
  private:
-  struct Shared;
   struct Loaded;
+  struct State {
+    StudyProgress progress;
+    int ended = 0;  ///< How many jobs have ended; with each, the folder's index changes.
+  };
 
   void follow();
   void load();
-  void poll();
+  void look();
   void say(const std::string& message, bool failed = false);
   void say_state();
 
@@ -88,12 +89,11 @@ class StudyModel : public QObject {
   std::shared_ptr<const Study> study_;  ///< Null for the folder of a study computed elsewhere.
   StudyIndex index_;
   StudyChoice shown_;  ///< What `study_` and `index_` were read from.
-  std::shared_ptr<Shared> run_;
-  StudyProgress progress_;
-  QTimer polling_;
+  LongRun<State> run_;
+  int read_after_ = 0;  ///< How many jobs had ended when the index was read.
   std::string message_;
   bool failed_ = false;
-  JobHandle loading_, running_, reporting_;
+  JobHandle loading_, reporting_;
 };
 
 }  // namespace conelab::desktop

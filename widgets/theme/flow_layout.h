@@ -96,6 +96,17 @@ template <class Label = QLabel>
   return button;
 }
 
+/// Adds a button to a row of tools, or another kind of button; a click calls `act` of `receiver`.
+template <class Button = QToolButton, class Receiver, class Act>
+Button* add_button(QLayout* line, const QString& text, const QString& name, const QString& about,
+                   Receiver* receiver, Act act) {
+  auto* button = named(new Button, name, {}, about);
+  button->setText(text);
+  line->addWidget(button);
+  QObject::connect(button, &Button::clicked, receiver, act);
+  return button;
+}
+
 /// Lets a tool keep its place while it is hidden.
 void keep_place_when_hidden(QWidget& tool);
 

@@ -1,6 +1,8 @@
 #include "widgets/theme/theme.h"
 
+#include <QAbstractItemView>
 #include <QApplication>
+#include <QComboBox>
 #include <QCursor>
 #include <QEvent>
 #include <QMenu>
@@ -13,6 +15,7 @@
 #include <QWidget>
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "core/drawing/style.h"
 
@@ -32,26 +35,20 @@ const Tones dark{QColor(0x1d, 0x20, 0x25), QColor(0x15, 0x17, 0x1b), QColor(0x2a
 
 QPalette palette_of(const Tones& t) {
   QPalette p;
-  p.setColor(QPalette::Window, t.window);
-  p.setColor(QPalette::WindowText, t.text);
-  p.setColor(QPalette::Base, t.base);
-  p.setColor(QPalette::AlternateBase, t.window);
-  p.setColor(QPalette::Text, t.text);
-  p.setColor(QPalette::Button, t.raised);
-  p.setColor(QPalette::ButtonText, t.text);
-  p.setColor(QPalette::BrightText, t.text);
-  p.setColor(QPalette::ToolTipBase, t.raised);
-  p.setColor(QPalette::ToolTipText, t.text);
-  p.setColor(QPalette::PlaceholderText, t.quiet);
-  p.setColor(QPalette::Highlight, t.accent);
-  p.setColor(QPalette::HighlightedText, t.on_accent);
-  p.setColor(QPalette::Link, t.accent);
-  p.setColor(QPalette::LinkVisited, t.accent);
-  p.setColor(QPalette::Light, t.raised);
-  p.setColor(QPalette::Midlight, t.line);
-  p.setColor(QPalette::Mid, t.line);
-  p.setColor(QPalette::Dark, t.quiet);
-  p.setColor(QPalette::Shadow, t.line);
+  const std::pair<QColor, std::vector<QPalette::ColorRole>> tones[] = {
+      {t.window, {QPalette::Window, QPalette::AlternateBase}},
+      {t.base, {QPalette::Base}},
+      {t.raised, {QPalette::Button, QPalette::ToolTipBase, QPalette::Light}},
+      {t.text,
+       {QPalette::WindowText, QPalette::Text, QPalette::ButtonText, QPalette::BrightText,
+        QPalette::ToolTipText}},
+      {t.quiet, {QPalette::PlaceholderText, QPalette::Dark}},
+      {t.line, {QPalette::Midlight, QPalette::Mid, QPalette::Shadow}},
+      {t.accent, {QPalette::Highlight, QPalette::Link, QPalette::LinkVisited}},
+      {t.on_accent, {QPalette::HighlightedText}}};
+  for (const auto& [colour, roles] : tones) {
+    for (const QPalette::ColorRole role : roles) p.setColor(role, colour);
+  }
   for (const QPalette::ColorRole role :
        {QPalette::WindowText, QPalette::Text, QPalette::ButtonText}) {
     p.setColor(QPalette::Disabled, role, t.quiet);
@@ -234,6 +231,22 @@ QColor operator_colour(std::size_t i, const QPalette& palette) {
   const figure::Colour c = figure::series_colour(i);
   const QColor colour(c.r, c.g, c.b);
   return is_dark(palette) ? colour.lighter(125) : colour;
+}
+
+void set_ink(QWidget& label, const QColor& ink) {
+  QPalette colours = label.palette();
+  colours.setColor(QPalette::WindowText, ink);
+  label.setPalette(colours);
+}
+
+void add_entry(QComboBox& box, const QString& text, const QString& tip, const QVariant& data) {
+  box.addItem(text, data);
+  box.setItemData(box.count() - 1, tip, Qt::ToolTipRole);
+}
+
+void widen_list(QComboBox& box) {
+  constexpr int frame = 30;  // Space for the frame and the scroll bar of the list.
+  box.view()->setMinimumWidth(box.view()->sizeHintForColumn(0) + frame);
 }
 
 Colour figure_colour(const QColor& colour) {

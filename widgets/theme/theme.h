@@ -4,6 +4,7 @@
 
 #include <QColor>
 #include <QPalette>
+#include <QRectF>
 #include <QString>
 #include <QWidget>
 #include <functional>
@@ -11,6 +12,7 @@
 #include "core/drawing/display_list.h"
 
 class QApplication;
+class QComboBox;
 class QMenu;
 class QToolButton;
 
@@ -51,6 +53,21 @@ Widget* named(Widget* widget, const QString& object, const QString& accessible =
   return widget;
 }
 
+/// Sets the colour of a label's text.
+void set_ink(QWidget& label, const QColor& ink);
+
+/// Adds an entry with a tool tip and data of its own to a choice.
+void add_entry(QComboBox& box, const QString& text, const QString& tip, const QVariant& data = {});
+/// Makes the list of a choice as wide as its entries, where the choice itself is narrower.
+void widen_list(QComboBox& box);
+
+/// Convert a box of figures to a rectangle of Qt and back.
+[[nodiscard]] inline QRectF desktop_rect(const figure::Box& b) {
+  return {b.x, b.y, b.width, b.height};
+}
+[[nodiscard]] inline figure::Box figure_box(const QRectF& r) {
+  return {r.x(), r.y(), r.width(), r.height()};
+}
 /// Converts a colour to that of figures.
 [[nodiscard]] figure::Colour figure_colour(const QColor& colour);
 

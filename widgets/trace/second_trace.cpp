@@ -75,7 +75,11 @@ void SecondTrace::follow() {
           return loaded;
         },
         [this](Loaded loaded) { take(std::move(loaded)); },
-        [this](const std::string& message) { fail_with(message); }, true);
+        [this](const std::string& message) {
+          error_ = message;
+          emit changed();
+        },
+        true);
   }
   if (had) emit changed();
 }
@@ -86,11 +90,6 @@ void SecondTrace::take(Loaded loaded) {
   groups_ = std::move(loaded.groups);
   groups_of_ = groups_key(trace_->file, trace_->arrays);
   error_.clear();
-  emit changed();
-}
-
-void SecondTrace::fail_with(const std::string& message) {
-  error_ = message;
   emit changed();
 }
 

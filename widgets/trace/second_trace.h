@@ -49,7 +49,6 @@ class SecondTrace : public QObject {
   };
   void follow();
   void take(Loaded loaded);
-  void fail_with(const std::string& message);
 
   Workspace& workspace_;
   std::shared_ptr<const Trace> trace_;

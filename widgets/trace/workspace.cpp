@@ -80,7 +80,9 @@ void Workspace::step_group(int step) {
 void Workspace::follow() {
   const TraceChoice& wanted = document_.session().trace;
   const TraceChoice before = std::exchange(followed_, wanted);
-  if (is_open(wanted)) return choose_head();
+  if (trace_ && same_source(source_of(trace_->file, trace_->group, trace_->arrays), wanted)) {
+    return choose_head();
+  }
   // Edits of other members do not affect the file that is being opened.
   const bool same = same_source(wanted, before);
   if (same && opening_ && job_.active()) return;
@@ -95,10 +97,6 @@ void Workspace::follow() {
   }
   if (same_source(failed_, wanted)) return;
   load(wanted, false);
-}
-
-bool Workspace::is_open(const TraceChoice& wanted) const {
-  return trace_ && same_source(source_of(trace_->file, trace_->group, trace_->arrays), wanted);
 }
 
 void Workspace::load(const TraceChoice& source, bool into_session,

@@ -92,7 +92,6 @@ class Workspace : public QObject {
     std::vector<std::string> groups;
   };
   void follow();
-  [[nodiscard]] bool is_open(const TraceChoice& wanted) const;
   /// Reads file, group and arrays of `source`. `groups` are those of the file; if empty, they are
   /// searched.
   void load(const TraceChoice& source, bool into_session,

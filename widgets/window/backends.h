@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/drawing/display_list.h"
-#include "widgets/benchmarks/bench_run.h"
+#include "widgets/benchmarks/bench_model.h"
 #include "widgets/session/session.h"
 #include "widgets/studies/study_model.h"
 

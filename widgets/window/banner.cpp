@@ -46,37 +46,29 @@ Banner::Banner() : QToolBar(tr("Message")) {
   setObjectName("banner");
   setMovable(false);
   toggleViewAction()->setVisible(false);  // The banner is shown by messages only.
-  auto* row = new QWidget;
-  row->setObjectName("banner-row");
+  auto* row = named(new QWidget, "banner-row");
   row->setAttribute(Qt::WA_StyledBackground);
   auto* content = laid_out<QHBoxLayout>(row, {12, 0, 8, 0}, 6);
-  line_ = new ElidedLine;
-  line_->setObjectName("error-banner");
+  line_ = named(new ElidedLine, "error-banner");
   whole_ = new QLabel;
   whole_->setWordWrap(true);
   whole_->setTextFormat(Qt::PlainText);
   whole_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   content->addWidget(line_, 1);
   content->addWidget(whole_, 1);
-  const auto button = [&](const QString& text) {
-    auto* made = new QToolButton;
-    made->setText(text);
-    content->addWidget(made, 0, Qt::AlignTop);
-    return made;
-  };
-  offer_ = button({});
-  connect(offer_, &QToolButton::clicked, this, [this] {
+  offer_ = add_button(content, {}, {}, {}, this, [this] {
     hide();
     if (act_) act_();
   });
-  details_ = button(tr("Details"));
-  details_->setCheckable(true);
-  details_->setToolTip(tr("The whole message, to be read and copied"));
+  details_ = tool_button(tr("Details"), {}, tr("The whole message, to be read and copied"), true);
+  content->addWidget(details_);
   connect(details_, &QToolButton::toggled, this, &Banner::show_details);
-  QToolButton* close = button(QStringLiteral("✕"));
-  close->setToolTip(tr("Close the message"));
+  auto* close =
+      add_button(content, QStringLiteral("✕"), {}, tr("Close the message"), this, &QWidget::hide);
   close->setAccessibleName(tr("Close the message"));
-  connect(close, &QToolButton::clicked, this, &QWidget::hide);
+  for (QToolButton* button : {offer_, details_, close}) {
+    content->setAlignment(button, Qt::AlignTop);
+  }
   connect(line_, &ElidedLine::fits_changed, this, [this] {
     if (!details_->isChecked()) details_->setVisible(!line_->fits());
   });
@@ -138,12 +130,9 @@ JobBar::JobBar(JobPool& jobs) : jobs_(jobs) {
   bar_->setTextVisible(false);
   bar_->setFixedWidth(140);
   bar_->setAccessibleName(tr("Progress"));
-  auto* cancel = new QToolButton;
-  cancel->setText(tr("cancel all"));
   line->addWidget(title_);
   line->addWidget(bar_);
-  line->addWidget(cancel);
-  connect(cancel, &QToolButton::clicked, this, [this] { jobs_.cancel_all(); });
+  add_button(line, tr("cancel all"), {}, {}, this, [this] { jobs_.cancel_all(); });
   // Short jobs are not shown, because the bar would flicker.
   poll_.setInterval(200);
   connect(&poll_, &QTimer::timeout, this, &JobBar::show_jobs);

@@ -70,9 +70,8 @@ CommandPalette::CommandPalette(const QList<QAction*>& actions, QWidget* parent)
   setObjectName("command-palette");
   setAttribute(Qt::WA_DeleteOnClose);
   auto* column = laid_out<QVBoxLayout>(this, {8, 8, 8, 8});
-  field_ = new QLineEdit;
+  field_ = named(new QLineEdit, {}, tr("Command"));
   field_->setPlaceholderText(tr("Type a command"));
-  field_->setAccessibleName(tr("Command"));
   list_ = new QListWidget;
   list_->setUniformItemSizes(true);
   list_->setFocusPolicy(Qt::NoFocus);
@@ -116,18 +115,15 @@ void CommandPalette::filter(const QString& typed) {
     (new QListWidgetItem(tr("No command here has these letters."), list_))->setFlags({});
   }
   list_->setCurrentRow(found.empty() ? -1 : 0);
-  fit_height();
-}
-
-int CommandPalette::row_height() const { return list_->fontMetrics().height() + row_gap; }
-
-void CommandPalette::fit_height() {
+  // The window is as high as its list, as far as that fits into the parent.
   const QMargins around = layout()->contentsMargins();
   const int others = around.top() + field_->sizeHint().height() + layout()->spacing() +
                      2 * list_->frameWidth() + around.bottom();
   const int most = parentWidget()->height() - 80;
   resize(width(), std::min(list_->count() * row_height() + others, most));
 }
+
+int CommandPalette::row_height() const { return list_->fontMetrics().height() + row_gap; }
 
 void CommandPalette::run() {
   const QListWidgetItem* item = list_->currentItem();

@@ -33,8 +33,6 @@ class CommandPalette : public QDialog {
 
  private:
   void filter(const QString& typed);
-  /// Makes the window as high as its list, as far as that fits into the parent.
-  void fit_height();
   [[nodiscard]] int row_height() const;
   void run();
 

@@ -98,7 +98,10 @@ QDockWidget* DockLayout::in_front() const {
 }
 
 void DockLayout::toggle_single() {
-  if (!before_single_.isEmpty()) return restore_state(std::exchange(before_single_, {}));
+  if (!before_single_.isEmpty()) {
+    arrange(std::exchange(before_single_, {}));
+    return measuring_.start();
+  }
   QDockWidget* front = in_front();
   if (front == nullptr) return;
   before_single_ = window_.saveState();
@@ -182,11 +185,6 @@ void DockLayout::restore_usual() {
   arrange(usual_);
   given_ = usual_widths_;
   share_width();
-}
-
-void DockLayout::restore_state(const QByteArray& state) {
-  arrange(state);
-  measuring_.start();
 }
 
 QByteArray DockLayout::state() const {

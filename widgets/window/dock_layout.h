@@ -64,7 +64,6 @@ class DockLayout : public QObject {
   [[nodiscard]] QDockWidget* in_front() const;
   /// Arranges the docks as in `state`. The banner is not part of it and does not change.
   bool arrange(const QByteArray& state);
-  void restore_state(const QByteArray& state);
   void measure();
   void share_width();
   /// Folds the docks beside a view that needs the whole window, or brings them back.

@@ -12,9 +12,10 @@
 
 #include "core/base/error.h"
 #include "core/study/figure_table.h"
+#include "widgets/data/data_view.h"
+#include "widgets/maps/maps_view.h"
 #include "widgets/theme/theme.h"
-#include "widgets/trace/workspace.h"
-#include "widgets/window/view.h"
+#include "widgets/window/main_window.h"
 
 namespace conelab::desktop {
 namespace {
@@ -69,8 +70,8 @@ QString trace_of(const Files& shown) {
 
 }  // namespace
 
-FileOpener::FileOpener(Workspace& workspace, const std::vector<View>& views)
-    : workspace_(workspace), views_(views) {}
+FileOpener::FileOpener(MainWindow& window, const std::vector<View>& views)
+    : window_(window), workspace_(window.workspace()), views_(views) {}
 
 const ViewRow* FileOpener::own_view(const FoundFile& file) const {
   const auto shows = [&](const ShownKind& shown) { return file.kind == shown.kind; };
@@ -101,7 +102,8 @@ void FileOpener::open(const QStringList& files) {
       "opening " + title.toStdString(),
       [all = pending_](const JobContext& context) { return find_all(all, context); },
       [this](const Found& found) { take(found); },
-      [this](const std::string& message) { emit failed(QString::fromStdString(message)); }, true);
+      [this](const std::string& message) { window_.show_error(QString::fromStdString(message)); },
+      true);
 }
 
 FileOpener::Found FileOpener::find_all(const QStringList& files, const JobContext& context) {
@@ -135,7 +137,11 @@ void FileOpener::take(const Found& found) {
   const Files& files = found.files;
   shown_.clear();
   // A session determines what is open. Files that are opened with it are shown above it.
-  show_session(of_kind(files, "session"));
+  const Files sessions = of_kind(files, "session");
+  if (!sessions.empty()) {
+    shown_.push_back(sessions.front());
+    window_.open_session(*sessions.front().session, sessions.front().path);
+  }
   show_trace(of_kind(files, "trace"));
   show_stored(files);
   show_in_views(files);
@@ -143,13 +149,14 @@ void FileOpener::take(const Found& found) {
   show_content(files);
   for (auto file = files.rbegin(); file != files.rend(); ++file) {
     // A trace that is being read may still be damaged; the workspace reports this.
-    if (file->kind != "trace" || !is_among(shown_, *file)) emit opened(file->path);
+    if (file->kind != "trace" || !is_among(shown_, *file)) window_.remember(file->path);
   }
   const auto first =
       std::ranges::find_if(files, [](const FoundFile& file) { return file.kind != "session"; });
-  if (first != files.end()) emit view_wanted(view_of(*first));
+  if (first != files.end()) window_.show_view(view_of(*first));
   report(found);
-  ask_for_arrays(files);
+  const auto arrays = std::ranges::find_if(files, &FoundFile::has_arrays);
+  if (arrays != files.end() && of_kind(files, "trace").empty()) window_.ask_for_arrays(*arrays);
 }
 
 /// Shows one result as maps, as it is stored, unless there is a trace. Several results are
@@ -163,26 +170,17 @@ void FileOpener::show_stored(const Files& files) {
   workspace_.open_first(stored_map_, stored_maps(*results.front().content));
 }
 
-void FileOpener::ask_for_arrays(const Files& files) {
-  const auto first = std::ranges::find_if(files, &FoundFile::has_arrays);
-  if (first != files.end() && of_kind(files, "trace").empty()) emit arrays_found(*first);
-}
-
-void FileOpener::find_arrays(const QString& file) {
+void FileOpener::find_arrays(const QString& file,
+                             const std::function<void(const FoundFile&)>& take) {
   arrays_job_ = workspace_.jobs().start<FoundFile>(
       "looking into " + QFileInfo(file).fileName().toStdString(),
       [file](const JobContext& context) { return identify_file(file, context.cancel_check()); },
-      [this, file](const FoundFile& found) {
-        if (found.has_arrays()) return emit compared_arrays_found(found);
-        emit failed(tr("%1: no group holds a q").arg(file));
+      [this, file, take](const FoundFile& found) {
+        if (found.has_arrays()) return take(found);
+        window_.show_error(tr("%1: no group holds a q").arg(file));
       },
-      [this](const std::string& message) { emit failed(QString::fromStdString(message)); }, true);
-}
-
-void FileOpener::show_session(const Files& sessions) {
-  if (sessions.empty()) return;
-  shown_.push_back(sessions.front());
-  emit session_found(*sessions.front().session, sessions.front().path);
+      [this](const std::string& message) { window_.show_error(QString::fromStdString(message)); },
+      true);
 }
 
 void FileOpener::show_trace(const Files& traces) {
@@ -193,9 +191,9 @@ void FileOpener::show_trace(const Files& traces) {
   for (const FoundFile& other : traces) {
     if (other.path != trace.path) more << other.path;
   }
-  if (!more.isEmpty()) emit more_traces_found(more);
+  if (!more.isEmpty()) window_.view<MapsView>().model().second().offer(more);
   if (!trace.content) return workspace_.open(trace.path, QString::fromStdString(trace.group));
-  emit content_read(trace);
+  window_.view<DataView>().know(trace.path, trace.content);
   workspace_.open_first(trace.path, groups_to_open(*trace.content));
 }
 
@@ -236,8 +234,9 @@ void FileOpener::show_content(const Files& files) {
     return file.kind != "session" && own_view(file) == nullptr;
   });
   if (first == files.end()) return;
-  emit content_read(*first);
-  emit content_wanted(first->path);
+  auto& data = window_.view<DataView>();
+  data.know(first->path, first->content);
+  data.show_file(first->path);
   if (!is_among(shown_, *first)) shown_.push_back(*first);
 }
 
@@ -312,10 +311,10 @@ void FileOpener::report(const Found& found) {
   const QString notices = text.join(' ');
   if (!errors.isEmpty()) {
     const QString told = errors.join("; ");
-    emit failed(notices.isEmpty() ? told : told + QStringLiteral(" · ") + notices);
+    window_.show_error(notices.isEmpty() ? told : told + QStringLiteral(" · ") + notices);
   } else if (!notices.isEmpty()) {
     const bool has_trace = !of_kind(found.files, "trace").empty();
-    emit notice(notices, has_trace ? QString() : trace_of(shown_));
+    window_.show_notice(notices, has_trace ? QString() : trace_of(shown_));
   }
 }
 
@@ -337,8 +336,7 @@ ArraysDialog::ArraysDialog(const FoundFile& file, QWidget* parent) : QDialog(par
   query_ = add_choice("q", guess.query, false);
   key_ = add_choice("k", guess.key, true);
   value_ = add_choice("v", guess.value, true);
-  problem_ = new QLabel;
-  problem_->setObjectName("arrays-problem");
+  problem_ = named(new QLabel, "arrays-problem");
   problem_->setWordWrap(true);
   problem_->setMinimumHeight(2 * fontMetrics().lineSpacing());  // Nothing moves when it appears.
   problem_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
@@ -354,9 +352,7 @@ ArraysDialog::ArraysDialog(const FoundFile& file, QWidget* parent) : QDialog(par
 }
 
 QComboBox* ArraysDialog::add_choice(const QString& name, const std::string& guess, bool optional) {
-  auto* box = new QComboBox;
-  box->setObjectName("arrays-" + name);
-  box->setAccessibleName(name);
+  auto* box = named(new QComboBox, "arrays-" + name, name);
   box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   box->setMinimumContentsLength(40);
   if (optional) box->addItem(tr("the same as q"), QString());
@@ -383,9 +379,7 @@ void ArraysDialog::show_problem() {
   const std::string problem = array_problem(file_.arrays, names());
   open_->setEnabled(problem.empty());
   problem_->setText(QString::fromStdString(problem));
-  QPalette colours = palette();
-  colours.setColor(QPalette::WindowText, error_ink(colours));
-  problem_->setPalette(colours);
+  set_ink(*problem_, error_ink(palette()));
 }
 
 void ArraysDialog::choose() {

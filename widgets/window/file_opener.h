@@ -11,6 +11,7 @@
 #include <QDialog>
 #include <QObject>
 #include <QStringList>
+#include <functional>
 #include <vector>
 
 #include "widgets/jobs/job_pool.h"
@@ -22,6 +23,7 @@ class QPushButton;
 
 namespace conelab::desktop {
 
+class MainWindow;
 class Workspace;
 struct View;
 struct ViewRow;
@@ -30,35 +32,14 @@ class FileOpener : public QObject {
   Q_OBJECT
 
  public:
-  /// `views` must outlive the opener.
-  FileOpener(Workspace& workspace, const std::vector<View>& views);
+  /// The window and its `views` must outlive the opener.
+  FileOpener(MainWindow& window, const std::vector<View>& views);
 
   /// Opens files. Files of earlier calls that are not open yet are opened as well, after these.
   void open(const QStringList& files);
   /// Looks for the arrays of a file that is to be compared, and whose arrays have other names than
-  /// q, k and v.
-  void find_arrays(const QString& file);
-
- signals:
-  void session_found(const SavedSession& saved, const QString& path);
-  /// The arrays of a file have to be assigned to q, k and v.
-  void arrays_found(const FoundFile& file);
-  /// The same of a file that is to be compared.
-  void compared_arrays_found(const FoundFile& file);
-  /// Further traces were opened with the one that is shown: they can be compared with it.
-  void more_traces_found(const QStringList& files);
-  /// The view of the first file should be shown.
-  void view_wanted(const QString& name);
-  /// The content of a file is known.
-  void content_read(const FoundFile& file);
-  /// No other view shows the file: its content should be shown.
-  void content_wanted(const QString& path);
-  /// Emits a notice. `trace` is the trace that a result was computed from, to be offered; or empty.
-  void notice(const QString& text, const QString& trace);
-  /// Emits one line about everything that could not be read, followed by what a notice would say.
-  void failed(const QString& message);
-  /// Emits a file to be remembered. The workspace reports traces itself after reading them.
-  void opened(const QString& path);
+  /// q, k and v. `take` is called with the file if it holds some.
+  void find_arrays(const QString& file, const std::function<void(const FoundFile&)>& take);
 
  private:
   using Files = std::vector<FoundFile>;
@@ -71,16 +52,15 @@ class FileOpener : public QObject {
   };
   static Found find_all(const QStringList& files, const JobContext& context);
   void take(const Found& found);
-  void show_session(const Files& sessions);
   void show_trace(const Files& traces);
   void show_stored(const Files& files);
-  void ask_for_arrays(const Files& files);
   /// Shows files of the kinds that views name.
   void show_in_views(const Files& files);
   void show_figure(const Files& files);
   void show_content(const Files& files);
   void report(const Found& found);
 
+  MainWindow& window_;
   Workspace& workspace_;
   const std::vector<View>& views_;
   QStringList pending_;

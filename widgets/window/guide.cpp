@@ -15,18 +15,15 @@
 namespace conelab::desktop {
 namespace {
 
-QLabel* wrapped_label() {
-  auto* label = new QLabel;
+QLabel* wrapped_label(const QString& name, bool bold = false) {
+  auto* label = named(new QLabel, name);
   label->setWordWrap(true);
   label->setTextFormat(Qt::PlainText);
   label->setAlignment(Qt::AlignLeft | Qt::AlignTop);
-  return label;
-}
-
-void set_bold(QLabel& label, bool bold) {
-  QFont font = label.font();
+  QFont font = label->font();
   font.setBold(bold);
-  label.setFont(font);
+  label->setFont(font);
+  return label;
 }
 
 }  // namespace
@@ -36,23 +33,17 @@ Guide::Guide(Document& document) : document_(document) {
   auto* column = laid_out<QVBoxLayout>(this);
   auto* page = new QWidget;
   list_ = laid_out<QVBoxLayout>(page, {12, 8, 12, 8}, 8);
-  question_ = wrapped_label();
-  question_->setObjectName("guide-question");
+  question_ = wrapped_label("guide-question", true);
   question_->setText(tr("Open an example from the welcome page."));
-  set_bold(*question_, true);
   list_->addWidget(question_);
-  answer_ = wrapped_label();
-  answer_->setObjectName("guide-answer");
-  set_bold(*answer_, true);
+  answer_ = wrapped_label("guide-answer", true);
   answer_->hide();
   list_->addWidget(answer_);
   list_->addStretch(1);
   scroll_ = scrolled(page, tr("Steps of the example"));
   column->addWidget(scroll_, 1);
-  auto* close = tool_button(tr("Close the guide"), "guide-close");
-  connect(close, &QToolButton::clicked, this, &Guide::closed);
   auto* row = laid_out<QHBoxLayout>(nullptr, {12, 0, 12, 8});
-  row->addWidget(close);
+  add_button(row, tr("Close the guide"), "guide-close", {}, this, &Guide::closed);
   row->addStretch(1);
   column->addLayout(row);
   connect(&document_, &Document::changed, this, &Guide::check_steps);
@@ -66,8 +57,7 @@ void Guide::start(const Example& example) {
   qDeleteAll(steps_);
   steps_.clear();
   for (std::size_t i = 0; i < example_.steps.size(); ++i) {
-    steps_.push_back(wrapped_label());
-    steps_.back()->setObjectName(QStringLiteral("guide-step-%1").arg(i + 1));
+    steps_.push_back(wrapped_label(QStringLiteral("guide-step-%1").arg(i + 1)));
     list_->insertWidget(static_cast<int>(i) + 1, steps_.back());
   }
   question_->setText(QString::fromUtf8(example_.question));
@@ -89,13 +79,11 @@ void Guide::check_steps() {
 }
 
 void Guide::show_steps() {
-  QPalette quiet = palette();
-  quiet.setColor(QPalette::WindowText, quiet_ink(quiet));
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     const QString tick = i < done_ ? QStringLiteral("✓ ") : QString();
     const QString text = QString::fromUtf8(example_.steps[i].text);
     steps_[i]->setText(tick + tr("%1. %2").arg(i + 1).arg(text));
-    steps_[i]->setPalette(i == done_ ? palette() : quiet);
+    set_ink(*steps_[i], i == done_ ? palette().color(QPalette::WindowText) : quiet_ink(palette()));
     steps_[i]->setVisible(i <= done_);
   }
   answer_->setVisible(!steps_.empty() && finished());
@@ -342,9 +330,9 @@ Welcome::Welcome(const std::string& shipped_trace) {
   column->addWidget(heading(tr("Guided examples"), 2));
   int index = 0;
   for (const Example& example : examples(shipped_trace)) {
-    auto* button =
-        new ExampleButton(QString::fromUtf8(example.title), QString::fromUtf8(example.question));
-    button->setObjectName(QStringLiteral("example-%1").arg(index));
+    auto* button = named(
+        new ExampleButton(QString::fromUtf8(example.title), QString::fromUtf8(example.question)),
+        QStringLiteral("example-%1").arg(index));
     button->setEnabled(!shipped_trace.empty());
     button->setIcon(QIcon());
     column->addWidget(button);
@@ -353,9 +341,9 @@ Welcome::Welcome(const std::string& shipped_trace) {
   }
   column->addSpacing(12);
   column->addWidget(heading(tr("Open"), 2));
-  auto* open = new QPushButton(tr("Open a file …"));
-  connect(open, &QPushButton::clicked, this, &Welcome::open_wanted);
-  column->addWidget(open, 0, Qt::AlignLeft);
+  auto* open =
+      add_button<QPushButton>(column, tr("Open a file …"), {}, {}, this, &Welcome::open_wanted);
+  column->setAlignment(open, Qt::AlignLeft);
   recent_ = new QVBoxLayout;
   column->addLayout(recent_);
   auto* hint = new QLabel(tr(

@@ -99,50 +99,33 @@ MainWindow::~MainWindow() {
 
 void MainWindow::build_views() {
   workspace_->use_devices(backends_.device);
-  opener_ = std::make_unique<FileOpener>(*workspace_, views_);
+  opener_ = std::make_unique<FileOpener>(*this, views_);
   for (const ViewRow& row : view_table()) {
     views_.push_back(row.make(*this));
     layout_.add(row, views_.back().widget);
   }
   layout_.make_usual(view_table());
-  connect_opener();
 }
 
-void MainWindow::connect_opener() {
-  connect(opener_.get(), &FileOpener::failed, this, &MainWindow::show_error);
-  connect(opener_.get(), &FileOpener::opened, this, &MainWindow::remember);
-  connect(opener_.get(), &FileOpener::view_wanted, this,
-          [this](const QString& name) { layout_.raise(name); });
-  connect(opener_.get(), &FileOpener::arrays_found, this, [this](const FoundFile& file) {
-    const auto* dialog = new ArraysDialog(file, this);
-    connect(dialog, &ArraysDialog::chosen, this,
-            [this](const QString& path, const QString& group, const ArrayNames& arrays) {
-              arrays_file_ = path;
-              workspace_->open(path, group, arrays);
-              layout_.raise("maps");
-            });
-    connect(dialog, &QDialog::rejected, this, [this, path = file.path] {
-      if (workspace_->trace()) banner_->show_notice(shown_in_data_only(path));
-    });
-  });
-  connect(
-      opener_.get(), &FileOpener::notice, this, [this](const QString& text, const QString& trace) {
-        if (trace.isEmpty()) return banner_->show_notice(text);
-        stored_notice_ = text;
-        const InputSpec spec = parse_input_spec(trace.toStdString());
-        const QString file = QFileInfo(QString::fromStdString(spec.path)).fileName();
-        const QString group = QString::fromStdString((spec.group.empty() ? "" : ":") + spec.group);
-        banner_->show_notice(text, tr("Open its trace, %1").arg(file + group),
-                             [this, trace] { open({trace}); });
-      });
-  connect(opener_.get(), &FileOpener::session_found, this,
-          [this](const SavedSession& saved, const QString& file) {
-            Session session = saved.session;
-            if (session.theme == Session().theme) session.theme = document_.session().theme;
-            session_file_.came_from(file);
-            document_.replace(std::move(session));
-            if (!layout_.restore(saved.layout)) layout_.raise("maps");
+void MainWindow::ask_for_arrays(const FoundFile& file) {
+  const auto* dialog = new ArraysDialog(file, this);
+  connect(dialog, &ArraysDialog::chosen, this,
+          [this](const QString& path, const QString& group, const ArrayNames& arrays) {
+            arrays_file_ = path;
+            workspace_->open(path, group, arrays);
+            layout_.raise("maps");
           });
+  connect(dialog, &QDialog::rejected, this, [this, path = file.path] {
+    if (workspace_->trace()) banner_->show_notice(shown_in_data_only(path));
+  });
+}
+
+void MainWindow::open_session(const SavedSession& saved, const QString& file) {
+  Session session = saved.session;
+  if (session.theme == Session().theme) session.theme = document_.session().theme;
+  session_file_.came_from(file);
+  document_.replace(std::move(session));
+  if (!layout_.restore(saved.layout)) layout_.raise("maps");
 }
 
 QString MainWindow::shown_in_data_only(const QString& path) const {
@@ -168,7 +151,11 @@ QAction* MainWindow::add_action(QMenu* menu, const QString& text, const QKeySequ
 
 void MainWindow::build_menus() {
   build_file_menu();
-  build_edit_menu();
+  QMenu* edit = menuBar()->addMenu(tr("&Edit"));
+  undo_ = add_action(edit, tr("&Undo"), QKeySequence::Undo, [this] { document_.undo(); });
+  redo_ = add_action(edit, tr("&Redo"), QKeySequence::Redo, [this] { document_.redo(); });
+  edit->addSeparator();
+  add_view_actions(edit, "edit");
   build_view_menu();
   add_view_actions(menuBar()->addMenu(tr("&Go")), "go");
   new ViewKeys(views_, this);
@@ -225,14 +212,6 @@ void MainWindow::build_file_menu() {
   earlier_->setEnabled(!session_file_.earlier().isEmpty());
   file->addSeparator();
   add_action(file, tr("&Quit"), QKeySequence::Quit, [this] { close(); });
-}
-
-void MainWindow::build_edit_menu() {
-  QMenu* edit = menuBar()->addMenu(tr("&Edit"));
-  undo_ = add_action(edit, tr("&Undo"), QKeySequence::Undo, [this] { document_.undo(); });
-  redo_ = add_action(edit, tr("&Redo"), QKeySequence::Redo, [this] { document_.redo(); });
-  edit->addSeparator();
-  add_view_actions(edit, "edit");
 }
 
 void MainWindow::build_view_menu() {
@@ -425,7 +404,15 @@ void MainWindow::dropEvent(QDropEvent* event) {
 
 void MainWindow::show_error(const QString& message) { banner_->show_error(message); }
 
-void MainWindow::show_notice(const QString& text) { banner_->show_notice(text); }
+void MainWindow::show_notice(const QString& text, const QString& trace) {
+  if (trace.isEmpty()) return banner_->show_notice(text);
+  stored_notice_ = text;
+  const InputSpec spec = parse_input_spec(trace.toStdString());
+  const QString file = QFileInfo(QString::fromStdString(spec.path)).fileName();
+  const QString group = QString::fromStdString((spec.group.empty() ? "" : ":") + spec.group);
+  banner_->show_notice(text, tr("Open its trace, %1").arg(file + group),
+                       [this, trace] { open({trace}); });
+}
 
 void MainWindow::say(const QString& text) { statusBar()->showMessage(text, 6000); }
 

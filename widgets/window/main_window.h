@@ -52,7 +52,8 @@ class MainWindow : public QMainWindow {
   /// Returns the notice in the banner.
   [[nodiscard]] QString notice_shown() const;
   void show_error(const QString& message);
-  void show_notice(const QString& text);
+  /// Shows a notice. `trace` is the trace that a result was computed from, to be offered; or empty.
+  void show_notice(const QString& text, const QString& trace = {});
   /// Shows a text at the bottom of the window for a few seconds.
   void say(const QString& text);
 
@@ -63,6 +64,12 @@ class MainWindow : public QMainWindow {
   void open_dialog();
   /// Makes this the figure of the session, and shows it.
   void show_figure(const QString& label, const FigureChoice& figure);
+  /// Takes over a session from its file.
+  void open_session(const SavedSession& saved, const QString& file);
+  /// Asks which arrays of a file are q, k and v, and opens it with them.
+  void ask_for_arrays(const FoundFile& file);
+  /// Adds a file to those that were opened last. The traces of the workspace are added by itself.
+  void remember(const QString& file);
   /// Begins another session that belongs to no file. The theme does not change.
   void begin_session(const QString& label, const Session& session);
   /// Fits the view under the pointer, otherwise all views.
@@ -87,10 +94,8 @@ class MainWindow : public QMainWindow {
 
  private:
   void build_views();
-  void connect_opener();
   void build_menus();
   void build_file_menu();
-  void build_edit_menu();
   void build_view_menu();
   /// Adds what views offer for a menu.
   void add_view_actions(QMenu* menu, const std::string& name);
@@ -103,7 +108,6 @@ class MainWindow : public QMainWindow {
   void apply_session_theme();
   void open_earlier();
   void save_dialog();
-  void remember(const QString& file);
   void show_recent();
   /// Says that the maps still show the open trace, and not this file.
   [[nodiscard]] QString shown_in_data_only(const QString& path) const;

@@ -23,7 +23,12 @@ SessionFile::SessionFile(std::function<SavedSession()> now, const QString& autos
   pause_.setSingleShot(true);
   pause_.setInterval(1500);
   connect(&pause_, &QTimer::timeout, this, &SessionFile::autosave);
-  connect(&writer_, &SessionWriter::failed, this, &SessionFile::take_failure);
+  connect(&writer_, &SessionWriter::failed, this, [this](const QString& path, const QString& why) {
+    if (path == autosave_) return emit autosave_failed(why);
+    if (path == path_) path_ = kept_;
+    ++failures_;
+    emit failed(why);
+  });
   connect(&writer_, &SessionWriter::saved, this, [this](const QString& path) {
     if (path == autosave_) return;
     if (path == path_) kept_ = path;  // Not if another session has been opened meanwhile.
@@ -48,13 +53,6 @@ void SessionFile::changed() {
 void SessionFile::autosave() {
   QDir().mkpath(QFileInfo(autosave_).path());
   writer_.save(now_(), autosave_);
-}
-
-void SessionFile::take_failure(const QString& path, const QString& message) {
-  if (path == autosave_) return emit autosave_failed(message);
-  if (path == path_) path_ = kept_;
-  ++failures_;
-  emit failed(message);
 }
 
 std::optional<SavedSession> SessionFile::last_time() const {

@@ -91,7 +91,6 @@ class SessionFile : public QObject {
 
  private:
   void autosave();
-  void take_failure(const QString& path, const QString& message);
 
   std::function<SavedSession()> now_;
   QString autosave_;

@@ -7,8 +7,8 @@
 #include "core/base/random.h"
 #include "widgets/explorer/cone_picture.h"
 #include "widgets/explorer/cone_scene.h"
+#include "widgets/explorer/explorer_viewport.h"
 #include "widgets/explorer/heat_field.h"
-#include "widgets/explorer/label_places.h"
 
 namespace conelab::desktop {
 namespace {
