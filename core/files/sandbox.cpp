@@ -19,6 +19,7 @@
 #include <new>
 
 #include "core/base/error.h"
+#include "core/base/sha256.h"
 #include "core/files/hdf5.h"
 
 namespace conelab {
@@ -241,6 +242,7 @@ Started start_child(const std::string& path, const SandboxLimits& limits,
   const hdf5::Lock lock;
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail("{}: pipe: {}", path, std::strerror(errno));
+  Sha256::prepare();
   const pid_t parent = ::getpid();
   const pid_t process = ::fork();
   if (process == 0) {

@@ -13,6 +13,7 @@
 #include <optional>
 #include <thread>
 
+#include "core/base/sha256.h"
 #include "core/files/hdf5.h"
 #include "core/files/inspect.h"
 #include "tests/core/files/examples.h"
@@ -55,6 +56,35 @@ TEST(Sandbox, HandsValuesOver) {
   EXPECT_EQ(got, "a");
   EXPECT_EQ(text, "") << "the child has a copy of its own";
   EXPECT_EQ(received, numbers);
+}
+
+/// Returns whether a reader finishes that computes a digest, if it starts some microseconds after a
+/// thread has begun with the first digest of this process.
+bool digests_in_a_reader(unsigned int microseconds) {
+  std::thread other([] { (void)sha256("one"); });
+  usleep(microseconds);
+  std::string text, got;
+  const std::string error = error_of([&] {
+    run_sandboxed(
+        "file", {.seconds = 5},
+        [&](ArchiveWriter& writer) {
+          text = sha256("two");
+          visit(writer, text);
+        },
+        [&](ArchiveReader& reader) { visit(reader, got); });
+  });
+  other.join();
+  return error.empty() && got == sha256("two");
+}
+
+TEST(Sandbox, ReadersDoNotWaitForWhatAnotherThreadBegan) {
+  for (unsigned int round = 0; round < 40; ++round) {
+    const pid_t process = fork();  // One that has computed no digest.
+    if (process == 0) _exit(digests_in_a_reader(100 * round) ? 0 : 1);
+    int status = 0;
+    ASSERT_EQ(waitpid(process, &status, 0), process);
+    ASSERT_EQ(status, 0) << "round " << round;
+  }
 }
 
 TEST(Sandbox, PassesErrorsWithTheirKind) {
