@@ -148,7 +148,7 @@ void print_inspection(const Inspection& found) {
   } else if (found.unguarded() == 0) {
     say("{}{} and every checksum holds", sound, reads);
   } else {
-    say("{}; {} of them carry no checksum, so that changed numbers would not be noticed", reads,
+    say("{}; arrays without a checksum, in which changes would not be noticed: {}", reads,
         found.unguarded());
   }
 }

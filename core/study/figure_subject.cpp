@@ -313,11 +313,19 @@ std::string source_caption(const std::string& model, const std::string& group) {
   return caption;
 }
 
+std::string file_title(const std::string& path) {
+  const std::string stem = std::filesystem::path(path).stem().string();
+  constexpr std::size_t digits_of_digest = 64;
+  const bool is_digest = stem.size() == digits_of_digest &&
+                         stem.find_first_not_of("0123456789abcdef") == std::string::npos;
+  return is_digest ? "" : stem;
+}
+
 std::string head_caption(const std::string& source, std::int64_t batches,
                          const FigureRequest& request) {
   std::string caption = source;
   if (caption.empty() && request.inputs.size() == 1) {
-    caption = std::filesystem::path(request.inputs.front()).stem().string();
+    caption = file_title(request.inputs.front());
   }
   if (!caption.empty()) caption += ", ";
   if (batches > 1) caption += fmt::format("batch {}, ", request.index("batch"));

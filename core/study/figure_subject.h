@@ -35,7 +35,11 @@ namespace conelab {
 /// group. Either may be empty.
 [[nodiscard]] std::string source_caption(const std::string& model, const std::string& group);
 
-/// Returns "MiniLM, german/layer3, batch 1, head 5": the source, or the name of the only input if
+/// Returns the stem of a file's name, by which captions name it; empty for a result in the folder of
+/// a study, whose name is a digest.
+[[nodiscard]] std::string file_title(const std::string& path);
+
+/// Returns "MiniLM, german/layer3, batch 1, head 5": the source, or the title of the only input if
 /// the source is empty, and the head that is drawn. The batch element is named if there are
 /// several.
 [[nodiscard]] std::string head_caption(const std::string& source, std::int64_t batches,

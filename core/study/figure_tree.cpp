@@ -136,7 +136,8 @@ void from_embedding(const FigureRequest& request, const std::string& path,
   input.tree = std::make_shared<tree::HeadTree>(std::move(tree));
   input.tokens = hierarchy.names;
   input.edges = hierarchy.edges;
-  input.caption = fmt::format("{}, {} nodes", std::filesystem::path(path).stem().string(), n);
+  const std::string title = file_title(path);
+  input.caption = fmt::format("{}{}{} nodes", title, title.empty() ? "" : ", ", n);
 }
 
 }  // namespace

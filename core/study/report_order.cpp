@@ -127,7 +127,8 @@ void ReportNumbers::add(const ReportEntry& entry, const std::vector<ReportBlock>
       for (const Json& sweep : block.sweeps) {
         std::vector<std::string> values;
         for (const std::string& key : table->keys) {
-          values.push_back(sweep.contains(key) ? value_text(sweep[key]) : "");
+          // The labels of a benchmark's axes are unknown; messages show "time-operator-seq_len".
+          values.push_back(sweep.contains(key) ? value_text(sweep[key]) : key);
         }
         names_.push_back(prefix + number_name(measure, values));
       }
