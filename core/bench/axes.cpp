@@ -132,12 +132,7 @@ std::span<const Axis> line_axes() { return axes().first(axes().size() - 1); }
 std::span<const Axis> fixed_axes() { return line_axes().subspan(1); }
 
 const Axis& axis_named(std::string_view name) {
-  for (const Axis& axis : table) {
-    if (axis.name == name) return axis;
-  }
-  std::vector<std::string> known;
-  for (const Axis& axis : table) known.emplace_back(axis.name);
-  unknown_name("label of cases", std::string(name), known);
+  return row_named("label of cases", table, std::string(name));
 }
 
 std::size_t index_of(const Axis& axis) { return static_cast<std::size_t>(&axis - table); }

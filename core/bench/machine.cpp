@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <barrier>
 #include <fstream>
+#include <numeric>
 #include <span>
 #include <string>
 #include <thread>
@@ -40,6 +41,49 @@ double peak_of_one(double seconds) {
   return static_cast<double>(runs) * steps * k.peak_flops / elapsed;
 }
 
+/// Returns the sum of run(i) over so many threads that run at the same time, i from 0.
+template <class Run>
+double sum_over_threads(std::size_t count, const Run& run) {
+  std::vector<double> values(count);
+  std::vector<std::thread> others;
+  for (std::size_t i = 1; i < count; ++i) {
+    others.emplace_back([&, i] { values[i] = run(i); });
+  }
+  values[0] = run(0);
+  for (std::thread& t : others) t.join();
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+using Words = std::span<std::uint64_t>;
+
+/// Memory of its own in huge pages, so that page tables do not slow reading down and the allocation
+/// is fast.
+class PageArray {
+ public:
+  explicit PageArray(std::size_t size)
+      : size_(size),
+        memory_(mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+#ifdef MADV_HUGEPAGE
+    if (memory_ != MAP_FAILED) madvise(memory_, size, MADV_HUGEPAGE);
+#endif
+  }
+  ~PageArray() {
+    if (memory_ != MAP_FAILED) munmap(memory_, size_);
+  }
+  PageArray(const PageArray&) = delete;
+  PageArray& operator=(const PageArray&) = delete;
+
+  /// Returns the words of the array. They are empty if there was no memory.
+  [[nodiscard]] Words words() const {
+    if (memory_ == MAP_FAILED) return {};
+    return {static_cast<std::uint64_t*>(memory_), size_ / sizeof(std::uint64_t)};
+  }
+
+ private:
+  std::size_t size_;
+  void* memory_;
+};
+
 /// Returns the value in bytes of a line "KEY:   123 kB" of /proc/self/status.
 double status_bytes(const std::string& key) {
   std::ifstream file("/proc/self/status");
@@ -55,19 +99,11 @@ double status_bytes(const std::string& key) {
 }  // namespace
 
 double measure_peak(Dtype dtype, int threads, double seconds) {
-  std::vector<double> peaks(static_cast<std::size_t>(std::max(1, threads)));
-  std::vector<std::thread> others;
-  const auto run = [&](std::size_t i) {
-    peaks[i] = dtype == Dtype::f64   ? peak_of_one<double>(seconds)
-               : dtype == Dtype::f32 ? peak_of_one<float>(seconds)
-                                     : peak_of_one<Bfloat16>(seconds);
-  };
-  for (std::size_t i = 1; i < peaks.size(); ++i) others.emplace_back(run, i);
-  run(0);
-  for (std::thread& t : others) t.join();
-  double sum = 0;
-  for (const double p : peaks) sum += p;
-  return sum;
+  return sum_over_threads(static_cast<std::size_t>(std::max(1, threads)), [&](std::size_t) {
+    return dtype == Dtype::f64   ? peak_of_one<double>(seconds)
+           : dtype == Dtype::f32 ? peak_of_one<float>(seconds)
+                                 : peak_of_one<Bfloat16>(seconds);
+  });
 }
 
 std::size_t last_cache_bytes() {
@@ -79,17 +115,10 @@ std::size_t flush_bytes() {
 }
 
 void flush_caches() {
-  // The memory is freed after each call, because many workers run at the same time. Huge pages make
-  // the allocation fast.
-  const std::size_t size = flush_bytes();
-  void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return;
-#ifdef MADV_HUGEPAGE
-  madvise(memory, size, MADV_HUGEPAGE);
-#endif
-  auto* bytes = static_cast<volatile unsigned char*>(memory);
-  for (std::size_t i = 0; i < size; i += 64) bytes[i] = 1;
-  munmap(memory, size);
+  // The memory is freed after each call, because many workers run at the same time.
+  const PageArray array(flush_bytes());
+  volatile std::uint64_t* words = array.words().data();
+  for (std::size_t i = 0; i < array.words().size(); i += 8) words[i] = 1;
 }
 
 void flush_lines(const void* memory, std::size_t bytes) {
@@ -110,41 +139,12 @@ void reset_peak_resident() { std::ofstream("/proc/self/clear_refs") << "5"; }
 // ---- bandwidth ----------------------------------------------------------------------------------
 
 namespace {
-using Words = std::span<std::uint64_t>;
 
 /// Number of words between two readings of the clock: 8 MiB, so that all threads stop at about the
 /// same time.
 constexpr std::size_t block = std::size_t{1} << 20;
 /// Largest share of a run's time that measurements of the bandwidth in later rounds may take.
 constexpr double modest_share = 0.02;
-
-/// An array for reading memory at full speed. It consists of huge pages, so that reading is not
-/// slowed down by page tables.
-class StreamArray {
- public:
-  explicit StreamArray(std::size_t size)
-      : size_(size),
-        memory_(mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
-#ifdef MADV_HUGEPAGE
-    if (memory_ != MAP_FAILED) madvise(memory_, size, MADV_HUGEPAGE);
-#endif
-  }
-  ~StreamArray() {
-    if (memory_ != MAP_FAILED) munmap(memory_, size_);
-  }
-  StreamArray(const StreamArray&) = delete;
-  StreamArray& operator=(const StreamArray&) = delete;
-
-  /// Returns the words of the array. They are empty if there was no memory.
-  [[nodiscard]] Words words() const {
-    if (memory_ == MAP_FAILED) return {};
-    return {static_cast<std::uint64_t*>(memory_), size_ / sizeof(std::uint64_t)};
-  }
-
- private:
-  std::size_t size_;
-  void* memory_;
-};
 
 /// Returns the sum of the words. It adds to several independent sums, so that only the loads limit
 /// the speed.
@@ -181,25 +181,17 @@ std::size_t bandwidth_bytes() { return std::max(4 * last_cache_bytes(), std::siz
 double measure_bandwidth(int threads, double seconds) {
   const std::size_t size = bandwidth_bytes();
   if (available_memory() > 0 && static_cast<double>(size) > available_memory() / 4) return unknown;
-  const StreamArray array(size);
+  const PageArray array(size);
   if (array.words().empty()) return unknown;
   const auto count = static_cast<std::size_t>(std::max(1, threads));
   const std::size_t share = array.words().size() / count;
   std::barrier written(static_cast<std::ptrdiff_t>(count));
-  std::vector<double> rates(count);
-  const auto run = [&](std::size_t i) {
+  return sum_over_threads(count, [&](std::size_t i) {
     const Words part = array.words().subspan(i * share, share);
     for (std::size_t k = 0; k < part.size(); ++k) part[k] = k;
     written.arrive_and_wait();
-    rates[i] = read_for(seconds, part);
-  };
-  std::vector<std::thread> others;
-  for (std::size_t i = 1; i < count; ++i) others.emplace_back(run, i);
-  run(0);
-  for (std::thread& t : others) t.join();
-  double sum = 0;
-  for (const double rate : rates) sum += rate;
-  return sum;
+    return read_for(seconds, part);
+  });
 }
 
 bool BandwidthSchedule::due(int round, double elapsed) const {

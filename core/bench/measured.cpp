@@ -140,12 +140,6 @@ double peak_share(const MeasuredCase& c) { return c.flops / c.time / c.peak_flop
 
 bool peak_disturbed(const MeasuredCase& c) { return peak_share(c) > 1; }
 
-namespace {
-
-Interval lone(double value) { return {value, unknown, unknown, unknown}; }
-
-}  // namespace
-
 std::span<const CaseMeasure> case_measures() {
   static constexpr CaseMeasure measures[] = {
       {"time",

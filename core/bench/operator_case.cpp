@@ -3,7 +3,6 @@
 #include <tbb/info.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <type_traits>
 
@@ -233,12 +232,12 @@ class HostCase : public CaseExecutor {
   /// Runs the pass at least once, and until at least `seconds` have passed.
   Sample timed(double seconds) {
     Sample s;
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     double elapsed = 0;
     do {
       run();
       ++s.runs;
-      elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      elapsed = seconds_since(start);
     } while (elapsed < seconds);
     s.warm = elapsed / s.runs;
     return s;

@@ -289,7 +289,7 @@ ExponentFit fit_line(const BenchResult& r, std::size_t first) {
     at.push_back(i);
   }
   ExponentFit fit = fit_exponent(lengths, times);
-  std::vector<Interval> spread(all.size(), {unknown, unknown, unknown, unknown});
+  std::vector<Interval> spread(all.size(), lone(unknown));
   for (std::size_t i = 0; i < fit.local.size(); ++i) spread[at[i + 1]] = fit.local[i];
   fit.local = std::move(spread);
   return fit;

@@ -32,29 +32,28 @@ std::size_t length_of(const std::string& text) {
       text, [](char c) { return (static_cast<unsigned char>(c) >> 6) != 2; }));
 }
 
-using Axes = std::vector<const Axis*>;
-
-/// Returns the axes that get a column: those that always do, and those with several labels.
-Axes telling_axes(const std::vector<Case>& cases) {
-  Axes telling;
-  for (const Axis& axis : axes()) {
+/// Returns a table with a row for each item: its labels on those axes that always get a column or
+/// on which the items have several labels, followed by `cells(item)` below `titles`.
+template <class Item, class Cells>
+TextTable labelled_table(const std::vector<Item>& items, std::span<const Axis> some,
+                         std::vector<std::string> titles, const Cells& cells) {
+  TextTable table;
+  table.rows.resize(items.size());
+  for (const Axis& axis : some) {
     std::set<std::string> labels;
-    for (const Case& c : cases) labels.insert(c[axis]);
-    if (axis.always || labels.size() > 1) telling.push_back(&axis);
+    for (const Item& item : items) labels.insert(item.labels[axis]);
+    if (!axis.always && labels.size() < 2) continue;
+    table.header.emplace_back(axis.title);
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      table.rows[i].push_back(items[i].labels[axis]);
+    }
   }
-  return telling;
-}
-
-std::vector<std::string> titles_of(const Axes& some) {
-  std::vector<std::string> titles;
-  for (const Axis* axis : some) titles.emplace_back(axis->title);
-  return titles;
-}
-
-Labels labels_of(const Case& c, const Axes& some) {
-  Labels labels;
-  for (const Axis* axis : some) labels.push_back(c[*axis]);
-  return labels;
+  table.header.insert(table.header.end(), titles.begin(), titles.end());
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const std::vector<std::string> more = cells(items[i]);
+    table.rows[i].insert(table.rows[i].end(), more.begin(), more.end());
+  }
+  return table;
 }
 
 /// Returns the share of the peak, in brackets if it is above 1, which shows that the peak was
@@ -66,16 +65,18 @@ std::string peak_text(const MeasuredCase& c) {
   return peak_disturbed(c) ? "(" + text + ")" : text;
 }
 
-void add_measurements(const MeasuredCase& c, std::vector<std::string>& row) {
+std::vector<std::string> measurements(const MeasuredCase& c) {
   if (c.status != CaseStatus::ok) {
-    row.insert(row.end(), {status_name(c.status), "-", "-", "-", "-", "-", c.reason});
-    return;
+    return {status_name(c.status), "-", "-", "-", "-", "-", c.reason};
   }
   const bool one = !(median_interval(c.samples).coverage > 0);
-  row.insert(row.end(), {time_text(c.time),
-                         one ? "-" : time_text(c.time_low) + " .. " + time_text(c.time_high),
-                         time_text(c.time_cold), peak_text(c), bytes_text(c.extra_bytes),
-                         std::isnan(c.error) ? "-" : fmt::format("{:.1e}", c.error), ""});
+  return {time_text(c.time),
+          one ? "-" : time_text(c.time_low) + " .. " + time_text(c.time_high),
+          time_text(c.time_cold),
+          peak_text(c),
+          bytes_text(c.extra_bytes),
+          std::isnan(c.error) ? "-" : fmt::format("{:.1e}", c.error),
+          ""};
 }
 
 /// Returns "memory: 17.4 GB/s read by 1 thread, 20.1 GB/s by 2 threads". It is empty if the
@@ -122,60 +123,31 @@ std::string bytes_text(double bytes) {
 }
 
 TextTable summary_table(const std::vector<MeasuredCase>& cases) {
-  TextTable table;
-  std::vector<Case> labels;
-  for (const MeasuredCase& c : cases) labels.push_back(c.labels);
-  const Axes telling = telling_axes(labels);
-  table.header = titles_of(telling);
-  table.header.insert(table.header.end(), {"time", interval_title(time_coverage(cases)), "cold",
-                                           "of peak", "extra memory", "error", "note"});
-  for (const MeasuredCase& c : cases) {
-    std::vector<std::string> row = labels_of(c.labels, telling);
-    add_measurements(c, row);
-    table.rows.push_back(std::move(row));
-  }
-  return table;
+  return labelled_table(cases, axes(),
+                        {"time", interval_title(time_coverage(cases)), "cold", "of peak",
+                         "extra memory", "error", "note"},
+                        measurements);
 }
 
 TextTable exponent_table(const std::vector<MeasuredExponent>& exponents) {
-  std::vector<Case> lines;
-  for (const MeasuredExponent& e : exponents) lines.push_back(e.labels);
-  Axes telling = telling_axes(lines);
-  telling.pop_back();  // Removes the axis of lengths.
-  TextTable table;
-  table.header = titles_of(telling);
-  table.header.insert(table.header.end(), {"exponent", "95 % interval", "note"});
-  for (const MeasuredExponent& e : exponents) {
-    std::vector<std::string> row = labels_of(e.labels, telling);
-    if (std::isnan(e.value)) {
-      row.insert(row.end(), {"-", "-", e.why_not});
-    } else {
-      row.insert(row.end(),
-                 {fmt::format("{:.3f}", e.value), interval_text({e.value, e.low, e.high, 0}), ""});
-    }
-    table.rows.push_back(std::move(row));
-  }
-  return table;
+  return labelled_table(
+      exponents, line_axes(), {"exponent", "95 % interval", "note"},
+      [](const MeasuredExponent& e) -> std::vector<std::string> {
+        if (std::isnan(e.value)) return {"-", "-", e.why_not};
+        return {fmt::format("{:.3f}", e.value), interval_text({e.value, e.low, e.high, 0}), ""};
+      });
 }
 
 TextTable comparison_table(const std::vector<CaseComparison>& cases) {
-  std::vector<Case> labels;
-  for (const CaseComparison& c : cases) labels.push_back(c.labels);
-  const Axes telling = telling_axes(labels);
-  TextTable table;
-  table.header = titles_of(telling);
-  table.header.insert(table.header.end(),
-                      {"ratio", interval_title(ratio_coverage(cases)), "verdict", "note"});
-  for (const CaseComparison& c : cases) {
-    std::vector<std::string> row = labels_of(c.labels, telling);
-    const Interval& ratio = c.result.ratio;
-    const bool known = !std::isnan(ratio.value);
-    row.insert(row.end(), {known ? fmt::format("{:.3f}", ratio.value) : "-",
-                           known && ratio.coverage > 0 ? interval_text(ratio) : "-",
-                           verdict_name(c.result.verdict), c.note});
-    table.rows.push_back(std::move(row));
-  }
-  return table;
+  return labelled_table(cases, axes(),
+                        {"ratio", interval_title(ratio_coverage(cases)), "verdict", "note"},
+                        [](const CaseComparison& c) -> std::vector<std::string> {
+                          const Interval& ratio = c.result.ratio;
+                          const bool known = !std::isnan(ratio.value);
+                          return {known ? fmt::format("{:.3f}", ratio.value) : "-",
+                                  known && ratio.coverage > 0 ? interval_text(ratio) : "-",
+                                  verdict_name(c.result.verdict), c.note};
+                        });
 }
 
 std::vector<std::string> exponent_lines(const std::vector<MeasuredExponent>& exponents) {

@@ -51,19 +51,6 @@ std::vector<Node> parents_first(const Hierarchy& hierarchy) {
   return order;
 }
 
-/// Returns the edges without those whose parent is also an ancestor of another parent.
-std::vector<std::array<Node, 2>> needed_edges(const Hierarchy& hierarchy,
-                                              const NodeLists& ancestors) {
-  const NodeLists parents = parents_of(hierarchy);
-  auto needed = hierarchy.edges;
-  std::erase_if(needed, [&](const auto& edge) {
-    return std::any_of(parents[at(edge[0])].begin(), parents[at(edge[0])].end(), [&](Node other) {
-      return std::binary_search(ancestors[at(other)].begin(), ancestors[at(other)].end(), edge[1]);
-    });
-  });
-  return needed;
-}
-
 }  // namespace
 
 Hierarchy make_hierarchy(std::vector<std::array<Node, 2>> edges, std::vector<std::string> names,
@@ -103,13 +90,14 @@ NodeLists ancestors_of(const Hierarchy& hierarchy) {
   return closure;
 }
 
-bool is_reduced(const Hierarchy& hierarchy, const NodeLists& ancestors) {
-  return needed_edges(hierarchy, ancestors).size() == hierarchy.edges.size();
-}
-
 Hierarchy reduced(const Hierarchy& hierarchy) {
+  const NodeLists parents = parents_of(hierarchy), ancestors = ancestors_of(hierarchy);
   Hierarchy result = hierarchy;  // The longest ways up keep their edges, and so do the depths.
-  result.edges = needed_edges(hierarchy, ancestors_of(hierarchy));
+  std::erase_if(result.edges, [&](const auto& edge) {  // Its parent is above another parent.
+    return std::ranges::any_of(parents[at(edge[0])], [&](Node other) {
+      return std::ranges::binary_search(ancestors[at(other)], edge[1]);
+    });
+  });
   return result;
 }
 

@@ -42,8 +42,6 @@ struct Hierarchy {
 /// Returns the transitive closure: all ancestors of each node, without the node itself.
 [[nodiscard]] NodeLists ancestors_of(const Hierarchy& hierarchy);
 
-/// Returns whether no edge can be left out without changing the closure.
-[[nodiscard]] bool is_reduced(const Hierarchy& hierarchy, const NodeLists& ancestors);
 /// Returns the hierarchy without the edges that follow from others.
 [[nodiscard]] Hierarchy reduced(const Hierarchy& hierarchy);
 

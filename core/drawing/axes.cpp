@@ -227,8 +227,9 @@ std::vector<Tick> digit_ticks(double low, double high, const std::vector<int>& l
   return ticks;
 }
 
-/// Returns the multiples of a step in [low, high].
-std::vector<Tick> ticks_by(double step, double low, double high) {
+/// Returns the multiples of a round step of at least `least` in [low, high].
+std::vector<Tick> round_ticks(double low, double high, int most, double least) {
+  const double step = std::max(least, round_step((high - low) / std::max(1, most - 1)));
   std::vector<Tick> ticks;
   for (double k = std::ceil(low / step - 1e-9); k <= high / step + 1e-9; ++k) {
     const double value = k * step;
@@ -236,7 +237,9 @@ std::vector<Tick> ticks_by(double step, double low, double high) {
     // A step that is below the rounding of the values cannot advance.
     if (ticks.size() > 64) break;
   }
-  return ticks;
+  // A step may leave one tick or none between the ends. A fifth of the range never does.
+  const bool few = ticks.size() < 2 && step > least && most < 6;
+  return few ? round_ticks(low, high, 6, least) : ticks;
 }
 
 bool bad_range(double low, double high) {
@@ -258,21 +261,14 @@ std::vector<TextRun> number_label(double value, int digits) {
 
 std::vector<Tick> whole_ticks(double low, double high, int most) {
   if (bad_range(low, high) || !std::isfinite(high - low)) return {};
-  const double step = std::max(1.0, round_step((high - low) / std::max(1, most - 1)));
-  std::vector<Tick> ticks = ticks_by(step, low, high);
-  if (ticks.size() < 2 && step > 1 && most < 6) return whole_ticks(low, high, 6);
-  return ticks;
+  return round_ticks(low, high, most, 1);
 }
 
 std::vector<Tick> linear_ticks(double low, double high, int most) {
   if (bad_range(low, high)) return {};
   if (low == high) return {{low, number_label(low)}};
   if (!std::isfinite(high - low)) return {{low, number_label(low)}, {high, number_label(high)}};
-  const double step = round_step((high - low) / std::max(1, most - 1));
-  std::vector<Tick> ticks = ticks_by(step, low, high);
-  // A step may leave one tick or none between the ends. A fifth of the range never does.
-  if (ticks.size() < 2 && most < 6) return linear_ticks(low, high, 6);
-  return ticks;
+  return round_ticks(low, high, most, 0);
 }
 
 std::vector<Tick> log_ticks(double low, double high, int most) {

@@ -135,26 +135,27 @@ std::vector<double> spread(const std::vector<double>& wanted, const std::vector<
   return centres;
 }
 
-double draw_edge_labels(DisplayList& list, const std::vector<EdgeLabel>& labels, double x,
-                        double top, double bottom) {
+double edge_height(const std::vector<EdgeLabel>& labels) {
+  double sum = 0;
+  for (const EdgeLabel& label : labels) sum += label.height();
+  return sum;
+}
+
+void draw_edge_labels(DisplayList& list, const std::vector<EdgeLabel>& labels, const Box& plot) {
   std::vector<double> wanted, heights;
   for (const EdgeLabel& label : labels) {
     wanted.push_back(label.end.y + (label.height() - name_line) / 2);
     heights.push_back(label.height());
   }
-  const std::vector<double> centres = spread(wanted, heights, top, bottom);
-  const double room = leader_room(labels.size());
-  double lowest = top;
+  const std::vector<double> centres = spread(wanted, heights, plot.y - 2, plot.bottom() + 2);
+  const double room = leader_room(labels.size()), x = plot.right();
   for (std::size_t i = 0; i < labels.size(); ++i) {
     const EdgeLabel& l = labels[i];
     const double middle = centres[i] - l.height() / 2 + name_line / 2;
-    const double text_x = x + room + marker_room;
     draw_leader(list, l, x, room, middle);
     draw_marker(list, {x + room + 1, middle}, l.marker, 4.5, l.colour);
-    draw_lines(list, l, {text_x, middle});
-    lowest = std::max(lowest, centres[i] + l.height() / 2);
+    draw_lines(list, l, {x + room + marker_room, middle});
   }
-  return lowest;
 }
 
 }  // namespace conelab::figure

@@ -26,6 +26,8 @@ struct EdgeLabel {
 
 /// Returns the width that labels take to the right of a plot, with their leaders.
 [[nodiscard]] double edge_room(const std::vector<EdgeLabel>& labels);
+/// Returns the height of labels below each other.
+[[nodiscard]] double edge_height(const std::vector<EdgeLabel>& labels);
 
 /// Returns centres of intervals with these heights that do not overlap and minimise the squared
 /// distances from the wanted centres, in the order of `wanted` (pool-adjacent-violators, Barlow &
@@ -35,9 +37,8 @@ struct EdgeLabel {
                                          const std::vector<double>& heights, double top,
                                          double bottom);
 
-/// Draws the labels from `x` to the right, between top and bottom, each with a leader from the end
-/// of its line, dotted inside the plot. Returns the lowest y that was used.
-double draw_edge_labels(DisplayList& list, const std::vector<EdgeLabel>& labels, double x,
-                        double top, double bottom);
+/// Draws the labels to the right of a plot, each with a leader from the end of its line, dotted
+/// inside the plot.
+void draw_edge_labels(DisplayList& list, const std::vector<EdgeLabel>& labels, const Box& plot);
 
 }  // namespace conelab::figure

@@ -189,30 +189,6 @@ FontFile font_for(Face face, char32_t code) {
 
 bool has_glyph(Face face, char32_t code) { return glyph_of(font_for(face, code), code) != 0; }
 
-std::vector<ShapedGlyph> shaped_glyphs(FontFile file, std::u32string_view text,
-                                       bool right_to_left) {
-  const BufferHandle buffer(hb_buffer_create());
-  hb_buffer_add_utf32(buffer.get(), reinterpret_cast<const std::uint32_t*>(text.data()),
-                      static_cast<int>(text.size()), 0, static_cast<int>(text.size()));
-  hb_buffer_set_direction(buffer.get(), right_to_left ? HB_DIRECTION_RTL : HB_DIRECTION_LTR);
-  hb_buffer_guess_segment_properties(buffer.get());
-  hb_shape(font(file), buffer.get(), nullptr, 0);
-  unsigned count = 0;
-  const hb_glyph_info_t* infos = hb_buffer_get_glyph_infos(buffer.get(), &count);
-  const hb_glyph_position_t* places = hb_buffer_get_glyph_positions(buffer.get(), &count);
-  std::set<std::size_t> begins = {text.size()};
-  for (unsigned i = 0; i < count; ++i) begins.insert(infos[i].cluster);
-  std::vector<ShapedGlyph> glyphs;
-  for (unsigned i = 0; i < count; ++i) {
-    const std::size_t first = infos[i].cluster;
-    const bool again = i > 0 && infos[i - 1].cluster == first;
-    glyphs.push_back({infos[i].codepoint, em(file, places[i].x_offset),
-                      em(file, places[i].y_offset), em(file, places[i].x_advance), first,
-                      again ? 0 : *begins.upper_bound(first) - first});
-  }
-  return glyphs;
-}
-
 FontMeasures font_measures(FontFile file) {
   const auto measure = [&](hb_ot_metrics_tag_t tag) {
     hb_position_t value = 0;
@@ -321,12 +297,30 @@ class Setter {
       x_ += advance(run.file, c) * run.size;
     }
   }
+  /// Letters whose script joins or reorders them, by HarfBuzz.
   void shape(const Part& part, double y) {
     GlyphRun& run = runs_.back();
-    for (const ShapedGlyph& g : shaped_glyphs(run.file, part.text, part.right_to_left)) {
-      run.glyphs.push_back({g.glyph, x_ + g.x * run.size, y - g.y * run.size,
-                            std::u32string(part.text.substr(g.first, g.count))});
-      x_ += g.advance * run.size;
+    const auto size = static_cast<int>(part.text.size());
+    const BufferHandle buffer(hb_buffer_create());
+    hb_buffer_add_utf32(buffer.get(), reinterpret_cast<const std::uint32_t*>(part.text.data()),
+                        size, 0, size);
+    hb_buffer_set_direction(buffer.get(), part.right_to_left ? HB_DIRECTION_RTL : HB_DIRECTION_LTR);
+    hb_buffer_guess_segment_properties(buffer.get());
+    hb_shape(font(run.file), buffer.get(), nullptr, 0);
+    unsigned count = 0;
+    const hb_glyph_info_t* infos = hb_buffer_get_glyph_infos(buffer.get(), &count);
+    const hb_glyph_position_t* places = hb_buffer_get_glyph_positions(buffer.get(), &count);
+    std::set<std::size_t> begins = {part.text.size()};
+    for (unsigned i = 0; i < count; ++i) begins.insert(infos[i].cluster);
+    for (unsigned i = 0; i < count; ++i) {
+      const std::size_t first = infos[i].cluster;
+      // The first of several glyphs of the same letters shows them.
+      const bool again = i > 0 && infos[i - 1].cluster == first;
+      const std::size_t shown = again ? 0 : *begins.upper_bound(first) - first;
+      run.glyphs.push_back({infos[i].codepoint, x_ + em(run.file, places[i].x_offset) * run.size,
+                            y - em(run.file, places[i].y_offset) * run.size,
+                            std::u32string(part.text.substr(first, shown))});
+      x_ += em(run.file, places[i].x_advance) * run.size;
     }
   }
 };

@@ -46,18 +46,6 @@ enum class FontFile { regular, bold, italic, fallback, signs };
 /// Returns whether that file has a glyph for it.
 [[nodiscard]] bool has_glyph(Face face, char32_t code);
 
-/// A glyph of shaped text, in em; y points up.
-struct ShapedGlyph {
-  std::uint32_t glyph = 0;
-  double x = 0, y = 0;  ///< Its origin, from the pen.
-  double advance = 0;   ///< How far the pen moves to the right.
-  /// The characters that it shows. `count` is 0 if another glyph of the same letters shows them.
-  std::size_t first = 0, count = 0;
-};
-/// Returns the glyphs of a text in one direction, from left to right.
-[[nodiscard]] std::vector<ShapedGlyph> shaped_glyphs(FontFile file, std::u32string_view text,
-                                                     bool right_to_left);
-
 /// The measures of a font that a PDF repeats, in thousandths of an em.
 struct FontMeasures {
   double ascent = 0, descent = 0, cap_height = 0;   ///< The descent is negative.

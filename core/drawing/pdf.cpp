@@ -17,6 +17,79 @@
 namespace conelab::figure {
 namespace {
 
+// The objects of a PDF file (ISO 32000-1, section 7.5) and its cross-reference table.
+
+/// Returns a reference to an object: "7 0 R".
+std::string pdf_reference(std::size_t object) { return fmt::format("{} 0 R", object); }
+
+/// Returns characters in UTF-16 as hexadecimal digits, without brackets.
+std::string utf16_hex(std::u32string_view text) {
+  std::string hex;
+  for (const char32_t c : text) {
+    if (c < 0x10000) {
+      hex += fmt::format("{:04X}", static_cast<unsigned>(c));
+    } else {
+      const auto rest = static_cast<unsigned>(c) - 0x10000;
+      hex += fmt::format("{:04X}{:04X}", 0xD800 + (rest >> 10), 0xDC00 + (rest & 0x3FF));
+    }
+  }
+  return hex;
+}
+
+/// Returns a text string in UTF-16 with a byte order mark, as hexadecimal digits: "<FEFF0041>".
+std::string pdf_text(std::string_view utf8) { return "<FEFF" + utf16_hex(decode_utf8(utf8)) + ">"; }
+
+std::string deflated(std::string_view bytes) {
+  uLongf size = compressBound(static_cast<uLong>(bytes.size()));
+  std::string out(size, '\0');
+  const int status = compress2(reinterpret_cast<Bytef*>(out.data()), &size,
+                               reinterpret_cast<const Bytef*>(bytes.data()),
+                               static_cast<uLong>(bytes.size()), Z_BEST_COMPRESSION);
+  if (status != Z_OK) fail("pdf: zlib could not compress {} bytes", bytes.size());
+  out.resize(size);
+  return out;
+}
+
+class PdfDocument {
+ public:
+  /// Reserves the number of an object that is set later.
+  std::size_t reserve() { return add({}); }
+  void set(std::size_t object, std::string body) { bodies_[object - 1] = std::move(body); }
+  /// Adds an object and returns its number.
+  std::size_t add(std::string body) {
+    bodies_.push_back(std::move(body));
+    return bodies_.size();
+  }
+  /// Adds a stream. `entries` are those of its dictionary besides the length.
+  std::size_t add_stream(const std::string& entries, std::string_view bytes, bool deflate = true) {
+    const std::string stored = deflate ? deflated(bytes) : std::string(bytes);
+    return add(fmt::format("<<{}{}/Length {}>>\nstream\n{}\nendstream", entries,
+                           deflate ? "/Filter/FlateDecode" : "", stored.size(), stored));
+  }
+  /// Returns the file, with these objects as its catalogue and its information. Its identifier is a
+  /// digest of the content.
+  [[nodiscard]] std::string file(std::size_t catalogue, std::size_t information) const {
+    // The comment of bytes above 127 says that the file is not text (section 7.5.2).
+    std::string out = "%PDF-1.5\n%\xE2\xE3\xCF\xD3\n";
+    std::string table = fmt::format("xref\n0 {}\n0000000000 65535 f \n", bodies_.size() + 1);
+    for (std::size_t i = 0; i < bodies_.size(); ++i) {
+      table += fmt::format("{:010} 00000 n \n", out.size());
+      out += fmt::format("{} 0 obj\n{}\nendobj\n", i + 1, bodies_[i]);
+    }
+    const std::string id = sha256(out).substr(0, 32);
+    const std::size_t start = out.size();
+    return out + table +
+           fmt::format("trailer\n<</Size {}/Root {}/Info {}/ID[<{}><{}>]>>\nstartxref\n{}\n%%EOF\n",
+                       bodies_.size() + 1, pdf_reference(catalogue), pdf_reference(information), id,
+                       id, start);
+  }
+
+ private:
+  std::vector<std::string> bodies_;
+};
+
+// The content of the page.
+
 std::string colour(Colour c, const char* operation) {
   return fmt::format("{} {} {} {}\n", decimal(c.r / 255.0), decimal(c.g / 255.0),
                      decimal(c.b / 255.0), operation);
@@ -292,67 +365,5 @@ std::string to_pdf(const DisplayList& list) {
                   pdf_text(program(list.metadata)), pdf_text("conelab")));
   return document.file(catalogue, information);
 }
-
-namespace {
-
-std::string deflated(std::string_view bytes) {
-  uLongf size = compressBound(static_cast<uLong>(bytes.size()));
-  std::string out(size, '\0');
-  const int status = compress2(reinterpret_cast<Bytef*>(out.data()), &size,
-                               reinterpret_cast<const Bytef*>(bytes.data()),
-                               static_cast<uLong>(bytes.size()), Z_BEST_COMPRESSION);
-  if (status != Z_OK) fail("pdf: zlib could not compress {} bytes", bytes.size());
-  out.resize(size);
-  return out;
-}
-
-}  // namespace
-
-std::size_t PdfDocument::reserve() { return add({}); }
-
-std::size_t PdfDocument::add(std::string body) {
-  bodies_.push_back(std::move(body));
-  return bodies_.size();
-}
-
-std::size_t PdfDocument::add_stream(const std::string& entries, std::string_view bytes,
-                                    bool deflate) {
-  const std::string stored = deflate ? deflated(bytes) : std::string(bytes);
-  return add(fmt::format("<<{}{}/Length {}>>\nstream\n{}\nendstream", entries,
-                         deflate ? "/Filter/FlateDecode" : "", stored.size(), stored));
-}
-
-std::string PdfDocument::file(std::size_t catalogue, std::size_t information) const {
-  // The comment of bytes above 127 says that the file is not text (section 7.5.2).
-  std::string out = "%PDF-1.5\n%\xE2\xE3\xCF\xD3\n";
-  std::string table = fmt::format("xref\n0 {}\n0000000000 65535 f \n", bodies_.size() + 1);
-  for (std::size_t i = 0; i < bodies_.size(); ++i) {
-    table += fmt::format("{:010} 00000 n \n", out.size());
-    out += fmt::format("{} 0 obj\n{}\nendobj\n", i + 1, bodies_[i]);
-  }
-  const std::string id = sha256(out).substr(0, 32);
-  const std::size_t start = out.size();
-  return out + table +
-         fmt::format("trailer\n<</Size {}/Root {}/Info {}/ID[<{}><{}>]>>\nstartxref\n{}\n%%EOF\n",
-                     bodies_.size() + 1, pdf_reference(catalogue), pdf_reference(information), id,
-                     id, start);
-}
-
-std::string pdf_reference(std::size_t object) { return fmt::format("{} 0 R", object); }
-
-std::string utf16_hex(std::u32string_view text) {
-  std::string hex;
-  for (const char32_t c : text) {
-    if (c < 0x10000) {
-      hex += fmt::format("{:04X}", static_cast<unsigned>(c));
-    } else {
-      const auto rest = static_cast<unsigned>(c) - 0x10000;
-      hex += fmt::format("{:04X}{:04X}", 0xD800 + (rest >> 10), 0xDC00 + (rest & 0x3FF));
-    }
-  }
-  return hex;
-}
-
-std::string pdf_text(std::string_view utf8) { return "<FEFF" + utf16_hex(decode_utf8(utf8)) + ">"; }
 
 }  // namespace conelab::figure

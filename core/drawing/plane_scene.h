@@ -35,8 +35,6 @@ class PlaneScene {
   [[nodiscard]] Point world(Point page) const;
 
   // Functions that build outlines on the page.
-  void move(Path& path, Point world) const { path.move(page(world)); }
-  void line(Path& path, Point world) const { path.line(page(world)); }
   /// Adds the arc of the circle from one world angle to another, counterclockwise if `to` > `from`,
   /// otherwise clockwise.
   void arc(Path& path, Point centre, double radius, double from, double to) const;

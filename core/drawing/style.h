@@ -1,4 +1,5 @@
-// The appearance of the figures: column widths of journals, sizes of text, lines, colours, markers.
+// The appearance of the figures: column widths of journals, sizes of text, lines, colours, markers;
+// and the formats of their files.
 //
 // The colours are those of Okabe & Ito, "Color Universal Design" (2008), which people with any
 // common colour blindness can distinguish; yellow is left out, because it is faint on white. Series
@@ -18,6 +19,10 @@ inline constexpr double single_column = 243, double_column = 504;
 /// Converts "86mm", "17.8cm", "7in", "504pt", "single" or "double" to whole points, rounded down.
 /// Throws misuse for other texts and for widths outside [100, 2000] points.
 [[nodiscard]] double width_in_points(const std::string& text);
+
+/// Returns the format of a figure's file by the ending of its name: "svg", "pdf" or "png"; upper
+/// and lower case are equal. Throws misuse for any other ending or none.
+[[nodiscard]] std::string file_format(const std::string& path);
 
 // The arrangement of a page, in points: the room at its edges, between panels and for a title; the
 // length of the longest label of a token.

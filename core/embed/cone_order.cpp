@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/names.h"
+
 namespace conelab {
 namespace {
 
@@ -21,19 +23,16 @@ double squared_base(const PairModel& model, const PlacedTokens& tokens, Node u, 
 }  // namespace
 
 std::optional<ConeOrder> ConeOrder::of(const PairModel& model) {
-  for (const geometry::ConeFamily* family : geometry::cone_families()) {
-    if (std::string_view(family->name) != model.row().info.name) continue;
-    std::map<std::string, double> given = model.parameters();
-    std::erase_if(given, [&](const auto& entry) {
-      return std::none_of(family->parameters.begin(), family->parameters.end(),
-                          [&](const ParameterInfo& info) { return entry.first == info.key; });
-    });
-    ConeOrder order;
-    order.family_ = family;
-    order.values_ = geometry::family_values(*family, given);
-    return order;
-  }
-  return std::nullopt;
+  ConeOrder order;
+  order.family_ = geometry::find_cone_family(model.row().info.name);
+  if (order.family_ == nullptr) return std::nullopt;
+  std::map<std::string, double> given = model.parameters();
+  const auto unknown = [&](const auto& entry) {
+    return !contains_key(order.family_->parameters, entry.first);
+  };
+  std::erase_if(given, unknown);
+  order.values_ = geometry::family_values(*order.family_, given);
+  return order;
 }
 
 // On the sphere the base distance is an angle: 2 asin(|a − b| / 2).

@@ -34,21 +34,21 @@ class AttentionEpoch {
       draw(i, k.count);
       double largest = -INFINITY, sum = 0, wanted = 0;
       slopes_.clear();
-      for (const Node j : keys_) {
-        slopes_.push_back(model_.slope(q, i, k, j));
-        const double weight = slopes_.size() > positives_ ? log_weight_ : 0;
-        largest = std::max(largest, slopes_.back().logit + weight);
+      const auto logit = [&](std::size_t c) {
+        return slopes_[c].logit + (c < positives_ ? 0 : log_weight_);
+      };
+      for (std::size_t c = 0; c < keys_.size(); ++c) {
+        slopes_.push_back(model_.slope(q, i, k, keys_[c]));
+        largest = std::max(largest, logit(c));
       }
       const double share = 1 / static_cast<double>(positives_);
       for (std::size_t c = 0; c < keys_.size(); ++c) {
-        sum += std::exp(slopes_[c].logit + (c < positives_ ? 0 : log_weight_) - largest);
+        sum += std::exp(logit(c) - largest);
         if (c < positives_) wanted += share * slopes_[c].logit;
       }
       loss += largest + std::log(sum) - wanted;
       for (std::size_t c = 0; c < keys_.size(); ++c) {
-        const double weight =
-            std::exp(slopes_[c].logit + (c < positives_ ? 0 : log_weight_) - largest) / sum;
-        const double rate = weight - (c < positives_ ? share : 0);
+        const double rate = std::exp(logit(c) - largest) / sum - (c < positives_ ? share : 0);
         model_.add(slopes_[c], rate / static_cast<double>(q.count), q, i, dq, k, keys_[c], dk,
                    by_factor);
       }

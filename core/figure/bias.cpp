@@ -178,7 +178,7 @@ struct BiasPanel {
     list.clip_begin(box.grown(2));
     for (std::size_t i = 0; i < lines.size(); ++i) draw_line(list, frame, lines[i], i, id);
     list.clip_end();
-    draw_edge_labels(list, labels(frame), box.right(), box.y - 2, box.bottom() + 2);
+    draw_edge_labels(list, labels(frame), box);
   }
 };
 
@@ -192,9 +192,8 @@ double draw_panels(DisplayList& list, const std::vector<BiasPanel>& panels) {
   const double width = std::max(40.0, list.width - 2 * margin - left - right);
   double y = margin + 3;
   for (const BiasPanel& p : panels) {
-    double labels = 0;
-    for (const EdgeLabel& label : p.labels({{0, 0, 1, 1}, p.x, p.y})) labels += label.height();
-    const double height = std::max(std::clamp(0.6 * width, 80.0, 180.0), labels);
+    const double height = std::max(std::clamp(0.6 * width, 80.0, 180.0),
+                                   edge_height(p.labels({{0, 0, 1, 1}, p.x, p.y})));
     p.draw(list, {margin + left, y, width, height});
     y += height + room_below(p.x) + 9;
   }
@@ -215,10 +214,8 @@ struct Columns {
     key[1] = static_cast<T>(std::exp(-mu * position));
   }
   [[nodiscard]] bool is_finite() const {
-    return std::isfinite(static_cast<Compute<T>>(query[0])) &&
-           std::isfinite(static_cast<Compute<T>>(query[1])) &&
-           std::isfinite(static_cast<Compute<T>>(key[0])) &&
-           std::isfinite(static_cast<Compute<T>>(key[1]));
+    const T all[] = {query[0], query[1], key[0], key[1]};
+    return std::ranges::all_of(all, [](T x) { return std::isfinite(static_cast<Compute<T>>(x)); });
   }
 };
 
@@ -318,9 +315,7 @@ DisplayList make_bias(const FigureInput& input) {
   if (!columns.lines.empty()) {
     panels.emplace_back(std::move(columns.lines), ScaleKind::log10, "error of columns", "error");
   }
-  DisplayList list;
-  list.width = input.width_or(single_column);
-  list.metadata = input.titled("Position biases");
+  DisplayList list = input.page(single_column, "Position biases");
   finish_with_caption(list, input.described(text + columns.text), draw_panels(list, panels));
   return list;
 }

@@ -552,24 +552,21 @@ Box draw_panel(DisplayList& list, const ScenePanel& panel, Point corner, double 
   return {corner.x, corner.y, width, bottom - corner.y};
 }
 
-DisplayList draw_panels(const PanelFigure& figure) {
-  constexpr double margin = 5, gutter = 10;
-  DisplayList list;
-  list.width = figure.width;
-  list.metadata = figure.metadata;
-  const auto columns = static_cast<double>(figure.columns);
-  const double width = (figure.width - 2 * margin - (columns - 1) * gutter) / columns;
+DisplayList draw_panels(DisplayList page, const std::vector<ScenePanel>& panels,
+                        std::size_t columns, const std::string& caption) {
+  const auto count = static_cast<double>(columns);
+  const double width = (page.width - 2 * margin - (count - 1) * gutter) / count;
   double top = margin, bottom = margin;
-  for (std::size_t i = 0; i < figure.panels.size(); ++i) {
-    const std::size_t column = i % figure.columns;
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    const std::size_t column = i % columns;
     if (column == 0 && i > 0) top = bottom + gutter;
     const Point corner{margin + static_cast<double>(column) * (width + gutter), top};
     const Box box =
-        draw_panel(list, figure.panels[i], corner, width, 1.15 * width, fmt::format("p{}", i + 1));
+        draw_panel(page, panels[i], corner, width, 1.15 * width, fmt::format("p{}", i + 1));
     bottom = std::max(bottom, box.bottom());
   }
-  finish_with_caption(list, figure.caption, bottom + 8);
-  return list;
+  finish_with_caption(page, caption, bottom + 8);
+  return page;
 }
 
 }  // namespace conelab::figure

@@ -70,16 +70,10 @@ struct ScenePanel {
   std::string title;             ///< Text with markup (text.h) above the panel.
 };
 
-/// Panels in rows of `columns`, with the caption below. All panels of a row have the same width.
-/// Drawing throws misuse for points outside the domain of the family.
-struct PanelFigure {
-  std::vector<ScenePanel> panels;
-  std::size_t columns = 1;
-  std::string caption;
-  double width = single_column;
-  Metadata metadata;
-};
-[[nodiscard]] DisplayList draw_panels(const PanelFigure& figure);
+/// Draws panels of equal width on an empty page, in rows of `columns`, with the caption below.
+/// Throws misuse for points outside the domain of the family.
+[[nodiscard]] DisplayList draw_panels(DisplayList page, const std::vector<ScenePanel>& panels,
+                                      std::size_t columns, const std::string& caption);
 
 /// Returns the window of a model that shows the whole scene.
 [[nodiscard]] Window fitted_window(const PanelScene& scene, geometry::Model model);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/names.h"
 #include "core/drawing/text.h"
 #include "core/figure/similarity_field.h"
 
@@ -50,20 +51,8 @@ std::string levels_text(const PanelScene& scene) {
 }
 
 std::string readout(const ConesFigure& f, const PanelScene& scene, Model model) {
-  return (f.caption.empty() ? "" : f.caption + ". ") + scene_text(scene, model) + "; " +
-         meeting_text(scene, model) + levels_text(scene);
-}
-
-DisplayList draw_panels_of(const ConesFigure& f, std::vector<ScenePanel> panels,
-                           std::size_t columns, const char* title, const std::string& caption) {
-  PanelFigure figure;
-  figure.panels = std::move(panels);
-  figure.columns = columns;
-  figure.width = f.width;
-  figure.metadata = f.metadata;
-  if (figure.metadata.title.empty()) figure.metadata.title = title;
-  figure.caption = caption;
-  return draw_panels(figure);
+  return with_caption(
+      f.caption, scene_text(scene, model) + "; " + meeting_text(scene, model) + levels_text(scene));
 }
 
 /// Returns the same figure of one of its families, with the parameters that this family has, and
@@ -73,10 +62,8 @@ ConesFigure of_family(const ConesFigure& f, const std::string& family) {
   other.cone = family;
   if (geometry::cone_family(family).base == geometry::Base::plane) other.source.reset();
   const auto& known = geometry::cone_family(family).parameters;
-  std::erase_if(other.parameters, [&](const auto& given) {
-    return std::ranges::none_of(known,
-                                [&](const ParameterInfo& info) { return given.first == info.key; });
-  });
+  std::erase_if(other.parameters,
+                [&](const auto& given) { return !contains_key(known, given.first); });
   return other;
 }
 
@@ -96,7 +83,7 @@ DisplayList draw_side_by_side(const ConesFigure& f) {
   }
   caption += levels_text(panels.front().scene);
   const std::size_t columns = f.width < 350 || panels.size() == 2 ? 2 : 3;
-  return draw_panels_of(f, std::move(panels), columns, cones_title, caption);
+  return draw_panels(begin_page(f.width, f.metadata, cones_title), panels, columns, caption);
 }
 
 }  // namespace
@@ -141,8 +128,9 @@ DisplayList draw_cones(const ConesFigure& f) {
   if (!f.beside.empty()) return draw_side_by_side(f);
   PanelScene scene = panel_scene(f);
   scene.annotate = true;
-  return draw_panels_of(f, {{scene, f.model, std::nullopt, model_title(f.model)}}, 1, cones_title,
-                        readout(f, scene, f.model));
+  return draw_panels(begin_page(f.width, f.metadata, cones_title),
+                     {{scene, f.model, std::nullopt, model_title(f.model)}}, 1,
+                     readout(f, scene, f.model));
 }
 
 DisplayList draw_models(const ConesFigure& f) {
@@ -151,8 +139,8 @@ DisplayList draw_models(const ConesFigure& f) {
   for (const Model model : geometry::all_models) {
     panels.push_back({scene, model, std::nullopt, model_title(model)});
   }
-  return draw_panels_of(f, std::move(panels), f.width < 350 ? 2 : 3, "One scene in five models",
-                        readout(f, scene, Model::halfspace));
+  return draw_panels(begin_page(f.width, f.metadata, "One scene in five models"), panels,
+                     f.width < 350 ? 2 : 3, readout(f, scene, Model::halfspace));
 }
 
 }  // namespace conelab::figure

@@ -111,12 +111,10 @@ DisplayList make_determinant(const FigureInput& input) {
   figure.y_title = "|det| of the Jacobian";
   figure.guides.clear();
   figure.coverage = 0.5;
-  const std::string given = input.value("caption");
-  figure.caption = fmt::format(
-      "{}{}Jacobian of the output by all tokens q (k and v are q), whose numbers are drawn from "
-      "N(0, "
-      "1), d = {}; {} draws",
-      given, given.empty() ? "" : ". ", draws.dim, draws.count);
+  figure.caption = input.described(fmt::format(
+      "Jacobian of the output by all tokens q (k and v are q), whose numbers are drawn from "
+      "N(0, 1), d = {}; {} draws",
+      draws.dim, draws.count));
   FigureInput page = input;
   page.parameters.clear();  // The caption has been read.
   if (page.metadata.title.empty()) page.metadata.title = "What attention does to volumes";

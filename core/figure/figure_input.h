@@ -112,6 +112,10 @@ struct FigureInput {
   [[nodiscard]] double width_or(double usual) const { return width > 0 ? width : usual; }
   /// Returns the metadata, with this title if they have none.
   [[nodiscard]] Metadata titled(const char* title) const;
+  /// Returns an empty page of the width given, or the figure's own, with these metadata.
+  [[nodiscard]] DisplayList page(double usual, const char* title) const {
+    return begin_page(width_or(usual), metadata, title);
+  }
   /// Returns the key `caption` followed by this description.
   [[nodiscard]] std::string described(const std::string& text) const;
 };
@@ -139,8 +143,7 @@ void check_keys(const FigureInfo& info, const Parameters& parameters);
 // These set how a figure looks, from parameters that `check_keys` has checked. Keys that select
 // data, and the caption, are ignored. They throw misuse for values that cannot be parsed, and for
 // parameters that the cone family does not have.
-void set_parameters(const Parameters& parameters, HeatmapFigure& figure);
-void set_parameters(const Parameters& parameters, HeadsFigure& figure);
+void set_parameters(const Parameters& parameters, HeatLook& look);
 void set_parameters(const Parameters& parameters, ArcsFigure& figure);
 void set_parameters(const Parameters& parameters, ScalingFigure& figure);
 inline void set_parameters(const Parameters&, RooflineFigure&) {}

@@ -198,19 +198,16 @@ ScenePanel family_panel(const ConeFamily& family) {
 }  // namespace
 
 DisplayList make_families(const FigureInput& input) {
-  PanelFigure figure;
-  for (const ConeFamily* family : ordered_families()) {
-    figure.panels.push_back(family_panel(*family));
-  }
-  figure.width = input.width_or(double_column);
-  figure.columns = figure.width < 350 ? 2 : 3;
-  figure.metadata = input.titled("The families of shadow cones");
-  figure.caption = input.described(
-      "Cones of two points u and v, their lowest common ancestor (LCA) and the region of their "
-      "common ancestors. Light at infinity: half-plane; light in the plane: Poincaré ball. The "
-      "light is yellow (penumbral, ganea) or a point (umbral), where the objects are discs that "
-      "cast the grey shadows");
-  return draw_panels(figure);
+  std::vector<ScenePanel> panels;
+  for (const ConeFamily* family : ordered_families()) panels.push_back(family_panel(*family));
+  const DisplayList page = input.page(double_column, "The families of shadow cones");
+  return draw_panels(
+      page, panels, page.width < 350 ? 2 : 3,
+      input.described(
+          "Cones of two points u and v, their lowest common ancestor (LCA) and the region of their "
+          "common ancestors. Light at infinity: half-plane; light in the plane: Poincaré ball. The "
+          "light is yellow (penumbral, ganea) or a point (umbral), where the objects are discs "
+          "that cast the grey shadows"));
 }
 
 // Figure `construction`: how the lowest common ancestor of u and v is found.
@@ -274,13 +271,9 @@ DisplayList make_construction(const FigureInput& input) {
   panel.scene.curves = construction_of(panel.scene);
   panel.scene.annotate = true;
   panel.scene.ancestors = panel.scene.objects = false;
-  PanelFigure figure;
-  figure.panels = {panel};
-  figure.width = input.width_or(single_column);
-  figure.metadata = input.titled("Construction of the lowest common ancestor");
-  figure.caption =
-      input.described(scene_text(panel.scene, panel.model) + ". " + explanation(panel.scene));
-  return draw_panels(figure);
+  return draw_panels(
+      input.page(single_column, "Construction of the lowest common ancestor"), {panel}, 1,
+      input.described(scene_text(panel.scene, panel.model) + ". " + explanation(panel.scene)));
 }
 
 }  // namespace conelab::figure

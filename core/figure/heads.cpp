@@ -120,20 +120,15 @@ class Heads {
       const HeatmapPanel& map = head->map;
       HeatmapPanel dots =
           pooled(map, cells_a_dot(map.rows, size_.height), cells_a_dot(map.cols, size_.width));
-      const HeatScale scale = scale_of(map);
+      const HeatScale scale = f_.scale_of(map);
       if (scale != HeatScale::row_normalised) dots = scaled(std::move(dots), scale);
-      const Specials used = specials_of(dots, scale);
-      specials_.zero |= used.zero, specials_.masked |= used.masked, specials_.nan |= used.nan;
-      limits_.push_back(limits_apply(f_.limits, map) ? f_.limits : limits_of(dots, scale));
-      shared_[map.diverging ? 1 : 0].include(limits_.back());
+      specials_.include(specials_of(dots, scale));
+      bars_.push_back(f_.bar_of(dots));
+      shared_[map.diverging ? 1 : 0].include(bars_.back().limits);
       const double score = head->scores.*score_.member;
       if (!std::isnan(score)) range_.include({score, score});
       maps_.push_back(std::move(dots));
     }
-  }
-
-  [[nodiscard]] HeatScale scale_of(const HeatmapPanel& map) const {
-    return map.diverging && f_.scale == HeatScale::log ? HeatScale::linear : f_.scale;
   }
 
   /// Draws the numbers of the heads above the columns and returns the height of this line.
@@ -178,11 +173,10 @@ class Heads {
     const HeadPanel& head = *order_[i];
     const HeatmapPanel& map = maps_[i];
     const Box box = {at.x, at.y, size_.width, size_.height};
-    const Limits& limits = f_.shared_limits ? shared_[map.diverging ? 1 : 0] : limits_[i];
+    const ColourBar& bar = bars_[i];
+    const Limits& limits = f_.shared_limits ? shared_[map.diverging ? 1 : 0] : bar.limits;
     if (!map.values.empty()) {
-      list_.image(
-          box, map.cols, map.rows,
-          colours_of(map, limits, scale_of(map), map.diverging ? ColourMap::diverging : f_.map));
+      list_.image(box, map.cols, map.rows, colours_of(map, limits, bar.scale, bar.map));
     }
     list_.rectangle(box, Paint::stroked(ink, thin_line));
     draw_score(head, {box.x, box.bottom() + 1});
@@ -220,8 +214,9 @@ class Heads {
       const auto like = [&](const HeatmapPanel& map) { return map.diverging == diverging; };
       const auto found = std::ranges::find_if(maps_, like);
       if (!f_.shared_limits || found == maps_.end()) continue;
-      const ColourBar bar = {diverging ? ColourMap::diverging : f_.map, scale_of(*found),
-                             shared_[diverging ? 1 : 0], value_title(*found, f_.value_name)};
+      ColourBar bar = bars_[static_cast<std::size_t>(found - maps_.begin())];
+      bar.limits = shared_[diverging ? 1 : 0];
+      bar.title = value_title(*found, f_.value_name);
       const double width = std::min(bar_width, room / 2 - between);
       draw_colour_bar(list_, bar, {x, top, width, colour_bar_height});
       x += width + between;
@@ -252,7 +247,7 @@ class Heads {
   DisplayList list_;
   std::vector<const HeadPanel*> order_;
   std::vector<HeatmapPanel> maps_;  ///< [order] On the scale, as dots.
-  std::vector<Limits> limits_;      ///< [order]
+  std::vector<ColourBar> bars_;     ///< [order]
   Limits shared_[2];                ///< Of maps without signs, and of differences.
   Limits range_;                    ///< Of the score.
   Specials specials_;

@@ -30,14 +30,9 @@ inline constexpr const char* head_row_choices[] = {"layers", "file", "operators"
 /// The orders of heads: in rows, or all by their score. Heads without the score are last.
 inline constexpr const char* head_orders[] = {"rows", "highest first", "lowest first"};
 
-struct HeadsFigure {
+struct HeadsFigure : HeatLook {
   std::vector<std::string> rows;  ///< Titles: "layer3", or "penumbral − dot".
   std::vector<HeadPanel> heads;   ///< In rows.
-  HeatScale scale = HeatScale::linear;
-  bool shared_limits = true;
-  Limits limits;  ///< Fixed limits for all maps except differences; empty: from the data.
-  ColourMap map = ColourMap::sequential;  ///< For all maps except differences.
-  std::string value_name = "attention weight";
   std::string score = tree::head_score_names[0];
   std::string order = head_orders[0];
   std::string caption;

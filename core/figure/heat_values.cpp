@@ -209,6 +209,20 @@ double place_on_map(double value, const Limits& limits, HeatScale scale) {
   return std::clamp((value / 2 - limits.low / 2) / span, 0.0, 1.0);
 }
 
+HeatScale HeatLook::scale_of(const HeatmapPanel& panel) const {
+  return panel.diverging && scale == HeatScale::log ? HeatScale::linear : scale;
+}
+
+ColourBar HeatLook::bar_of(const HeatmapPanel& panel) const {
+  const HeatScale own = scale_of(panel);
+  return {panel.diverging ? ColourMap::diverging : map, own,
+          limits_apply(limits, panel) ? limits : limits_of(panel, own), ""};
+}
+
+void Specials::include(const Specials& other) {
+  zero |= other.zero, masked |= other.masked, nan |= other.nan;
+}
+
 Specials specials_of(const HeatmapPanel& p, HeatScale scale) {
   Specials used;
   const bool zero = zero_is_special(p, scale);

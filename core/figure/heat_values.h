@@ -100,6 +100,7 @@ struct Limits {
 /// The special colours that a panel uses.
 struct Specials {
   bool zero = false, masked = false, nan = false;
+  void include(const Specials& other);
 };
 [[nodiscard]] Specials specials_of(const HeatmapPanel& scaled_panel, HeatScale scale);
 
@@ -117,6 +118,20 @@ struct ColourBar {
   std::string title;  ///< The name of the values, such as "attention weight".
   /// The colours from the lowest value to the highest, if they are not those of the map.
   std::vector<Colour> colours = {};
+};
+
+/// How the values of a figure's maps become colours.
+struct HeatLook {
+  HeatScale scale = HeatScale::linear;
+  bool shared_limits = true;
+  Limits limits;  ///< Fixed limits for all maps except differences; empty: from the data.
+  ColourMap map = ColourMap::sequential;  ///< For all maps except differences.
+  std::string value_name = "attention weight";
+
+  /// Returns the scale of a panel. That of both signs is linear in place of log.
+  [[nodiscard]] HeatScale scale_of(const HeatmapPanel& panel) const;
+  /// Returns the bar of a panel on that scale, with limits of its own and without a title.
+  [[nodiscard]] ColourBar bar_of(const HeatmapPanel& scaled_panel) const;
 };
 
 inline constexpr double colour_bar_height = 23.5;

@@ -75,16 +75,13 @@ std::string fitted_title(const std::string& title, double width) {
 /// Prepares a panel for a matrix of this width.
 void fill(const HeatmapFigure& f, Drawn& d, double width) {
   const HeatmapPanel& panel = *d.whole;
-  // Values of both signs have no logarithm, so their scale stays linear.
-  const HeatScale scale =
-      panel.diverging && f.scale == HeatScale::log ? HeatScale::linear : f.scale;
+  const HeatScale scale = f.scale_of(panel);
   d.down = cells_a_dot(panel.rows, matrix_height(panel, width));
   d.across = cells_a_dot(panel.cols, width);
   d.panel = dots_of(panel, d, scale);
   d.specials = specials_of(d.panel, scale);
-  d.bar = {panel.diverging ? ColourMap::diverging : f.map, scale, limits_of(d.panel, scale),
-           bar_title(f, panel)};
-  if (limits_apply(f.limits, panel)) d.bar.limits = f.limits;
+  d.bar = f.bar_of(d.panel);
+  d.bar.title = bar_title(f, panel);
 }
 
 /// Sets the limits of all panels that share a bar to the union of their limits.
@@ -414,9 +411,7 @@ DisplayList draw_heatmap(const HeatmapFigure& figure) {
     if (!figure.shared_limits) y = draw_own_bars(list, panels, i, end, y + 5);
     y += 6;
   }
-  for (const Drawn& d : panels) {
-    used.zero |= d.specials.zero, used.masked |= d.specials.masked, used.nan |= d.specials.nan;
-  }
+  for (const Drawn& d : panels) used.include(d.specials);
   if (figure.shared_limits && !panels.empty()) y = draw_shared_bars(list, panels, used, y);
   if (!figure.shared_limits && specials_width(used) > 0) {
     draw_specials(list, used, {margin, y + 2});

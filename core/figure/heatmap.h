@@ -18,15 +18,10 @@
 
 namespace conelab::figure {
 
-struct HeatmapFigure {
+struct HeatmapFigure : HeatLook {
   std::vector<HeatmapPanel> panels;
-  HeatScale scale = HeatScale::linear;
-  bool shared_limits = true;
-  Limits limits;  ///< Fixed limits for all panels except differences; empty: from the data.
-  ColourMap map = ColourMap::sequential;  ///< For all panels except differences.
   std::size_t together = 1;  ///< How many successive panels belong together, in one row.
-  std::string value_name = "attention weight";
-  std::string caption;  ///< For instance "MiniLM, layer 3, head 5".
+  std::string caption;       ///< For instance "MiniLM, layer 3, head 5".
   double width = double_column;
   Metadata metadata;
 };

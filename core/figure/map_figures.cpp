@@ -85,21 +85,16 @@ ArcsPanel arcs_of(const HeatmapPanel& map, const ArcChoice& choice) {
 
 }  // namespace
 
-/// Sets the colours of a figure of maps.
-template <class Figure>
-void set_colours(const Parameters& p, Figure& figure) {
-  if (const auto* scale = text_of(p, "scale")) figure.scale = heat_scale_from_name(*scale);
-  if (const auto* map = text_of(p, "colours")) figure.map = colour_map_from_name(*map);
-  figure.shared_limits = shares_limits(p);
+void set_parameters(const Parameters& p, HeatLook& look) {
+  if (const auto* scale = text_of(p, "scale")) look.scale = heat_scale_from_name(*scale);
+  if (const auto* map = text_of(p, "colours")) look.map = colour_map_from_name(*map);
+  look.shared_limits = shares_limits(p);
   const auto *low = text_of(p, "low"), *high = text_of(p, "high");
   if (!low != !high) misuse("low and high are given together (found one of them)");
   if (low == nullptr) return;
-  figure.limits = {number("low", *low), number("high", *high)};
-  if (!(figure.limits.low < figure.limits.high)) misuse("low must be below high");
+  look.limits = {number("low", *low), number("high", *high)};
+  if (!(look.limits.low < look.limits.high)) misuse("low must be below high");
 }
-
-void set_parameters(const Parameters& p, HeatmapFigure& figure) { set_colours(p, figure); }
-void set_parameters(const Parameters& p, HeadsFigure& figure) { set_colours(p, figure); }
 
 void set_parameters(const Parameters& p, ArcsFigure& figure) {
   if (const auto* name = text_of(p, "arrangement")) {

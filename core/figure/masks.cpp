@@ -197,9 +197,7 @@ DisplayList make_masks(const FigureInput& input) {
   const auto n = static_cast<std::int64_t>(whole_number("n", input.value("n")));
   if (n < 1 || n > 256) misuse("-p n={}: expected a whole number from 1 to 256", n);
   const std::vector<Pattern> patterns = chosen_patterns(input, Example(n));
-  DisplayList list;
-  list.width = input.width_or(single_column);
-  list.metadata = input.titled("Masks");
+  DisplayList list = input.page(single_column, "Masks");
   const std::size_t columns = list.width < 350 ? 4 : 7;
   const double gaps = gutter * static_cast<double>(columns - 1);
   const double width = (list.width - 2 * margin - gaps) / static_cast<double>(columns);

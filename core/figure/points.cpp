@@ -252,9 +252,7 @@ DisplayList make_points(const FigureInput& input) {
   const std::string named = input.value("model");
   const Model model =
       named.empty() ? tree::model_of(input.tree->placed->system) : geometry::model_from_name(named);
-  DisplayList list;
-  list.width = input.width_or(double_column);
-  list.metadata = input.titled("Tokens and their cones");
+  DisplayList list = input.page(double_column, "Tokens and their cones");
   const double width = list.width - 2 * margin;
   const ModelView view(model, window_of(scene, model), {margin, margin}, width, 0.75 * width);
   list.clip_begin(view.box().grown(0.6));

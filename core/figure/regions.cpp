@@ -115,16 +115,13 @@ DisplayList make_regions(const FigureInput& input) {
   scene.curves = areas(at, curves);
   scene.labels = letters(at, curves);
   panel.window = window_of(at, scene, panel.model);
-  PanelFigure figure;
-  figure.panels = {panel};
-  figure.width = input.width_or(single_column);
-  figure.metadata = input.titled("How points v relate to a point u");
-  figure.caption = input.described(
-      scene_text(scene, panel.model) +
-      ". A: u is an ancestor of v; B: v is an ancestor of u; C: neither, but u and v have a common "
-      "ancestor; " +
-      (at.has_unrelated() ? "D: they have none" : "every pair has a common ancestor"));
-  return draw_panels(figure);
+  return draw_panels(
+      input.page(single_column, "How points v relate to a point u"), {panel}, 1,
+      input.described(
+          scene_text(scene, panel.model) +
+          ". A: u is an ancestor of v; B: v is an ancestor of u; C: neither, but u and v have a "
+          "common ancestor; " +
+          (at.has_unrelated() ? "D: they have none" : "every pair has a common ancestor")));
 }
 
 }  // namespace conelab::figure

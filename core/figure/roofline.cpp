@@ -80,10 +80,9 @@ Frame frame_of(const RooflineFigure& f) {
   const double left = margin + room_left(frame.y);
   const std::vector<EdgeLabel> labels = labels_of(f, frame);
   const double right = std::max(4.0, edge_room(labels));
-  double names = 0;
-  for (const EdgeLabel& label : labels) names += label.height();
   const double width = std::max(40.0, f.width - left - margin - right);
-  frame.box = {left, margin + 4, width, std::max(std::clamp(0.8 * width, 80.0, 240.0), names)};
+  frame.box = {left, margin + 4, width,
+               std::max(std::clamp(0.8 * width, 80.0, 240.0), edge_height(labels))};
   return frame;
 }
 
@@ -116,9 +115,7 @@ std::string with_unit(const RooflineCeiling& c, const char* unit) {
 bool add_if_free(DisplayList& list, const RooflineFigure& f, const Frame& frame,
                  const TextItem& item) {
   const Quad quad = text_quad(item);
-  for (const Point& p : quad) {
-    if (!frame.box.contains(p)) return false;
-  }
+  if (!std::ranges::all_of(quad, [&](Point p) { return frame.box.contains(p); })) return false;
   for (const RooflinePoint& p : f.points) {
     const Point at = frame.at(p.intensity, p.performance);
     const double r = marker_size / 2;
@@ -215,8 +212,7 @@ void draw_roofs(DisplayList& list, const RooflineFigure& f, const Frame& frame) 
 
 void draw_points(DisplayList& list, const RooflineFigure& f, const Frame& frame) {
   list.group_begin("kernels", "Kernels");
-  draw_edge_labels(list, labels_of(f, frame), frame.box.right(), frame.box.y - 2,
-                   frame.box.bottom() + 2);
+  draw_edge_labels(list, labels_of(f, frame), frame.box);
   for (std::size_t i = 0; i < f.points.size(); ++i) {
     const RooflinePoint& p = f.points[i];
     const Point low = frame.at(p.intensity, p.low), high = frame.at(p.intensity, p.high);

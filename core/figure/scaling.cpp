@@ -331,8 +331,7 @@ void draw_panel(DisplayList& list, const ScalingFigure& f, const Panel& p) {
     draw_curve(list, p.frame, c, p.ratio ? "ratio" : "time", f.series[c.number].name);
   }
   for (TextItem& label : labels) list.items.emplace_back(std::move(label));
-  draw_edge_labels(list, labels_of(f, p), p.frame.box.right(), p.frame.box.y - 2,
-                   p.frame.box.bottom() + 2);
+  draw_edge_labels(list, labels_of(f, p), p.frame.box);
 }
 
 // ---- the page ----------------------------------------------------------------------------------
@@ -355,10 +354,8 @@ std::vector<Panel> panels_of(const ScalingFigure& f) {
 
 /// Returns a height that is sufficient for the labels and gives the panel a good shape.
 double panel_height(const ScalingFigure& f, const Panel& p, double width) {
-  double labels = 0;
-  for (const EdgeLabel& label : labels_of(f, p)) labels += label.height();
   const double shape = p.ratio && !f.ratio_only ? 0.45 : f.guides.size() > 1 ? 1 : 0.72;
-  return std::max(std::clamp(shape * width, 80.0, 230.0), labels);
+  return std::max(std::clamp(shape * width, 80.0, 230.0), edge_height(labels_of(f, p)));
 }
 
 std::string base_name(const ScalingFigure& f) {

@@ -118,18 +118,32 @@ void check(const TreeFigure& f) {
   }
 }
 
-/// Begins the page with its title. `top` is set to where the rest begins.
-DisplayList start(const TreeFigure& f, const char* title, double& top) {
+/// What the caption of a figure says, and where the figure ends.
+struct Ending {
+  std::string text;
+  double bottom;
+};
+
+/// Draws a page: its title, what `draw(page, top)` draws below it, and the caption.
+template <class Draw>
+DrawnTree drawn_page(const TreeFigure& f, const char* title, const Draw& draw) {
   check(f);
-  DisplayList list = begin_page(f.width, f.metadata, title);
-  top = margin;
+  DrawnTree drawn{begin_page(f.width, f.metadata, title), {}};
+  DisplayList& list = drawn.list;
+  double top = margin;
   if (!f.title.empty()) {
     list.text({margin, margin + 9},
               elide(clean_text(f.title), title_size, f.width - 2 * margin, Face::bold),
               {.size = title_size, .face = Face::bold, .colour = ink});
     top += title_room;
   }
-  return list;
+  if (f.tree->size == 0) {
+    finish_with_caption(list, f.caption.empty() ? "No tokens" : f.caption, top);
+  } else {
+    const Ending end = draw(drawn, top);
+    finish_with_caption(list, with_caption(f.caption, end.text), end.bottom + 8);
+  }
+  return drawn;
 }
 
 // ---- dendrogram --------------------------------------------------------------------------------
@@ -361,11 +375,9 @@ std::size_t draw_order(DisplayList& list, const HeadTree& t, const TokenFrame& a
 /// Returns what to say if there is no order. If the family is known, it includes advice on what
 /// would order more tokens.
 std::string no_order_note(const TreeFigure& f) {
-  std::string text = "No token is an ancestor of another: there is no order to draw";
-  for (const geometry::ConeFamily* family : geometry::cone_families()) {
-    if (f.cone == family->name) text += std::string(". ") + family->advice;
-  }
-  return text;
+  const std::string text = "No token is an ancestor of another: there is no order to draw";
+  const geometry::ConeFamily* family = geometry::find_cone_family(f.cone);
+  return family == nullptr ? text : text + ". " + family->advice;
 }
 
 /// Returns the depths of all merges, and those of the tokens if they are ordered.
@@ -420,17 +432,10 @@ std::string order_text(const TreeFigure& f, std::size_t faint) {
   return text + undefined_note(t);
 }
 
-}  // namespace
-
-DrawnTree place_tree(const TreeFigure& f) {
-  double top = 0;
-  DrawnTree drawn{start(f, "Tree of a head by lowest common ancestors", top), {}};
+/// Draws the dendrogram, and below it the segmentation if the figure has one.
+Ending draw_tree_below(const TreeFigure& f, DrawnTree& drawn, double top) {
   auto& [list, places] = drawn;
   const HeadTree& t = *f.tree;
-  if (t.size == 0) {
-    finish_with_caption(list, f.caption.empty() ? "No tokens" : f.caption, top);
-    return drawn;
-  }
   const Axis y = depth_axis(f, tree_depths(t));
   std::optional<Axis> across;
   if (has_boundaries(f)) across = segmentation_axis(*t.segmentation);
@@ -450,22 +455,12 @@ DrawnTree place_tree(const TreeFigure& f) {
     draw_segmentation(list, f, lower, places);
     bottom = lower.bottom;
   }
-  const std::string text = tree_text(f) + stride_note(f, upper.labels.stride);
-  finish_with_caption(list, with_caption(f.caption, text), bottom + 8);
-  return drawn;
+  return {tree_text(f) + stride_note(f, upper.labels.stride), bottom};
 }
 
-DrawnTree place_hasse(const TreeFigure& f) {
-  if (!f.tree->order)
-    misuse("hasse: only cone families order tokens (expected penumbral, umbral, …)");
-  double top = 0;
-  DrawnTree drawn{start(f, "Ancestor order of a head's tokens", top), {}};
+Ending draw_order_below(const TreeFigure& f, DrawnTree& drawn, double top) {
   auto& [list, places] = drawn;
   const HeadTree& t = *f.tree;
-  if (t.size == 0) {
-    finish_with_caption(list, f.caption.empty() ? "No tokens" : f.caption, top);
-    return drawn;
-  }
   std::vector<double> depths;
   for (std::size_t i = 0; i < t.size; ++i) depths.push_back(own_depth(t, i));
   Axis y = depth_axis(f, depths);
@@ -477,9 +472,21 @@ DrawnTree place_hasse(const TreeFigure& f) {
   const std::size_t faint = draw_order(list, t, frame, places);
   set_boxes(places, frame);
   draw_tokens(list, frame.labels, frame.frame.box);
-  const std::string text = order_text(f, faint) + stride_note(f, frame.labels.stride);
-  finish_with_caption(list, with_caption(f.caption, text), frame.bottom + 8);
-  return drawn;
+  return {order_text(f, faint) + stride_note(f, frame.labels.stride), frame.bottom};
+}
+
+}  // namespace
+
+DrawnTree place_tree(const TreeFigure& f) {
+  return drawn_page(f, "Tree of a head by lowest common ancestors",
+                    [&](DrawnTree& drawn, double top) { return draw_tree_below(f, drawn, top); });
+}
+
+DrawnTree place_hasse(const TreeFigure& f) {
+  if (!f.tree->order)
+    misuse("hasse: only cone families order tokens (expected penumbral, umbral, …)");
+  return drawn_page(f, "Ancestor order of a head's tokens",
+                    [&](DrawnTree& drawn, double top) { return draw_order_below(f, drawn, top); });
 }
 
 DisplayList draw_tree(const TreeFigure& f) { return place_tree(f).list; }

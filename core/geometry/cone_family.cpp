@@ -36,10 +36,15 @@ std::string cone_family_names(const char* separator) {
   return fmt::format("{}", fmt::join(family_names(), separator));
 }
 
-const ConeFamily& cone_family(const std::string& name) {
+const ConeFamily* find_cone_family(std::string_view name) {
   for (const ConeFamily* family : cone_families()) {
-    if (name == family->name) return *family;
+    if (name == family->name) return family;
   }
+  return nullptr;
+}
+
+const ConeFamily& cone_family(const std::string& name) {
+  if (const ConeFamily* family = find_cone_family(name)) return *family;
   unknown_name("cone family", name, family_names());
 }
 
@@ -52,9 +57,7 @@ Values family_values(const ConeFamily& family, const std::map<std::string, doubl
     values.push_back(value);
   }
   for (const auto& [key, value] : given) {
-    const bool known = std::ranges::any_of(
-        family.parameters, [&, &key = key](const ParameterInfo& p) { return key == p.key; });
-    if (!known) {
+    if (!contains_key(family.parameters, key)) {
       misuse("{} cones take no parameter '{}' (known: {})", family.name, key, key_list(family));
     }
   }

@@ -26,6 +26,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/parameter.h"
@@ -79,6 +80,8 @@ struct ConeFamily {
 [[nodiscard]] const std::vector<const ConeFamily*>& cone_families();
 /// Returns their names, joined by `separator`: "penumbral|umbral|...".
 [[nodiscard]] std::string cone_family_names(const char* separator);
+/// Returns the family of this name, or null.
+[[nodiscard]] const ConeFamily* find_cone_family(std::string_view name);
 /// Returns the family of this name. Throws misuse for an unknown name; the message lists all names
 /// and suggests the nearest one.
 [[nodiscard]] const ConeFamily& cone_family(const std::string& name);

@@ -12,7 +12,6 @@
 #include "core/files/byte_file.h"
 #include "core/report/records.h"
 #include "core/report/report.h"
-#include "core/report/report_record.h"
 #include "core/study/job_table.h"
 #include "core/study/job_worker.h"
 

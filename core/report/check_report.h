@@ -18,15 +18,11 @@ struct CheckedReport {
 };
 
 /// Checks the report in the folder `output`:
-///  - the content of every result has the digest that its seal, the study's index and the report
-///  state;
-///  - every number, made anew from the results, is the report's, and every file of the report is
-///  equal
-///    to the byte to one that is made anew;
+///  - the content of every result has the digest that its seal, the index and the report state;
+///  - every number is the one that the results give, and every file equals one that is made anew;
 ///  - every figure that is drawn again equals the study's;
-///  - a random tenth of the other jobs, at least one, gives the same results again
-///  (`same_results`).
-///    Benchmarks are not run again: no time is measured twice.
+///  - a random tenth of the other jobs, at least one, gives the same results again. Benchmarks are
+///    not run again: no time is measured twice.
 /// `seed` chooses these jobs, and `worker` is the command that starts a worker of jobs
 /// (core/study/job_worker.h). Throws a failure if report.json or an index cannot be read, and
 /// interrupted once the context wants the work to stop.

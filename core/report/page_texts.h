@@ -11,5 +11,7 @@ extern const char* const page_style;  ///< page.css
 extern const char* const page_script;
 extern const char* const latex_begin;          ///< report.tex
 extern const char* const latex_numbers_begin;  ///< numbers.tex
+/// Lines of a character, a blank and how LaTeX writes it (signs.txt).
+extern const char* const latex_signs;
 
 }  // namespace conelab

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <limits>
 
 #include "core/base/error.h"
 #include "core/base/names.h"
@@ -14,10 +13,6 @@
 
 namespace conelab {
 namespace {
-
-constexpr double none = std::numeric_limits<double>::quiet_NaN();
-
-Interval lone(double value) { return {value, none, none, none}; }
 
 void add_labels(const Case& labels, std::span<const Axis> those, Record& record) {
   for (const Axis& axis : those) record.keys.emplace_back(axis.name, labels[axis]);

@@ -1,7 +1,7 @@
 // The numbers of a study's block, each with the keys that it belongs to.
 //
 // A job has the values of its swept keys, and its measures: the numbers that its file states as
-// attributes, and those that the study's index states of it (core/report/records.h); where
+// attributes, and those that the study's index states of it (core/study/study_index.h); where
 // both state one, that of the file counts. A benchmark has a record for each of its cases, whose
 // keys are the benchmark's axes and whose measures are time and time_cold [s], flops, throughput
 // [FLOP/s], peak_share, peak_bytes, extra_bytes and error, and one for each of its lines, which

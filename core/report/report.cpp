@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <limits>
 #include <string_view>
 
 #include "core/base/error.h"
@@ -240,10 +239,7 @@ Uncertain side_value(const std::string& relation, std::string_view side, const N
 }
 
 Interval interval_of(const Uncertain& u) {
-  if (u.half == 0) {
-    constexpr double none = std::numeric_limits<double>::quiet_NaN();
-    return {u.value, none, none, none};
-  }
+  if (u.half == 0) return lone(u.value);
   return {u.value, u.value - u.half, u.value + u.half, usual_level};
 }
 

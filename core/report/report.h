@@ -117,4 +117,36 @@ void write_report(const Report& report, const std::string& output);
 [[nodiscard]] std::string report_latex(const Report& report);
 [[nodiscard]] std::string numbers_latex(const Report& report);
 
+// Text of any kind as LaTeX that compiles with latex-base alone.
+
+/// Returns the text with LaTeX's special characters escaped. Latin letters with accents stay, Greek
+/// letters and common signs become mathematics, and any other character its code point: U+4E2D.
+[[nodiscard]] std::string latex_text(const std::string& text);
+
+/// Does the same for a command, a path or a digest, which may be broken at any of their marks, and
+/// after 16 letters or digits.
+[[nodiscard]] std::string latex_code(const std::string& text);
+
+// report.json: what a report was made from, and the digests of its files, as `conelab report
+// --check` reads it.
+
+inline constexpr int report_format = 1;
+inline constexpr const char* report_record_name = "report.json";
+
+struct ReportRecord {
+  struct Study {
+    std::string folder;                          ///< As seen from the report's folder.
+    std::string label;                           ///< ReportStudy::label
+    std::map<std::string, std::string> digests;  ///< Of the finished jobs, by name.
+  };
+  std::string program;
+  std::vector<Study> studies;
+  std::map<std::string, std::string> numbers;  ///< Their texts by name: "0.931 ± 0.004".
+  std::map<std::string, std::string> files;    ///< The SHA-256 of the other files, by path.
+};
+
+/// Reads OUTPUT/report.json. Throws a failure `OUTPUT/report.json: why` if it is missing or is not
+/// the record of a report.
+[[nodiscard]] ReportRecord read_report_record(const std::string& output);
+
 }  // namespace conelab

@@ -1,5 +1,4 @@
-#include "core/report/report_record.h"
-
+// The files of a report, and its record report.json.
 #include <filesystem>
 #include <nlohmann/json.hpp>
 

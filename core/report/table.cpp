@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/base/parse_number.h"
+#include "core/drawing/style.h"
 
 namespace conelab {
 namespace {
@@ -246,11 +247,6 @@ std::string superscript(int exponent) {
   return text;
 }
 
-std::string with_minus_sign(std::string text) {
-  if (text.starts_with('-')) text.replace(0, 1, "−");
-  return text;
-}
-
 }  // namespace
 
 NumberText number_text(const Interval& number) {
@@ -276,10 +272,11 @@ NumberText number_text(const Interval& number) {
 }
 
 std::string plain_number(const NumberText& number) {
-  std::string text = with_minus_sign(number.value);
+  std::string text = figure::with_minus(number.value);
   if (!number.spread.empty()) text += " ± " + number.spread;
   if (!number.low.empty()) {
-    text += fmt::format(" [{}, {}]", with_minus_sign(number.low), with_minus_sign(number.high));
+    text +=
+        fmt::format(" [{}, {}]", figure::with_minus(number.low), figure::with_minus(number.high));
   }
   if (number.exponent == 0) return text;
   if (!number.spread.empty()) text = "(" + text + ")";

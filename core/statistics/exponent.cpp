@@ -98,7 +98,7 @@ ExponentFit fit_exponent(const std::vector<double>& lengths,
                          const std::vector<std::vector<double>>& times) {
   check_shapes(lengths, times);
   ExponentFit fit;
-  fit.exponent = {no_exponent, no_exponent, no_exponent, no_exponent};
+  fit.exponent = lone(no_exponent);
   const Table logs = complete_rounds(times);
   const std::size_t rounds = logs.empty() ? 0 : logs.front().size();
   fit.why_not = why_not_resolved(lengths, rounds);

@@ -43,6 +43,11 @@ struct Ordered {
       : x(sorted(std::move(samples))), n(static_cast<int>(x.size())), depth(depth_for(n)) {}
   [[nodiscard]] double low(int d) const { return x[static_cast<std::size_t>(d - 1)]; }
   [[nodiscard]] double high(int d) const { return x[static_cast<std::size_t>(n - d)]; }
+  /// Returns the sign-test interval.
+  [[nodiscard]] Interval interval() const {
+    if (n == 0) return lone(unknown);
+    return {median_of_sorted(x), low(depth), high(depth), std::max(0.0, coverage(depth, n))};
+  }
 };
 
 }  // namespace
@@ -56,34 +61,27 @@ int samples_to_cover() {
 double median(std::vector<double> samples) { return median_of_sorted(sorted(std::move(samples))); }
 
 Interval sign_test_interval(std::vector<double> samples) {
-  const Ordered o(std::move(samples));
-  if (o.n == 0) return {unknown, unknown, unknown, unknown};
-  return {median_of_sorted(o.x), o.low(o.depth), o.high(o.depth),
-          std::max(0.0, coverage(o.depth, o.n))};
+  return Ordered(std::move(samples)).interval();
 }
 
 Interval median_interval(std::vector<double> samples) {
   const Ordered o(std::move(samples));
-  if (o.n == 0) return {unknown, unknown, unknown, unknown};
-  const double wide = std::max(0.0, coverage(o.depth, o.n));
+  const Interval wide = o.interval();
   const int d = o.depth;
-  if (wide <= usual_level || 2 * (d + 1) > o.n) {
-    return {median_of_sorted(o.x), o.low(d), o.high(d), wide};
-  }
-  const double narrow = coverage(d + 1, o.n);
-  const double part = (wide - usual_level) / (wide - narrow);
+  if (wide.coverage <= usual_level || 2 * (d + 1) > o.n) return wide;
+  const double part = (wide.coverage - usual_level) / (wide.coverage - coverage(d + 1, o.n));
   const double weight = (o.n - d) * part / (d + (o.n - 2 * d) * part);
-  return {median_of_sorted(o.x), (1 - weight) * o.low(d) + weight * o.low(d + 1),
+  return {wide.value, (1 - weight) * o.low(d) + weight * o.low(d + 1),
           (1 - weight) * o.high(d) + weight * o.high(d + 1), usual_level};
 }
 
 Interval t_interval(const std::vector<double>& samples) {
-  if (samples.empty()) return {unknown, unknown, unknown, unknown};
+  if (samples.empty()) return lone(unknown);
   const auto n = static_cast<double>(samples.size());
   double mean = 0, squares = 0;
   for (const double x : samples) mean += x / n;
   for (const double x : samples) squares += (x - mean) * (x - mean);
-  if (samples.size() < 2) return {mean, unknown, unknown, unknown};
+  if (samples.size() < 2) return lone(mean);
   const int degrees = static_cast<int>(samples.size()) - 1;
   const double half = quantile(boost::math::students_t(degrees), 0.5 + 0.5 * usual_level) *
                       std::sqrt(squares / degrees / n);

@@ -13,6 +13,7 @@
 // (ratio.h) are compared there. The measured coverage is in datasets/reference_runs/README.md.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 namespace conelab {
@@ -27,6 +28,12 @@ struct Interval {
   /// coverage; otherwise the nominal level, or less if there are too few samples.
   double coverage = 0;
 };
+
+/// Returns a value without an interval; for NaN, that of no samples.
+[[nodiscard]] inline Interval lone(double value) {
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  return {value, none, none, none};
+}
 
 /// Returns the middle sample, or the mean of the two middle ones, or NaN for none. NaN samples are
 /// treated as missing, here and in both intervals below.

@@ -8,7 +8,6 @@
 #include "core/base/names.h"
 #include "core/base/sha256.h"
 #include "core/bench/parts.h"
-#include "core/drawing/file_format.h"
 #include "core/drawing/font_metrics.h"
 #include "core/drawing/pdf.h"
 #include "core/drawing/style.h"

@@ -22,7 +22,7 @@
 #include "core/study/call_json.h"
 #include "core/study/hierarchy_job.h"
 #include "core/study/shared_fields.h"
-#include "core/tree/clusters.h"
+#include "core/tree/merge.h"
 
 namespace conelab {
 namespace {

@@ -17,13 +17,6 @@ using geometry::ConeSystem;
 using geometry::Element;
 using geometry::Vector;
 
-const ConeFamily* family_of(const Plan& plan) {
-  for (const ConeFamily* family : geometry::cone_families()) {
-    if (plan.call.similarity == family->name) return family;
-  }
-  return nullptr;
-}
-
 ConeSystem system_of(const Plan& plan, const ConeFamily& family, std::int64_t head) {
   std::map<std::string, double> values;
   for (const ParameterInfo& wanted : family.parameters) {
@@ -239,7 +232,7 @@ Tokens tokens_from_name(const std::string& name) {
 
 std::optional<HeadElements> head_elements(const Plan& plan, const AttentionInput<double>& input,
                                           Tokens tokens, std::int64_t batch, std::int64_t head) {
-  const ConeFamily* family = family_of(plan);
+  const ConeFamily* family = geometry::find_cone_family(plan.call.similarity);
   if (family == nullptr) return std::nullopt;
   HeadElements out{system_of(plan, *family, head), {}};
   const Placer place(plan, out.system, head);

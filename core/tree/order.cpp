@@ -1,6 +1,7 @@
 #include "core/tree/order.h"
 
 #include <algorithm>
+#include <boost/dynamic_bitset.hpp>
 #include <numeric>
 
 namespace conelab::tree {
@@ -8,41 +9,22 @@ namespace {
 
 using geometry::Relation;
 
-/// A square 0/1 matrix whose rows are packed into words.
-class BitRows {
- public:
-  explicit BitRows(std::size_t n) : words_((n + 63) / 64), bits_(n * words_) {}
-  void set(std::size_t row, std::size_t column) {
-    bits_[row * words_ + column / 64] |= std::uint64_t{1} << (column % 64);
-  }
-  [[nodiscard]] bool rows_meet(std::size_t row, const BitRows& other, std::size_t other_row) const {
-    for (std::size_t w = 0; w < words_; ++w) {
-      if (bits_[row * words_ + w] & other.bits_[other_row * words_ + w]) return true;
-    }
-    return false;
-  }
-
- private:
-  std::size_t words_;
-  std::vector<std::uint64_t> bits_;
-};
-
 /// Returns the transitive reduction of a strict partial order [n × n]. If rounding has made the
 /// relation not quite transitive, it returns the pairs without a third element between them.
 std::vector<std::uint8_t> transitive_reduction(const std::vector<std::uint8_t>& strict_order,
                                                std::size_t n) {
-  BitRows below(n), above(n);
+  std::vector<boost::dynamic_bitset<>> below(n, boost::dynamic_bitset<>(n)), above = below;
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < n; ++j) {
       if (!strict_order[i * n + j]) continue;
-      below.set(i, j);
-      above.set(j, i);
+      below[i].set(j);
+      above[j].set(i);
     }
   }
   std::vector<std::uint8_t> cover(n * n);
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < n; ++j) {
-      cover[i * n + j] = strict_order[i * n + j] && !below.rows_meet(i, above, j);
+      cover[i * n + j] = strict_order[i * n + j] && !below[i].intersects(above[j]);
     }
   }
   return cover;

@@ -134,35 +134,27 @@ LabelledArray placed_group(const std::vector<HeadTree>& trees, const TreeLabels&
   const auto axis_size = static_cast<std::size_t>(any.elements.front().axis.size());
   const std::size_t coordinates = axis_size + (any.system.infinite() ? 1 : 0);
   Group group(labels, {{"token", n}, {"merge", merges}, {"coordinate", coordinates}});
-  const auto ancestor = [](const HeadTree& t, std::size_t k) {
-    return t.ancestors[k] ? &*t.ancestors[k] : nullptr;
+  // Adds the points and potentials of `count` elements of each tree; element(t, k) may be null.
+  const auto add = [&](const std::string& axis, std::size_t count, const char* about,
+                       auto element) {
+    group.add<double>(axis + "_point", {axis, "coordinate"}, trees, about,
+                      [&](const HeadTree& t, auto& data) {
+                        for (std::size_t k = 0; k < count; ++k) {
+                          append_point(data, *t.placed, element(t, k), coordinates);
+                        }
+                      });
+    group.add<double>(
+        axis + "_potential", {axis}, trees, "s of the papers", [&](const HeadTree& t, auto& data) {
+          for (std::size_t k = 0; k < count; ++k) {
+            const geometry::Element* e = element(t, k);
+            data.push_back(e == nullptr ? std::nan("") : potential(t.placed->system, e->shadow));
+          }
+        });
   };
-  const auto potential_of = [](const HeadTree& t, const geometry::Element* e) {
-    return e == nullptr ? std::nan("") : geometry::potential(t.placed->system, e->shadow);
-  };
-  group.add<double>("token_point", {"token", "coordinate"}, trees, "placed tokens",
-                    [&](const HeadTree& t, auto& data) {
-                      for (const auto& e : t.placed->elements) {
-                        append_point(data, *t.placed, &e, coordinates);
-                      }
-                    });
-  group.add<double>("token_potential", {"token"}, trees, "s of the papers",
-                    [&](const HeadTree& t, auto& data) {
-                      for (const auto& e : t.placed->elements) data.push_back(potential_of(t, &e));
-                    });
-  group.add<double>("merge_point", {"merge", "coordinate"}, trees,
-                    "a common ancestor of the tokens of each merge; NaN: there is none",
-                    [&](const HeadTree& t, auto& data) {
-                      for (std::size_t k = 0; k < merges; ++k) {
-                        append_point(data, *t.placed, ancestor(t, k), coordinates);
-                      }
-                    });
-  group.add<double>("merge_potential", {"merge"}, trees, "s of the papers",
-                    [&](const HeadTree& t, auto& data) {
-                      for (std::size_t k = 0; k < merges; ++k) {
-                        data.push_back(potential_of(t, ancestor(t, k)));
-                      }
-                    });
+  add("token", n, "placed tokens",
+      [](const HeadTree& t, std::size_t i) { return &t.placed->elements[i]; });
+  add("merge", merges, "a common ancestor of the tokens of each merge; NaN: there is none",
+      [](const HeadTree& t, std::size_t k) { return t.ancestors[k] ? &*t.ancestors[k] : nullptr; });
   std::vector<std::string> names;
   for (const ParameterInfo& info : any.system.family->parameters) names.emplace_back(info.key);
   group.add<double>("parameter", {"parameter_key"}, trees, "of the cone family",

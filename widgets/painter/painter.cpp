@@ -9,10 +9,10 @@
 
 #include "core/base/error.h"
 #include "core/drawing/display_list.h"
-#include "core/drawing/file_format.h"
 #include "core/drawing/fonts.h"
 #include "core/drawing/pdf.h"
 #include "core/drawing/raster.h"
+#include "core/drawing/style.h"
 #include "core/drawing/svg.h"
 #include "core/drawing/text.h"
 #include "core/files/atomic_file.h"

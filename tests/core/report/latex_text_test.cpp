@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "core/report/latex.h"
+#include "core/report/report.h"
 
 namespace conelab {
 namespace {

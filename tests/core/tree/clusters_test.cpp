@@ -1,6 +1,6 @@
-#include "core/tree/clusters.h"
-
 #include <gtest/gtest.h>
+
+#include "core/tree/merge.h"
 
 namespace conelab::tree {
 namespace {
