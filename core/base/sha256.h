@@ -15,9 +15,9 @@ namespace conelab {
 class Sha256 {
  public:
   Sha256();
-  /// Looks the algorithm up, as the first digest does under a lock of OpenSSL. Whoever forks a child
-  /// that computes digests calls this first: if another thread held the lock at the fork, the child
-  /// would wait for it without end.
+  /// Looks the algorithm up, as the first digest does under a lock of OpenSSL. Whoever forks a
+  /// child that computes digests calls this first: if another thread held the lock at the fork, the
+  /// child would wait for it without end.
   static void prepare();
   void update(const void* bytes, std::size_t count);
   /// Returns the 32 bytes of the digest. No update may follow.

@@ -75,7 +75,7 @@ struct FigureInput {
   Parameters parameters;
   double width = 0;  ///< In points; 0: the figure's preset.
   Metadata metadata;
-  std::string caption;  ///< What was read: "MiniLM, german/layer3, head 5".
+  std::string caption;              ///< What was read: "MiniLM, german/layer3, head 5".
   std::function<bool()> cancelled;  ///< A maker that takes long polls it, and throws interrupted.
 
   // The source that reads attention of one head sets these.

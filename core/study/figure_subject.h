@@ -35,8 +35,8 @@ namespace conelab {
 /// group. Either may be empty.
 [[nodiscard]] std::string source_caption(const std::string& model, const std::string& group);
 
-/// Returns the stem of a file's name, by which captions name it; empty for a result in the folder of
-/// a study, whose name is a digest.
+/// Returns the stem of a file's name, by which captions name it; empty for a result in the folder
+/// of a study, whose name is a digest.
 [[nodiscard]] std::string file_title(const std::string& path);
 
 /// Returns "MiniLM, german/layer3, batch 1, head 5": the source, or the title of the only input if
