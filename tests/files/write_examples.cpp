@@ -63,10 +63,13 @@ void write_attention_example(const std::string& path, Dtype dtype) {
   file.query_token = {"größer", "", "\xff\xfe", "a b", "!"};
   file.key_token = {"1", "2", "3", "4", "5", "6", "日本"};
   file.spec = R"({"similarity": "penumbral"})";
-  file.parameters = {
-      {"gamma", std::vector<double>{1, 2}}, {"height", 0.5}, {"convention", std::string("paper")}};
-  file.tensor_parameters = {{"W", {2, 3}, {1, 2, 3, 4, 5, 6}}};
-  file.environment = {{"threads", std::int64_t{2}}, {"cpu", std::string("")}};
+  file.parameters.axes = {counted_axis("head", 2)};
+  file.parameters.add("gamma", {"head"}, std::vector<double>{1, 2});
+  file.parameters.add("height", {}, std::vector<double>{0.5});
+  file.parameters.add("convention", {}, std::vector<std::string>{"paper"});
+  file.parameters.add_tensor("W", {2, 3}, std::vector<double>{1, 2, 3, 4, 5, 6});
+  file.environment.add("threads", {}, std::vector<std::int64_t>{2});
+  file.environment.add("cpu", {}, std::vector<std::string>{""});
   file.creator = "conelab example";
   write_attention(path, file);
 }
