@@ -297,7 +297,7 @@ class Setter {
       x_ += advance(run.file, c) * run.size;
     }
   }
-  /// Letters whose script joins or reorders them, by HarfBuzz.
+  /// Adds the glyphs of letters that their script joins or reorders, as HarfBuzz places them.
   void shape(const Part& part, double y) {
     GlyphRun& run = runs_.back();
     const auto size = static_cast<int>(part.text.size());

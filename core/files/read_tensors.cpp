@@ -323,11 +323,7 @@ class NamedSource final : public TensorSource {
   NamedSource(std::unique_ptr<TensorSource> all, std::string prefix, const SourceRules& rules)
       : all_(std::move(all)), prefix_(std::move(prefix)), files_(open_npy_source(rules)) {}
 
-  std::string place(const std::string& name) const override {
-    // An array that was found has its whole name.
-    const bool whole = is_file(name) || name.starts_with(prefix_);
-    return of(name).place(whole ? name : prefix_ + name);
-  }
+  std::string place(const std::string& name) const override { return of(name).place(whole(name)); }
   std::vector<std::string> names() override {
     std::vector<std::string> inside;
     for (const std::string& name : all_->names()) {
@@ -336,13 +332,15 @@ class NamedSource final : public TensorSource {
     return inside;
   }
   std::optional<DeclaredArray> find(const std::string& name) override {
-    return of(name).find(is_file(name) ? name : prefix_ + name);
+    std::optional<DeclaredArray> array = of(name).find(whole(name));
+    if (array) array->name = name;
+    return array;
   }
   void read(const DeclaredArray& array, void* numbers) override {
-    of(array.name).read(array, numbers);
+    of(array.name).read(with_whole_name(array), numbers);
   }
   std::vector<std::string> read_strings(const DeclaredArray& array) override {
-    return of(array.name).read_strings(array);
+    return of(array.name).read_strings(with_whole_name(array));
   }
   std::optional<AttributeValue> attribute(const std::string& name) override {
     return all_->attribute(name);
@@ -361,6 +359,13 @@ class NamedSource final : public TensorSource {
   }
   [[nodiscard]] TensorSource& of(const std::string& name) const {
     return is_file(name) ? *files_ : *all_;
+  }
+  [[nodiscard]] std::string whole(const std::string& name) const {
+    return is_file(name) ? name : prefix_ + name;
+  }
+  [[nodiscard]] DeclaredArray with_whole_name(DeclaredArray array) const {
+    array.name = whole(array.name);
+    return array;
   }
 };
 

@@ -239,10 +239,10 @@ struct Started {
 /// open after the end of this child.
 Started start_child(const std::string& path, const SandboxLimits& limits,
                     const std::function<void(ArchiveWriter&)>& produce) {
+  Sha256::prepare();
   const hdf5::Lock lock;
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail("{}: pipe: {}", path, std::strerror(errno));
-  Sha256::prepare();
   const pid_t parent = ::getpid();
   const pid_t process = ::fork();
   if (process == 0) {

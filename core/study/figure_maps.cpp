@@ -44,7 +44,7 @@ std::optional<ResultMap> read_result_map(const std::string& path, Map2d quantity
   const auto environment = find_labelled_sandboxed(path, "attention/environment", limits);
   const auto* model = environment ? environment->data<std::string>("input_model") : nullptr;
   return ResultMap{map, result_title(entry.attributes, request.index("head")),
-                   result_source(entry.attributes, model ? model->front() : "")};
+                   result_source(entry.attributes, model && !model->empty() ? model->front() : "")};
 }
 
 HeatmapPanel panel_of(const ResultMap& result, Map2d quantity, const FigureRequest& request) {

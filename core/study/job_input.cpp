@@ -139,7 +139,7 @@ void check_declared_input(const JobSpec& spec) {
   const Input input = read_input_sandboxed(job.input, options);
   const Shape4 q = input.query.shape(), k = input.key_or_query().shape();
   const Shape4 v = input.value ? input.value->shape() : k;
-  bool tensors = !input.parameters.empty();  // Whether tensors are parameters.
+  bool tensors = !input.parameters.empty();  // Whether parameters are tensors.
   if (job.head) check_head(*job.head, q.head);
   for (const ParameterInfo& info : call_parameters(job.call)) {
     const bool read = is_required(info) || job.call.parameters.contains(info.key);

@@ -436,7 +436,9 @@ void set_axes(const LabelledArray& array, const LabelledVariable& variable,
               const std::string& where, StoredMap& map) {
   const std::vector<std::string>& axes = variable.axes;
   const auto known = [&](const std::string& name) { return array.axis(name) != nullptr; };
-  if (axes.size() != 4 || !std::ranges::all_of(axes, known)) {
+  // The heads of k and v may be fewer, on an axis of their own.
+  if (axes.size() != 4 || !std::ranges::all_of(axes, known) || axes[0] != "batch" ||
+      !axes[1].ends_with("head") || axes[3] == "query") {
     fail("{}: wrong axes (expected batch, head, token and key or feature, found [{}])", where,
          fmt::join(axes, ", "));
   }

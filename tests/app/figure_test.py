@@ -161,6 +161,21 @@ class Heatmap(ProgramTest):
         for part in ("dot", "umbral", "[CLS]", "head 2"):
             self.assertIn(part, text)
 
+    def test_a_result_with_other_axes_is_refused(self):
+        path = self.folder / "w.h5"
+        for order in ((1, 0, 2, 3), (0, 1, 3, 2)):
+            self.ok("attend", GERMAN, "-o", path, "-s", "dot", "--keep", "weights")
+            with h5py.File(path, "a") as file:
+                group = file["attention/weights"]
+                weights = group["weight"][()].transpose(order)
+                names = np.array(("batch", "head", "query", "key"))[list(order)]
+                del group["weight"]
+                group["weight"] = weights
+                for axis, name in enumerate(names):
+                    group["weight"].dims[axis].attach_scale(group[name])
+            self.fails(1, "figure", "heatmap", "-o", self.folder / "m.svg", "-i", path,
+                       says=["axes", ", ".join(names)])
+
     def test_results_of_attend_say_what_they_show(self):
         for name, options in (("a", ("-s", "umbral", "-p", "gamma=" + ",".join(
                 map(str, range(1, 13))))), ("b", ("-s", "dot", "--mask", "causal"))):

@@ -61,7 +61,7 @@ void offer_operators(QComboBox& box, const QString& none, const std::string& pre
     add_entry(box, name, name + "\n" + box.toolTip());
   }
   widen_list(box);
-  box.setCurrentIndex(std::min(index, box.count() - 1));
+  box.setCurrentIndex(index);
 }
 
 }  // namespace
@@ -209,9 +209,11 @@ void MapsView::show_session() {
     if (by_hand) box->setCurrentIndex(-1);
   }
   show_place();
-  offer_operators(*reference_, tr("no difference"), "− ", session.maps.calls,
-                  session.maps.reference + 1);
-  offer_operators(*heads_operator_, {}, "", session.maps.calls, session.maps.heads_operator);
+  const std::vector<Call>& calls = session.maps.calls;
+  offer_operators(*reference_, tr("no difference"), "− ", calls,
+                  reference_call(session.maps) ? session.maps.reference + 1 : 0);
+  offer_operators(*heads_operator_, {}, "", calls,
+                  std::min(session.maps.heads_operator, static_cast<int>(calls.size()) - 1));
   {
     const QSignalBlocker quiet(top_), silent(threshold_);
     top_->setValue(session.maps.arc_top);

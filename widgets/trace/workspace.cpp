@@ -137,6 +137,7 @@ namespace {
 /// Shows the operator that a trace was made for, in the explorer if it is a cone family.
 void take_own_call(const Call& call, Session& s) {
   s.maps.calls = {call};
+  s.maps.reference = -1;
   for (const geometry::ConeFamily* family : geometry::cone_families()) {
     if (family->name == call.similarity) s.cones.family = call.similarity;
   }

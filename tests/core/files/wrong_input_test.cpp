@@ -484,6 +484,8 @@ TEST_F(WrongInput, NamesAnArrayOfAGroupOfAnArchiveOnce) {
   InputOptions options;
   options.query = "keys";
   EXPECT_EQ(error_for("t.npz:/layer3", options), "t.npz: layer3/keys: not found (found: q)");
+  options.query = "layer3/q";
+  EXPECT_EQ(error_for("t.npz:/layer3", options), "t.npz: layer3/layer3/q: not found (found: q)");
 }
 
 }  // namespace

@@ -124,6 +124,19 @@ TEST(Compare, NarrowTitlesKeepTheLayerAndTheHead) {
   }
 }
 
+TEST(Compare, AReferenceThatIsNoOperatorIsShownAsNone) {
+  REQUIRE_DISPLAY();
+  Compared compared;
+  const auto* box = compared.view.findChild<QComboBox*>("maps-reference");
+  for (const int reference : {1, 0, 2}) {
+    compared.document.edit("reference", [&](Session& s) {
+      s.maps.calls = {plain_call("dot"), plain_call("umbral")};
+      s.maps.reference = reference;
+    });
+    EXPECT_EQ(box->currentIndex(), reference == 2 ? 0 : reference + 1);
+  }
+}
+
 // Nothing moves when R shows the reference, whose title is short.
 TEST(Compare, TheReferenceKeepsThePlacesOfTheMaps) {
   REQUIRE_DISPLAY();
