@@ -3,9 +3,11 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <type_traits>
 
 #include "core/base/error.h"
 #include "core/base/half.h"
@@ -108,12 +110,18 @@ void write_rows(const Dataset& dataset, Dtype dtype, hsize_t chunk_rows, hsize_t
                 const RowsOfHead& rows, const T* numbers, const Execution& execution,
                 const Where& where) {
   if (rows.count == 0 || rows.columns == 0) return;
-  const bool narrow = dtype_size(dtype) == 2;
+  static_assert(std::endian::native == std::endian::little);
+  const std::size_t item = dtype_size(dtype), count = rows.count * rows.columns;
   std::vector<std::uint16_t> bits;
-  if (narrow) bits = narrowed(dtype, numbers, rows.count * rows.columns);
+  std::vector<std::conditional_t<sizeof(T) == 8, float, double>> others;
   const char* bytes = reinterpret_cast<const char*>(numbers);
-  if (narrow) bytes = reinterpret_cast<const char*>(bits.data());
-  const std::size_t item = narrow ? 2 : sizeof(T);
+  if (item == 2) {
+    bits = narrowed(dtype, numbers, count);
+    bytes = reinterpret_cast<const char*>(bits.data());
+  } else if (item != sizeof(T)) {
+    others.assign(numbers, numbers + count);
+    bytes = reinterpret_cast<const char*>(others.data());
+  }
   const hsize_t across = (rows.columns + chunk_columns - 1) / chunk_columns;
   const hsize_t down = (rows.count + chunk_rows - 1) / chunk_rows;
   std::vector<std::string> packed(across * down);

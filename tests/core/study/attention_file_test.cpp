@@ -115,7 +115,7 @@ TEST_F(AttentionFileTest, PacksChunksAsTheLibraryDoes) {
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       numbers[i] = smooth ? static_cast<float>(i / 7) : static_cast<float>(random.normal());
     }
-    for (const Dtype dtype : {Dtype::f32, Dtype::f16, Dtype::bf16}) {
+    for (const Dtype dtype : {Dtype::f64, Dtype::f32, Dtype::f16, Dtype::bf16}) {
       const hdf5::Where where{path("p.h5"), "/"};
       const hdf5::File file = hdf5::create_file(where.file, where);
       const hdf5::Dataset packed =
@@ -152,6 +152,8 @@ TEST_F(AttentionFileTest, PackingStopsWhenCancelled) {
 TEST_F(AttentionFileTest, KeepsEveryNumberOfAMapInEveryDtype) {
   expect_weights<float>(path("a.h5"), Dtype::f32);
   expect_weights<double>(path("a.h5"), Dtype::f64);
+  expect_weights<float>(path("a.h5"), Dtype::f64);
+  expect_weights<double>(path("a.h5"), Dtype::f32);
   expect_weights<float>(path("a.h5"), Dtype::f16);
   expect_weights<float>(path("a.h5"), Dtype::bf16);
 }

@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/sha256.h"
 #include "core/study/figure_job.h"
+#include "core/study/figure_subject.h"
 
 namespace conelab {
 namespace {
@@ -45,6 +46,13 @@ std::uint64_t bytes_read() {
   std::uint64_t bytes = 0;
   counters >> name >> bytes;
   return bytes;
+}
+
+TEST(FigureRequest, CaptionsNameFilesButNoDigests) {
+  EXPECT_EQ(file_title("folder/trees.h5"), "trees");
+  const std::string digest(64, 'b');
+  EXPECT_EQ(file_title("study/jobs/" + digest + ".h5"), "");
+  EXPECT_EQ(file_title("study/jobs/" + digest + "0.h5"), digest + "0");
 }
 
 TEST(FigureRequest, AFileOfManyLayersIsHashedOnce) {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "core/base/error.h"
 
 namespace conelab {
@@ -53,6 +55,18 @@ TEST(ReportOrder, NamesWhatIsWrong) {
   EXPECT_THAT(refusal("table: points by dim,: map"), HasSubstr("is empty"));
   EXPECT_THAT(refusal("table: fig1: map"), HasSubstr("has no numbers"));
   EXPECT_THAT(refusal("claim: only a text"), HasSubstr("RELATION"));
+}
+
+TEST(ReportOrder, SaysWhereTheLabelsOfABenchmarkStand) {
+  const std::vector<ReportBlock> all = {{"cost", "bench", {nlohmann::ordered_json::object()}}};
+  ReportNumbers numbers;
+  numbers.add(parse_report_entry("table: cost by operator, seq_len: time", all), all);
+  try {
+    numbers.check(TextEntry{"{nothing}"});
+    FAIL() << "nothing was refused";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("(known: time-operator-seq_len,"));
+  }
 }
 
 }  // namespace
