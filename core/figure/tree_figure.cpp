@@ -118,7 +118,7 @@ void check(const TreeFigure& f) {
   }
 }
 
-/// What the caption of a figure says, and where the figure ends.
+/// Says what the caption of a figure is, and where the figure ends.
 struct Ending {
   std::string text;
   double bottom;

@@ -22,7 +22,7 @@ inline constexpr const char* seal_name = "sha256";
 
 enum class Seal { none, whole, broken };
 
-/// What the root of a result states besides its kind (result_kind.h).
+/// The root of a result states these facts besides its kind (result_kind.h).
 struct RootFacts {
   std::string shown;  ///< The group that viewers open first; may be empty.
   std::string creator;

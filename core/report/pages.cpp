@@ -75,7 +75,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-/// What a paragraph holds: facts about a study, a result that has changed, or its author's text.
+/// A paragraph holds facts about a study, a result that has changed, or its author's text.
 enum class Paragraph { facts, change, text };
 
 /// Goes through the parts of a report. A format says how each is written.

@@ -387,7 +387,7 @@ template AttentionInput<Bfloat16> attention_input(Input&&, Dtype);
 
 namespace {
 
-/// Where a result has a map. A gradient has a path of its own; other maps have that of their group.
+/// A result has a map here. A gradient has a path of its own; other maps have that of their group.
 struct StoredPlace {
   const char *path, *group, *variable, *name;
 };

@@ -36,7 +36,7 @@ struct BenchBackend {
   std::function<std::string(const BenchChoice&, const std::string& output)> command;
 };
 
-/// What is known of a sweep that runs.
+/// Holds what is known of a sweep that runs.
 struct BenchState {
   BenchProgress progress;
   std::shared_ptr<const BenchData> data;  ///< The measurements; null before the first sample.

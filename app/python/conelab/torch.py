@@ -9,7 +9,7 @@ tensor that requires a gradient gets one. The operators compose with autograd an
 import functools
 
 import torch
-from torch import Tensor
+from torch import Tensor, library
 
 from ._call import (TENSOR_NAMES, call_text, check_lengths, dense_strides, plan_of, result_shape,
                     split_mask)
@@ -206,16 +206,16 @@ def _refuse_vmap(*_):
                               "[.., head, n, d]")
 
 
-# Operators of torch.library, defined without custom_op and register_autograd: with those a small call
+# Operators of PyTorch, defined without custom_op and register_autograd: with those a small call
 # that requires gradients takes 84 microseconds of a processor in PyTorch alone, without them 19.
-_LIBRARY = torch.library.Library("conelab", "DEF")
+_LIBRARY = library.Library("conelab", "DEF")
 
 
 def _define(name, schema, compute, fake):
     _LIBRARY.define(name + schema, tags=torch.Tag.pt2_compliant_tag)
     _LIBRARY.impl(name, compute, "CPU")
-    torch.library.register_fake(f"conelab::{name}", fake, lib=_LIBRARY)
-    torch.library.register_vmap(f"conelab::{name}", _refuse_vmap, lib=_LIBRARY)
+    library.register_fake(f"conelab::{name}", fake, lib=_LIBRARY)
+    library.register_vmap(f"conelab::{name}", _refuse_vmap, lib=_LIBRARY)
     return getattr(torch.ops.conelab, name).default
 
 
