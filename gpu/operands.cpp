@@ -124,6 +124,10 @@ class Builder {
     p.groups = to_int(e.batch * e.head);
     p.heads = to_int(std::max<std::int64_t>(1, e.head));
     p.base_size = plan.map->base_size(static_cast<int>(e.feature));
+    // Lines that begin at a multiple of 8 numbers are read 4 or 8 at a time (gpu/tile/product.h). The
+    // halves of a sum of tanh follow each other.
+    const bool halves = plan.similarity->info.measure == Measure::tanh_sum;
+    p.base_stride = halves ? p.base_size : ceil_div(p.base_size, 8) * 8;
     p.width = aggregate_width(plan.aggregate, e.value);
     p.storage = storage;
     p.sigmoid = plan.weights == WeightLaw::sigmoid;
@@ -161,8 +165,8 @@ class Builder {
     const std::int64_t key_groups = p.groups / p.key.share;
     const std::int64_t keys = key_groups * p.key.count;
     const int bytes = storage_size(p.storage);
-    out_.query_base.resize(size_of(queries * p.base_size * bytes));
-    out_.key_base.resize(size_of(keys * p.base_size * bytes));
+    out_.query_base.resize(size_of(queries * p.base_stride * bytes));
+    out_.key_base.resize(size_of(keys * p.base_stride * bytes));
     out_.value.resize(size_of(keys * p.width * bytes));
     out_.query_values.resize(size_of(queries * plan_.similarity->values));
     out_.key_values.resize(size_of(keys * plan_.similarity->values));
@@ -207,7 +211,7 @@ class Builder {
     head.place(tokens, count, tensor, 0, 1, operand);
     const int bytes = storage_size(p.storage);
     for (std::int64_t i = 0; i < count; ++i) {
-      std::byte* to = base.data() + (g * count + i) * p.base_size * bytes;
+      std::byte* to = base.data() + (g * count + i) * p.base_stride * bytes;
       store(operand.base.data() + i * operand.stride, p.base_size, p.storage, to);
       offset[size_of(g * count + i)] = distance() ? norm(to) : N(0);
     }

@@ -99,7 +99,15 @@ constexpr std::uint16_t to_f16(float number) { return detail::narrow<5, 10>(numb
 /// Return the nearest bfloat16 (the upper half of a float).
 constexpr std::uint16_t to_bf16(double number) { return detail::narrow<8, 7>(number); }
 constexpr std::uint16_t to_bf16(float number) { return detail::narrow<8, 7>(number); }
-constexpr float from_f16(std::uint16_t bits) { return detail::widen<5, 10>(bits); }
+constexpr float from_f16(std::uint16_t bits) {
+#if defined(__CUDA_ARCH__)
+  float number;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(number) : "h"(bits));
+  return number;
+#else
+  return detail::widen<5, 10>(bits);
+#endif
+}
 constexpr float from_bf16(std::uint16_t bits) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }

@@ -45,17 +45,6 @@ CONELAB_TILE float fast_inverse(float x) {
 #endif
 }
 
-/// Returns 2^x; on the device denormal numbers count as 0.
-CONELAB_TILE float fast_exp2(float x) {
-#if defined(__CUDA_ARCH__)
-  float y;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-#else
-  return std::exp2(x);
-#endif
-}
-
 /// Returns the nearest integer.
 CONELAB_TILE long long nearest(double x) {
 #if defined(__CUDA_ARCH__)

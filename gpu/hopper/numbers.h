@@ -27,15 +27,7 @@ struct Bf16 {
 struct F16 {
   static constexpr char name[] = "f16";
   static constexpr Storage storage = Storage::f16;
-  CONELAB_TILE static float widen(std::uint16_t bits) {
-#if defined(__CUDA_ARCH__)
-    float x;
-    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
-    return x;
-#else
-    return from_f16(bits);
-#endif
-  }
+  CONELAB_TILE static float widen(std::uint16_t bits) { return from_f16(bits); }
   CONELAB_TILE static std::uint32_t pack(float low, float high) {
 #if defined(__CUDA_ARCH__)
     std::uint32_t both;

@@ -152,8 +152,8 @@ FastGradientOperands pack_gradient_operands(const Problem<float>& call,
   const auto grad =
       narrow(upstream.output_grad, rows * static_cast<std::size_t>(call.width), call.storage);
   FastGradientOperands packed;
-  packed.query = tiles(call.query.base, call.query, call.base_size);
-  packed.key = tiles(call.key.base, call.key, call.base_size);
+  packed.query = tiles(call.query.base, call.query, call.base_stride);
+  packed.key = tiles(call.key.base, call.key, call.base_stride);
   packed.value = tiles(call.value, call.key, call.width);
   mark_tiles(packed.value, call.value_mark, call.groups / call.key.share, call.key.count,
              group_rows, width);
@@ -240,9 +240,9 @@ std::vector<double> sums_by_offset(const Problem<float>& call, const std::vector
 FastOperands pack_operands(const Problem<float>& call, int width, int values) {
   FastOperands packed;
   packed.query =
-      pack_tiles(call.query.base, call.groups, call.query.count, call.base_size, group_rows, width);
+      pack_tiles(call.query.base, call.groups, call.query.count, call.base_stride, group_rows, width);
   const int groups = call.groups / call.key.share;
-  packed.key = pack_tiles(call.key.base, groups, call.key.count, call.base_size, key_tile, width);
+  packed.key = pack_tiles(call.key.base, groups, call.key.count, call.base_stride, key_tile, width);
   mark_tiles(packed.key, call.key.offset, groups, call.key.count, key_tile, width);
   packed.value = pack_tiles(call.value, groups, call.key.count, call.width, key_tile, width);
   const int tiles = ceil_div(call.key.count, key_tile);

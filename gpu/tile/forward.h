@@ -116,7 +116,6 @@ class ForwardTile {
     const int group = place.group, row = place.block * tile_rows;
     finish_measures<S, owner>(thread, p, group, row, shared, s.tile);
     const N* constants = p.constants + group % p.heads * S::constants;
-    const bool adds = has_addend(p);
     TokenValues<S, N> own[row_share];
     N largest[row_share];
 #pragma unroll
@@ -134,20 +133,31 @@ class ForwardTile {
         const N* k = owner == Owner::query ? other.at : own[i].at;
         N& x = s.tile.at[i][j];
         x = S::score(x, q, k, constants);
-        if (adds) x += shared.weights[c][row_of(thread, i)];
       }
     }
+    if (has_addend(p)) add(thread, shared, s.tile);
     if (seen != ~0u) hide(seen, s.tile);
 #pragma unroll
     for (int i = 0; i < row_share; ++i) {
 #pragma unroll
       for (int j = 0; j < column_share; ++j) {
-        largest[i] = conelab::max(largest[i], s.tile.at[i][j]);
+        largest[i] = larger(largest[i], s.tile.at[i][j]);
       }
     }
 #pragma unroll
     for (int i = 0; i < row_share; ++i) {
       shared.partial[thread % row_threads][row_of(thread, i)] = largest[i];
+    }
+  }
+
+  /// Adds what `store_addends` stored.
+  CONELAB_TILE static void add(int thread, const SharedTile<N>& shared, Fragment<N>& tile) {
+#pragma unroll
+    for (int j = 0; j < column_share; ++j) {
+#pragma unroll
+      for (int i = 0; i < row_share; ++i) {
+        tile.at[i][j] += shared.weights[column_of(thread, j)][row_of(thread, i)];
+      }
     }
   }
 
@@ -190,7 +200,7 @@ class ForwardTile {
                               State& s) {
     N largest = s.maximum[i];
     for (int t = 0; t < row_threads; ++t) {
-      largest = conelab::max(largest, shared.partial[t][row]);
+      largest = larger(largest, shared.partial[t][row]);
     }
     if (largest == lowest) return N(0);
     if (of_sigmoid && largest > N(0)) largest = N(0);

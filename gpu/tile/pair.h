@@ -20,8 +20,8 @@ constexpr N close_share = N(1) / N(16);
 /// Return the base coordinates of a side, and the values, as matrices of one group.
 template <class N>
 CONELAB_TILE Source base_of(const Problem<N>& p, const Side<N>& side, int group) {
-  return {side.base,   p.storage,  side.of(group) * side.count * p.base_size,
-          p.base_size, side.count, p.base_size};
+  return {side.base,     p.storage,  side.of(group) * side.count * p.base_stride,
+          p.base_stride, side.count, p.base_stride};
 }
 template <class N>
 CONELAB_TILE Source value_of(const Problem<N>& p, int group) {
@@ -283,9 +283,24 @@ CONELAB_TILE void measure_tile(const Block& block, SharedTile<N>& shared, const 
   }
 }
 
-/// Return e^x.
-CONELAB_TILE float exponential(float x) { return ::expf(x); }
+/// Returns 2^x; on the device denormal numbers count as 0.
+CONELAB_TILE float fast_exp2(float x) {
+#if defined(__CUDA_ARCH__)
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+#else
+  return std::exp2(x);
+#endif
+}
+
+/// Return e^x. The error of a float, |x| 2^-24, is below that of a logit as large as x.
+CONELAB_TILE float exponential(float x) { return fast_exp2(x * 1.44269504088896341f); }
 CONELAB_TILE double exponential(double x) { return ::exp(x); }
+
+/// Return the larger number, the other one if one is NaN.
+CONELAB_TILE float larger(float a, float b) { return ::fmaxf(a, b); }
+CONELAB_TILE double larger(double a, double b) { return ::fmax(a, b); }
 
 /// Returns e^-reference / (1 + e^-logit), which neither overflows nor underflows near the largest
 /// logit if the reference is that logit or 0, whichever is smaller.

@@ -23,7 +23,7 @@ constexpr int storage_size(Storage storage) {
 /// The tokens of one side (queries or keys) after the map.
 template <class N>
 struct Side {
-  const void* base = nullptr;  ///< [group / share × count × base_size] of Problem::storage
+  const void* base = nullptr;  ///< [group / share × count × base_stride] of Problem::storage
   /// [group / share × values × count] the similarity's numbers per token.
   const N* values = nullptr;
   /// [group / share × count] what a token adds to a pair's measure: the squared norm of the stored
@@ -63,7 +63,8 @@ template <class N>
 struct Problem {
   int groups = 0;
   int heads = 1;
-  int base_size = 0;  ///< The number of base coordinates of a token.
+  int base_size = 0;    ///< The number of base coordinates of a token.
+  int base_stride = 0;  ///< The numbers of a token in memory: zeros follow the coordinates.
   int width = 0;      ///< The numbers of a value: d_v, or d_v + 1 for the Einstein midpoint.
   Storage storage = Storage::f32;
   bool sigmoid = false;

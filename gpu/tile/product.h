@@ -1,17 +1,22 @@
 // Products of tiles in the portable kernels: 64 rows × 64 columns, held by 128 threads with 2 × 16
-// numbers each, as tensor cores hold them (PTX ISA, mma.sync m16n8k8 of tf32 numbers).
+// numbers each, as tensor cores hold them (PTX ISA, mma.sync m16n8k16 of 16-bit numbers and m16n8k8
+// of tf32 numbers).
 //
-// A tensor core multiplies numbers of 11 significant bits and adds in float. A float is the sum of
-// two such numbers but for 2^-22 of it, so that three products have float's accuracy: the large
-// parts, and each large part with the other side's small part. Numbers of 16 bits have no small
-// part. Tensor cores truncate sums; a chunk's sum is therefore added to the rest by an ordinary
-// addition.
+// Where both sides have 16 bits, tensor cores take them as they are. Otherwise they multiply numbers
+// of 11 significant bits. A float is the sum of two such numbers but for 2^-23 of it, so that three
+// products have float's accuracy: the large parts, and each large part with the other side's small
+// part. Numbers of 16 bits have no small part. Tensor cores add in float and truncate sums; a chunk's
+// sum is therefore added to the rest by an ordinary addition.
 //
-// Operands pass through shared memory in chunks of 32 steps. Their lines are padded so that a
-// warp's reads fall into different banks: 36 steps of a token, or 72 columns of a step.
+// Operands pass through shared memory in chunks of 32 steps, or 64 of 16 bits. The steps of a matrix
+// that a thread holds are neighbours, so that one read brings them. The chunks' lines are padded so
+// that a warp's reads fall into different banks: 40 steps of a token (80 of 16 bits), or 68 columns
+// of a step.
 #pragma once
 
 #include <bit>
+#include <cstddef>
+#include <type_traits>
 
 #include "gpu/tile/block.h"
 #include "gpu/tile/problem.h"
@@ -21,8 +26,9 @@ namespace conelab::gpu {
 constexpr int tile_rows = 64;
 constexpr int tile_columns = 64;
 constexpr int tile_steps = 32;
-constexpr int padded_steps = tile_steps + 4;
-constexpr int padded = tile_columns + 8;
+constexpr int narrow_steps = 2 * tile_steps;  ///< Of numbers of 16 bits.
+constexpr int padded_steps = tile_steps + 8;
+constexpr int padded = tile_columns + 4;
 constexpr int row_share = 2;
 constexpr int column_share = 16;
 constexpr int row_threads = tile_columns / column_share;  ///< The threads that share a row.
@@ -42,16 +48,30 @@ struct Fragment {
 };
 
 /// A chunk of an operand, by its tokens (steps are columns of a matrix) or by its steps (which are
-/// tokens). Both fill it.
+/// tokens); by its tokens also of type T, which has 16 bits. Each fills it.
 template <class N>
 struct Chunk {
-  alignas(32) N at[tile_rows * padded_steps];
-  CONELAB_TILE N& of_token(int token, int step) { return at[token * padded_steps + step]; }
-  CONELAB_TILE N of_token(int token, int step) const { return at[token * padded_steps + step]; }
-  CONELAB_TILE N& of_step(int step, int column) { return at[step * padded + column]; }
-  CONELAB_TILE N of_step(int step, int column) const { return at[step * padded + column]; }
+  alignas(32) std::byte at[tile_rows * padded_steps * sizeof(N)];
+  template <class T>
+  CONELAB_TILE T* numbers() {
+    return reinterpret_cast<T*>(at);
+  }
+  template <class T>
+  CONELAB_TILE const T* numbers() const {
+    return reinterpret_cast<const T*>(at);
+  }
+  CONELAB_TILE const N& of_token(int token, int step) const {
+    return numbers<N>()[token * padded_steps + step];
+  }
+  CONELAB_TILE const N& of_step(int step, int column) const {
+    return numbers<N>()[step * padded + column];
+  }
+  template <class T>
+  CONELAB_TILE const T& of_narrow(int token, int step) const {
+    return numbers<T>()[token * 2 * padded_steps + step];
+  }
 };
-static_assert(tile_rows * padded_steps == tile_steps * padded);
+static_assert(tile_steps * padded <= tile_rows * padded_steps);
 
 /// The most numbers of a token that a pair needs: its offset, up to 7 values of the similarity, and
 /// 4 of the backward pass.
@@ -97,92 +117,127 @@ CONELAB_TILE N element(const Source& source, int row, int column) {
                  source.first + static_cast<std::int64_t>(row) * source.stride + column);
 }
 
+/// The numbers of a line that a thread reads at once: 16 bytes, and 4 doubles.
+template <class T>
+constexpr int at_once = sizeof(T) == 2 ? 8 : 4;
+/// So many neighbouring numbers, and their bits.
+template <class T, int size = at_once<T>>
+struct alignas(16) Neighbours {
+  T at[size];
+};
+template <class T>
+struct alignas(16) Bits {
+  std::uint32_t at[at_once<T> * sizeof(T) / 4];
+};
+
 /// Calls f(numbers) for the numbers of a source, a pointer to their type. The loops of `f` are
 /// compiled for each type, so that no number is tested for it.
 template <class N, class F>
 CONELAB_TILE void with_numbers(const Source& source, const F& f) {
   switch (source.storage) {
     case Storage::f64:
-      if constexpr (sizeof(N) == 8) f(static_cast<const double*>(source.data) + source.first);
+      if constexpr (sizeof(N) == 8) f(static_cast<const double*>(source.data));
       break;
     case Storage::f32:
-      f(static_cast<const float*>(source.data) + source.first);
+      f(static_cast<const float*>(source.data));
       break;
     case Storage::f16:
-      f(static_cast<const Float16*>(source.data) + source.first);
+      f(static_cast<const Float16*>(source.data));
       break;
     case Storage::bf16:
-      f(static_cast<const Bfloat16*>(source.data) + source.first);
+      f(static_cast<const Bfloat16*>(source.data));
       break;
   }
 }
 
-/// Four neighbouring numbers of a line.
-template <class T>
-struct alignas(4 * sizeof(T)) Four {
-  T at[4];
-};
-
-/// Returns whether every four numbers of a source's lines, from a multiple of four on, lie at an
-/// address that is a multiple of their size. Arrays begin at such an address.
-CONELAB_TILE bool has_fours(const Source& source) {
-  return source.first % 4 == 0 && source.stride % 4 == 0 && source.columns % 4 == 0;
+/// Returns at_once<T> numbers of a row from `column` on, zeros beyond the ends. `aligned` says whether
+/// they lie at a multiple of 16 bytes.
+template <bool aligned, class T>
+CONELAB_TILE Bits<T> read_bits(const T* numbers, const Source& source, int row, int column) {
+  const T* line = numbers + static_cast<std::int64_t>(row) * source.stride + column;
+  if constexpr (aligned) {
+    Bits<T> found = {};
+    if (row < source.rows && column < source.columns) found = *reinterpret_cast<const Bits<T>*>(line);
+    return found;
+  } else {
+    Neighbours<T> found = {};
+#pragma unroll
+    for (int e = 0; e < at_once<T>; ++e) {
+      if (row < source.rows && column + e < source.columns) found.at[e] = line[e];
+    }
+    return std::bit_cast<Bits<T>>(found);
+  }
 }
 
-/// Returns numbers [column, column + 4) of a row, zeros beyond the ends. What lies beyond the last
-/// row is read there and dropped, so that no thread branches. `fours` is has_fours(source).
-template <class N, class T>
-CONELAB_TILE Four<N> four_numbers(const T* numbers, const Source& source, int row, int column,
-                                  bool fours) {
-  const bool inside = row < source.rows && column < source.columns;
-  const T* line = numbers + static_cast<std::int64_t>(row < source.rows ? row : source.rows - 1) *
-                                source.stride;
-  Four<N> found;
-  if (fours) {
-    const auto four = *reinterpret_cast<const Four<T>*>(line + (inside ? column : 0));
-#pragma unroll
-    for (int e = 0; e < 4; ++e) found.at[e] = inside ? static_cast<N>(four.at[e]) : N(0);
+/// Stores numbers of type T as numbers of type N.
+template <class T, class N>
+CONELAB_TILE void store_bits(const Bits<T>& bits, N* to) {
+  if constexpr (std::is_same_v<T, N>) {
+    *reinterpret_cast<Bits<T>*>(to) = bits;
   } else {
+    const auto from = std::bit_cast<Neighbours<T>>(bits);
+    Neighbours<N, at_once<T>> numbers;
 #pragma unroll
-    for (int e = 0; e < 4; ++e) {
-      const bool present = inside && column + e < source.columns;
-      found.at[e] = present ? static_cast<N>(line[column + e]) : N(0);
-    }
+    for (int e = 0; e < at_once<T>; ++e) numbers.at[e] = static_cast<N>(from.at[e]);
+    *reinterpret_cast<Neighbours<N, at_once<T>>*>(to) = numbers;
   }
-  return found;
+}
+
+/// Loads `lines` lines of a chunk: number [line * padded_length + at] becomes number column + at of
+/// row tokens[line] of the source, for at < length. A thread reads all of its numbers before it
+/// stores any, so that it waits for memory once.
+template <int lines, int length, int padded_length, class N, class T, class Tokens>
+CONELAB_TILE void load_lines(int thread, const Source& source, const T* numbers,
+                             const Tokens& tokens, int column, N* to) {
+  constexpr int of_line = length / at_once<T>, step = tile_threads / of_line;
+  const int at = thread % of_line * at_once<T>, first = thread / of_line;
+  const auto load = [&](auto aligned) {
+    Bits<T> found[lines / step];
+#pragma unroll
+    for (int m = 0; m < lines / step; ++m) {
+      found[m] = read_bits<aligned>(numbers + source.first, source, tokens[first + m * step],
+                                    column + at);
+    }
+#pragma unroll
+    for (int m = 0; m < lines / step; ++m) {
+      store_bits<T>(found[m], to + (first + m * step) * padded_length + at);
+    }
+  };
+  // Arrays begin at a multiple of 16 bytes.
+  constexpr int n = at_once<T>;
+  if (source.first % n == 0 && source.stride % n == 0 && source.columns % n == 0) {
+    load(std::true_type());
+  } else {
+    load(std::false_type());
+  }
 }
 
 /// Loads a chunk by tokens: of_token(r, step) = source(tokens[r], step_begin + step).
 template <class N, class Tokens>
 CONELAB_TILE void load_by_token(int thread, const Source& source, const Tokens& tokens,
                                 int step_begin, Chunk<N>& to) {
-  constexpr int of_line = tile_steps / 4;
-  const int step = thread % of_line * 4;
-  const bool fours = has_fours(source);
   with_numbers<N>(source, [&](const auto* numbers) {
-#pragma unroll
-    for (int m = 0; m < tile_rows * of_line / tile_threads; ++m) {
-      const int r = thread / of_line + m * (tile_threads / of_line);
-      reinterpret_cast<Four<N>&>(to.of_token(r, step)) =
-          four_numbers<N>(numbers, source, tokens[r], step_begin + step, fours);
-    }
+    load_lines<tile_rows, tile_steps, padded_steps>(thread, source, numbers, tokens, step_begin,
+                                                    to.template numbers<N>());
   });
+}
+
+/// Loads a chunk by tokens of type T: of_narrow<T>(r, step) = source(tokens[r], step_begin + step).
+template <class T, class N, class Tokens>
+CONELAB_TILE void load_narrow(int thread, const Source& source, const Tokens& tokens,
+                              int step_begin, Chunk<N>& to) {
+  load_lines<tile_rows, narrow_steps, 2 * padded_steps>(
+      thread, source, static_cast<const T*>(source.data), tokens, step_begin,
+      to.template numbers<T>());
 }
 
 /// Loads a chunk by steps: of_step(step, c) = source(tokens[step], column + c).
 template <class N>
 CONELAB_TILE void load_by_step(int thread, const Source& source, const int* tokens, int column,
                                Chunk<N>& to) {
-  constexpr int of_line = tile_columns / 4;
-  const int c = thread % of_line * 4;
-  const bool fours = has_fours(source);
   with_numbers<N>(source, [&](const auto* numbers) {
-#pragma unroll
-    for (int m = 0; m < tile_steps * of_line / tile_threads; ++m) {
-      const int step = thread / of_line + m * (tile_threads / of_line);
-      reinterpret_cast<Four<N>&>(to.of_step(step, c)) =
-          four_numbers<N>(numbers, source, tokens[step], column + c, fours);
-    }
+    load_lines<tile_steps, tile_columns, padded>(thread, source, numbers, tokens, column,
+                                                 to.template numbers<N>());
   });
 }
 
@@ -201,29 +256,23 @@ CONELAB_TILE void for_each_step(int thread, const Chunk<N>& columns, const Add& 
   }
 }
 
-/// Returns the number of 11 significant bits next to x, of two that are equally near the one that
-/// is larger in magnitude. What is not finite stays so.
-CONELAB_TILE float to_tf32(float x) {
-#if defined(__CUDA_ARCH__)
-  std::uint32_t bits;
-  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
-  return __uint_as_float(bits);
-#else
-  const auto bits = std::bit_cast<std::uint32_t>(x);
-  if ((bits & 0x7f800000u) == 0x7f800000u) return x;
-  return std::bit_cast<float>((bits + 0x1000u) & 0xffffe000u);
-#endif
+/// Returns what a tensor core reads of x: its sign, its exponent, and 11 significant bits.
+CONELAB_TILE float truncated(float x) {
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(x) & 0xffffe000u);
 }
 
-/// A number as the sum of two for tensor cores; `split` is false if it is one already.
+/// A number as the sum of two for tensor cores; `split` is false if it is one already. What is lost
+/// is 2^-23 of it at most, as of the small part a tensor core reads all but one bit. If the number is
+/// not finite, the small part is NaN.
 struct Parts {
   float large, small;
 };
 template <bool split>
 CONELAB_TILE Parts parts_of(float x) {
   if constexpr (!split) return {x, 0.0f};
-  const float large = to_tf32(x);
-  return {large, to_tf32(x - large)};
+  // Half a unit of the last of the 11 bits is added, so that truncation rounds.
+  const float large = truncated(std::bit_cast<float>(std::bit_cast<std::uint32_t>(x) + 0x1000u));
+  return {large, x - large};
 }
 
 /// Adds a(row, step) * b(step, column) over the chunk's steps to sum[i][j], and a(row, step) to
@@ -243,7 +292,7 @@ CONELAB_TILE void multiply_chunk(int thread, const A& a, const B& b, Fragment<N>
           part[j] += row * column;
         } else {
           const Parts r = parts_of<split_a>(row), c = parts_of<split_b>(column);
-          part[j] += r.small * c.large + r.large * c.small + r.large * c.large;
+          part[j] += truncated(r.small) * c.large + r.large * truncated(c.small) + r.large * c.large;
         }
       }
     }
@@ -251,7 +300,84 @@ CONELAB_TILE void multiply_chunk(int thread, const A& a, const B& b, Fragment<N>
   }
 }
 
+/// Adds the products of rows and columns of type T over a chunk's steps to sum[i][j].
+template <class T, class N>
+CONELAB_TILE void multiply_narrow_chunk(int thread, const Chunk<N>& rows, const Chunk<N>& columns,
+                                        Fragment<N>& sum) {
+  for (int i = 0; i < row_share; ++i) {
+    for (int j = 0; j < column_share; ++j) {
+      N part = N(0);
+      for (int step = 0; step < narrow_steps; ++step) {
+        part += static_cast<N>(rows.template of_narrow<T>(row_of(thread, i), step)) *
+                static_cast<N>(columns.template of_narrow<T>(column_of(thread, j), step));
+      }
+      sum.at[i][j] += part;
+    }
+  }
+}
+
 #if defined(__CUDACC__)
+/// Adds a thread's parts of a product to its sum.
+__device__ __forceinline__ void add_parts(const float (&part)[tile_columns / 8][4],
+                                          Fragment<float>& sum) {
+#pragma unroll
+  for (int e = 0; e < 4; ++e) {
+#pragma unroll
+    for (int block = 0; block < tile_columns / 8; ++block) {
+      sum.at[e / 2][block * 2 + e % 2] += part[block][e];
+    }
+  }
+}
+
+/// Two pairs of 16-bit numbers.
+struct alignas(8) Pairs {
+  std::uint32_t at[2];
+};
+
+/// Adds the product of a warp's matrices [16 × 16] and [16 × 8] of T to a matrix [16 × 8]. `a` has
+/// the pairs of rows r and r + 8 of the thread.
+template <class T>
+__device__ __forceinline__ void multiply_narrow_matrices(float (&sum)[4], const Pairs (&a)[2],
+                                                         const Pairs& b) {
+#if defined(__CUDA_ARCH__)
+#define CONELAB_MULTIPLY(type)                                                                    \
+  asm("mma.sync.aligned.m16n8k16.row.col.f32." type "." type ".f32 {%0, %1, %2, %3}, "           \
+      "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                                             \
+      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])                                    \
+      : "r"(a[0].at[0]), "r"(a[1].at[0]), "r"(a[0].at[1]), "r"(a[1].at[1]), "r"(b.at[0]),         \
+        "r"(b.at[1]))
+  if constexpr (std::is_same_v<T, Float16>) {
+    CONELAB_MULTIPLY("f16");
+  } else {
+    CONELAB_MULTIPLY("bf16");
+  }
+#undef CONELAB_MULTIPLY
+#endif
+}
+
+/// The same as multiply_narrow_chunk on a device.
+template <class T>
+__device__ __forceinline__ void multiply_narrow_on_tensor_cores(int thread,
+                                                                const Chunk<float>& rows,
+                                                                const Chunk<float>& columns,
+                                                                Fragment<float>& sum) {
+  constexpr int depth = 16, blocks = tile_columns / 8;
+  const int outer = thread % 32 / 4, inner = thread % 4;  // The lane's place in a matrix.
+  const auto pairs = [](const Chunk<float>& from, int token, int step) {
+    return reinterpret_cast<const Pairs&>(from.of_narrow<T>(token, step));
+  };
+  float part[blocks][4] = {};
+#pragma unroll 1
+  for (int step = 4 * inner; step < narrow_steps; step += depth) {
+    const Pairs a[2] = {pairs(rows, row_of(thread, 0), step), pairs(rows, row_of(thread, 1), step)};
+#pragma unroll
+    for (int block = 0; block < blocks; ++block) {
+      multiply_narrow_matrices<T>(part[block], a, pairs(columns, block * 8 + outer, step));
+    }
+  }
+  add_parts(part, sum);
+}
+
 /// Adds the product of a warp's matrices [16 × 8] and [8 × 8] to a matrix [16 × 8].
 __device__ __forceinline__ void multiply_matrices(float (&sum)[4], const float (&a)[4],
                                                   const float (&b)[2]) {
@@ -275,11 +401,11 @@ __device__ __forceinline__ void multiply_on_tensor_cores(int thread, const A& a,
   float part[blocks][4] = {};
   float part_total[4] = {};
 #pragma unroll 1
-  for (int step = inner; step < tile_steps; step += depth) {
+  for (int step = 2 * inner; step < tile_steps; step += depth) {
     float large[4], small[4];
 #pragma unroll
     for (int e = 0; e < 4; ++e) {
-      const Parts x = parts_of<split_a>(a(row_of(thread, e % 2), step + e / 2 * 4));
+      const Parts x = parts_of<split_a>(a(row_of(thread, e % 2), step + e / 2));
       large[e] = x.large;
       small[e] = x.small;
     }
@@ -289,20 +415,14 @@ __device__ __forceinline__ void multiply_on_tensor_cores(int thread, const A& a,
     for (int block = 0; block < blocks; ++block) {
       const int column = block * 8 + outer;
       const Parts x = parts_of<split_b>(b(step, column));
-      const Parts y = parts_of<split_b>(b(step + 4, column));
+      const Parts y = parts_of<split_b>(b(step + 1, column));
       const float b_large[2] = {x.large, y.large}, b_small[2] = {x.small, y.small};
       if constexpr (split_a) multiply_matrices(part[block], small, b_large);
       if constexpr (split_b) multiply_matrices(part[block], large, b_small);
       multiply_matrices(part[block], large, b_large);
     }
   }
-#pragma unroll
-  for (int e = 0; e < 4; ++e) {
-#pragma unroll
-    for (int block = 0; block < blocks; ++block) {
-      sum.at[e / 2][block * 2 + e % 2] += part[block][e];
-    }
-  }
+  add_parts(part, sum);
   total[0] += part_total[0];
   total[1] += part_total[2];
 }
@@ -356,11 +476,40 @@ CONELAB_TILE void clear(Fragment<N>& f) {
   }
 }
 
+/// Adds products as product_tile does, of matrices whose numbers have type T.
+template <class T, class N, class Block, class Locals, class Member>
+CONELAB_TILE void narrow_product_tile(const Block& block, SharedTile<N>& shared, const Source& a,
+                                      int row, const Source& b, Locals& locals, Member member) {
+  for (int step = 0; step < a.columns; step += narrow_steps) {
+    block.phase([&](int thread) {
+      load_narrow<T>(thread, a, Successive{row}, step, shared.rows);
+      load_narrow<T>(thread, b, shared.token, step, shared.columns);
+    });
+    block.phase([&](int thread) {
+#if defined(__CUDA_ARCH__)
+      multiply_narrow_on_tensor_cores<T>(thread, shared.rows, shared.columns,
+                                         locals[thread].*member);
+#else
+      multiply_narrow_chunk<T>(thread, shared.rows, shared.columns, locals[thread].*member);
+#endif
+    });
+  }
+}
+
 /// Adds a b^T of the block's rows and the tile's columns, summed over the columns of a and b. `row`
 /// is the block's first token; `member` points to the fragment in a thread's state.
 template <class N, class Block, class Locals, class Member>
 CONELAB_TILE void product_tile(const Block& block, SharedTile<N>& shared, const Source& a, int row,
                                const Source& b, Locals& locals, Member member) {
+  const Storage both = a.storage == b.storage ? a.storage : Storage::f32;
+  if (both == Storage::f16) {
+    narrow_product_tile<Float16>(block, shared, a, row, b, locals, member);
+    return;
+  }
+  if (both == Storage::bf16) {
+    narrow_product_tile<Bfloat16>(block, shared, a, row, b, locals, member);
+    return;
+  }
   for (int step = 0; step < a.columns; step += tile_steps) {
     block.phase([&](int thread) {
       load_by_token(thread, a, Successive{row}, step, shared.rows);
@@ -369,11 +518,7 @@ CONELAB_TILE void product_tile(const Block& block, SharedTile<N>& shared, const 
     block.phase([&](int thread) {
       const auto left = [&](int r, int s) { return shared.rows.of_token(r, s); };
       const auto right = [&](int s, int c) { return shared.columns.of_token(c, s); };
-      if (is_narrow(a.storage) && is_narrow(b.storage)) {
-        multiply<false, false>(thread, left, right, locals[thread].*member);
-      } else {
-        multiply<true, true>(thread, left, right, locals[thread].*member);
-      }
+      multiply<true, true>(thread, left, right, locals[thread].*member);
     });
   }
 }

@@ -99,7 +99,7 @@ class EmulatedBlock : public testing::Test {
   bool is_right(std::uint64_t seed) {
     Problem<float> p;
     p.groups = p.heads = 1;
-    p.base_size = p.width = width;
+    p.base_size = p.base_stride = p.width = width;
     p.storage = Storage::bf16;
     p.query = {nullptr, nullptr, zeros_.data(), queries};
     p.key = {nullptr, nullptr, nullptr, keys};

@@ -91,7 +91,7 @@ class EmulatedGradient : public testing::Test {
   std::vector<float> run(std::uint64_t seed) {
     Problem<float> p;
     p.groups = p.heads = 1;
-    p.base_size = p.width = width;
+    p.base_size = p.base_stride = p.width = width;
     p.storage = Storage::bf16;
     p.query.count = queries;
     p.key.count = keys;

@@ -103,7 +103,7 @@ TEST(FastWidth, LeavesOtherCallsToThePortablePath) {
   Problem<float> p;
   p.groups = 1;
   p.query.count = p.key.count = 5;
-  p.base_size = 64;
+  p.base_size = p.base_stride = 64;
   p.width = 64;
   p.storage = Storage::bf16;
   EXPECT_EQ(fast_width(0, p), 64);

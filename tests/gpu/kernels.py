@@ -21,7 +21,7 @@ class PairLists(ctypes.Structure):
 
 
 class Problem(ctypes.Structure):
-    _fields_ = [("groups", ctypes.c_int), ("heads", ctypes.c_int), ("base_size", ctypes.c_int),
+    _fields_ = [("groups", ctypes.c_int), ("heads", ctypes.c_int), ("base_size", ctypes.c_int), ("base_stride", ctypes.c_int),
                 ("width", ctypes.c_int), ("storage", ctypes.c_int), ("sigmoid", ctypes.c_bool),
                 ("normalised", ctypes.c_bool), ("over_queries", ctypes.c_bool), ("query", Side), ("key", Side),
                 ("value", POINTER), ("value_mark", POINTER), ("constants", POINTER), ("bias", POINTER),
@@ -222,7 +222,8 @@ class Attention:
                                    normalised=True)
         for side, placed in ((p.query, self.query), (p.key, self.key)):
             offset = (placed.base.double() ** 2).sum(-1) if distance else torch.zeros(placed.base.shape[:2])
-            side.base = self.keep(placed.base)
+            padded = torch.nn.functional.pad(placed.base, (0, -placed.base.shape[2] % 8))
+            side.base, p.base_stride = self.keep(padded), padded.shape[2]
             side.values = self.keep(token_values(name, placed, parameters))
             placed.offset = offset.float().to(device).contiguous()
             side.offset = self.keep(placed.offset)

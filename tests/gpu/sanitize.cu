@@ -166,7 +166,7 @@ void run(int index) {
   std::fflush(stdout);  // Where a kernel never ends, this says which.
   Problem<float> p;
   p.groups = groups;
-  p.base_size = size;
+  p.base_size = p.base_stride = size;
   p.width = width;
   p.query = side(S::values);
   p.key = side(S::values);
