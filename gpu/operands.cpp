@@ -20,15 +20,20 @@ namespace {
 
 std::size_t size_of(std::int64_t count) { return static_cast<std::size_t>(count); }
 
-/// Rounds numbers to `storage` at `to`.
+/// Rounds numbers to `storage` at `to`. If one of them is then beyond its range, all are 0; returns
+/// whether none is.
 template <class N>
-void store(const N* from, std::int64_t count, Storage storage, std::byte* to) {
+bool store(const N* from, std::int64_t count, Storage storage, std::byte* to) {
   const auto put = [&](auto convert) {
     using To = decltype(convert(N(0)));
+    bool finite = true;
     for (std::int64_t i = 0; i < count; ++i) {
       const To number = convert(from[i]);
+      finite &= std::isfinite(static_cast<double>(number));
       std::memcpy(to + i * static_cast<std::int64_t>(sizeof(To)), &number, sizeof(To));
     }
+    if (!finite) std::memset(to, 0, size_of(count) * sizeof(To));
+    return finite;
   };
   switch (storage) {
     case Storage::f64:
@@ -36,10 +41,11 @@ void store(const N* from, std::int64_t count, Storage storage, std::byte* to) {
     case Storage::f32:
       return put([](N x) { return static_cast<float>(x); });
     case Storage::f16:
-      return put([](N x) { return to_f16(static_cast<double>(x)); });
+      return put([](N x) { return Float16(x); });
     case Storage::bf16:
-      return put([](N x) { return to_bf16(static_cast<double>(x)); });
+      return put([](N x) { return Bfloat16(x); });
   }
+  return false;
 }
 
 template <class N>
@@ -124,8 +130,8 @@ class Builder {
     p.groups = to_int(e.batch * e.head);
     p.heads = to_int(std::max<std::int64_t>(1, e.head));
     p.base_size = plan.map->base_size(static_cast<int>(e.feature));
-    // Lines that begin at a multiple of 8 numbers are read 4 or 8 at a time (gpu/tile/product.h). The
-    // halves of a sum of tanh follow each other.
+    // Lines that begin at a multiple of 8 numbers are read 4 or 8 at a time (gpu/tile/product.h).
+    // The halves of a sum of tanh follow each other.
     const bool halves = plan.similarity->info.measure == Measure::tanh_sum;
     p.base_stride = halves ? p.base_size : ceil_div(p.base_size, 8) * 8;
     p.width = aggregate_width(plan.aggregate, e.value);
@@ -135,6 +141,7 @@ class Builder {
     p.over_queries = plan.weights == WeightLaw::softmax_over_queries;
     p.query.count = to_int(e.query);
     p.key.count = to_int(e.key);
+    // One of the two numbers of heads divides the other.
     const std::int64_t own = std::max(plan.placed_key_heads(), e.value_heads());
     p.key.share = own > 0 ? to_int(e.head / own) : 1;
   }
@@ -193,11 +200,14 @@ class Builder {
     std::vector<N> extended(size_of(static_cast<std::int64_t>(p.key.count) * p.width));
     std::vector<std::int64_t>& bad = out_.non_finite_values[size_of(own)];
     extend_values(plan_, g, input_.value.tokens(b, h, p.heads), 0, p.width, extended.data(), bad);
-    const auto size = static_cast<std::int64_t>(extended.size());
-    store(extended.data(), size, p.storage,
-          out_.value.data() + own * size * storage_size(p.storage));
+    const std::int64_t first = own * p.key.count;
+    for (std::int64_t key = 0; key < p.key.count; ++key) {
+      std::byte* to = out_.value.data() + (first + key) * p.width * storage_size(p.storage);
+      if (!store(extended.data() + key * p.width, p.width, p.storage, to)) bad.push_back(key);
+    }
+    std::ranges::sort(bad);
     for (const std::int64_t key : bad) {
-      out_.value_mark[size_of(own * p.key.count + key)] = not_finite<N>;
+      out_.value_mark[size_of(first + key)] = not_finite<N>;
     }
   }
 
@@ -212,8 +222,11 @@ class Builder {
     const int bytes = storage_size(p.storage);
     for (std::int64_t i = 0; i < count; ++i) {
       std::byte* to = base.data() + (g * count + i) * p.base_stride * bytes;
-      store(operand.base.data() + i * operand.stride, p.base_size, p.storage, to);
-      offset[size_of(g * count + i)] = distance() ? norm(to) : N(0);
+      N& own = offset[size_of(g * count + i)];
+      own = not_finite<N>;
+      if (store(operand.base.data() + i * operand.stride, p.base_size, p.storage, to)) {
+        own = distance() ? norm(to) : N(0);
+      }
     }
     const int size = plan_.similarity->values;
     std::copy_n(operand.values.begin(), count * size, values.begin() + g * count * size);

@@ -1,3 +1,5 @@
+// This file writes operands in the order in which the fast kernels copy them: tiles in shared memory's
+// swizzled order, and the numbers of tokens by tile.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -56,7 +58,8 @@ class Facts {
     array_.resize(static_cast<std::size_t>(groups) * static_cast<std::size_t>(tiles_) *
                   static_cast<std::size_t>(numbers * group_rows));
   }
-  /// Fact f of every token: number(group, token, whether it is one).
+  /// Sets fact f of every token to number(group, token, present); `present` is false for places
+  /// beyond the last token.
   template <class Number>
   void fill(int groups, int f, Number number) {
     for (std::int64_t g = 0; g < groups; ++g) {
@@ -239,8 +242,8 @@ std::vector<double> sums_by_offset(const Problem<float>& call, const std::vector
 
 FastOperands pack_operands(const Problem<float>& call, int width, int values) {
   FastOperands packed;
-  packed.query =
-      pack_tiles(call.query.base, call.groups, call.query.count, call.base_stride, group_rows, width);
+  packed.query = pack_tiles(call.query.base, call.groups, call.query.count, call.base_stride,
+                            group_rows, width);
   const int groups = call.groups / call.key.share;
   packed.key = pack_tiles(call.key.base, groups, call.key.count, call.base_stride, key_tile, width);
   mark_tiles(packed.key, call.key.offset, groups, call.key.count, key_tile, width);

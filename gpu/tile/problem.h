@@ -65,7 +65,7 @@ struct Problem {
   int heads = 1;
   int base_size = 0;    ///< The number of base coordinates of a token.
   int base_stride = 0;  ///< The numbers of a token in memory: zeros follow the coordinates.
-  int width = 0;      ///< The numbers of a value: d_v, or d_v + 1 for the Einstein midpoint.
+  int width = 0;        ///< The numbers of a value: d_v, or d_v + 1 for the Einstein midpoint.
   Storage storage = Storage::f32;
   bool sigmoid = false;
   bool normalised = true;  ///< Whether weights exp(logit) are divided by their sum.

@@ -70,6 +70,18 @@ TEST_P(Portable, AgreesAroundTheEdgesOfTiles) {
   }
 }
 
+/// Tokens without base coordinates and values without numbers: no address is read.
+TEST(Columns, MayBeNone) {
+  for (const auto& [similarity, d, d_v] :
+       {std::tuple{"umbral", 1, 3}, std::tuple{"dot", 0, 3}, std::tuple{"dot", 4, 0}}) {
+    Call call;
+    call.similarity = similarity;
+    const Extents extents{1, 1, 5, 7, d, d_v};
+    SCOPED_TRACE(describe(call, extents));
+    expect_agreement(call, random_input(call, extents, 7, 1));
+  }
+}
+
 TEST_P(Portable, KeepsFloatsPrecision) {
   const Extents extents{1, 2, 70, 130, 17, 9};
   const Call call = make_call(GetParam(), {"none", {"causal"}, "softmax", "mean", false}, extents);
@@ -278,6 +290,24 @@ TEST(NotFinite, StaysInTheRowsThatSeeIt) {
       EXPECT_EQ(std::isnan(found.forward.output.at(0, 0, i, 0)), i >= 5) << similarity << i;
     }
     for (int i = 0; i < 5; ++i) EXPECT_TRUE(std::isfinite(found.backward.query.at(0, 0, i, 0)));
+  }
+}
+
+/// A token whose coordinates f16 cannot hold, 4 e^10 > 65,504, makes rows NaN that see it, and no
+/// other gradient.
+TEST(NotFinite, AreTokensBeyondTheRangeOfTheirStorage) {
+  Call call;
+  call.similarity = "umbral";
+  call.masks = {"causal"};
+  AttentionInput<double> input = small_input(call, {1, 1, 70, 70, 8, 3});
+  input.allowed.clear();
+  input.key_lengths.clear();
+  for (int c = 0; c < 7; ++c) input.key.owned().at(0, 0, 60, c) = 4;
+  input.key.owned().at(0, 0, 60, 7) = 10;
+  const Emulation<double> found = emulate(call, input, Storage::f16);
+  for (int i = 0; i < 70; ++i) {
+    EXPECT_EQ(std::isnan(found.forward.output.at(0, 0, i, 0)), i >= 60) << i;
+    EXPECT_EQ(std::isfinite(found.backward.query.at(0, 0, i, 0)), i < 60) << i;
   }
 }
 
