@@ -87,7 +87,7 @@ class EmulatedGradientGroup : public EmulatedMachine<Block> {
     multiply(left, right, width, Tail::columns, true, sum);
   }
 
-  /// Row h of a thread, and its quad's part of the row's numbers.
+  /// Writes row h of a thread, and its quad's part of the row's numbers.
   void write_row(const Problem<float>& p, const GradientResult<float>& result, int group,
                  int own_tile, int t, int h) {
     constexpr bool query = Block::owner == Owner::query;
@@ -105,7 +105,7 @@ class EmulatedGradientGroup : public EmulatedMachine<Block> {
     (query ? result.query_potential : result.key_potential)[token] = potential;
     float* base = (query ? result.query_base : result.key_base) + token * p.base_size;
     for (int e = 0; e < width / 4; ++e) {
-      const int i = Tail::accumulator(h, e);
+      const int i = hopper::accumulator(h, e);
       const int column = hopper::accumulator_column(t, i);
       if (column < p.base_size) base[column] = base_gradient(row, column, margin, t, i);
       if constexpr (!query) {

@@ -470,13 +470,7 @@ def run_tune(library, save):
             if case.ours.fast is None:
                 print("tune: SKIPPED: this GPU has no fast path (compute capability 9.0)")
                 return rows
-            works = {}
-            for v in range(count):
-                try:
-                    case.ours.fast_forward(v)
-                    works[label(v)] = functools.partial(case.ours.fast_forward, v)
-                except LookupError:
-                    print(f"  {name} d={d}: {label(v)} does not fit")
+            works = {label(v): functools.partial(case.ours.fast_forward, v) for v in range(count)}
             warm, cold = rounds_of(works, 15, flush)
             for who in works:
                 median = statistics.median(warm[who])
