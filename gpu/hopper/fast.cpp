@@ -8,30 +8,30 @@ namespace conelab::gpu::hopper {
 namespace {
 
 template <class S, Law law, class F>
-void choose_width(const Problem<float>& call, const F& launch) {
-  const int widest = call.base_size < call.width ? call.width : call.base_size;
-  widest <= 64 ? launch(FastKernels<S, 64, law>{}) : launch(FastKernels<S, 128, law>{});
+void choose_width(int width, const F& launch) {
+  if (width == 64) launch(FastKernels<S, 64, law>{});
+  if (width == 128) launch(FastKernels<S, 128, law>{});
 }
 
 template <class S, class F>
-void choose_law(const Problem<float>& call, const F& launch) {
-  switch (fast_law(call)) {
+void choose_law(Law law, int width, const F& launch) {
+  switch (law) {
     case Law::softmax:
-      return choose_width<S, Law::softmax>(call, launch);
+      return choose_width<S, Law::softmax>(width, launch);
     case Law::biased:
-      return choose_width<S, Law::biased>(call, launch);
+      return choose_width<S, Law::biased>(width, launch);
     case Law::sigmoid:
-      return choose_width<S, Law::sigmoid>(call, launch);
+      return choose_width<S, Law::sigmoid>(width, launch);
   }
 }
 
-/// Calls launch(FastKernels) for the similarity, width and law of the call, if there are such
-/// kernels.
+/// Calls launch(FastKernels) for the similarity, width and law of the call, if the fast path takes
+/// it.
 template <class F>
 void with_kernels(int index, const Problem<float>& call, const F& launch) {
   visit_similarity(index, [&](auto tag) {
     using S = typename decltype(tag)::type;
-    if constexpr (is_fast<S>) choose_law<S>(call, launch);
+    if constexpr (is_fast<S>) choose_law<S>(fast_law(call), fast_width(index, call), launch);
   });
 }
 

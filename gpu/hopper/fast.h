@@ -14,6 +14,8 @@
 #include "gpu/hopper/layout.h"
 #include "gpu/tile/problem.h"
 
+// The similarities with fast kernels, one a line: gpu/CMakeLists.txt and tests/gpu/run.sh read them
+// here, and write a source for each.
 namespace conelab {
 struct Dot;
 struct Laplacian;

@@ -32,6 +32,8 @@
 
 namespace conelab::gpu::hopper {
 
+constexpr float log2e = 1.44269504088896341f;
+
 template <class S, class N>
 struct FastPair;
 

@@ -10,11 +10,11 @@
 namespace conelab::gpu::hopper {
 
 template <class S, int width, Law law, int variant>
-bool launch_typed(const FastProblem& p, const ForwardResult<float>& result, void* stream) {
+void launch_typed(const FastProblem& p, const ForwardResult<float>& result, void* stream) {
   constexpr Variant v = variants[variant];
-  return p.call.storage == Storage::bf16
-             ? launch<S, Bf16, width, v.consumers, v.stages, v.turns, law>(p, result, stream)
-             : launch<S, F16, width, v.consumers, v.stages, v.turns, law>(p, result, stream);
+  p.call.storage == Storage::bf16
+      ? launch<S, Bf16, width, v.consumers, v.stages, v.turns, law>(p, result, stream)
+      : launch<S, F16, width, v.consumers, v.stages, v.turns, law>(p, result, stream);
 }
 
 template <class S, int width, Law law>
@@ -22,7 +22,9 @@ bool FastKernels<S, width, law>::forward(int variant, const FastProblem& p,
                                          const ForwardResult<float>& result, void* stream) {
   bool launched = false;
   const auto look = [&]<int at>() {
-    if (at == variant) launched = launch_typed<S, width, law, at>(p, result, stream);
+    if (at != variant) return;
+    launch_typed<S, width, law, at>(p, result, stream);
+    launched = true;
   };
   [&]<int... at>(std::integer_sequence<int, at...>) { (look.template operator()<at>(), ...); }
   (std::make_integer_sequence<int, variants_of(law)>{});

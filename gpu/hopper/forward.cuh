@@ -107,30 +107,25 @@ __global__ __launch_bounds__(group_threads*(consumers + 1), 1) void fast_forward
     give_registers<producer_registers>();
     if (threadIdx.x == 0) Block::produce(thread, p, work);
   } else {
-    take_registers<consumer_registers(consumers)>();
+    take_registers<consumer_registers>();
     thread.consumer = role - 1;
     Block::consume(thread, p, result, work, role - 1);
   }
 #endif
 }
 
-/// Launches the kernel. Returns false if the variant needs more shared memory than a block has.
+/// Launches the kernel.
 template <class S, class Type, int width, int consumers, int stages, bool turns, Law law>
-bool launch(const FastProblem& p, const ForwardResult<float>& result, void* stream) {
-  constexpr Budget budget{consumers, width, S::values, stages, law};
-  if constexpr (budget.total() <= shared_limit) {
-    const auto kernel = &fast_forward<S, Type, width, consumers, stages, turns, law>;
-    if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, budget.total()) !=
-        cudaSuccess) {
-      return true;  // cudaGetLastError reports the error.
-    }
-    const int blocks = ForwardBlock<S, Type, width, consumers, stages, turns, law>::blocks(p.call);
-    kernel<<<static_cast<unsigned>(blocks), group_threads*(consumers + 1), budget.total(),
-             static_cast<cudaStream_t>(stream)>>>(p, result);
-    return true;
-  } else {
-    return false;
+void launch(const FastProblem& p, const ForwardResult<float>& result, void* stream) {
+  using Block = ForwardBlock<S, Type, width, consumers, stages, turns, law>;
+  const auto kernel = &fast_forward<S, Type, width, consumers, stages, turns, law>;
+  constexpr int bytes = Block::budget.total();
+  if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) !=
+      cudaSuccess) {
+    return;  // cudaGetLastError reports the error.
   }
+  kernel<<<static_cast<unsigned>(Block::blocks(p.call)), group_threads*(consumers + 1), bytes,
+           static_cast<cudaStream_t>(stream)>>>(p, result);
 }
 
 }  // namespace conelab::gpu::hopper

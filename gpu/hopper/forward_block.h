@@ -38,8 +38,8 @@ struct ForwardBlock {
   static constexpr int stages = stages_;
   static constexpr Budget budget{consumers, width, S::values, stages, law};
   static constexpr int query_tile_bytes = tile_bytes(group_rows, width);
-  static_assert(!turns || consumers == 2);
-  static_assert(law == Law::softmax || consumers * group_rows == block_rows);
+  static_assert(consumers == 2, "registers, turns and windows of biases are those of two");
+  static_assert(budget.total() <= shared_limit);
 
   /// These return the byte at which each part of shared memory begins.
   CONELAB_TILE static constexpr int query_at(int consumer) { return consumer * query_tile_bytes; }

@@ -173,7 +173,6 @@ class ForwardTail {
   static constexpr int lanes = width == 64 ? 8 : 4;
   static constexpr int chunks = products / 2 / lanes;
   using N = Lanes<lanes>;
-  static constexpr float log2e = 1.44269504088896341f;
   static constexpr float rate = FastPair<S, N>::rate;
   static constexpr bool least = rate < 0;
   static constexpr float hidden = least ? infinity : -infinity;  ///< Its logit is -infinity.
@@ -185,8 +184,6 @@ class ForwardTail {
   float scale_[2];    ///< exp(largest logit before - largest logit now)
   TokenValues<S, float> values_[2];
 
-  /// Returns the index of the accumulator that holds this thread's e-th column of row h.
-  CONELAB_TILE static constexpr int accumulator(int h, int e) { return e / 2 * 4 + h * 2 + e % 2; }
   CONELAB_TILE static constexpr int column(int thread, int chunk, int lane) {
     return accumulator_column(thread, accumulator(0, chunk * lanes + lane));
   }

@@ -87,7 +87,7 @@ class GradientThread : public RingThread<Block> {
       if (thread() % 4 == 0) potentials[to] = potential;
 #pragma unroll
       for (int e = 0; e < Block::width / 4; ++e) {
-        const int i = Tail::accumulator(h, e);
+        const int i = accumulator(h, e);
         const int column = accumulator_column(thread(), i);
         if (column < p.base_size) {
           base[to * p.base_size + column] = base_gradient(row, column, margin, tail_.base[i]);
@@ -182,7 +182,7 @@ __global__ __launch_bounds__(
     give_registers<producer_registers>();
     if (threadIdx.x == 0) Block::produce(thread, g, work);
   } else {
-    take_registers<consumer_registers(Block::consumers)>();
+    take_registers<consumer_registers>();
     thread.consumer = role - 1;
     Block::consume(thread, g, result, work, role - 1);
   }

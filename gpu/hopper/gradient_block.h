@@ -47,6 +47,10 @@ struct GradientBlock {
   static constexpr int stage_bytes = 2 * bytes + (fact_bytes + window_bytes + 1023) / 1024 * 1024;
   static constexpr int diagonal_bytes = (Tail::diagonal_numbers * 4 + 1023) / 1024 * 1024;
 
+  /// The gates of the own tiles, and of a stage with a tile of the other side and its facts.
+  static constexpr Gate own_gate = Gate::query, other_gate = Gate::key,
+                        other_empty = Gate::key_empty;
+
   /// These return the byte at which each part of shared memory begins.
   CONELAB_TILE static constexpr int own_at(int consumer) { return consumer * 2 * bytes; }
   CONELAB_TILE static constexpr int own_value_at(int consumer) { return own_at(consumer) + bytes; }
@@ -141,13 +145,13 @@ struct GradientBlock {
       const int s = ring.stage;
       const std::int64_t group = work.group / sides.other_share;
       const std::int64_t at = group * work.tiles + t;
-      m.wait(Gate::key_empty, s, ring.parity ^ 1);
-      m.expect(Gate::key, s, 2 * bytes + fact_bytes + window_bytes);
-      m.copy(other_at(s), sides.other + at * bytes, bytes, Gate::key, s);
-      m.copy(other_value_at(s), sides.other_value + at * bytes, bytes, Gate::key, s);
-      m.copy(facts_at(s), sides.facts + at * (fact_bytes / 4), fact_bytes, Gate::key, s);
+      m.wait(other_empty, s, ring.parity ^ 1);
+      m.expect(other_gate, s, 2 * bytes + fact_bytes + window_bytes);
+      m.copy(other_at(s), sides.other + at * bytes, bytes, other_gate, s);
+      m.copy(other_value_at(s), sides.other_value + at * bytes, bytes, other_gate, s);
+      m.copy(facts_at(s), sides.facts + at * (fact_bytes / 4), fact_bytes, other_gate, s);
       if constexpr (window_bytes > 0) {
-        m.copy(window_at(s), g.bias + window_of(g.call, work, t), window_bytes, Gate::key, s);
+        m.copy(window_at(s), g.bias + window_of(g.call, work, t), window_bytes, other_gate, s);
       }
       ring.advance();
     }
@@ -167,7 +171,7 @@ struct GradientBlock {
       }
     });
     if constexpr (Tail::sums_offsets) m.meet_group();
-    m.wait(Gate::query, 0, 0);
+    m.wait(own_gate, 0, 0);
     Ring<stages> ring;
     int held = nothing;
     for (int t = 0; t < work.tiles; ++t) {
@@ -176,7 +180,7 @@ struct GradientBlock {
       if (seen == Seen::none) {
         skip(m, ring, held);
       } else {
-        m.wait(Gate::key, ring.stage, ring.parity);
+        m.wait(other_gate, ring.stage, ring.parity);
         meet(m, consumer, t, ring.stage, seen == Seen::all, held);
         held = ring.stage;
         if constexpr (Tail::sums_offsets) sum_offsets(m, g, work.group, consumer, t - own_tile);
@@ -223,11 +227,11 @@ struct GradientBlock {
     const int tiles = ceil_div(sides.own_count, group_rows);
     const int present = tiles - work.own_tile < consumers ? tiles - work.own_tile : consumers;
     const std::int64_t group = work.group / sides.own_share;
-    m.expect(Gate::query, 0, present * 2 * bytes);
+    m.expect(own_gate, 0, present * 2 * bytes);
     for (int c = 0; c < present; ++c) {
       const std::int64_t at = group * tiles + work.own_tile + c;
-      m.copy(own_at(c), sides.own + at * bytes, bytes, Gate::query, 0);
-      m.copy(own_value_at(c), sides.own_value + at * bytes, bytes, Gate::query, 0);
+      m.copy(own_at(c), sides.own + at * bytes, bytes, own_gate, 0);
+      m.copy(own_value_at(c), sides.own_value + at * bytes, bytes, own_gate, 0);
     }
   }
 
@@ -237,7 +241,7 @@ struct GradientBlock {
   CONELAB_TILE static void finish(Machine& m, int& held) {
     m.finish();
     if (held == nothing) return;
-    m.release(Gate::key_empty, held);
+    m.release(other_empty, held);
     held = nothing;
   }
 
@@ -246,8 +250,8 @@ struct GradientBlock {
   template <class Machine>
   CONELAB_TILE static void skip(Machine& m, const Ring<stages>& ring, int& held) {
     finish(m, held);
-    m.wait(Gate::key, ring.stage, ring.parity);
-    m.release(Gate::key_empty, ring.stage);
+    m.wait(other_gate, ring.stage, ring.parity);
+    m.release(other_empty, ring.stage);
   }
 
   /// Returns where the bias of key - query = 0 would be, counted from the first pair of a part.

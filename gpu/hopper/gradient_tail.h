@@ -145,9 +145,6 @@ class GradientTail {
     }
   }
 
-  /// Returns the index of the accumulator that holds this thread's e-th column of row h.
-  CONELAB_TILE static constexpr int accumulator(int h, int e) { return e / 2 * 4 + h * 2 + e % 2; }
-
  private:
   static constexpr int lanes = 4;
   static constexpr int chunks = products / 2 / lanes;
@@ -246,11 +243,11 @@ class GradientTail {
     *reinterpret_cast<Pair*>(view.diagonals + group_rows + place) = {first, second};
   }
 
-  /// Returns dL/dlogit, 0 of pairs that are not seen.
+  /// Differentiates the pairs of chunk c and row h. Returns dL/dlogit, 0 of pairs that are not
+  /// seen.
   template <bool whole>
   CONELAB_TILE N lanes_of(int thread, const GradientView& view, std::uint32_t seen, int c, int h,
                           float* tile_sums) {
-    constexpr float log2e = 1.44269504088896341f;
     N own[fact_rows];
     N other[fact_rows];
 #pragma unroll
@@ -259,67 +256,97 @@ class GradientTail {
       const float* facts = view.facts + f * group_rows + view.first;
       other[f] = load_pairs<lanes>([&](int l) { return facts + column(thread, c, l); });
     }
-    const auto pick = [&](const float* from) {
-      return N::make([&](int l) { return from[accumulator(h, c * lanes + l)]; });
-    };
-    const Pair pair(pick(tile), own + 1, other + 1, constants_);
+    const Pair pair(pick(tile, c, h), own + 1, other + 1, constants_);
     // The query's facts end with its log-sum-exp in units of ln 2 and its delta.
     const N* query = owner == Owner::query ? own : other;
-    N level = pair.level;
-    if constexpr (biased) {
-      level = level + N::make([&](int l) {
-                const int offset = accumulator_offset(thread, accumulator(h, c * lanes + l));
-                return view.bias[owner == Owner::query ? offset : -offset];
-              });
+    const N weights = weights_of(with_bias(thread, view, pair.level, c, h), query[S::values + 1]);
+    N by_logit;
+    if constexpr (law == Law::sigmoid) {
+      by_logit = (weights - weights * weights) * pick(slope, c, h);
+    } else {
+      by_logit = weights * (pick(slope, c, h) - query[S::values + 2]);
     }
-    const N exponent = level * N(Pair::rate * constants_[0] * log2e) - query[S::values + 1];
-    N p = N::make([&](int l) {
+    set_operand<whole>(seen, c, h, pair.by_x(by_logit));
+    if constexpr (owner == Owner::key) set_weights(c, h, only_seen<whole>(seen, c, h, weights));
+    if constexpr (S::token_slope) add<whole>(potential[h], seen, c, h, pair.by_own(by_logit));
+    if constexpr (owner == Owner::query) {
+      add<whole>(tile_sums[0], seen, c, h, by_logit * pair.level);
+      if constexpr (S::constants > 1) {
+        add<whole>(tile_sums[1], seen, c, h, pair.by_constant(by_logit));
+      }
+    }
+    constexpr bool as_they_are = whole || !sums_offsets;
+    return only_seen<as_they_are>(seen, c, h, by_logit);
+  }
+
+  /// Returns the numbers of chunk c and row h among all of the thread's products.
+  CONELAB_TILE static N pick(const float* from, int c, int h) {
+    return N::make([&](int l) { return from[accumulator(h, c * lanes + l)]; });
+  }
+
+  CONELAB_TILE static N with_bias(int thread, const GradientView& view, N level, int c, int h) {
+    if constexpr (!biased) return level;
+    return level + N::make([&](int l) {
+             const int offset = accumulator_offset(thread, accumulator(h, c * lanes + l));
+             return view.bias[owner == Owner::query ? offset : -offset];
+           });
+  }
+
+  /// Returns the weights, given the log-sum-exps of the queries' rows.
+  CONELAB_TILE N weights_of(N level, N lse) const {
+    const N exponent = level * N(Pair::rate * constants_[0] * log2e) - lse;
+    return N::make([&](int l) {
       return law == Law::sigmoid ? fast_inverse(1.0f + fast_exp2(-exponent.at[l]))
                                  : fast_exp2(exponent.at[l]);
     });
-    N by_logit;
-    if constexpr (law == Law::sigmoid) {
-      by_logit = (p - p * p) * pick(slope);
-    } else {
-      by_logit = p * (pick(slope) - query[S::values + 2]);
-    }
-    N w = pair.by_x(by_logit);
+  }
+
+  /// Sets W as left operand, 0 of pairs that are not seen and at distance 0, and adds the rounded
+  /// numbers to `margin`.
+  template <bool whole>
+  CONELAB_TILE void set_operand(std::uint32_t seen, int c, int h, N w) {
     if constexpr (!whole) {
 #pragma unroll
       for (int l = 0; l < lanes; ++l) {
-        const bool seen_pair = sees(seen, c, h, l);
-        if (!seen_pair) p.at[l] = 0;
-        if (!seen_pair || (differences && tile[accumulator(h, c * lanes + l)] == 0)) w.at[l] = 0;
+        const bool twin = differences && tile[accumulator(h, c * lanes + l)] == 0;
+        if (!sees(seen, c, h, l) || twin) w.at[l] = 0;
       }
     }
 #pragma unroll
     for (int l = 0; l < lanes; l += 2) {
-      const int at = accumulator(h, c * lanes + l) / 2;
-      by_measure[at] = Type::pack(w.at[l], w.at[l + 1]);
+      const std::uint32_t both = Type::pack(w.at[l], w.at[l + 1]);
+      by_measure[accumulator(h, c * lanes + l) / 2] = both;
       if constexpr (differences) {
-        margin[h] += Type::widen(static_cast<std::uint16_t>(by_measure[at])) +
-                     Type::widen(static_cast<std::uint16_t>(by_measure[at] >> 16));
+        margin[h] += Type::widen(static_cast<std::uint16_t>(both)) +
+                     Type::widen(static_cast<std::uint16_t>(both >> 16));
       }
-      if constexpr (owner == Owner::key) weight[at] = Type::pack(p.at[l], p.at[l + 1]);
     }
-    const auto add = [&](float& sum, N term) {
+  }
+  /// Sets P likewise.
+  CONELAB_TILE void set_weights(int c, int h, N p) {
+#pragma unroll
+    for (int l = 0; l < lanes; l += 2) {
+      weight[accumulator(h, c * lanes + l) / 2] = Type::pack(p.at[l], p.at[l + 1]);
+    }
+  }
+
+  /// Adds the terms of pairs that are seen to `sum`.
+  template <bool whole>
+  CONELAB_TILE static void add(float& sum, std::uint32_t seen, int c, int h, N term) {
+#pragma unroll
+    for (int l = 0; l < lanes; ++l) {
+      if (whole || sees(seen, c, h, l)) sum += term.at[l];
+    }
+  }
+  template <bool whole>
+  CONELAB_TILE static N only_seen(std::uint32_t seen, int c, int h, N numbers) {
+    if constexpr (!whole) {
 #pragma unroll
       for (int l = 0; l < lanes; ++l) {
-        if (whole || sees(seen, c, h, l)) sum += term.at[l];
-      }
-    };
-    if constexpr (S::token_slope) add(potential[h], pair.by_own(by_logit));
-    if constexpr (owner == Owner::query) {
-      add(tile_sums[0], by_logit * pair.level);
-      if constexpr (S::constants > 1) add(tile_sums[1], pair.by_constant(by_logit));
-    }
-    if constexpr (!whole && sums_offsets) {
-#pragma unroll
-      for (int l = 0; l < lanes; ++l) {
-        if (!sees(seen, c, h, l)) by_logit.at[l] = 0;
+        if (!sees(seen, c, h, l)) numbers.at[l] = 0;
       }
     }
-    return by_logit;
+    return numbers;
   }
 
   CONELAB_TILE static bool sees(std::uint32_t seen, int c, int h, int l) {

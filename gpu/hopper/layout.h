@@ -68,6 +68,9 @@ CONELAB_TILE constexpr int accumulator_row(int thread, int i) {
 CONELAB_TILE constexpr int accumulator_column(int thread, int i) {
   return i / 4 * 8 + thread % 4 * 2 + i % 2;
 }
+/// Returns the accumulator that holds the e-th of a thread's columns in the first (h = 0) or second
+/// of its two rows.
+CONELAB_TILE constexpr int accumulator(int h, int e) { return e / 2 * 4 + h * 2 + e % 2; }
 /// Returns column - row.
 CONELAB_TILE constexpr int accumulator_offset(int thread, int i) {
   return accumulator_column(thread, i) - accumulator_row(thread, i);
@@ -131,17 +134,14 @@ struct Budget {
 constexpr int shared_limit = 227 * 1024;
 constexpr int register_limit = 65536;
 
-/// The registers of each thread after the warpgroups have exchanged them.
+/// The registers of each thread after a producer and two consumers have exchanged them.
 constexpr int producer_registers = 24;
-CONELAB_TILE constexpr int consumer_registers(int consumers) { return consumers == 2 ? 240 : 160; }
-/// Returns the registers that each thread is launched with: the most that all threads can have, in
-/// steps of 8.
-CONELAB_TILE constexpr int launch_registers(int consumers) {
-  return register_limit / (group_threads * (consumers + 1)) / 8 * 8;
-}
+constexpr int consumer_registers = 240;
+/// The registers that each thread is launched with: the most that all threads can have, in steps of
+/// 8.
+constexpr int launch_registers = register_limit / (3 * group_threads) / 8 * 8;
 // Together the warpgroups must not take more registers than they were launched with, because one
 // that waits for more would never continue.
-static_assert(producer_registers + 2 * consumer_registers(2) <= 3 * launch_registers(2));
-static_assert(producer_registers + 3 * consumer_registers(3) <= 4 * launch_registers(3));
+static_assert(producer_registers + 2 * consumer_registers <= 3 * launch_registers);
 
 }  // namespace conelab::gpu::hopper

@@ -55,16 +55,26 @@ class RingThread {
   __device__ void wait(Gate gate, int stage, int parity) const {
     barrier_wait(barriers().at(gate, stage), parity);
   }
-  /// Arrives for this warp. Its last ordinary read of the stage comes before the producer's next
-  /// copy into it, in each kernel: `end_reads` in the reading thread orders its reads before later
-  /// copies, __syncwarp orders all lanes before lane 0, whose arrival releases and whose phase the
-  /// producer's `wait` acquires before it copies. Products read the stage until `finish`, which
-  /// precedes the release.
+  /// Arrives for this warp.
   ///
-  /// The racecheck tool of compute-sanitizer reports the gradient kernels nevertheless. Its reports
-  /// include the own tiles, which are copied once in a block and read only after the wait for that
-  /// copy; there is no second write that could race. It does not see the order that a wait gives
-  /// here, and its reports on stages are of the same kind.
+  /// This orders a warp's last ordinary read of a stage before the producer's next copy into it:
+  /// each thread executes `end_reads`, a fence between ordinary accesses and copies, after its last
+  /// read; __syncwarp orders the fences of all lanes before the arrival of lane 0, which releases;
+  /// the producer's `wait` for the phase that this arrival completes acquires, and it copies after
+  /// that. In the forward kernel the last reads are those of `score`, and the fence and the release
+  /// follow at once. In the backward kernels they are those of `differentiate`; the fence ends
+  /// `meet`, and the release follows in the next `finish`. Both kernels read by the same
+  /// instruction, LDS, and in the machine code of both, MEMBAR.ALL.CTA and FENCE.VIEW.ASYNC.S stand
+  /// between the last LDS of a tile and the arrival. Products read a stage until `finish` has
+  /// waited for them, which precedes the release.
+  ///
+  /// The racecheck tool of compute-sanitizer reported the backward kernels nevertheless, and not
+  /// the forward kernel; why is not explained. It reported copies and later reads, also of the own
+  /// tiles, which are copied once in a block and read only after the wait for that copy, so that
+  /// nothing can race there. One difference is known: with the 130 tokens of that run the forward
+  /// kernel filled no stage twice, as it has two tiles of 128 keys in two stages, while the
+  /// backward kernels had three tiles. That run therefore says nothing about the forward kernel's
+  /// releases.
   __device__ void release(Gate gate, int stage) const {
     __syncwarp();
     if (threadIdx.x % 32 == 0) barrier_arrive(barriers().at(gate, stage));

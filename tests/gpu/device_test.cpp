@@ -73,6 +73,15 @@ TEST_P(OnDevice, AgreesInEveryPart) {
   }
 }
 
+TEST_P(OnDevice, AgreesWhereHeadsShareKeysAndValues) {
+  Extents extents{2, 4, 70, 131, 33, 17};
+  extents.key_head = extents.value_head = 2;
+  const Call call = make_call(GetParam(), {"alibi", {"causal"}, "softmax", "mean", false}, extents);
+  const auto input = random_input(call, extents, 6, 0.8);
+  expect_agreement(call, input, {Dtype::f32, 5e-5, 5e-4});
+  expect_agreement(call, input, {Dtype::bf16, 3e-2, 0.3});
+}
+
 TEST_P(OnDevice, AgreesInEveryTypeAndSize) {
   const std::vector<std::array<std::int64_t, 4>> sizes{
       {1, 1, 2, 1}, {64, 64, 64, 64}, {129, 257, 65, 64}, {257, 129, 128, 128}, {1, 1025, 64, 64}};

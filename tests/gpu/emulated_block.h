@@ -65,7 +65,7 @@ class EmulatedShared {
     return chance_() % 2 == 0;
   }
 
-  /// Until the phase of this parity has completed.
+  /// Waits until the phase of this parity has completed.
   void wait(hopper::Gate gate, int stage, int parity) {
     Barrier& b = barrier(gate, stage);
     wait_for([&] { return (b.phase & 1) != parity; }, "a barrier");
@@ -246,7 +246,7 @@ class EmulatedMachine {
   EmulatedMachine(Shared& shared, int consumer)
       : shared_(shared), consumer_(consumer), tails_(hopper::group_threads) {}
 
-  /// Ordinary reads, whose end the copy engine must be told.
+  /// Returns the address for ordinary reads, whose end the copy engine must be told.
   [[nodiscard]] const unsigned char* at(int byte) {
     reading_ = true;
     return shared_.at(byte);
@@ -280,7 +280,8 @@ class EmulatedMachine {
     shared_.arrive(gate, stage, 4);
   }
 
-  /// Now, or when somebody waits for it: both are allowed.
+  /// Starts a product. It is computed now or when somebody waits for it, as the hardware may do
+  /// either.
   void begin(int from, int bytes, const std::function<void()>& product) {
     shared_.reads(from, bytes, 1);
     const bool now = products_.empty() && shared_.toss();
@@ -292,7 +293,7 @@ class EmulatedMachine {
     products_.push_back({from, end});
   }
 
-  /// All but the `pending` last are done.
+  /// Completes all products but the `pending` last.
   void end_products(int pending) {
     while (static_cast<int>(products_.size()) > pending) {
       products_.front().end();
@@ -301,7 +302,7 @@ class EmulatedMachine {
   }
 
  private:
-  /// Under way: the part of shared memory that it reads, and how it ends.
+  /// A product under way: the part of shared memory that it reads, and how it ends.
   struct Product {
     int from;
     std::function<void()> end;

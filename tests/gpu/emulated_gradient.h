@@ -42,8 +42,21 @@ class EmulatedGradientGroup : public EmulatedMachine<Block> {
     });
   }
   void finish() { this->end_products(0); }
-  float* numbers(int byte) { return this->shared_.numbers(byte); }
-  void meet_group() {}
+
+  /// Numbers that one thread writes and another reads: between uses in different calls of `each`,
+  /// or inside one and outside, the threads must meet.
+  float* numbers(int byte) {
+    if (unmet_ != 0 && unmet_ != time_) throw BlockFault("numbers of threads that have not met");
+    unmet_ = time_;
+    return this->shared_.numbers(byte);
+  }
+  void meet_group() { unmet_ = 0; }
+  template <class Work>
+  void each(const Work& work) {
+    ++time_;
+    Base::each(work);
+    ++time_;
+  }
   void add(long long* to, long long more) { std::atomic_ref(*to).fetch_add(more); }
   void set_nan(double* to) { std::atomic_ref(*to).store(std::nan("")); }
 
@@ -65,6 +78,9 @@ class EmulatedGradientGroup : public EmulatedMachine<Block> {
   }
 
  private:
+  int time_ = 1;   ///< Grows when `each` begins and when it ends.
+  int unmet_ = 0;  ///< The time at which numbers were used since the threads met; 0: at none.
+
   template <class Sum>
   void product(int own, int other, int part, Sum sum) {
     using namespace hopper;
@@ -87,7 +103,7 @@ class EmulatedGradientGroup : public EmulatedMachine<Block> {
     multiply(left, right, width, Tail::columns, true, sum);
   }
 
-  /// Row h of a thread, and its quad's part of the row's numbers.
+  /// Writes row h of a thread, and its quad's part of the row's numbers.
   void write_row(const Problem<float>& p, const GradientResult<float>& result, int group,
                  int own_tile, int t, int h) {
     constexpr bool query = Block::owner == Owner::query;
@@ -105,7 +121,7 @@ class EmulatedGradientGroup : public EmulatedMachine<Block> {
     (query ? result.query_potential : result.key_potential)[token] = potential;
     float* base = (query ? result.query_base : result.key_base) + token * p.base_size;
     for (int e = 0; e < width / 4; ++e) {
-      const int i = Tail::accumulator(h, e);
+      const int i = hopper::accumulator(h, e);
       const int column = hopper::accumulator_column(t, i);
       if (column < p.base_size) base[column] = base_gradient(row, column, margin, t, i);
       if constexpr (!query) {

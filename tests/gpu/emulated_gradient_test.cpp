@@ -159,5 +159,18 @@ TEST_F(EmulatedGradient, ForgivesNoMistake) {
   }
 }
 
+TEST(EmulatedThreads, MustMeetBetweenUsesOfSharedNumbers) {
+  using Biased = GradientBlock<Laplacian, Bf16, 64, Owner::query, Law::biased>;
+  EmulatedShared<Biased::stages> shared(Biased::barriers_at(), Biased::consumers, 1);
+  EmulatedGradientGroup<Biased> group(shared, 0);
+  const auto use = [&](int, auto&) { (void)group.numbers(0); };
+  group.each(use);
+  EXPECT_THROW(group.each(use), BlockFault);
+  EXPECT_THROW((void)group.numbers(0), BlockFault);
+  group.meet_group();
+  EXPECT_NO_THROW((void)group.numbers(0));
+  EXPECT_THROW(group.each(use), BlockFault);
+}
+
 }  // namespace
 }  // namespace conelab::gpu::tests

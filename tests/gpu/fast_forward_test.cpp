@@ -121,6 +121,15 @@ TEST_P(Fast, AddsBiasesAndKnowsSigmoids) {
   }
 }
 
+TEST(FastCones, HaveTheErrorsOfBf16) {
+  for_cones([](const Call& call, const AttentionInput<float>& input) {
+    const Forward<float> found = run_fast<Bf16, true>(*resolve(call, check_extents(input)), input);
+    const Forward<double> exact =
+        emulate(call, convert<double>(input), Storage::bf16, false).forward;
+    EXPECT_LE(relative_error(found.output.data, exact.output.data), 1.5 * 1.4e-3);
+  });
+}
+
 class NotFinite : public testing::TestWithParam<std::tuple<Variant, FastPart>> {};
 
 TEST_P(NotFinite, StaysInTheRowsThatSeeIt) {

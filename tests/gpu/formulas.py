@@ -49,6 +49,8 @@ def logits(name, q, k, u, v, parameters, size):
 
 def attention(name, q, k, u, v, value, parameters, size, causal=False, part=None, leaves=()):
     """`part` and its leaves: tests/gpu/parts.py."""
+    if part is not None and part.share > 1:
+        k, v, value = (None if t is None else t.repeat_interleave(part.share, 0) for t in (k, v, value))
     x = logits(name, q, k, u, v, parameters, size)
     if part is not None:
         x = part.logits(x, leaves)

@@ -88,8 +88,7 @@ TEST(Budget, FitsForEveryKernelThatIsBuilt) {
   for (const auto& variant : hopper::variants) {
     for (const int width : {64, 128}) {
       const Budget budget{variant.consumers, width, 3, variant.stages};
-      const int registers =
-          producer_registers + variant.consumers * consumer_registers(variant.consumers);
+      const int registers = producer_registers + variant.consumers * consumer_registers;
       EXPECT_LE(registers * group_threads, register_limit);
       EXPECT_LE(budget.total(), shared_limit);
       EXPECT_EQ(budget.query_bytes() % 1024, 0);

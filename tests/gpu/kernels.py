@@ -131,7 +131,7 @@ def offset_places(n_q, n_k):
 
 def offset_scale(grad, value):
     """[group] the power of two by which sums by offset are multiplied, as in gpu/hopper/pack.cpp."""
-    largest = lambda t: t.abs().amax((1, 2)).double()
+    largest = lambda t: t.abs().amax((1, 2)).double().repeat_interleave(len(grad) // len(t))
     most = 4 * largest(grad) * largest(value) * grad[0].numel()
     return torch.exp2(torch.floor(61 - torch.log2(most)))
 
@@ -216,23 +216,23 @@ class Attention:
         self.part = make_part(groups, n_q, n_k, width, device)
         distance = name not in ("dot", "additive")
         self.hold = []
-        # One batch element: its masks serve all heads, each of which has constants of its own.
-        p = self.problem = Problem(groups=groups, heads=groups, base_size=self.query.base.shape[2],
+        heads, share = self.part.heads, self.part.share
+        p = self.problem = Problem(groups=groups, heads=heads, base_size=self.query.base.shape[2],
                                    width=width, storage=STORAGE[dtype], sigmoid=False,
                                    normalised=True)
-        for side, placed in ((p.query, self.query), (p.key, self.key)):
+        for side, placed, side.share in ((p.query, self.query, 1), (p.key, self.key, share)):
             offset = (placed.base.double() ** 2).sum(-1) if distance else torch.zeros(placed.base.shape[:2])
             padded = torch.nn.functional.pad(placed.base, (0, -placed.base.shape[2] % 8))
             side.base, p.base_stride = self.keep(padded), padded.shape[2]
             side.values = self.keep(token_values(name, placed, parameters))
             placed.offset = offset.float().to(device).contiguous()
             side.offset = self.keep(placed.offset)
-            side.count, side.share = placed.base.shape[1], 1
+            side.count = placed.base.shape[1]
         row_span, block_span = spans(n_q, n_k, causal, device)
         p.value = self.keep(self.value)
-        p.value_mark = self.keep(torch.zeros(groups, n_k, device=device))
-        p.constants = self.keep(torch.tensor(groups * constants(name, parameters, size), device=device))
-        p.span, p.block_span = self.keep(row_span), self.keep(block_span)
+        p.value_mark = self.keep(torch.zeros(groups // share, n_k, device=device))
+        p.constants = self.keep(torch.tensor(heads * constants(name, parameters, size), device=device))
+        p.span, p.block_span = (self.keep(t.repeat(self.part.batch, 1)) for t in (row_span, block_span))
         self.part.fill(p, self.keep, causal)
         nan = lambda *shape: torch.full(shape, math.nan, device=device)
         self.output, self.maximum, self.sum = nan(groups, n_q, width), nan(groups, n_q), nan(groups, n_q)
@@ -258,11 +258,11 @@ class Attention:
         return 1 if other_law else self.kernels.code.conelab_fast_variants()
 
     def pack_bias(self):
-        """[group, entries] for the fast path; None for a softmax without a bias."""
+        """[head, entries] for the fast path; None for a softmax without a bias."""
         if not self.has_bias() and not self.part.sigmoid:
             return None
         entries, places = offset_places(self.problem.query.count, self.problem.key.count)
-        packed = torch.zeros(self.problem.groups, entries, device=self.value.device)
+        packed = torch.zeros(self.problem.heads, entries, device=self.value.device)
         if self.has_bias():
             factor = RATES[self.name] * constants(self.name, self.parameters, self.size)[0]
             packed[:, places] = (self.part.table(self.part.leaves[0].double()) / factor).float()
@@ -298,6 +298,11 @@ class Attention:
         """The output with what the host adds."""
         return self.part.finish(self.output, self.more)
 
+    def token_gradients(self, arrays):
+        """Of q, k and v: those of groups that share a head of k and v are added."""
+        shared = lambda t: t.unflatten(0, (-1, self.part.share)).sum(1)
+        return arrays["query"], shared(arrays["key"]), shared(arrays["value"])
+
     def leaf_gradients(self, arrays):
         """Of the part's leaves, from what `backward` or `fast_backward` gave."""
         return self.part.gradients(arrays, self.output_grad)
@@ -319,8 +324,9 @@ class Attention:
         blocks = -(-p.query.count // TILE)
         count = self.kernels.code.conelab_similarity_constants(self.similarity)
         self.gradients = {"query": nan(*self.query.base.shape), "query_potential": nan(p.groups, p.query.count),
-                          "key": nan(*self.key.base.shape), "key_potential": nan(p.groups, p.key.count),
-                          "value": nan(*self.value.shape),
+                          "key": nan(p.groups, *self.key.base.shape[1:]),
+                          "key_potential": nan(p.groups, p.key.count),
+                          "value": nan(p.groups, *self.value.shape[1:]),
                           "sums": torch.full((p.groups, blocks, count + p.bias_slopes), math.nan,
                                              device=device, dtype=torch.float64),
                           **self.part.gradient_arrays()}

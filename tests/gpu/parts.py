@@ -2,7 +2,8 @@
 them, and their arrays for the kernels (gpu/tile/problem.h).
 
 A part is named after a colon in an operator's name: dot:axis=query, dot:graph, dot:grid, dot:shaw,
-umbral:alibi, umbral:hype, umbral:t5, umbral:sigmoid, umbral:t5+sigmoid.
+umbral:alibi, umbral:hype, umbral:t5, umbral:sigmoid, umbral:t5+sigmoid, umbral:grouped,
+umbral:alibi+grouped.
 """
 import math
 
@@ -31,13 +32,16 @@ def lists(seen):
 
 
 class Part:
-    """No part. `leaves` are tensors that gradients are taken of, besides q, k and v."""
+    """No part. `leaves` are tensors that gradients are taken of, besides q, k and v. Groups are the heads
+    of a batch element, then those of the next; `share` of them have one head of k and v."""
     names = ()
+    batch = share = 1
     sigmoid = False
     delta = None  # Of every row, in place of the sum of output times its gradient.
 
     def __init__(self, groups, n_q, n_k, d_v, device):
         self.groups, self.n_q, self.n_k, self.d_v, self.device = groups, n_q, n_k, d_v, device
+        self.heads = groups // self.batch
         i, j = torch.arange(n_q, device=device)[:, None], torch.arange(n_k, device=device)[None]
         self.offset = j - i - n_k + n_q  # [n_q, n_k]
         self.leaves = []
@@ -211,19 +215,19 @@ class Offsets(Part):
         super().__init__(*sizes)
         # By j - i + n_q - 1.
         self.distance = torch.arange(1 - self.n_k, self.n_q, device=self.device)
-        self.leaves = [self.numbers(torch.arange(1.0, self.groups + 1, device=self.device)[:, None])]
+        self.leaves = [self.numbers(torch.arange(1.0, self.heads + 1, device=self.device)[:, None])]
 
     def numbers(self, head):
-        """[groups, numbers] of heads 1, 2, ..."""
+        """[heads, numbers] of heads 1, 2, ..."""
 
     def table(self, numbers):
-        """[groups, n_q + n_k - 1]"""
+        """[heads, n_q + n_k - 1]"""
 
     def logits(self, x, leaves):
-        return x + self.table(leaves[0])[:, self.offset + self.n_k - 1]
+        return x + self.table(leaves[0])[:, self.offset + self.n_k - 1].repeat(self.batch, 1, 1)
 
     def slopes(self):
-        """[groups, numbers, n_q + n_k - 1] The table by each number."""
+        """[heads, numbers, n_q + n_k - 1] The table by each number."""
         numbers = self.leaves[0].double()
         return torch.stack([torch.autograd.functional.jvp(self.table, numbers, row.expand_as(numbers))[1]
                             for row in torch.eye(numbers.shape[1], device=self.device).double()], 1)
@@ -238,13 +242,16 @@ class Offsets(Part):
 
     def gradients(self, arrays, grad):
         if "by_offset" in arrays:
-            return [(self.slopes() * arrays["by_offset"][:, None]).sum(-1)]
-        return [arrays["sums"][:, :, -self.leaves[0].shape[1]:].sum(1)]
+            return [(self.slopes() * self.of_heads(arrays["by_offset"])[:, None]).sum(-1)]
+        return [self.of_heads(arrays["sums"][:, :, -self.leaves[0].shape[1]:].sum(1))]
+
+    def of_heads(self, of_groups):
+        return of_groups.unflatten(0, (self.batch, self.heads)).sum(0)
 
 
 class Alibi(Offsets):
     def numbers(self, head):
-        return torch.exp2(-8 * head / self.groups)
+        return torch.exp2(-8 * head / self.heads)
 
     def table(self, numbers):
         return -numbers * self.distance.abs()
@@ -305,8 +312,17 @@ class SigmoidT5(Sigmoid, T5):
     pass
 
 
+class Grouped(Part):
+    batch = share = 2
+
+
+class GroupedAlibi(Grouped, Alibi):
+    pass
+
+
 PARTS = {"": Part, "axis=query": OverQueries, "graph": Graph, "grid": Grid, "shaw": Shaw, "alibi": Alibi,
-         "hype": Hype, "t5": T5, "sigmoid": Sigmoid, "t5+sigmoid": SigmoidT5}
+         "hype": Hype, "t5": T5, "sigmoid": Sigmoid, "t5+sigmoid": SigmoidT5, "grouped": Grouped,
+         "alibi+grouped": GroupedAlibi}
 
 
 def split(name):

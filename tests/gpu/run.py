@@ -37,6 +37,8 @@ OPERATORS = tuple(PARAMETERS)
 PORTABLE = ("additive", "dot:axis=query", "dot:graph", "dot:grid", "dot:shaw")
 # What both paths compute besides, by the further laws of the fast one (gpu/hopper/layout.h).
 LAWS = tuple(f"{name}:{part}" for name in OPERATORS for part in ("alibi", "hype", "t5", "sigmoid", "t5+sigmoid"))
+# Besides, on both paths: two batch elements whose groups share heads of k and v.
+GROUPED = ("dot:grouped", "umbral:alibi+grouped", "penumbral:grouped")
 # Seconds since run.sh began after which a mode opens no new case: check leaves time for the
 # sanitizer, the others for the case that is open, whose peers are being compiled.
 BUDGET = {"check": 300, "time": 450, "tune": 480}
@@ -74,22 +76,26 @@ def late(mode):
     return time.time() - STARTED > BUDGET[mode]
 
 
-def tokens(groups, n_q, n_k, d, d_v, seed, device, dtype):
-    """Tokens with a twin and a near-twin in every head, so that close pairs are part of every case."""
+def tokens(groups, n_q, n_k, d, d_v, seed, device, dtype, share=1):
+    """Tokens with a twin and a near-twin in every head of k, so that close pairs are part of every case.
+    `share` groups have one head of k and v."""
     generator = torch.Generator("cpu").manual_seed(seed)
-    draw = lambda n, c: torch.randn(groups, n, c, generator=generator)
-    q, k, v, g = draw(n_q, d) / d ** 0.25, draw(n_k, d) / d ** 0.25, draw(n_k, d_v), draw(n_q, d_v)
+    draw = lambda n, c, share=1: torch.randn(groups // share, n, c, generator=generator)
+    q, k = draw(n_q, d) / d ** 0.25, draw(n_k, d, share) / d ** 0.25
+    v, g = draw(n_k, d_v, share), draw(n_q, d_v)
     if n_q > 2 and n_k > 3:
-        k[:, 1] = q[:, 0]
-        k[:, 3] = q[:, 2] + 1e-4
+        k[:, 1] = q[::share, 0]
+        k[:, 3] = q[::share, 2] + 1e-4
     return [t.to(device) for t in (q, k, v.to(dtype), g)]
 
 
 class Case:
-    def __init__(self, library, name, dtype, n, d, groups, causal=False, seed=1):
-        self.name, self.d, self.causal = parts.split(name)[0], d, causal
+    def __init__(self, library, name, dtype, n, d, heads, causal=False, seed=1):
+        self.name, part = parts.split(name)
+        self.d, self.causal = d, causal
         self.portable_only = name in PORTABLE
-        self.q, self.k, self.v, self.grad = tokens(groups, n, n, d, d, seed, Place.device, dtype)
+        self.q, self.k, self.v, self.grad = tokens(heads * part.batch, n, n, d, d, seed, Place.device, dtype,
+                                                   part.share)
         self.parameters = PARAMETERS.get(self.name, {})
         self.ours = kernels.Attention(library, name, self.q, self.k, self.v, self.parameters, causal)
 
@@ -122,6 +128,12 @@ WAIT_CYCLES = 2_000_000
 # Relative errors that rounding to the type leaves in any case.
 ROUNDING = {torch.float32: 2e-5, torch.bfloat16: 1e-2, torch.float16: 2e-3}
 PARTS = ("output", "d query", "d key", "d value")
+# Of bf16: three times the errors of the fast penumbral kernels on an H200 (datasets/reference_runs/h200),
+# which are those of every other operator too, as they come from rounding weights and dL/dlogit to 8 bits.
+# Twice PyTorch's own error does not bound them: where its formula cancels it is off by a tenth and more,
+# so that a kernel that is fifty times worse than it should be would pass. f16 has three bits more.
+MOST_OF_BF16 = dict(zip(PARTS, (4.2e-3, 1.05e-2, 7.2e-3, 7.2e-3)))
+OF_BF16 = {torch.bfloat16: 1, torch.float16: 1 / 8}
 PATHS = ("", "fast ")
 
 
@@ -133,9 +145,8 @@ def answer(case, forward, backward):
     output = ours.finished().clone()
     ours.prepare_backward(case.grad, forward)
     grads = {k: v.clone() for k, v in backward().items()}
-    leaves = ours.leaf_gradients(grads)
     same = torch.equal(forward(), found) and all(torch.equal(v, grads[k]) for k, v in backward().items())
-    return (output, grads["query"], grads["key"], grads["value"], *leaves), same
+    return (output, *ours.token_gradients(grads), *ours.leaf_gradients(grads)), same
 
 
 def variants_agree(case, output):
@@ -144,8 +155,16 @@ def variants_agree(case, output):
                for v in range(1, case.ours.variants()))
 
 
-def check_case(library, name, dtype, n, d, groups, causal, paths=PATHS):
-    case = Case(library, name, dtype, n, d, groups, causal, seed=n + d)
+def bound(dtype, what, peer):
+    """The largest error of an answer that passes, given PyTorch's own."""
+    if dtype in OF_BF16 and what in PARTS:
+        return MOST_OF_BF16[what] * OF_BF16[dtype]
+    # Where PyTorch's own gradient is NaN (a root at distance 0), rounding alone decides.
+    return max(2 * peer, ROUNDING[dtype]) if math.isfinite(peer) else 5 * ROUNDING[dtype]
+
+
+def check_case(library, name, dtype, n, d, heads, causal, paths=PATHS):
+    case = Case(library, name, dtype, n, d, heads, causal, seed=n + d)
     exact, leaves = case.formula(torch.float64)
     exact_grads = torch.autograd.grad((exact * case.grad.double()).sum(), leaves)
     # With one key a weight is 1 whatever its logit: gradients vanish, and what cancels is their scale.
@@ -164,9 +183,7 @@ def check_case(library, name, dtype, n, d, groups, causal, paths=PATHS):
     for path, (found, same) in answers.items():
         for what, mine in zip(names, found):
             ours, peer = (relative(it, wanted[what][0], scale) for it in (mine, wanted[what][1]))
-            # Where PyTorch's own gradient is NaN (a root at distance 0), rounding alone decides.
-            bound = max(2 * peer, ROUNDING[dtype]) if math.isfinite(peer) else 5 * ROUNDING[dtype]
-            good = math.isfinite(ours) and ours <= bound and same
+            good = math.isfinite(ours) and ours <= bound(dtype, what, peer) and same
             rows.append({"operator": name, "dtype": str(dtype)[6:], "n": n, "d": d, "causal": causal,
                          "what": path + what, "error": ours, "torch_error": peer, "same_bits": same,
                          "good": good})
@@ -178,9 +195,9 @@ def questions():
     sizes = [(1, 8), (20, 8)] if Place.dry else [(1, 64), (63, 64), (128, 64), (129, 33), (1025, 64), (257, 128)]
     few = sizes if Place.dry else [(129, 33), (1025, 64), (257, 128)]
     for path in PATHS:
-        for name in OPERATORS + LAWS if path else OPERATORS + PORTABLE + LAWS[:5]:
+        for name in (OPERATORS + LAWS if path else OPERATORS + PORTABLE + LAWS[:5]) + GROUPED:
             for dtype in (torch.bfloat16, torch.float16) if path else ROUNDING:
-                for n, d in few if name in LAWS else sizes:
+                for n, d in few if name in LAWS + GROUPED else sizes:
                     for causal in (False, True):
                         yield path, name, dtype, n, d, causal
 
@@ -228,7 +245,7 @@ def checked(library, save):
 def run_check(library, save):
     rows = checked(library, save)
     print(f"{'operator':<20} {'dtype':<9} {'what':<12} {'worst error':>12} {'PyTorch':>10}  verdict")
-    for name in OPERATORS + PORTABLE + LAWS:
+    for name in OPERATORS + PORTABLE + LAWS + GROUPED:
         for dtype in ("float32", "bfloat16", "float16"):
             for what in dict.fromkeys(r["what"] for r in rows if r["operator"] == name):
                 mine = [r for r in rows if (r["operator"], r["dtype"], r["what"]) == (name, dtype, what)]
@@ -453,13 +470,7 @@ def run_tune(library, save):
             if case.ours.fast is None:
                 print("tune: SKIPPED: this GPU has no fast path (compute capability 9.0)")
                 return rows
-            works = {}
-            for v in range(count):
-                try:
-                    case.ours.fast_forward(v)
-                    works[label(v)] = functools.partial(case.ours.fast_forward, v)
-                except LookupError:
-                    print(f"  {name} d={d}: {label(v)} does not fit")
+            works = {label(v): functools.partial(case.ours.fast_forward, v) for v in range(count)}
             warm, cold = rounds_of(works, 15, flush)
             for who in works:
                 median = statistics.median(warm[who])

@@ -63,6 +63,8 @@ similarities() {
   sed -n '/^using Similarities/,/;/p' core/similarity/all.h | tr -cs '[:alnum:]' '\n' \
     | grep -vxE 'using|Similarities|TypeList'
 }
+# Those of them that gpu/hopper/fast.h declares: they have fast kernels.
+fast_similarities() { sed -n 's/^struct \([A-Za-z]*\);$/\1/p' gpu/hopper/fast.h; }
 # write_source TEMPLATE SIMILARITY [WIDTH LAW]
 write_source() {
   local header
@@ -81,7 +83,7 @@ build() {
   for similarity in $(similarities); do
     write_source gpu/portable.cu.in "$similarity" > "$work/portable_$similarity.cu"
   done
-  for similarity in Dot Laplacian Umbral Penumbral; do
+  for similarity in $(fast_similarities); do
     for width in 64 128; do
       for law in softmax biased sigmoid; do
         write_source gpu/hopper/fast.cu.in "$similarity" "$width" "$law" \

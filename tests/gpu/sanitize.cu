@@ -16,7 +16,10 @@ namespace {
 
 using namespace conelab::gpu;
 
-constexpr int groups = 2, tokens = 130, size = 40, width = 70;
+// Two heads of queries, which share one head of keys and values.
+constexpr int groups = 2, share = 2, size = 40, width = 70;
+int tokens = 0;  // Of each side.
+int blocks() { return ceil_div(tokens, 64); }
 
 void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
@@ -44,13 +47,14 @@ float* random_numbers(std::size_t count) {
   return upload(numbers);
 }
 
-Side<float> side(int values) {
-  return {random_numbers(groups * tokens * size), random_numbers(groups * tokens * (values + 1)),
-          random_numbers(groups * tokens), tokens, 1};
+Side<float> side(int values, int of) {
+  const int all = groups / of * tokens;
+  return {random_numbers(all * size), random_numbers(all * (values + 1)), random_numbers(all),
+          tokens, of};
 }
 
-const unsigned char* random_tiles(int tile_rows, int numbers) {
-  const int tiles = groups * ceil_div(tokens, tile_rows);
+const unsigned char* random_tiles(int tile_rows, int numbers, int of) {
+  const int tiles = groups / of * ceil_div(tokens, tile_rows);
   const auto bytes = static_cast<std::size_t>(tiles * hopper::tile_bytes(tile_rows, numbers));
   std::vector<std::uint16_t> halves(bytes / 2);
   for (std::uint16_t& x : halves) x = conelab::to_bf16(random_number());
@@ -65,13 +69,13 @@ void run_fast(int index, Problem<float> p, hopper::Law law, int values,
   p.axes = law == hopper::Law::softmax ? 0 : 1;
   const int numbers = hopper::fast_width(index, p);
   if (numbers == 0) return;
-  const int key_tiles = groups * ceil_div(tokens, hopper::key_tile);
+  const int key_tiles = groups / share * ceil_div(tokens, hopper::key_tile);
   const std::size_t entries = hopper::offset_entries(tokens, tokens);
-  const float* bias = random_numbers(entries);
+  const float* bias = random_numbers(groups * entries);
   const hopper::FastProblem fast{p,
-                                 random_tiles(64, numbers),
-                                 random_tiles(128, numbers),
-                                 random_tiles(128, numbers),
+                                 random_tiles(64, numbers, 1),
+                                 random_tiles(128, numbers, share),
+                                 random_tiles(128, numbers, share),
                                  random_numbers(key_tiles * (1 + values) * hopper::key_tile),
                                  bias};
   for (int v = 0; v < static_cast<int>(std::size(hopper::variants)); ++v) {
@@ -79,14 +83,14 @@ void run_fast(int index, Problem<float> p, hopper::Law law, int values,
     check(cudaGetLastError(), "launch");
     check(cudaDeviceSynchronize(), "fast forward");
   }
-  const std::size_t facts = 3 * groups * (values + 3) * 64;
+  const std::size_t facts = blocks() * groups * (values + 3) * 64;
   const hopper::FastGradient g{p,
-                               random_tiles(64, numbers),
-                               random_tiles(64, numbers),
-                               random_tiles(64, numbers),
-                               random_tiles(64, numbers),
+                               random_tiles(64, numbers, 1),
+                               random_tiles(64, numbers, share),
+                               random_tiles(64, numbers, share),
+                               random_tiles(64, numbers, 1),
                                random_numbers(facts),
-                               random_numbers(facts),
+                               random_numbers(facts / share),
                                bias,
                                upload(std::vector<long long>(groups * entries)),
                                upload(std::vector<double>(groups, 1e6))};
@@ -129,7 +133,8 @@ void run_portable(int index, const Problem<float>& p, const ForwardResult<float>
 /// relative positions, all at once.
 void run_parts(int index, Problem<float> p, ForwardResult<float> result, Upstream<float> upstream,
                GradientResult<float> gradient) {
-  constexpr int classes = 7, rows = groups * tokens, table = 4 * tokens;
+  constexpr int classes = 7;
+  const int rows = groups * tokens, table = 4 * tokens;
   p.lists = 1;
   p.query_lists = lists();
   p.key_lists = lists();
@@ -138,14 +143,14 @@ void run_parts(int index, Problem<float> p, ForwardResult<float> result, Upstrea
   p.axes = 2;
   p.bias_size = table;
   p.bias_slopes = 4;
-  p.bias = random_numbers(table);
-  p.bias_slope = random_numbers(4 * table);
+  p.bias = random_numbers(groups * table);
+  p.bias_slope = random_numbers(groups * 4 * table);
   p.query_place = upload(numbers_below(2 * tokens, tokens));
   std::vector<int> key_place = numbers_below(2 * tokens, tokens);
   for (int& place : key_place) place += 2 * tokens;
   p.key_place = upload(key_place);
   p.classes = classes;
-  p.class_of = upload(numbers_below(2 * tokens - 1, classes));
+  p.class_of = upload(numbers_below(groups * (2 * tokens - 1), classes));
   p.class_bias = random_numbers(rows * classes);
   p.sums_slopes = p.sums_weights = true;
   result.column_lse = random_numbers(rows);
@@ -153,48 +158,67 @@ void run_parts(int index, Problem<float> p, ForwardResult<float> result, Upstrea
   upstream.column_lse = result.column_lse;
   upstream.unit = random_numbers(rows);
   upstream.class_slope = random_numbers(rows * classes);
-  gradient.sums = upload(std::vector<double>(3 * groups * (conelab::max_constants + 4)));
+  gradient.sums = upload(std::vector<double>(blocks() * groups * (conelab::max_constants + 4)));
   gradient.column_delta = random_numbers(rows);
   gradient.class_slope = random_numbers(rows * classes);
   gradient.class_weight = random_numbers(rows * classes);
   run_portable(index, p, result, upstream, gradient);
 }
 
-template <class S>
-void run(int index) {
-  std::printf("sanitize: %s %s\n", S::info.name, S::info.about);
-  std::fflush(stdout);  // Where a kernel never ends, this says which.
+struct Operands {
   Problem<float> p;
-  p.groups = groups;
+  ForwardResult<float> result;
+  Upstream<float> upstream;
+  GradientResult<float> gradient;
+};
+
+template <class S>
+Operands operands(int count) {
+  tokens = count;
+  Problem<float> p;
+  p.groups = p.heads = groups;
   p.base_size = p.base_stride = size;
   p.width = width;
-  p.query = side(S::values);
-  p.key = side(S::values);
-  p.value = random_numbers(groups * tokens * width);
-  p.value_mark = upload(std::vector<float>(groups * tokens, 0.0f));
-  p.constants = random_numbers(S::constants);
+  p.query = side(S::values, 1);
+  p.key = side(S::values, share);
+  p.value = random_numbers(groups / share * tokens * width);
+  p.value_mark = upload(std::vector<float>(groups / share * tokens, 0.0f));
+  p.constants = random_numbers(groups * S::constants);
   std::vector<KeySpan> spans;
-  for (int i = 0; i < groups * tokens; ++i) spans.push_back({0, i % tokens + 1});
+  for (int i = 0; i < tokens; ++i) spans.push_back({0, i + 1});
   p.span = upload(spans);
-  p.block_span = upload(std::vector<BlockSpan>(3 * groups, BlockSpan{{0, tokens}, {0, 1}}));
+  p.block_span = upload(std::vector<BlockSpan>(blocks(), BlockSpan{{0, tokens}, {0, 1}}));
   const std::size_t rows = groups * tokens;
   const ForwardResult<float> result{random_numbers(rows * width), random_numbers(rows),
                                     random_numbers(rows)};
   const Upstream<float> upstream{random_numbers(rows * width), result.maximum, result.sum,
                                  random_numbers(rows)};
   const GradientResult<float> gradient{
-      random_numbers(rows * size),  random_numbers(rows),
-      random_numbers(rows * size),  random_numbers(rows),
-      random_numbers(rows * width), upload(std::vector<double>(3 * groups * (S::constants + 1)))};
-  run_portable(index, p, result, upstream, gradient);
-  run_parts(index, p, result, upstream, gradient);
+      random_numbers(rows * size),
+      random_numbers(rows),
+      random_numbers(rows * size),
+      random_numbers(rows),
+      random_numbers(rows * width),
+      upload(std::vector<double>(blocks() * groups * (S::constants + 1)))};
+  return {p, result, upstream, gradient};
+}
+
+template <class S>
+void run(int index) {
+  std::printf("sanitize: %s %s\n", S::info.name, S::info.about);
+  std::fflush(stdout);  // Where a kernel never ends, this says which.
+  const Operands all = operands<S>(130);
+  run_portable(index, all.p, all.result, all.upstream, all.gradient);
+  run_parts(index, all.p, all.result, all.upstream, all.gradient);
   int major = 0;
   check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0), "attribute");
   if (major != 9) return;
+  // Three tiles of 128 keys, so that the forward kernels, too, fill a stage twice.
+  Operands fast = operands<S>(300);
   for (const int numbers : {width, 64}) {
-    p.width = numbers;
+    fast.p.width = numbers;
     for (const auto law : {hopper::Law::softmax, hopper::Law::biased, hopper::Law::sigmoid}) {
-      run_fast(index, p, law, S::values, result, gradient);
+      run_fast(index, fast.p, law, S::values, fast.result, fast.gradient);
     }
   }
 }

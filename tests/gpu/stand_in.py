@@ -65,7 +65,8 @@ class Attention(kernels.Attention):
         grads = torch.autograd.grad((out * self.exact_grad).sum(), leaves)
         self.of_leaves = [grad + self.noise for grad in grads[3:]]
         for name, grad in zip(("query", "key", "value"), grads):
-            self.gradients[name].copy_(grad + self.noise)
+            share = len(self.gradients[name]) // len(grad)  # Of the groups that share a head, equal parts.
+            self.gradients[name].copy_((grad + self.noise).repeat_interleave(share, 0) / share)
         for name in ("query_potential", "key_potential", "sums", *self.part.gradient_arrays()):
             self.gradients[name].zero_()
         return self.gradients
