@@ -38,6 +38,8 @@ int check(const TypedReport& typed, const std::string& folder) {
                 {"figures", found.figures},
                 {"files", found.files},
                 {"run_again", found.run_again},
+                {"failed", found.failed},
+                {"missing", found.missing},
                 {"seed", seed}});
     return found.problems.empty() ? 0 : 1;
   }
@@ -47,7 +49,11 @@ int check(const TypedReport& typed, const std::string& folder) {
       "{})",
       folder, found.digests, found.numbers, found.figures, found.files,
       found.run_again.empty() ? "none" : join(found.run_again), seed);
-  say("{}", found.problems.empty() ? "everything agrees" : "not everything agrees");
+  say("{}{}", found.problems.empty() ? "everything agrees" : "not everything agrees",
+      found.failed + found.missing == 0 ? ""
+                                        : fmt::format("; of the studies' jobs, {} failed and {} "
+                                                      "have not run",
+                                                      found.failed, found.missing));
   return found.problems.empty() ? 0 : 1;
 }
 

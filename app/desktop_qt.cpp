@@ -233,7 +233,15 @@ int run_desktop(const std::vector<std::string>& files) {
   for (const std::string& file : files) named << QString::fromStdString(file);
   window.open(named);
   const CloseOnInterrupt closing(window);
+  // If the display goes away, Qt or Xlib calls `exit`, which destroys what threads still use.
+  static bool running = true;
+  std::atexit([] {
+    if (!running) return;
+    std::fputs("conelab: error: the display has gone\n", stderr);
+    std::_Exit(1);
+  });
   const int status = QApplication::exec();
+  running = false;
   stop_if_interrupted();
   return status;
 }

@@ -232,7 +232,7 @@ void set_parameters(const Parameters& p, ScalingFigure& figure) {
   if (const auto* ratio = text_of(p, "ratio")) figure.ratio_panel = *ratio == "yes";
   if (const auto* guide = text_of(p, "guide")) {
     figure.guides.clear();
-    if (*guide != "none") figure.guides = {power_guide(number("guide", *guide))};
+    if (*guide != "none") figure.guides = {power_guide(number("guide", *guide, 100))};
   }
 }
 

@@ -24,16 +24,19 @@ struct Draws {
 };
 
 Draws draws_of(const FigureInput& input) {
-  const auto whole = [&](const char* key, std::size_t least) {
+  const auto whole = [&](const char* key, std::size_t least, std::size_t most) {
     const std::size_t value = whole_number(key, input.value(key));
-    if (value < least) misuse("-p {}={}: expected a whole number from {}", key, value, least);
+    if (value < least || value > most) {
+      misuse("-p {}={}: expected a whole number from {} to {}", key, value, least, most);
+    }
     return value;
   };
   Execution run;
   run.cancelled = input.cancelled;
-  const Draws draws{static_cast<std::int64_t>(whole("dim", 1)),
-                    static_cast<std::int64_t>(whole("longest", 1)),
-                    static_cast<std::int64_t>(whole("draws", 1)), whole("seed", 0), run};
+  const Draws draws{static_cast<std::int64_t>(whole("dim", 1, most_jacobian_rows)),
+                    static_cast<std::int64_t>(whole("longest", 1, most_jacobian_rows)),
+                    static_cast<std::int64_t>(whole("draws", 1, 1000)), whole("seed", 0, SIZE_MAX),
+                    run};
   if (draws.dim > most_jacobian_rows / draws.longest) {
     misuse("a Jacobian has at most {} rows (found longest={} times dim={})", most_jacobian_rows,
            draws.longest, draws.dim);

@@ -57,10 +57,12 @@ void check_keys(const FigureInfo& info, const Parameters& parameters) {
   }
 }
 
-double number(const std::string& key, std::string_view text) {
+double number(const std::string& key, std::string_view text, double most) {
   const std::optional<double> value = parse_number(text);
   if (!value) misuse("-p {}={}: not a number", key, text);
   if (!std::isfinite(*value)) misuse("-p {}={}: expected a finite number", key, text);
+  if (std::abs(*value) > most)
+    misuse("-p {}={}: expected a number from {:g} to {:g}", key, text, -most, most);
   return *value;
 }
 
@@ -68,6 +70,16 @@ std::size_t whole_number(const std::string& key, std::string_view text) {
   const std::optional<std::int64_t> number = parse_integer(text);
   if (!number || *number < 0) misuse("-p {}={}: expected a whole number from 0", key, text);
   return static_cast<std::size_t>(*number);
+}
+
+DisplayList drawable(DisplayList list, const Parameters& typed) try {
+  validate(list);
+  return list;
+} catch (const Error& error) {
+  std::string words;
+  for (const auto& [key, value] : typed) words += fmt::format(" -p {}={}", key, value);
+  if (words.empty()) throw;
+  misuse("{} (too large, too small or too far apart to be drawn:{})", error.what(), words);
 }
 
 double typed_value(const ParameterInfo& info, const FigureInput& input, double initial) {
@@ -82,7 +94,7 @@ double typed_value(const ParameterInfo& info, const FigureInput& input, double i
   if (!value)
     misuse("-p {}={}: expected one number (figures draw one head and one axis)", info.key, typed);
   check_domain(info, *value);
-  return *value;
+  return number(info.key, typed);
 }
 
 }  // namespace conelab::figure

@@ -129,9 +129,9 @@ void check_keys(const FigureInfo& info, const Parameters& parameters);
                                    const std::string& key);
 /// Returns the text given for a key; null if there is none or it is empty.
 [[nodiscard]] const std::string* text_of(const Parameters& parameters, const std::string& key);
-/// Returns the number of a text. Throws misuse, which names the key, if the text is not a
-/// finite number.
-[[nodiscard]] double number(const std::string& key, std::string_view text);
+/// Returns the number of a text. Throws misuse, which names the key, if the text is not a number
+/// from -most to most.
+[[nodiscard]] double number(const std::string& key, std::string_view text, double most = 1e300);
 /// Does the same for a whole number from 0.
 [[nodiscard]] std::size_t whole_number(const std::string& key, std::string_view text);
 
@@ -151,6 +151,10 @@ void set_parameters(const Parameters& parameters, ConesFigure& figure);
 void set_parameters(const Parameters& parameters, ExplanationFigure& figure);
 void set_parameters(const Parameters& parameters, TreeFigure& figure);
 
+/// Returns the list if it can be written. Otherwise throws misuse with the parameters that were
+/// typed.
+[[nodiscard]] DisplayList drawable(DisplayList list, const Parameters& typed);
+
 /// Draws a figure with the input's parameters, caption, width and metadata, as the last step of
 /// each maker.
 template <class Figure>
@@ -160,7 +164,7 @@ template <class Figure>
   if (const auto* caption = text_of(input.parameters, "caption")) figure.caption = *caption;
   if (input.width > 0) figure.width = input.width;
   figure.metadata = input.metadata;
-  return draw(figure);
+  return drawable(draw(figure), input.parameters);
 }
 
 }  // namespace conelab::figure

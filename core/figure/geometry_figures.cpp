@@ -1,6 +1,5 @@
 // Makes the figures of cones and of trees of tokens.
 #include <algorithm>
-#include <cmath>
 
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
@@ -13,11 +12,8 @@ namespace {
 
 using geometry::Vector;
 
-double number_of(const std::string& key, const std::string& text) {
-  const double value = number(key, text);
-  if (!std::isfinite(value)) misuse("-p {}={}: not a number", key, text);
-  return value;
-}
+// The numbers of a scene. Curves through points farther out or lower can no longer be computed.
+constexpr double farthest = 1e9, lowest = 1e-12;
 
 void read_point(const Parameters& p, const std::string& key, std::optional<Vector>& point) {
   const std::string* text = text_of(p, key);
@@ -31,6 +27,10 @@ void read_point(const Parameters& p, const std::string& key, std::optional<Vecto
     misuse("-p {}={}: expected x,height (a point of the plane)", key, *text);
   }
   point = geometry::convert(checked, geometry::Model::halfspace).x;
+  if (!((point->array().abs() <= farthest).all() && (*point)[1] >= lowest)) {
+    misuse("-p {}={}: expected numbers up to {:g} and a height from {:g} on in the half-plane", key,
+           *text, farthest, lowest);
+  }
 }
 
 /// Returns the families of "umbral,ganea". Throws misuse for an unknown one.
@@ -71,8 +71,11 @@ std::vector<SceneToken> tokens_of(const std::string& text) {
     const std::string entry = text.substr(begin, end - begin);
     const std::size_t equals = std::min(entry.find('='), entry.size());
     const Vector at = geometry::parse_point(entry.substr(0, equals), "tokens");
-    if (at.size() != 2 || !at.allFinite() || !(at[1] > 0)) {
-      misuse("-p tokens: expected x,height=name;… with heights > 0 (found '{}')", entry);
+    if (at.size() != 2 || !(at.array().abs() <= farthest).all() || !(at[1] >= lowest)) {
+      misuse(
+          "-p tokens: expected x,height=name;… with numbers up to {:g} and heights from {:g} on "
+          "(found '{}')",
+          farthest, lowest, entry);
     }
     tokens.push_back({at, entry.substr(std::min(equals + 1, entry.size()))});
     begin = end + 1;
@@ -104,13 +107,13 @@ void set_parameters(const Parameters& p, ConesFigure& f) {
   for (const geometry::ConeFamily* known : geometry::cone_families()) {
     for (const ParameterInfo& info : known->parameters) {
       if (const auto* text = text_of(p, info.key))
-        f.parameters[info.key] = number_of(info.key, *text);
+        f.parameters[info.key] = number(info.key, *text, farthest);
     }
   }
   if (const auto* text = text_of(p, "beside")) f.beside = families_of(*text);
   check_parameters(f);
   if (const auto* text = text_of(p, "levels")) {
-    const double levels = number_of("levels", *text);
+    const double levels = number("levels", *text);
     if (!(levels >= 0 && levels <= 100 && levels == std::floor(levels))) {
       misuse("-p levels={}: expected a whole number from 0 to 100", *text);
     }

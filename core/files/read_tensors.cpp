@@ -278,13 +278,19 @@ void read_mask(TensorSource& source, Input& input) {
         extents_text(array->extents), applied_unasked);
   }
   input.mask_sizes = *sizes;
-  const bool bytes = array->element == Element::u8 || array->element == Element::boolean;
+  const auto check = [&](double seen) {
+    if (seen == 0 || seen == 1) return;
+    fail("{}: holds {} (expected 0 and 1 = seen{})", source.place("mask"), seen, applied_unasked);
+  };
+  const bool boolean = array->element == Element::boolean;
+  const bool bytes = boolean || array->element == Element::u8;
   if (bytes) input.mask = read_as<std::uint8_t>(source, *array);
-  for (std::uint8_t& allowed : input.mask) allowed = allowed != 0 ? 1 : 0;
+  for (std::uint8_t& allowed : input.mask) {
+    if (boolean) allowed = allowed != 0 ? 1 : 0;
+    check(allowed);
+  }
   for (const double seen : bytes ? std::vector<double>() : read_integers(source, *array)) {
-    if (seen != 0 && seen != 1) {
-      fail("{}: holds {} (expected 0 and 1 = seen{})", source.place("mask"), seen, applied_unasked);
-    }
+    check(seen);
     input.mask.push_back(seen != 0 ? 1 : 0);
   }
 }

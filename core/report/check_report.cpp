@@ -61,6 +61,11 @@ class Checker {
 
   CheckedReport check(std::uint64_t seed) {
     for (std::size_t s = 0; s < studies_.size(); ++s) check_digests(s);
+    for (const ReportStudy& study : studies_) {
+      result_.failed += study.index.count("failed");
+      result_.missing +=
+          study.jobs().size() - study.index.count("done") - study.index.count("failed");
+    }
     attempt("the report cannot be made anew", [&] { check_files(); });
     for (const ReportStudy& study : studies_) {
       for (const JobRecord& job : study.jobs()) {

@@ -14,7 +14,8 @@ struct CheckedReport {
   std::vector<std::string> problems;  ///< One line for each thing that does not agree.
   /// What was compared.
   std::size_t digests = 0, numbers = 0, figures = 0, files = 0;
-  std::vector<std::string> run_again;  ///< The names of the jobs, figures left out.
+  std::vector<std::string> run_again;   ///< The names of the jobs, figures left out.
+  std::size_t failed = 0, missing = 0;  ///< Jobs of the studies that failed, and that have not run.
 };
 
 /// Checks the report in the folder `output`:

@@ -131,7 +131,9 @@ struct JobKind {
   /// Whether the output is a result of this kind, for which `run_job` checks that the output may be
   /// replaced and can be written. False: the job does so itself.
   bool result = false;
-  bool tokens = false;         ///< Whether its result may be read as q, k and v or a hierarchy.
+  bool tokens = false;  ///< Whether its result may be read as q, k and v or a hierarchy.
+  /// Returns the groups of its result that hold q, k and v, as "/layer3". Null: it is not known.
+  std::vector<std::string> (*groups)(const JobSpec& spec) = nullptr;
   bool measures_time = false;  ///< Whether other jobs must not run beside it.
 };
 

@@ -205,6 +205,21 @@ class SpecMaker {
     faulty_.push_back(nearest);
   }
 
+  /// Throws misuse if the job reads q, k and v where the result of `source` has none. With
+  /// rows = "file" a figure shows all groups.
+  void check_group(const StudyJob& source, const std::string& group) const {
+    const auto groups_of = source.spec.kind->groups;
+    const bool reads_tokens = find_field(*block_.kind, "axes") != nullptr;
+    if (groups_of == nullptr || !reads_tokens) return;
+    if (const auto typed = job_.spec.parameters();
+        typed.contains("rows") && typed.at("rows") == "file")
+      return;
+    const Names groups = groups_of(source.spec);
+    if (has(groups, group)) return;
+    misuse("input: name a group of '{}', as {}:{} (found '{}', known: {})", source.block,
+           source.block, groups.front(), group, join(groups));
+  }
+
   void check_source(const StudyJob& source) const {
     const JobKind& kind = *block_.kind;
     if (kind.sources == nullptr) return;
@@ -233,7 +248,10 @@ class SpecMaker {
       written.values[output->name] = "output" + kind.endings.front();
     }
     check_spec(written);
-    for (const JobInput& input : job_.inputs) check_source(from_.jobs[input.job]);
+    for (const JobInput& input : job_.inputs) {
+      check_source(from_.jobs[input.job]);
+      check_group(from_.jobs[input.job], input.group);
+    }
     const bool readable = job_.inputs.empty() && !block_.lacks_file;
     if (readable && kind.check_input != nullptr) kind.check_input(written);
   }

@@ -288,7 +288,8 @@ class StudyReader {
       expand(*other);
       std::vector<Alternative> found;
       for (const std::size_t job : other->jobs) {
-        const std::string group = colon == std::string::npos ? "" : text.substr(colon + 1);
+        std::string group = colon == std::string::npos ? "" : text.substr(colon + 1);
+        if (!group.empty() && group.front() != '/') group.insert(0, "/");
         found.push_back({text, {{choice.name, 0, job, group}}, study_.jobs[job].sweep});
       }
       return found;

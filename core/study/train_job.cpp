@@ -248,6 +248,12 @@ JobReport run_train(const JobSpec& spec, const JobContext& context) {
 
 void check_train(const JobSpec& spec) { (void)training_of(spec); }
 
+std::vector<std::string> groups_of_train(const JobSpec& spec) {
+  std::vector<std::string> groups = training_of(spec).groups;
+  for (std::string& group : groups) group.insert(0, "/");
+  return groups;
+}
+
 JobField training_field(const char* name, const char* option, const char* about,
                         const char* initial) {
   return {.name = name, .option = option, .about = about, .initial = initial};
@@ -278,7 +284,8 @@ JobKind train_job() {
       .measures = {"nodes", "loss", "mass", "robinson_foulds", "robinson_foulds_least",
                    "constituent_f1", "constituent_f1_most"},
       .result = true,
-      .tokens = true};
+      .tokens = true,
+      .groups = groups_of_train};
 }
 
 }  // namespace conelab

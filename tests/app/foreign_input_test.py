@@ -134,6 +134,7 @@ class Rows(InputTest):
         q = tokens(2, 3, 4, 5)
         for mask, said in ((np.ones((4, 4), "f4"), "expected integers or bool, 1 = seen"),
                            (np.full((4, 4), -10000, "i4"), "holds -10000 (expected 0 and 1 = seen"),
+                           (np.full((4, 4), 2, "u1"), "holds 2 (expected 0 and 1 = seen"),
                            (np.ones((2, 4, 4), "u1"), "wrong shape"),
                            (np.ones((3, 4), "u1"), "wrong shape")):
             source = self.write(q=q, mask=mask)

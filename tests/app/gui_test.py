@@ -1,7 +1,9 @@
 """The desktop program as a terminal starts and stops it; needs a display."""
 import json
 import os
+import shutil
 import signal
+import subprocess
 import time
 import unittest
 
@@ -15,9 +17,9 @@ class Gui(ProgramTest):
         self.hang_ups(signal.SIG_DFL)
         self.state = self.folder / "conelab"
 
-    def open(self, *files):
+    def open(self, *files, **environment):
         """The window, from a home of its own."""
-        process = start("gui", *files, env=dict(os.environ, XDG_CONFIG_HOME=str(self.folder)))
+        process = start("gui", *files, env=dict(os.environ, XDG_CONFIG_HOME=str(self.folder), **environment))
         self.addCleanup(process.kill)
         return process
 
@@ -61,6 +63,23 @@ class Gui(ProgramTest):
         process.send_signal(signal.SIGTERM)  # As a session ends: not a second Ctrl-C.
         self.expect_interrupted(process)
         self.assertTrue((self.state / "autosave.json").exists())
+
+    @unittest.skipUnless(shutil.which("Xvfb"), "Xvfb is not installed")
+    def test_a_display_that_goes_away_ends_it_in_one_line(self):
+        read, write = os.pipe()
+        server = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", "1600x1200x24"],
+                                  pass_fds=[write], stderr=subprocess.DEVNULL)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+        os.close(write)
+        with os.fdopen(read) as number:
+            display = number.readline().strip()
+        process = self.open(f"{TRACE}:/german/layer3", DISPLAY=f":{display}")
+        self.wait_until_open(process, TRACE)
+        server.kill()
+        err = process.communicate(timeout=PATIENCE)[1].decode()
+        self.assertEqual(process.returncode, 1, err)
+        self.assertIn("conelab: error: the display has gone\n", err)  # Xlib may add lines.
 
     def test_several_files_open(self):
         tree = self.folder / "tree.h5"

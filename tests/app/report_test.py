@@ -196,5 +196,18 @@ class Report(ProgramTest):
         self.assertIn("At 0", compiled("paper"))
 
 
+class Incomplete(ProgramTest):
+    def test_jobs_without_a_result_are_counted(self):
+        spec = self.write_study('[[dataset]]\nname = "tree"\nkind = "tree"\n[[attend]]\nname = "maps"\n'
+                                'input = "tree"\nsimilarity = "dot"\n[[figure]]\nkind = "heatmap"\n'
+                                'input = "maps"\n', "fails.toml")
+        self.assertEqual(run("run", spec, "-o", self.folder / "runs").status, 1)
+        self.ok("report", self.folder / "runs", "-o", self.folder / "report")
+        found = run("report", "--check", self.folder / "report", "--json").json()
+        self.assertEqual((found["problems"], found["failed"], found["missing"]), ([], 1, 1))
+        self.assertIn("everything agrees; of the studies' jobs, 1 failed and 1 have not run",
+                      self.ok("report", self.folder / "report", "--check").out)
+
+
 if __name__ == "__main__":
     unittest.main()

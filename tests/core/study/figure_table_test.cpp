@@ -132,6 +132,28 @@ TEST(FigureTable, EveryChoiceOfAKeyIsDrawn) {
   }
 }
 
+/// Of numbers that are too large or too small to be drawn, a figure names the key.
+TEST(FigureTable, ExtremeNumbersAreDrawnOrRefusedByName) {
+  for (const FigureInfo& info : figure_table()) {
+    for (const FigureKey& key : info.keys) {
+      const std::string name = key.key;
+      if (!key.choices.empty() || name == "caption") continue;
+      for (const char* number : {"0", "1e-300", "1e300", "-1e300", "1e308", "4000000000", "inf"}) {
+        for (const char* form : {"{}", "{},0.2", "0,{}", "{},0.2=w", "0,{}=w"}) {
+          FigureInput input = example(info);
+          input.parameters[name] = fmt::format(fmt::runtime(form), number);
+          SCOPED_TRACE(std::string(info.name) + " -p " + name + "=" + input.parameters[name]);
+          try {
+            validate(info.make(input));
+          } catch (const Error& error) {
+            EXPECT_EQ(error.exit_status(), 2) << error.what();
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(FigureTable, EveryKeyHasItsEffectOnTheFrame) {
   for (const FigureInfo& info : figure_table()) {
     FigureInput input = example(info);

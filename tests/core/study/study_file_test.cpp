@@ -130,6 +130,26 @@ TEST_F(StudyFile, NoErrorOfABlockHidesAnother) {
               ElementsAre(HasSubstr("4: "), HasSubstr("8: ")));
 }
 
+TEST_F(StudyFile, ATrainedHeadIsReadByTheNameOfItsGroup) {
+  const auto reader = [&](const std::string& more) {
+    return errors(
+        "[[dataset]]\nname = 'tree'\nkind = 'tree'\n[[train]]\nname = 'heads'\n"
+        "input = 'tree'\nsimilarity = 'dot'\n" +
+        more);
+  };
+  for (const char* group : {"", ":/dot", ":/dot/seed2"}) {
+    const std::string input = std::string("input = 'heads") + group + "'\n";
+    for (const char* block : {"[[figure]]\nkind = 'heatmap'\n", "[[figure]]\nkind = 'heads'\n",
+                              "[[attend]]\nsimilarity = 'dot'\n"}) {
+      EXPECT_THAT(reader(block + input), ElementsAre(HasSubstr("as heads:/dot/seed1")));
+    }
+  }
+  for (const char* sound : {"kind = 'heatmap'\ninput = 'heads:dot/seed1'\n",
+                            "kind = 'heads'\nrows = 'file'\ninput = 'heads'\n"}) {
+    EXPECT_THAT(reader(std::string("[[figure]]\n") + sound), IsEmpty());
+  }
+}
+
 TEST_F(StudyFile, QuickIsATable) {
   for (const char* wrong : {"[report]\nquick = 3\n", "[report]\nquick = ['a']\n"}) {
     EXPECT_THAT(errors(attend("similarity = 'dot'\n") + wrong),
