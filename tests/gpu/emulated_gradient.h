@@ -43,10 +43,14 @@ class EmulatedGradientGroup : public EmulatedMachine<Block> {
   }
   void finish() { this->end_products(0); }
 
-  /// Numbers that one thread writes and another reads: between uses in different calls of `each`,
-  /// or inside one and outside, the threads must meet.
+  /// Returns numbers that one thread writes and another reads. Between uses in different calls of
+  /// `each`, or inside one and outside, the threads must meet; uses outside are for writes, of
+  /// which each thread has its own places.
   float* numbers(int byte) {
-    if (unmet_ != 0 && unmet_ != time_) throw BlockFault("numbers of threads that have not met");
+    const bool both_outside = time_ % 2 == 1 && unmet_ % 2 == 1;
+    if (unmet_ != 0 && unmet_ != time_ && !both_outside) {
+      throw BlockFault("numbers of threads that have not met");
+    }
     unmet_ = time_;
     return this->shared_.numbers(byte);
   }
@@ -78,7 +82,7 @@ class EmulatedGradientGroup : public EmulatedMachine<Block> {
   }
 
  private:
-  int time_ = 1;   ///< Grows when `each` begins and when it ends.
+  int time_ = 1;   ///< Grows when `each` begins and when it ends: inside, it is even.
   int unmet_ = 0;  ///< The time at which numbers were used since the threads met; 0: at none.
 
   template <class Sum>
