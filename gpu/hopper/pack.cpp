@@ -1,5 +1,5 @@
-// This file writes operands in the order in which the fast kernels copy them: tiles in shared memory's
-// swizzled order, and the numbers of tokens by tile.
+// This file writes operands in the order in which the fast kernels copy them: tiles in shared
+// memory's swizzled order, and the numbers of tokens by tile.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
