@@ -378,7 +378,7 @@ class Heatmap(ProgramTest):
                    says="low=-inf: expected a finite number")
         for figure, typed, said in (("cones", "u=1e300,0.2", "u=1e300,0.2: expected numbers up to 1e+09"),
                                     ("cones", "height=1e300", "height=1e300: expected a number from -1e+09"),
-                                    ("determinant", "draws=1e7", "draws=1e7: expected a whole")):
+                                    ("determinant", "draws=10000000", "draws=10000000: expected a whole")):
             self.fails(2, "figure", figure, "-o", out, "-p", typed, says=said)
         self.fails(2, "figure", "heatmap", "-o", out, "-i", GERMAN, "-p", "similarities=dto",
                    says="did you mean 'dot'?")
