@@ -234,14 +234,17 @@ int run_desktop(const std::vector<std::string>& files) {
   window.open(named);
   const CloseOnInterrupt closing(window);
   // If the display goes away, Qt or Xlib calls `exit`, which destroys what threads still use.
-  static bool running = true;
+  static bool running = false;
   std::atexit([] {
     if (!running) return;
     std::fputs("conelab: error: the display has gone\n", stderr);
     std::_Exit(1);
   });
-  const int status = QApplication::exec();
-  running = false;
+  struct Running {
+    Running() { running = true; }
+    ~Running() { running = false; }
+  };
+  const int status = (Running(), QApplication::exec());
   stop_if_interrupted();
   return status;
 }

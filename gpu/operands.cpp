@@ -20,8 +20,8 @@ namespace {
 
 std::size_t size_of(std::int64_t count) { return static_cast<std::size_t>(count); }
 
-/// Rounds numbers to `storage` at `to`. If one of them is then beyond its range, all are 0; returns
-/// whether none is.
+/// Rounds numbers to `storage` at `to`. Returns whether all of them are within its range; if not,
+/// they are 0.
 template <class N>
 bool store(const N* from, std::int64_t count, Storage storage, std::byte* to) {
   const auto put = [&](auto convert) {
@@ -203,6 +203,7 @@ class Builder {
     const std::int64_t first = own * p.key.count;
     for (std::int64_t key = 0; key < p.key.count; ++key) {
       std::byte* to = out_.value.data() + (first + key) * p.width * storage_size(p.storage);
+      // Only numbers of a midpoint, times their Lorentz factors, are not those of the input.
       if (!store(extended.data() + key * p.width, p.width, p.storage, to)) bad.push_back(key);
     }
     std::ranges::sort(bad);

@@ -35,8 +35,8 @@ Draws draws_of(const FigureInput& input) {
   run.cancelled = input.cancelled;
   const Draws draws{static_cast<std::int64_t>(whole("dim", 1, most_jacobian_rows)),
                     static_cast<std::int64_t>(whole("longest", 1, most_jacobian_rows)),
-                    static_cast<std::int64_t>(whole("draws", 1, 1000000)), whole("seed", 0, SIZE_MAX),
-                    run};
+                    static_cast<std::int64_t>(whole("draws", 1, 1000000)),
+                    whole("seed", 0, SIZE_MAX), run};
   if (draws.dim > most_jacobian_rows / draws.longest) {
     misuse("a Jacobian has at most {} rows (found longest={} times dim={})", most_jacobian_rows,
            draws.longest, draws.dim);

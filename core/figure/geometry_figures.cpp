@@ -1,5 +1,6 @@
 // Makes the figures of cones and of trees of tokens.
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/error.h"
 #include "core/base/parse_number.h"

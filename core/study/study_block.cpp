@@ -206,11 +206,11 @@ class SpecMaker {
   }
 
   /// Throws misuse if the job reads q, k and v where the result of `source` has none. With
-  /// rows = "file" a figure shows all groups.
+  /// rows = "file" a figure shows all groups. Where the study has errors, the groups are not sure.
   void check_group(const StudyJob& source, const std::string& group) const {
     const auto groups_of = source.spec.kind->groups;
     const bool reads_tokens = find_field(*block_.kind, "axes") != nullptr;
-    if (groups_of == nullptr || !reads_tokens) return;
+    if (groups_of == nullptr || !reads_tokens || !errors_.none()) return;
     if (const auto typed = job_.spec.parameters();
         typed.contains("rows") && typed.at("rows") == "file")
       return;

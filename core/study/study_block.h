@@ -49,6 +49,7 @@ class StudyErrors {
 
   void add(int line, const std::string& text);
   [[nodiscard]] bool has(int line) const;
+  [[nodiscard]] bool none() const { return errors_.empty(); }
   /// Calls `f`, and notes the error that it throws under this line. Returns whether there was none.
   template <class F>
   bool at_line(int line, const std::string& prefix, const F& f) {

@@ -29,10 +29,9 @@
 #include "core/similarity/penumbral.h"
 #include "core/similarity/umbral.h"
 #include "gpu/hopper/lanes.h"
+#include "gpu/tile/pair.h"
 
 namespace conelab::gpu::hopper {
-
-constexpr float log2e = 1.44269504088896341f;
 
 template <class S, class N>
 struct FastPair;

@@ -355,9 +355,9 @@ class GradientTile {
     };
     const auto column = [&](int at, int c) { return shared.columns.of_step(at, c); };
     if (is_narrow(right.storage)) {
-      multiply_with_totals<true, false>(thread, weight, column, s.sum, s.total);
+      multiply_with_totals<false>(thread, weight, column, s.sum, s.total);
     } else {
-      multiply_with_totals<true, true>(thread, weight, column, s.sum, s.total);
+      multiply_with_totals<true>(thread, weight, column, s.sum, s.total);
     }
   }
 

@@ -73,9 +73,9 @@ CONELAB_TILE Parts parts_of(float x) {
 }
 
 /// Adds a(row, step) * b(step, column) over the chunk's steps to sum[i][j], and a(row, step) to
-/// total[i]. `a` and `b` read shared memory. split_a and split_b say whether their numbers have
+/// total[i]. `a` and `b` read shared memory; split_b says whether the numbers of `b` have
 /// more than 11 bits.
-template <bool split_a, bool split_b, class N, class A, class B>
+template <bool split_b, class N, class A, class B>
 CONELAB_TILE void multiply_chunk(int thread, const A& a, const B& b, Fragment<N>& sum,
                                  N (&total)[row_share]) {
   for (int i = 0; i < row_share; ++i) {
@@ -88,7 +88,7 @@ CONELAB_TILE void multiply_chunk(int thread, const A& a, const B& b, Fragment<N>
         if constexpr (sizeof(N) == 8) {
           part[j] += row * column;
         } else {
-          const Parts r = parts_of<split_a>(row), c = parts_of<split_b>(column);
+          const Parts r = parts_of<true>(row), c = parts_of<split_b>(column);
           part[j] +=
               truncated(r.small) * c.large + r.large * truncated(c.small) + r.large * c.large;
         }
@@ -113,8 +113,8 @@ CONELAB_TILE void multiply_narrow_chunk(int thread, const A& a, const B& b, Frag
   }
 }
 
-/// Two pairs of 16-bit numbers.
-struct alignas(8) Pairs {
+/// Two pairs of 16-bit numbers, which memory may hold as such.
+struct alignas(8) [[gnu::may_alias]] Pairs {
   std::uint32_t at[2];
 };
 
@@ -184,7 +184,7 @@ CONELAB_TILE void multiply_narrow_on(Core&& core, int thread, const A& a, const 
 }
 
 /// The same as multiply_chunk on a tensor core.
-template <bool split_a, bool split_b, class Core, class A, class B>
+template <bool split_b, class Core, class A, class B>
 CONELAB_TILE void multiply_on(Core&& core, int thread, const A& a, const B& b, Fragment<float>& sum,
                               float (&total)[row_share]) {
   const int outer = thread % 32 / 4, inner = thread % 4;
@@ -196,18 +196,18 @@ CONELAB_TILE void multiply_on(Core&& core, int thread, const A& a, const B& b, F
     float large[4], small[4];
 #pragma unroll
     for (int e = 0; e < 4; ++e) {
-      const Parts x = parts_of<split_a>(a(row_of(thread, e % 2), step + e / 2));
+      const Parts x = parts_of<true>(a(row_of(thread, e % 2), step + e / 2));
       large[e] = x.large;
       small[e] = x.small;
     }
-    if constexpr (split_a) core(chunk_total, small, one);
+    core(chunk_total, small, one);
     core(chunk_total, large, one);
 #pragma unroll
     for (int block = 0; block < tile_columns / 8; ++block) {
       const Parts x = parts_of<split_b>(b(step, block * 8 + outer));
       const Parts y = parts_of<split_b>(b(step + 1, block * 8 + outer));
       const float b_large[2] = {x.large, y.large}, b_small[2] = {x.small, y.small};
-      if constexpr (split_a) core(chunk[block], small, b_large);
+      core(chunk[block], small, b_large);
       if constexpr (split_b) core(chunk[block], large, b_small);
       core(chunk[block], large, b_large);
     }
@@ -219,21 +219,21 @@ CONELAB_TILE void multiply_on(Core&& core, int thread, const A& a, const B& b, F
 
 /// Adds a(row, step) * b(step, column) over the chunk's steps to the sum, and a(row, step) to
 /// `total`.
-template <bool split_a, bool split_b, class N, class A, class B>
+template <bool split_b, class N, class A, class B>
 CONELAB_TILE void multiply_with_totals(int thread, const A& a, const B& b, Fragment<N>& sum,
                                        N (&total)[row_share]) {
 #if defined(__CUDA_ARCH__)
-  multiply_on<split_a, split_b>(TensorCore(), thread, a, b, sum, total);
+  multiply_on<split_b>(TensorCore(), thread, a, b, sum, total);
 #else
-  multiply_chunk<split_a, split_b>(thread, a, b, sum, total);
+  multiply_chunk<split_b>(thread, a, b, sum, total);
 #endif
 }
 
 /// Does the same without totals.
-template <bool split_a, bool split_b, class N, class A, class B>
+template <bool split_b, class N, class A, class B>
 CONELAB_TILE void multiply(int thread, const A& a, const B& b, Fragment<N>& sum) {
   N unused[row_share] = {};
-  multiply_with_totals<split_a, split_b>(thread, a, b, sum, unused);
+  multiply_with_totals<split_b>(thread, a, b, sum, unused);
 }
 
 /// Adds a(row, step) * b(column, step) of numbers of type T, which has 16 bits, over the chunk's

@@ -16,7 +16,7 @@ constexpr int padded_steps = tile_steps + 8;
 constexpr int padded = tile_columns + 4;
 
 /// A chunk of an operand, by its tokens (steps are columns of a matrix) or by its steps (which are
-/// tokens); by its tokens also of type T, which has 16 bits. Each fills it.
+/// tokens); by its tokens also of type T, which has 16 bits. Each fits into it.
 template <class N>
 struct Chunk {
   alignas(32) std::byte at[tile_rows * padded_steps * sizeof(N)];
@@ -90,11 +90,11 @@ template <class T>
 constexpr int at_once = sizeof(T) == 2 ? 8 : 4;
 /// So many neighbouring numbers, and their bits.
 template <class T, int size = at_once<T>>
-struct alignas(16) Neighbours {
+struct alignas(16) [[gnu::may_alias]] Neighbours {
   T at[size];
 };
 template <class T>
-struct alignas(16) Bits {
+struct alignas(16) [[gnu::may_alias]] Bits {
   std::uint32_t at[at_once<T> * sizeof(T) / 4];
 };
 
@@ -238,9 +238,9 @@ CONELAB_TILE void multiply_weights(int thread, const N (*weights)[padded], const
   const auto a = [&](int row, int step) { return weights[step][row]; };
   const auto b = [&](int step, int column) { return columns.of_step(step, column); };
   if (is_narrow(storage)) {
-    multiply<true, false>(thread, a, b, sum);
+    multiply<false>(thread, a, b, sum);
   } else {
-    multiply<true, true>(thread, a, b, sum);
+    multiply<true>(thread, a, b, sum);
   }
 }
 
@@ -288,9 +288,9 @@ CONELAB_TILE void product_tile(const Block& block, SharedTile<N>& shared, const 
       const auto left = [&](int r, int s) { return shared.rows.of_token(r, s); };
       const auto right = [&](int s, int c) { return shared.columns.of_token(c, s); };
       if (is_narrow(b.storage)) {
-        multiply<true, false>(thread, left, right, locals[thread].*member);
+        multiply<false>(thread, left, right, locals[thread].*member);
       } else {
-        multiply<true, true>(thread, left, right, locals[thread].*member);
+        multiply<true>(thread, left, right, locals[thread].*member);
       }
     });
   }

@@ -21,8 +21,8 @@ class PairLists(ctypes.Structure):
 
 
 class Problem(ctypes.Structure):
-    _fields_ = [("groups", ctypes.c_int), ("heads", ctypes.c_int), ("base_size", ctypes.c_int), ("base_stride", ctypes.c_int),
-                ("width", ctypes.c_int), ("storage", ctypes.c_int), ("sigmoid", ctypes.c_bool),
+    _fields_ = [("groups", ctypes.c_int), ("heads", ctypes.c_int), ("base_size", ctypes.c_int),
+                ("base_stride", ctypes.c_int),                ("width", ctypes.c_int), ("storage", ctypes.c_int), ("sigmoid", ctypes.c_bool),
                 ("normalised", ctypes.c_bool), ("over_queries", ctypes.c_bool), ("query", Side), ("key", Side),
                 ("value", POINTER), ("value_mark", POINTER), ("constants", POINTER), ("bias", POINTER),
                 ("bias_slope", POINTER), ("bias_size", ctypes.c_int), ("bias_slopes", ctypes.c_int),
@@ -222,7 +222,8 @@ class Attention:
                                    normalised=True)
         for side, placed, side.share in ((p.query, self.query, 1), (p.key, self.key, share)):
             offset = (placed.base.double() ** 2).sum(-1) if distance else torch.zeros(placed.base.shape[:2])
-            padded = torch.nn.functional.pad(placed.base, (0, -placed.base.shape[2] % 8))
+            padding = 0 if name == "additive" else -placed.base.shape[2] % 8  # Its halves follow each other.
+            padded = torch.nn.functional.pad(placed.base, (0, padding))
             side.base, p.base_stride = self.keep(padded), padded.shape[2]
             side.values = self.keep(token_values(name, placed, parameters))
             placed.offset = offset.float().to(device).contiguous()

@@ -69,17 +69,19 @@ class Code:
         others = [l for l in self.products
                   if l != loop and not any(l == p or self.within(l, p) for p in parts)]
         # Dijkstra's algorithm; a place is an instruction, with the parts and reads on the way to it.
+        all_parts = (1 << len(known)) - 1
+        bits = {first: 1 << n for n, first in enumerate(known)}
         ways, done = [(0, loop[0], 0, 0)], set()
         while ways:
             count, i, passed, read = heapq.heappop(ways)
-            if i == loop[1] + 1 and (passed, read) == (len(parts), reads):
+            if i == loop[1] + 1 and (passed, read) == (all_parts, reads):
                 return count
             if (i, passed, read) in done or not loop[0] <= i <= loop[1] or any(
                     l[0] <= i <= l[1] for l in others):
                 continue
             done.add((i, passed, read))
             if i in known:
-                heapq.heappush(ways, (count + known[i][1], known[i][0] + 1, passed + 1, read))
+                heapq.heappush(ways, (count + known[i][1], known[i][0] + 1, passed | bits[i], read))
                 continue
             read = min(reads, read + ("LDG.E.128" in self.text[i]))
             to, always = self.branches.get(i, (i, False))

@@ -128,10 +128,10 @@ WAIT_CYCLES = 2_000_000
 # Relative errors that rounding to the type leaves in any case.
 ROUNDING = {torch.float32: 2e-5, torch.bfloat16: 1e-2, torch.float16: 2e-3}
 PARTS = ("output", "d query", "d key", "d value")
-# Of bf16: three times the errors of the fast penumbral kernels on an H200 (datasets/reference_runs/h200),
-# which are those of every other operator too, as they come from rounding weights and dL/dlogit to 8 bits.
-# Twice PyTorch's own error does not bound them: where its formula cancels it is off by a tenth and more,
-# so that a kernel that is fifty times worse than it should be would pass. f16 has three bits more.
+# Of bf16: three times the errors of the fast penumbral kernels on an H200 (datasets/reference_runs/h200).
+# In their emulation those of the other operators are of the same size, as they come from rounding weights
+# and dL/dlogit to 8 bits. Twice PyTorch's own error is no bound: its formula has 8 times ours. f16 has three
+# bits more; its errors were not measured on a GPU.
 MOST_OF_BF16 = dict(zip(PARTS, (4.2e-3, 1.05e-2, 7.2e-3, 7.2e-3)))
 OF_BF16 = {torch.bfloat16: 1, torch.float16: 1 / 8}
 PATHS = ("", "fast ")

@@ -209,6 +209,11 @@ void run(int index) {
   std::fflush(stdout);  // Where a kernel never ends, this says which.
   const Operands all = operands<S>(130);
   run_portable(index, all.p, all.result, all.upstream, all.gradient);
+  Problem<float> narrow =
+      all.p;  // Any bits are numbers of 16 bits, and 64 of them are read at once.
+  narrow.storage = Storage::bf16;
+  narrow.width = 64;
+  run_portable(index, narrow, all.result, all.upstream, all.gradient);
   run_parts(index, all.p, all.result, all.upstream, all.gradient);
   int major = 0;
   check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0), "attribute");

@@ -147,6 +147,7 @@ TEST(FigureTable, ExtremeNumbersAreDrawnOrRefusedByName) {
             validate(info.make(input));
           } catch (const Error& error) {
             EXPECT_EQ(error.exit_status(), 2) << error.what();
+            EXPECT_NE(std::string(error.what()).find(name), std::string::npos) << error.what();
           }
         }
       }
