@@ -2,7 +2,7 @@
 // thread holds 2 × 16 numbers, as tensor cores hold them (PTX ISA, mma.sync m16n8k16 of 16-bit
 // numbers and m16n8k8 of tf32 numbers).
 //
-// Where both sides have 16 bits, tensor cores take them as they are. Otherwise they multiply
+// Tensor cores take both sides as they are if these have 16 bits. Otherwise they multiply
 // numbers of 11 significant bits. A float is the sum of two such numbers but for 2^-23 of it, so
 // that three products have float's accuracy: the large parts, and each large part with the other
 // side's small part. Numbers of 16 bits have no small part. Tensor cores add in float and truncate

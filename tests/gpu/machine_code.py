@@ -32,7 +32,7 @@ NAME = re.compile(rf"fast_(forward|gradient)I\w*?\d({'|'.join(MOST_FOR_A_PAIR)})
 OWNERS = ["0", "1"]
 PRODUCTS_OF_A_TILE = 12  # Instructions, at least.
 
-# Of every thread: launch_registers of gpu/hopper/layout.h, for a block of three warpgroups.
+# Every thread has so many: launch_registers of gpu/hopper/layout.h, for a block of three warpgroups.
 LAUNCHED_WITH = 168
 
 

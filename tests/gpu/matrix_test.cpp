@@ -9,7 +9,7 @@
 namespace conelab::gpu::tests {
 namespace {
 
-/// What lanes give to a tensor core in one call, as the numbers of their registers.
+/// Operands holds the numbers of the registers that a lane gives to a tensor core in one call.
 struct Operands {
   std::vector<float> a, b;
 };

@@ -11,7 +11,7 @@ import sys
 
 from machine_code import functions, listing, run
 
-# Of 64 x 64 pairs, and 128 threads.
+# A tile has 64 x 64 pairs and 128 threads.
 PAIRS_OF_A_THREAD = 32
 # A loop over products passes a chunk's steps in so many trips.
 TRIPS = 4

@@ -128,7 +128,7 @@ WAIT_CYCLES = 2_000_000
 # Relative errors that rounding to the type leaves in any case.
 ROUNDING = {torch.float32: 2e-5, torch.bfloat16: 1e-2, torch.float16: 2e-3}
 PARTS = ("output", "d query", "d key", "d value")
-# Of bf16: three times the errors of the fast penumbral kernels on an H200 (datasets/reference_runs/h200).
+# The bounds of bf16 are three times the errors of the fast penumbral kernels on an H200 (datasets/reference_runs/h200).
 # In their emulation those of the other operators are of the same size, as they come from rounding weights
 # and dL/dlogit to 8 bits. Twice PyTorch's own error is no bound: its formula has 8 times ours. f16 has three
 # bits more; its errors were not measured on a GPU.
@@ -159,7 +159,7 @@ def bound(dtype, what, peer):
     """The largest error of an answer that passes, given PyTorch's own."""
     if dtype in OF_BF16 and what in PARTS:
         return MOST_OF_BF16[what] * OF_BF16[dtype]
-    # Where PyTorch's own gradient is NaN (a root at distance 0), rounding alone decides.
+    # Rounding alone decides where PyTorch's own gradient is NaN (a root at distance 0).
     return max(2 * peer, ROUNDING[dtype]) if math.isfinite(peer) else 5 * ROUNDING[dtype]
 
 

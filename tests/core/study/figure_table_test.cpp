@@ -132,7 +132,8 @@ TEST(FigureTable, EveryChoiceOfAKeyIsDrawn) {
   }
 }
 
-/// Of numbers that are too large or too small to be drawn, a figure names the key.
+/// A figure names the key of a number that is too large or too small to be drawn, or the unknown
+/// word.
 TEST(FigureTable, ExtremeNumbersAreDrawnOrRefusedByName) {
   for (const FigureInfo& info : figure_table()) {
     for (const FigureKey& key : info.keys) {
