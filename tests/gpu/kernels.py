@@ -22,7 +22,8 @@ class PairLists(ctypes.Structure):
 
 class Problem(ctypes.Structure):
     _fields_ = [("groups", ctypes.c_int), ("heads", ctypes.c_int), ("base_size", ctypes.c_int),
-                ("base_stride", ctypes.c_int),                ("width", ctypes.c_int), ("storage", ctypes.c_int), ("sigmoid", ctypes.c_bool),
+                ("base_stride", ctypes.c_int), ("width", ctypes.c_int), ("storage", ctypes.c_int),
+                ("sigmoid", ctypes.c_bool),
                 ("normalised", ctypes.c_bool), ("over_queries", ctypes.c_bool), ("query", Side), ("key", Side),
                 ("value", POINTER), ("value_mark", POINTER), ("constants", POINTER), ("bias", POINTER),
                 ("bias_slope", POINTER), ("bias_size", ctypes.c_int), ("bias_slopes", ctypes.c_int),
