@@ -113,7 +113,8 @@ CONELAB_TILE void multiply_narrow_chunk(int thread, const A& a, const B& b, Frag
   }
 }
 
-/// Two pairs of 16-bit numbers, which memory may hold as such.
+/// Pairs holds two pairs of 16-bit numbers. Memory may hold the numbers themselves at the same
+/// place.
 struct alignas(8) [[gnu::may_alias]] Pairs {
   std::uint32_t at[2];
 };

@@ -12,8 +12,8 @@
 
 namespace conelab::gpu {
 
-constexpr int padded_steps = tile_steps + 8;
-constexpr int padded = tile_columns + 4;
+constexpr int padded_steps = tile_steps + 8;  ///< From the line of a token to the next.
+constexpr int padded = tile_columns + 4;      ///< From the line of a step to the next.
 
 /// A chunk of an operand, by its tokens (steps are columns of a matrix) or by its steps (which are
 /// tokens); by its tokens also of type T, which has 16 bits. Each fits into it.
@@ -88,7 +88,8 @@ CONELAB_TILE N element(const Source& source, int row, int column) {
 /// The numbers of a line that a thread reads at once: 16 bytes, and 4 doubles.
 template <class T>
 constexpr int at_once = sizeof(T) == 2 ? 8 : 4;
-/// So many neighbouring numbers, and their bits.
+/// Neighbours holds so many numbers that lie side by side; Bits holds their bits. Memory may hold
+/// numbers of another type at the same place.
 template <class T, int size = at_once<T>>
 struct alignas(16) [[gnu::may_alias]] Neighbours {
   T at[size];
