@@ -60,7 +60,6 @@ struct SheetChoice {
   bool by_rank = true;
   int within = -1;  ///< The key whose descendants are shown; -1: all.
   double width = 0, density = 1;
-  QPalette palette;
   bool operator==(const SheetChoice&) const = default;
 };
 
@@ -78,12 +77,12 @@ IntervalSheet make_sheet(const SheetChoice& choice, const std::vector<std::strin
   const auto within = static_cast<std::size_t>(choice.within);
   if (within < f.intervals.size()) figure::keep_within(f.intervals, within);
   sheet.drawn = figure::place_intervals(f);
-  const figure::DisplayList list = on_ground(sheet.drawn.list, choice.palette);
+  const figure::DisplayList& list = sheet.drawn.list;
   const double scale = pixels_per_point * choice.density;
   sheet.picture = QImage((QSizeF(list.width, list.height) * scale).toSize(),
                          QImage::Format_ARGB32_Premultiplied);
   sheet.picture.setDevicePixelRatio(choice.density);
-  sheet.picture.fill(Qt::transparent);
+  sheet.picture.fill(Qt::white);  // Names are dark or light for the colours of their bars.
   QPainter into(&sheet.picture);
   into.scale(pixels_per_point, pixels_per_point);
   figure::paint(list, into);
@@ -105,10 +104,6 @@ class IntervalsCanvas : public QWidget {
  protected:
   void showEvent(QShowEvent*) override { follow(); }
   void resizeEvent(QResizeEvent*) override { follow(); }
-  void changeEvent(QEvent* event) override {
-    if (event->type() == QEvent::PaletteChange) follow();
-    QWidget::changeEvent(event);
-  }
   void paintEvent(QPaintEvent*) override {
     QPainter painter(this);
     painter.fillRect(rect(), canvas_ground(palette()));
@@ -174,8 +169,7 @@ class IntervalsCanvas : public QWidget {
                        !own["linear"].toBool(),
                        own["within"].toInt(-1),
                        std::floor(std::max(240.0, width() / pixels_per_point)),
-                       devicePixelRatioF(),
-                       palette()};
+                       devicePixelRatioF()};
     if (wanted == choice_) return;
     if (choice_.head != wanted.head) {
       sheet_.reset(), names_.clear();
