@@ -97,7 +97,7 @@ class Models(unittest.TestCase):
                             torch.nn.init.normal_(parameter, std=0.2)
                     use(model.eval(), attention)
                     ids = batch(False)["input_ids"][:, :6]
-                    ways = {cache: model.generate(ids, max_new_tokens=12, do_sample=False,
+                    ways = {cache: model.generate(ids, max_new_tokens=8, do_sample=False,
                                                   pad_token_id=0, eos_token_id=None, **cache_words)
                             for cache, cache_words in (("none", {"use_cache": False}), ("usual", {}),
                                                        ("static", {"cache_implementation": "static"}))}
@@ -106,7 +106,8 @@ class Models(unittest.TestCase):
                         self.assertEqual(found.tolist(), ways["none"].tolist(), cache)
 
     def test_dropout_is_refused_in_training(self):
-        model = transformers.BertForMaskedLM(transformers.BertConfig(**SMALL))
+        model = transformers.GPT2LMHeadModel(transformers.GPT2Config(
+            vocab_size=50, n_embd=32, n_layer=2, n_head=4, n_positions=32))
         use(model.train(), "conelab")
         with self.assertRaisesRegex(ValueError, "dropout"):
             model(**batch(False))
