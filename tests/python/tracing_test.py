@@ -321,7 +321,8 @@ class Traces(unittest.TestCase):
         self.trace(*model_of("BloomForCausalLM"))
         layer = self.layer("text1/layer0")
         self.assertEqual(layer["bias"].shape, (4, 1, 6))  # By head and key.
-        np.testing.assert_allclose(np.diff(layer["bias"][:, 0])[:, 0], [2.0 ** -(2 * h + 2) for h in range(4)])
+        slopes = np.diff(layer["bias"][:, 0])[:, 0]
+        np.testing.assert_allclose(slopes, [2.0 ** -(2 * head + 2) for head in range(4)])
         if VERSION < (5, 0):
             return
         model, inputs = model_of("T5ForConditionalGeneration")

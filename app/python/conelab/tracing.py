@@ -98,59 +98,62 @@ def _elements(call, inputs):
     return batch if batch in given or not given or batch % given[0] else given[0]
 
 
-def _rows_kept(inputs, stack, element, n):
-    """Which of n tokens of a stack are not padding."""
+def _kept(inputs, stack, element, n, of):
+    """Which of the last n of a stack's `of` tokens are not padding."""
     mask = inputs.get("decoder_attention_mask" if stack == "decoder" else "attention_mask")
-    if stack in ("vision", "audio") or mask is None or mask.ndim != 2 or mask.shape[1] < n:
-        return torch.ones(n, dtype=torch.bool)
-    own = mask[element, -n:].bool().cpu()
+    known = stack not in ("vision", "audio") and mask is not None and tuple(mask.shape[1:]) == (of,)
+    own = mask[element, -n:].bool().cpu() if known else torch.ones(n, dtype=torch.bool)
     return own if bool(own.any()) else torch.ones(n, dtype=torch.bool)
 
 
 def _layer(call, element, count, inputs, texts):
     """One sequence of one call, without its padding, and what the model computed for it."""
     size = call["q"].shape[0] // count
-    part = slice(element * size, (element + 1) * size)
+    n_q, n_k = call["q"].shape[2], call["k"].shape[2]
+    crosses, of_queries = call["kind"] == "cross", call["stack"]
+    of_keys = of_queries if not crosses else "encoder" if of_queries == "decoder" else ""
+    rows = _kept(inputs, of_queries, element, n_q, n_q if crosses else n_k)
+    columns = _kept(inputs, of_keys, element, n_k, n_k)
 
     def own(x):
-        x = x[part] if x.shape[0] > 1 else x
+        """The tensor of this sequence, with an axis of windows if there are several."""
+        x = x[element * size:(element + 1) * size] if x.shape[0] > 1 else x
         return x[0] if x.shape[0] == 1 and size == 1 else x
-    of_keys = ("encoder" if call["stack"] == "decoder" else "") if call["kind"] == "cross" else call["stack"]
-    n_q, n_k = call["q"].shape[2], call["k"].shape[2]
-    rows = _rows_kept(inputs, call["stack"], element, n_q)
-    columns = _rows_kept(inputs, of_keys, element, n_k)
-    layer = {"q": own(call["q"])[..., rows, :]}
-    layer.update({name: own(call[name])[..., columns, :] for name in ("k", "v")})
-    for name, x in (("mask", call["seen"]), ("bias", call["bias"])):
+    layer = {"q": own(call["q"])[..., rows, :], "k": own(call["k"])[..., columns, :],
+             "v": own(call["v"])[..., columns, :], "sinks": call["sinks"]}
+    pairs = {}
+    for name in ("seen", "bias"):
+        x = None if call[name] is None else own(call[name])
         if x is not None:
-            x = own(x)[..., columns]
-            layer[name] = _least(x[..., rows, :] if x.shape[-2] > 1 else x)
-    if size > 1 and "bias" in layer and layer["bias"].ndim == 4:
-        layer["bias"], seen = _bias_of_windows(layer["bias"])
-        layer["mask"] = _least(layer["mask"] & seen if "mask" in layer else seen)
-    if "mask" in layer and bool(layer["mask"].all()):
-        del layer["mask"]
-    if "mask" in layer:
-        layer["mask"] = layer["mask"].expand(*layer["mask"].shape[:-2], int(rows.sum()), -1)
-        if layer["mask"].ndim == 3 and layer["mask"].shape[0] == 1:
-            layer["mask"] = layer["mask"][0]
-    if call["sinks"] is not None:
-        layer["sinks"] = call["sinks"]
+            x = x.expand(*x.shape[:-1], n_k)[..., columns]
+            x = _least(x[..., rows, :] if x.shape[-2] > 1 else x)
+        pairs[name] = x
+    layer["mask"], layer["bias"] = _of_pairs(pairs["seen"], pairs["bias"], int(rows.sum()))
     computed = own(call["output"]).transpose(-3, -2)[..., rows, :]
-    layer = {name: _array(x) for name, x in layer.items()}
-    config = getattr(call["module"], "config", None)
-    for name, stack, n, valid in (("tokens", call["stack"], n_q, rows),
-                                  ("key_tokens", of_keys, n_k, columns)):
-        words = texts.of(stack, element, n, config) if size == 1 else []
-        if len(words) == n:
-            layer[name] = [word for word, is_kept in zip(words, valid.tolist()) if is_kept]
-    if "tokens" in layer and "key_tokens" not in layer:  # They are not those of the queries.
-        layer["key_tokens"] = range(layer["k"].shape[-2])
-    layer.update({name: x for name, x in {
-        "similarity": "dot", "scale": float(call["scale"]), "soft_cap": call["soft_cap"],
-        "window": call["window"], "dropout": _dropout(call["module"]), "kind": call["kind"],
-        "name": call["name"], "module": call["path"]}.items() if x is not None})
-    return layer, _array(computed.float())
+    layer = {name: _array(x) for name, x in layer.items() if x is not None}
+    if size == 1:
+        config = getattr(call["module"], "config", None)
+        for name, stack, kept in (("tokens", of_queries, rows), ("key_tokens", of_keys, columns)):
+            words = texts.of(stack, element, len(kept), config)
+            if words:
+                layer[name] = [word for word, is_kept in zip(words, kept.tolist()) if is_kept]
+        if "tokens" in layer and "key_tokens" not in layer:  # They are not those of the queries.
+            layer["key_tokens"] = range(layer["k"].shape[-2])
+    said = {"similarity": "dot", "scale": float(call["scale"]), "soft_cap": call["soft_cap"],
+            "window": call["window"], "dropout": _dropout(call["module"]), "kind": call["kind"],
+            "name": call["name"], "module": call["path"]}
+    return {**layer, **{name: x for name, x in said.items() if x is not None}}, _array(computed.float())
+
+
+def _of_pairs(seen, bias, n_q):
+    """The mask [.., n_q, n_k] and the bias of a layer; None where there is none."""
+    if bias is not None and bias.ndim == 4:
+        bias, shown = _bias_of_windows(bias)
+        seen = _least(shown if seen is None else seen & shown)
+    if seen is None or bool(seen.all()):
+        return None, bias
+    seen = seen.expand(*seen.shape[:-2], n_q, -1)
+    return (seen[0] if seen.ndim == 3 and seen.shape[0] == 1 else seen), bias
 
 
 def _least(x):
@@ -183,17 +186,16 @@ def _dropout(module):
 def _check(name, call, layer, computed, strict):
     """Compares attention of what was recorded with what the model computed; of a layer that differs,
     raises, or sets exact = 0."""
-    keywords = {key: layer[key] for key in ("mask", "sinks", "soft_cap", "scale") if key in layer}
-    if "bias" in layer:
-        keywords["bias"] = layer["bias"]
+    keywords = {key: layer[key] for key in ("mask", "bias", "sinks", "soft_cap", "scale")
+                if key in layer}
     found = attention(layer["q"], layer["k"], layer["v"], similarity="dot", **keywords)
     difference = np.abs(found.astype("f4") - computed)
+    largest = float(np.abs(computed).max(initial=1))
     if "mask" in layer:  # Of a query that sees no key, models return the mean of all values.
         seen = np.asarray(layer["mask"]).any(-1)
         difference = difference[np.broadcast_to(seen, difference.shape[:-1])]
     most = float(difference.max(initial=0))
-    allowed = (1e-4 if layer["q"].dtype.itemsize > 2 else 2e-2) * max(1.0, float(np.abs(computed).max(initial=0)))
-    layer["exact"] = int(most <= allowed)
+    layer["exact"] = int(most <= (1e-4 if layer["q"].dtype.itemsize > 2 else 2e-2) * largest)
     if layer["exact"]:
         return
     if call["module"].training and layer.get("dropout"):
