@@ -13,7 +13,7 @@ import torch
 from transformers import AttentionInterface
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
-from .transformers import is_causal_call, register_mask, whole_mask
+from .transformers import is_causal_call, mask_and_bias, register_mask, whole_mask
 
 _NAME = "conelab-trace"
 # Arguments of the interface that a trace holds.
@@ -135,25 +135,15 @@ def _kept(x):
     return None if x is None else x.detach().cpu()
 
 
-def _shown(mask):
-    """Models hide pairs by the lowest number of a type, by -inf, or by -1e4 and less."""
-    return mask > max(torch.finfo(mask.dtype).min / 2, -9e3)
-
-
 def _split(mask, added, n_k, dtype):
     """Of what is added to the logits, a mask of bool or numbers and a bias: which keys are seen, or
     None for all, and the bias of these, or None."""
     seen, bias = None, None
     for x in (mask, added):
-        if x is None:
-            continue
-        x, shown = x[..., :n_k], x[..., :n_k]
-        if x.dtype != torch.bool:
-            shown = _shown(x)
-            x = x if bool(shown.all()) else torch.where(shown, x, torch.zeros_like(x))
-            if bool(x.any()):
-                bias = x if bias is None else bias + x
-        if not bool(shown.all()):
+        shown, own = (None, None) if x is None else mask_and_bias(x, n_k)
+        if own is not None:
+            bias = own if bias is None else bias + own
+        if shown is not None and not bool(shown.all()):
             seen = shown if seen is None else seen & shown
     return seen, None if bias is None else bias.to(dtype)
 
@@ -176,7 +166,7 @@ def _falcon(module, fused, given):
     q, k, v = (x.transpose(1, 2) for x in module._split_heads(fused))
     alibi = alibi.view(q.shape[0], module.num_heads, 1, -1) * module.inv_norm_factor
     if getattr(module, "_use_sdpa", module.config._attn_implementation == "sdpa"):
-        mask = None if mask is None else _shown(mask)  # It holds ALiBi, too.
+        mask = None if mask is None else mask_and_bias(mask, k.shape[2])[0]  # It holds ALiBi, too.
     return q, k, v, mask, alibi, module.inv_norm_factor
 
 
