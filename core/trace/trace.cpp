@@ -14,6 +14,7 @@
 #include "core/base/names.h"
 #include "core/base/utf8.h"
 #include "core/call/call.h"
+#include "core/call/resolver.h"
 #include "core/dataset/hierarchy.h"
 #include "core/files/inspect.h"
 #include "core/files/sandbox.h"
@@ -24,8 +25,6 @@
 
 namespace conelab {
 namespace {
-
-constexpr const char* soft_cap = "soft_cap";
 
 /// Returns the text of token i of the n tokens of a batch element, or its number.
 std::string label(const std::vector<std::string>& tokens, std::int64_t n, std::int64_t batch,
@@ -115,7 +114,7 @@ std::vector<std::array<std::int64_t, 2>> edges_of(const std::string& file, std::
 }  // namespace
 
 std::vector<std::string> own_call_attributes() {
-  std::set<std::string> names = {"similarity", "bias"};
+  std::set<std::string> names = {"similarity", "bias", soft_cap.key};
   for (const SimilarityRow& row : similarity_table()) {
     for (const ParameterInfo& info : row.parameters) names.insert(info.key);
   }
@@ -138,13 +137,15 @@ std::optional<Call> own_call(const Input& input) {
   if (row == nullptr) return std::nullopt;
   Call call;
   call.similarity = *name;
-  for (const ParameterInfo& info : row->parameters) {
+  const auto take = [&](const ParameterInfo& info) {
     const double* real = find(info.key, double());
     const std::int64_t* whole = find(info.key, std::int64_t());
-    if (real == nullptr && whole == nullptr) continue;
+    if (real == nullptr && whole == nullptr) return;
     const double value = real != nullptr ? *real : static_cast<double>(*whole);
     if (!is_default(info, value, input.query.shape().feature)) call.parameters[info.key] = value;
-  }
+  };
+  std::ranges::for_each(row->parameters, take);
+  take(soft_cap);
   const std::string* bias = find("bias", std::string());
   const auto is_it = [&](const BiasRow& each) { return bias != nullptr && each.name == *bias; };
   if (std::ranges::any_of(bias_table(), is_it)) call.bias = *bias;
@@ -162,7 +163,7 @@ std::string left_out_remark(const std::optional<Call>& own, const Call& call) {
   if (!own || !is_attention(call) || own->similarity == call.similarity) return "";
   std::string missing;
   for (const auto& [key, value] : own->parameters) {
-    if (key != soft_cap || call.parameters.contains(key)) continue;
+    if (key != soft_cap.key || call.parameters.contains(key)) continue;
     missing = fmt::format("{} = {}", key, value.text());
   }
   if (own->bias != Call().bias && call.bias == Call().bias) {

@@ -519,7 +519,7 @@ class Output(AttendTest):
         with h5py.File(path, "a") as file:
             file.attrs.update({"similarity": "dot", "scale": 1.0, "soft_cap": 2.0, "bias": "explicit",
                                **attributes})
-        logits = 2 * np.tanh(q @ k.swapaxes(1, 2) / 2) + bias
+        logits = 2 * np.tanh((q @ k.swapaxes(1, 2) + bias) / 2)
         return path, softmax(logits) @ v, softmax(np.tanh(q @ k.swapaxes(1, 2))) @ v
 
     def test_of_a_recorded_model_computes_what_the_model_did(self):
