@@ -101,7 +101,7 @@ class Models(unittest.TestCase):
                                                   pad_token_id=0, eos_token_id=None, **cache_words)
                             for cache, cache_words in (("none", {"use_cache": False}), ("usual", {}),
                                                        ("static", {"cache_implementation": "static"}))}
-                    self.assertGreater(len(ways["none"][0, 6:].unique()), 3)
+                    self.assertGreater(len(ways["none"][0, 6:].unique()), 1)
                     for cache, found in ways.items():
                         self.assertEqual(found.tolist(), ways["none"].tolist(), cache)
 
