@@ -117,7 +117,7 @@ class Gradients(unittest.TestCase):
         found = attention(q, k, v, similarity="dot", mask=mask)
         torch.testing.assert_close(found, expected)
         wanted = (q, k, v, added)
-        for a, b in zip(torch.autograd.grad(found.square().sum(), wanted),
+        for a, b in zip(torch.autograd.grad(found.square().sum(), wanted, retain_graph=True),
                         torch.autograd.grad(expected.square().sum(), wanted)):
             torch.testing.assert_close(a, b)
         # Without a gradient of the mask, no array of all pairs is made for it.
