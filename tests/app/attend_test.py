@@ -585,7 +585,7 @@ class Output(AttendTest):
     def test_of_a_recorded_layer_that_is_not_exact_says_so(self):
         path = self.recorded(exact=np.int64(0))[0]
         out = self.folder / "out.svg"
-        for command in (("attend", path, "-o", self.folder / "out.h5"), ("tree", path, "-o", out),
+        for command in (("attend", path, "-o", self.folder / "out.h5"), ("tree", path, "-o", self.folder / "tree.h5"),
                         ("figure", "heatmap", "-o", out, "-i", path)):
             said = self.ok(*command).err
             self.assertIn(f"{path}: attention differs from what the model computed (exact = 0)", said)
