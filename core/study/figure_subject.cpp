@@ -304,7 +304,7 @@ std::string operators_of(const FigureRequest& request, const std::string& key, c
   std::vector<std::string> calls;
   for (const std::string& name : split_names(request.value(key))) {
     const Call typed = call_from_text(name), call = with_own(own, typed);
-    const std::string remark = left_out_remark(own, typed);
+    const std::string remark = left_out_remark(own, typed, trace.tensors.contains("sinks"));
     if (!remark.empty()) request.context.say("{}", remark);
     if (call != typed) {
       request.context.say("the input was made for {}: {} takes what is not given from it",

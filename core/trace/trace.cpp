@@ -159,7 +159,7 @@ Call with_own(const std::optional<Call>& own, Call call) {
   return call;
 }
 
-std::string left_out_remark(const std::optional<Call>& own, const Call& call) {
+std::string left_out_remark(const std::optional<Call>& own, const Call& call, bool has_sinks) {
   if (!own || !is_attention(call) || own->similarity == call.similarity) return "";
   std::string missing;
   for (const auto& [key, value] : own->parameters) {
@@ -169,9 +169,12 @@ std::string left_out_remark(const std::optional<Call>& own, const Call& call) {
   if (own->bias != Call().bias && call.bias == Call().bias) {
     missing += (missing.empty() ? "bias " : " and bias ") + own->bias;
   }
-  if (missing.empty()) return "";
-  return fmt::format("{} is computed without {}, with which the input was made for {}",
-                     call.similarity, missing, own->similarity);
+  if (missing.empty()) {
+    return has_sinks ? call.similarity + " takes the sinks with which the input was made" : "";
+  }
+  return fmt::format("{} is computed without {}, with which the input was made for {}{}",
+                     call.similarity, missing, own->similarity,
+                     has_sinks ? ", and takes its sinks" : "");
 }
 
 Extents Trace::extents() const {

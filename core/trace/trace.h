@@ -88,8 +88,10 @@ struct StoredMap {
 [[nodiscard]] Call with_own(const std::optional<Call>& own, Call call);
 
 /// Returns in one line what of the trace's own operator adds to the logits and is not applied,
-/// because `call` has another similarity; empty if there is nothing.
-[[nodiscard]] std::string left_out_remark(const std::optional<Call>& own, const Call& call);
+/// because `call` has another similarity, and whether that takes the trace's sinks; empty if there
+/// is nothing.
+[[nodiscard]] std::string left_out_remark(const std::optional<Call>& own, const Call& call,
+                                          bool has_sinks);
 
 /// The tensors q, k, v of a file with their attributes. Shared between views and never modified.
 struct Trace {
