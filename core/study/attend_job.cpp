@@ -407,8 +407,9 @@ AttendSummary attend(const JobSpec& spec, const AttendJob& job, const JobContext
   remark_unusable_device(job.device, context);
   Input input = read_attend_input(job, context.cancelled);
   if (!input.remark.empty()) context.say("{}", input.remark);
-  const std::string defaults = defaults_remark(own_call(input.attributes), job.call);
-  if (!defaults.empty()) context.say("{}", defaults);
+  const std::string left_out =
+      left_out_remark(own_call(input), job.call, input.parameters.contains("sinks"));
+  if (!left_out.empty()) context.say("{}", left_out);
   AttendSummary summary;
   summary.input = count_non_finite(input);
   summary.own_mask = !input.mask.empty();

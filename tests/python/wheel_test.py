@@ -52,9 +52,16 @@ def test_with_torch(python, wheel, folder):
         print(f"{python}: no PyTorch, or another version of Python: its tests are left out")
         return
     run(python, "-m", "pip", "install", "-q", "--no-deps", "--target", folder, wheel)
-    for name in ("torch_test", "transformers_test"):
-        run(python, TESTS / f"{name}.py", "-v", env={**os.environ, "PYTHONPATH": str(folder)},
-            cwd=folder)
+    # The transformers of that Python, and the oldest version that has the AttentionInterface.
+    oldest, version = folder / "oldest", "transformers==4.51.3"
+    done = subprocess.run([python, "-m", "pip", "install", "-q", "--target", oldest, version],
+                          capture_output=True)
+    if done.returncode != 0:
+        print(f"PyPI gives no {version}: the tests with it are left out")
+    for paths in [(folder,)] + [(oldest, folder)] * (done.returncode == 0):
+        for name in ("torch_test", "transformers_test", "tracing_test")[len(paths) - 1:]:
+            run(python, TESTS / f"{name}.py", "-v", cwd=folder,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))})
 
 
 def build_wheel(build, folder):

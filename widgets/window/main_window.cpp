@@ -73,6 +73,7 @@ MainWindow::MainWindow(Backends backends, const QString& state_directory)
     // What a notice says of a stored result is not true of another file, for instance after undo.
     const bool of_another = !trace->stored && !stored_notice_.isEmpty();
     if (of_another && notice_shown() == stored_notice_) banner_->hide();
+    if (!trace->exact) show_notice(QString::fromStdString(trace->remark));
   });
   connect(&session_file_, &SessionFile::saved, this, [this](const QString& file) {
     remember(file);
@@ -268,7 +269,9 @@ void MainWindow::show_session() {
 void MainWindow::show_title() {
   const TraceChoice& trace = document_.session().trace;
   const QString group = QString::fromStdString((trace.group.empty() ? "" : ":") + trace.group);
-  QStringList parts = {QFileInfo(QString::fromStdString(trace.file)).fileName() + group,
+  const bool exact = !workspace_->trace() || workspace_->trace()->exact;
+  QStringList parts = {QFileInfo(QString::fromStdString(trace.file)).fileName() + group +
+                           (exact ? QString() : tr(" (not exact)")),
                        QFileInfo(session_file_.path()).fileName(), tr("Conelab")};
   parts.removeAll(QString());
   setWindowTitle(parts.join(QStringLiteral(" — ")));

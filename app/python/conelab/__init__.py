@@ -12,6 +12,7 @@ they are asked for.
 import dataclasses
 import importlib
 import json
+import numbers
 import os
 import tempfile
 import warnings
@@ -142,7 +143,8 @@ def _dtype(element):
 
 def read(spec):
     """Reads a layer, "FILE.h5:/group", .npz or .safetensors: q, k, v and the other arrays that lie
-    beside them in their own types, and tokens, model, text and layer as far as they are there."""
+    beside them in their own types, and tokens, model, text, layer and what else a trace says of it
+    (similarity, scale, kind, exact, ...), as far as they are there."""
     return {name: np.frombuffer(value[2], _dtype(value[0])).reshape(value[1])
             if isinstance(value, tuple) else value
             for name, value in _conelab.read(os.fspath(spec)).items()}
@@ -150,21 +152,29 @@ def read(spec):
 
 def write(path, layers, *, tokens=(), model="", text=""):
     """Writes a trace, which the command and the desktop open: {"layer0": {"q": .., "k": .., "v": ..},
-    ...} with arrays [.., head, n, d]. A layer may have its own "tokens", and further arrays such as
-    "mask" [n_q, n_k]."""
+    ...} with arrays [.., head, n, d]. A layer may have its own "tokens", "key_tokens" where its keys
+    are other tokens, and further arrays such as "mask" [n_q, n_k] and "bias". Its numbers and texts
+    become attributes: of an operator that it was made for, similarity="dot", scale=1.0."""
     rows, kept = [], []
     for number, (group, arrays) in enumerate(layers.items()):
         if not isinstance(arrays, dict):
             raise ValueError(f"'{group}' is no layer: expected {{\"layer0\": {{\"q\": .., \"k\": .., "
                              f"\"v\": ..}}}}, found {type(arrays).__name__}")
         arrays = dict(arrays)
-        words = [str(t) for t in arrays.pop("tokens", tokens)]
-        index = arrays.pop("layer", number if group else -1)
-        texts = {key: arrays.pop(key, "") for key in ("model", "text")}
+        words = [[str(t) for t in arrays.pop(key, default)]
+                 for key, default in (("tokens", tokens), ("key_tokens", ()))]
+        texts = {key: arrays.pop(key, "") for key in ("model", "text", "alias")}
         model, text = model or texts["model"], text or texts["text"]
-        kept.append({name: np.asarray(a) for name, a in arrays.items()})
-        rows.append((group.strip("/"), [tensor(name, a) for name, a in kept[-1].items()], words,
-                     int(index)))
+        named = {} if not group else {"layer": number}
+        named.update({key: value for key, value in arrays.items()
+                      if isinstance(value, (str, numbers.Number))})
+        kept.append({name: np.asarray(a) for name, a in arrays.items() if name not in named})
+        if "similarity" in named and "bias" in kept[-1]:
+            named["bias"] = "explicit"
+        rows.append((group.strip("/"), [tensor(name, a) for name, a in kept[-1].items()], *words,
+                     [(key, x if isinstance(x, str) else int(x) if isinstance(x, numbers.Integral)
+                       else float(x))
+                      for key, x in named.items()], texts["alias"]))
     attributes = [(name, value) for name, value in (("model", model), ("text", text)) if value]
     _conelab.write(os.fspath(path), rows, attributes)
 

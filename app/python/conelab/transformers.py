@@ -14,7 +14,11 @@ import json
 
 import torch
 from transformers import AttentionInterface
-from transformers.masking_utils import AttentionMaskInterface, sdpa_mask
+
+try:
+    from transformers import masking_utils
+except ImportError:
+    masking_utils = None  # Before 4.53, models make the masks of all implementations alike.
 
 from . import _conelab
 from .torch import attention
@@ -34,7 +38,14 @@ def register(threads=0, **parameters):
         compute = functools.partial(_attend, similarity=name, threads=threads, parameters=own)
         for implementation in (f"conelab:{name}",) + (("conelab",) if name == "dot" else ()):
             AttentionInterface.register(implementation, compute)
-            AttentionMaskInterface.register(implementation, sdpa_mask)
+            register_mask(implementation, "sdpa_mask")
+
+
+def register_mask(implementation, function):
+    """Makes models give an implementation the masks of transformers' `function`."""
+    if masking_utils is not None:
+        masking_utils.AttentionMaskInterface.register(implementation,
+                                                      getattr(masking_utils, function))
 
 
 def is_causal_call(module, query, attention_mask, is_causal):
@@ -42,6 +53,17 @@ def is_causal_call(module, query, attention_mask, is_causal):
     if attention_mask is not None or query.shape[2] == 1:
         return False
     return bool(getattr(module, "is_causal", True) if is_causal is None else is_causal)
+
+
+def whole_mask(module, mask, n_q, n_k):
+    """Before 4.53, GPT-2 gives its own attention a mask of the padding alone. Returns the mask, of
+    bool then, with the pairs that are hidden beside."""
+    if masking_utils is not None or n_q == 1 or not getattr(module, "is_causal", False):
+        return mask
+    causal = torch.ones(1, 1, n_q, n_k, dtype=torch.bool).tril(n_k - n_q)
+    if mask is None:
+        return causal
+    return mask if mask.shape[-2] > 1 else seen_keys(mask, n_k) & causal.to(mask.device)
 
 
 def seen_keys(attention_mask, n_k):
@@ -55,11 +77,12 @@ def seen_keys(attention_mask, n_k):
 
 def mask_and_bias(attention_mask, n_k):
     """A model's mask as bool, True where the query sees the key, and the numbers that it adds to the
-    logits, or None if there are none but 0."""
+    logits, or None if there are none but 0. Models hide pairs by the lowest number of a type, by -inf,
+    or by -1e4 and less."""
     mask = attention_mask[..., :n_k]
     if mask.dtype == torch.bool:
         return mask, None
-    seen = mask > torch.finfo(mask.dtype).min / 2
+    seen = mask > max(torch.finfo(mask.dtype).min / 2, -9e3)
     added = torch.where(seen, mask, 0)
     return seen, added if bool((added != 0).any()) else None
 
@@ -70,6 +93,8 @@ def _attend(module, query, key, value, attention_mask, scaling=None, dropout=0.0
         raise ValueError(f"conelab has no dropout of weights (found {dropout}): set the model's "
                          "attention dropout to 0, or use eval()")
     parameters = dict(parameters or {})
+    if attention_mask is not None:
+        attention_mask = whole_mask(module, attention_mask, query.shape[2], key.shape[2])
     if similarity == "dot" and scaling is not None:
         parameters["scale"] = float(scaling)
     if keywords.get("softcap") is not None:
@@ -83,7 +108,11 @@ def _attend(module, query, key, value, attention_mask, scaling=None, dropout=0.0
             bias = added if bias is None else bias + added
     else:
         mask = "causal" if is_causal_call(module, query, attention_mask, is_causal) else None
+        if mask and key.shape[2] > query.shape[2]:  # The first tokens of a cache of fixed size.
+            key, value = (x[:, :, :query.shape[2]] for x in (key, value))
     if bias is not None:
+        if "soft_cap" in parameters:
+            raise ValueError("conelab caps logits together with their bias; this model does not")
         parameters["bias"] = bias[..., :key.shape[2]].to(query.dtype)
     out = attention(query, key, value, similarity=similarity, mask=mask, threads=threads,
                     **parameters)
