@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/evaluation.h"
 #include "core/base/weights.h"
 #include "core/call/call.h"
 #include "core/call/input.h"
@@ -62,6 +63,9 @@ class Plan {
   const BiasRow* bias = nullptr;
   WeightLaw weights = WeightLaw::softmax;
   Aggregate aggregate = Aggregate::mean;
+  /// The way of computing sums over pairs; `automatic` where intervals apply and the call leaves the
+  /// choice to the program.
+  Evaluation evaluation = Evaluation::pairs;
   ParameterSet similarity_parameters, map_parameters, bias_parameters;
   /// The maps of tokens, in order. If there are any, or if heads are joined, `inner` is the plan
   /// for the mapped tokens, and given tokens with fewer heads are shared by the heads
