@@ -11,9 +11,9 @@ namespace conelab::CONELAB_SIMD {
 namespace {
 
 constexpr int most_vectors = HWY_TARGET == HWY_AVX3 ? 6 : 4;
-/// Steps of a chunk, whose additions have a sum of their own: its rounding error grows with the
-/// square root of their number, and that of the sum over all chunks with that of the chunks.
-constexpr int chunk_steps = 32;
+constexpr int recent_additions = 64;
+/// How many steps ahead rows are fetched.
+constexpr std::ptrdiff_t steps_ahead = 16;
 
 /// Calls f with the indices 0 ... n - 1 as constants, so that arrays of vectors stay in registers.
 template <int n, class F>
@@ -22,114 +22,93 @@ HWY_INLINE void unrolled(const F& f) {
   (std::make_integer_sequence<int, n>());
 }
 
-/// Consecutive steps of the kinds `add` and `give`, in two lists.
-template <class T>
-struct Chunk {
-  const SweepStep<T>* add[chunk_steps + 1];
-  const SweepStep<T>* give[chunk_steps + 1];
-  std::int32_t before[chunk_steps + 1];  ///< How many additions precede a step of `give`.
-  int adds = 0, gives = 0;
+/// The running sum of n vectors of columns. Its recent additions have a sum of their own: the
+/// rounding error of that grows with the square root of their number, and the error of the whole
+/// with that of the number of such sums.
+template <class T, int n>
+struct RunningSum {
+  Vector<T> old[n], recent[n];
+  int added = 0;  ///< Additions to `recent`.
 
-  /// Takes steps up to one of another kind. Returns the first that is not taken.
-  HWY_INLINE const SweepStep<T>* take(const SweepStep<T>* step, const SweepStep<T>* end) {
-    adds = gives = 0;
-    end = std::min(end, step + chunk_steps);
-    for (; step < end && step->kind <= StepKind::give; ++step) {
-      const int gives_now = static_cast<int>(step->kind);
-      add[adds] = give[gives] = step;
-      before[gives] = adds;
-      adds += 1 - gives_now;
-      gives += gives_now;
-    }
-    return step;
+  HWY_INLINE void scale(T factor) {
+    const Vector<T> f = hn::Set(Tag<T>(), factor);
+    unrolled<n>([&](auto i) {
+      old[i] = hn::Mul(old[i], f);
+      recent[i] = hn::Mul(recent[i], f);
+    });
+  }
+  HWY_INLINE void add(T factor, const T* row) {
+    const Vector<T> f = hn::Set(Tag<T>(), factor);
+    unrolled<n>([&](auto i) {
+      recent[i] = hn::MulAdd(f, hn::LoadU(Tag<T>(), row + i * lanes<T>), recent[i]);
+    });
+    if (++added < recent_additions) return;
+    added = 0;
+    unrolled<n>([&](auto i) {
+      old[i] = hn::Add(old[i], recent[i]);
+      recent[i] = hn::Zero(Tag<T>());
+    });
+  }
+  /// Adds the sum, times a factor, to a row.
+  HWY_INLINE void give(T factor, T* row) const {
+    const Vector<T> f = hn::Set(Tag<T>(), factor);
+    unrolled<n>([&](auto i) {
+      T* at = row + i * lanes<T>;
+      hn::StoreU(hn::MulAdd(f, hn::Add(old[i], recent[i]), hn::LoadU(Tag<T>(), at)), Tag<T>(), at);
+    });
+  }
+  /// Returns the product of the sum and a row.
+  [[nodiscard]] HWY_INLINE double dot(const T* row) const {
+    Vector<T> dot = hn::Zero(Tag<T>());
+    unrolled<n>([&](auto i) {
+      dot = hn::MulAdd(hn::Add(old[i], recent[i]), hn::LoadU(Tag<T>(), row + i * lanes<T>), dot);
+    });
+    return static_cast<double>(hn::GetLane(hn::SumOfLanes(Tag<T>(), dot)));
   }
 };
 
-/// Fetches the rows of the steps after those of a chunk.
-template <class T, int n>
-HWY_INLINE void fetch(const Sweep<T>& s, const SweepStep<T>* step, const T* summand,
+/// Fetches the row that a step reads or changes.
+template <class T, int n, bool has_output>
+HWY_INLINE void fetch(const Sweep<T>& s, const SweepStep<T>& step, const T* summand,
                       const T* output) {
-  const SweepStep<T>* end = std::min(step + chunk_steps, s.steps + s.count);
-  for (; step < end; ++step) {
-    const T* rows = step->kind == StepKind::add || output == nullptr ? summand : output;
-    const auto* at = reinterpret_cast<const char*>(rows + step->row * s.columns);
-    unrolled<n>([&](auto i) { __builtin_prefetch(at + i * sizeof(Vector<T>)); });
-  }
+  const T* rows = has_output && step.kind != StepKind::add ? output : summand;
+  const auto* at = reinterpret_cast<const char*>(rows + step.row * s.columns);
+  unrolled<n>([&](auto i) { __builtin_prefetch(at + i * sizeof(Vector<T>)); });
 }
 
-/// Adds the running sum, times the factor of a step, to its output, and its products to the dots.
-template <class T, int n, bool has_output, bool has_dots>
-HWY_INLINE void give(const Sweep<T>& s, std::ptrdiff_t first, const SweepStep<T>& step,
-                     const T* sum) {
-  if constexpr (has_output) {
-    const Vector<T> factor = hn::Set(Tag<T>(), step.factor);
-    T* row = s.output + step.row * s.columns + first;
-    unrolled<n>([&](auto i) {
-      T* at = row + i * lanes<T>;
-      const Vector<T> part = hn::Load(Tag<T>(), sum + i * lanes<T>);
-      hn::StoreU(hn::MulAdd(factor, part, hn::LoadU(Tag<T>(), at)), Tag<T>(), at);
-    });
-  }
-  if constexpr (has_dots) {
-    if (step.dots == no_dots) return;
-    const T* other = s.other + s.partner[step.row] * s.columns + first;
-    Vector<T> products = hn::Zero(Tag<T>());
-    unrolled<n>([&](auto i) {
-      products = hn::MulAdd(hn::Load(Tag<T>(), sum + i * lanes<T>),
-                            hn::LoadU(Tag<T>(), other + i * lanes<T>), products);
-    });
-    const double dot = static_cast<double>(hn::GetLane(hn::SumOfLanes(Tag<T>(), products))) *
-                       static_cast<double>(step.factor);
-    double* dots = s.dots + 2 * static_cast<std::ptrdiff_t>(step.row);
-    dots[0] += (step.dots & first_dot) != 0 ? dot : 0;
-    dots[1] += (step.dots & second_dot) != 0 ? dot : 0;
-  }
+/// Adds the products of the running sum and a row to the dots of an output.
+template <class T, int n>
+HWY_INLINE void add_dots(const Sweep<T>& s, const RunningSum<T, n>& sum, const SweepStep<T>& step,
+                         std::ptrdiff_t first) {
+  if (step.dots == no_dots) return;
+  const double dot =
+      sum.dot(s.other + s.partner[step.row] * s.columns + first) * static_cast<double>(step.factor);
+  double* dots = s.dots + 2 * static_cast<std::ptrdiff_t>(step.row);
+  dots[0] += (step.dots & first_dot) != 0 ? dot : 0;
+  dots[1] += (step.dots & second_dot) != 0 ? dot : 0;
 }
 
-/// Runs the sweep on the columns [first, first + n vectors). Whether a step adds or gives cannot be
-/// predicted. Chunks are therefore run in two loops: the first stores the running sum after each
-/// addition, the second reads what each `give` needs.
+/// Runs the sweep on the columns [first, first + n vectors).
 template <class T, int n, bool has_output, bool has_dots>
 void run_columns(const Sweep<T>& s, std::ptrdiff_t first) {
   const T* summand = s.summand + first;
   T* output = has_output ? s.output + first : nullptr;
-  constexpr std::ptrdiff_t width = n * lanes<T>;
-  alignas(64) T sums[(chunk_steps + 1) * width] = {};  // sums[0]: the sum before the chunk.
-  Chunk<T> chunk;
-  const SweepStep<T>* end = s.steps + s.count;
-  for (const SweepStep<T>* step = s.steps; step < end;) {
-    if (step->kind == StepKind::scale_sum || step->kind == StepKind::clear) {
-      const T factor = step->kind == StepKind::clear ? T(0) : step->factor;
-      for (std::ptrdiff_t c = 0; c < width; ++c) sums[c] *= factor;
-      ++step;
-      continue;
+  RunningSum<T, n> sum;
+  unrolled<n>([&](auto i) { sum.old[i] = sum.recent[i] = hn::Zero(Tag<T>()); });
+  for (std::ptrdiff_t t = 0; t < s.count; ++t) {
+    fetch<T, n, has_output>(s, s.steps[std::min(t + steps_ahead, s.count - 1)], summand, output);
+    const SweepStep<T>& step = s.steps[t];
+    const std::ptrdiff_t at = step.row * s.columns;
+    if (step.kind == StepKind::add) {
+      sum.add(step.factor, summand + at);
+    } else if (step.kind == StepKind::give) {
+      if constexpr (has_output) sum.give(step.factor, output + at);
+      if constexpr (has_dots) add_dots(s, sum, step, first);
+    } else if (step.kind == StepKind::scale_output) {
+      for (int c = 0; has_output && c < n * lanes<T>; ++c) output[at + c] *= step.factor;
+    } else {
+      sum.scale(step.kind == StepKind::clear ? T(0) : step.factor);
     }
-    if (step->kind == StepKind::scale_output) {
-      T* row = output + step->row * s.columns;
-      for (std::ptrdiff_t c = 0; has_output && c < width; ++c) row[c] *= step->factor;
-      ++step;
-      continue;
-    }
-    step = chunk.take(step, end);
-    fetch<T, n>(s, step, summand, output);
-    Vector<T> before[n], added[n];
-    unrolled<n>([&](auto i) {
-      before[i] = hn::Load(Tag<T>(), sums + i * lanes<T>);
-      added[i] = hn::Zero(Tag<T>());
-    });
-    for (int k = 0; k < chunk.adds; ++k) {
-      const T* row = summand + chunk.add[k]->row * s.columns;
-      const Vector<T> factor = hn::Set(Tag<T>(), chunk.add[k]->factor);
-      unrolled<n>([&](auto i) {
-        added[i] = hn::MulAdd(factor, hn::LoadU(Tag<T>(), row + i * lanes<T>), added[i]);
-        hn::Store(hn::Add(before[i], added[i]), Tag<T>(), sums + (k + 1) * width + i * lanes<T>);
-      });
-    }
-    for (int k = 0; k < chunk.gives; ++k) {
-      give<T, n, has_output, has_dots>(s, first, *chunk.give[k], sums + chunk.before[k] * width);
-    }
-    unrolled<n>(
-        [&](auto i) { hn::Store(hn::Add(before[i], added[i]), Tag<T>(), sums + i * lanes<T>); });
   }
 }
 

@@ -22,7 +22,7 @@ constexpr double negligible = std::is_same_v<T, float> ? -87 : -708;
 /// Up to this number of tokens, pairs are summed one by one.
 constexpr std::ptrdiff_t few_tokens = 32;
 /// Up to this number of tokens, one thread processes a node and everything below it.
-constexpr std::ptrdiff_t tokens_of_task = 4096;
+constexpr std::ptrdiff_t tokens_of_task = 2048;
 
 /// The steps of the sweeps of a node, with exponents in place of factors.
 template <class T>
@@ -95,7 +95,7 @@ class Summation {
 
   QuadrantSums<T> run() {
     Stages<T> stages(items_, seen_);
-    Stage next;
+    Stage<T> next;
     for (double begin = 0; stages.next(next); begin = stages.done()) {
       run_stage(next, stage(run_, begin, stages.done()));
     }
@@ -127,9 +127,9 @@ class Summation {
   IntervalItems<T> items_;
   Buffer<T> summands_, own_rows_;
   QuadrantSums<T> result_;
-  const Stage* stage_ = nullptr;
+  const Stage<T>* stage_ = nullptr;
   /// The items of the stage in the order of W within the nodes of a depth, and of the next one.
-  std::vector<std::int32_t> by_lower_, next_;
+  std::vector<IntervalItem<T>> by_lower_, next_;
 
   [[nodiscard]] Sweep<T> sweep() {
     return {nullptr,
@@ -142,7 +142,7 @@ class Summation {
             wants_dots_ ? result_.dots.data() : nullptr};
   }
 
-  void run_stage(const Stage& stage, const Execution& run) {
+  void run_stage(const Stage<T>& stage, const Execution& run) {
     stage_ = &stage;
     by_lower_ = stage.by_lower;
     next_ = by_lower_;  // Nodes that are small already are run from either.
@@ -183,8 +183,8 @@ class Summation {
   }
 
   /// Processes a node and all below it. `order` has its items in the order of W.
-  void run_below(const Node& node, std::vector<std::int32_t>& order,
-                 std::vector<std::int32_t>& next, Room& room) {
+  void run_below(const Node& node, std::vector<IntervalItem<T>>& order,
+                 std::vector<IntervalItem<T>>& next, Room& room) {
     if (stage_->by_pairs || node.count() <= few_tokens) return run_pairs(node, room);
     for (const bool to_right : {true, false}) run_channel(node, to_right, room, order);
     divide(node, order, next);
@@ -194,15 +194,15 @@ class Summation {
 
   void divide(const Node& node) { divide(node, by_lower_, next_); }
   /// Moves the items of the left half before those of the right half, each in the order of W.
-  void divide(const Node& node, const std::vector<std::int32_t>& order,
-              std::vector<std::int32_t>& next) const {
+  void divide(const Node& node, const std::vector<IntervalItem<T>>& order,
+              std::vector<IntervalItem<T>>& next) const {
     const std::int32_t border = stage_->by_upper[static_cast<std::size_t>(node.middle())];
-    std::int32_t* left = next.data() + node.begin;
-    std::int32_t* right = next.data() + node.middle();
+    IntervalItem<T>* left = next.data() + node.begin;
+    IntervalItem<T>* right = next.data() + node.middle();
     for (std::ptrdiff_t k = node.begin; k < node.end; ++k) {
-      const std::int32_t code = order[static_cast<std::size_t>(k)];
-      const bool is_left = code < border;
-      *(is_left ? left : right) = code;
+      const IntervalItem<T>& item = order[static_cast<std::size_t>(k)];
+      const bool is_left = item.place < border;
+      *(is_left ? left : right) = item;
       left += is_left;
       right += !is_left;
     }
@@ -213,32 +213,32 @@ class Summation {
   }
   /// Takes sums from the left half to the right half, or back.
   void run_channel(const Node& node, bool to_right, Room& room,
-                   const std::vector<std::int32_t>& order) {
+                   const std::vector<IntervalItem<T>>& order) {
     const std::int32_t border = stage_->by_upper[static_cast<std::size_t>(node.middle())];
     room.channel.resize(static_cast<std::size_t>(node.count()) + 1);
     std::int32_t* end = room.channel.data();
     std::ptrdiff_t outputs = 0;
     for (std::ptrdiff_t k = node.begin; k < node.end; ++k) {
-      const std::int32_t code = order[static_cast<std::size_t>(k)];
-      const bool is_output = is_output_code(code);
-      const bool is_part = ((code < border) == to_right) != is_output;
-      *end = code;
+      const IntervalItem<T>& item = order[static_cast<std::size_t>(k)];
+      const bool is_output = item.is_output();
+      const bool is_part = ((item.place < border) == to_right) != is_output;
+      *end = static_cast<std::int32_t>(k);
       end += is_part;
       outputs += is_part && is_output;
     }
     const std::span<std::int32_t> channel(room.channel.data(), end);
     if (outputs == 0 || outputs == end - channel.data()) return;
     if (to_right) {
-      plan_sweep<true, false>(channel, first_dot, room.steps);
+      plan_sweep<true, false>(order, channel, first_dot, room.steps);
     } else {
-      plan_sweep<true, true>(channel, no_dots, room.steps);
+      plan_sweep<true, true>(order, channel, no_dots, room.steps);
     }
     room.steps.run(kernels_, sweep());
     std::ranges::reverse(channel);
     if (to_right) {
-      plan_sweep<false, false>(channel, first_dot | second_dot, room.steps);
+      plan_sweep<false, false>(order, channel, first_dot | second_dot, room.steps);
     } else {
-      plan_sweep<false, true>(channel, second_dot, room.steps);
+      plan_sweep<false, true>(order, channel, second_dot, room.steps);
     }
     room.steps.run(kernels_, sweep());
   }
@@ -248,14 +248,15 @@ class Summation {
   /// U_i} of the output. Whether an item is an output cannot be predicted, so that nothing branches
   /// on it.
   template <bool by_lower, bool by_upper>
-  void plan_sweep(std::span<const std::int32_t> channel, std::uint8_t dots, Steps<T>& steps) {
+  void plan_sweep(const std::vector<IntervalItem<T>>& order, std::span<const std::int32_t> channel,
+                  std::uint8_t dots, Steps<T>& steps) {
     Place reference = none;
     Place* const references[] = {&reference, result_.reference.data()};
     constexpr StepKind kinds[] = {StepKind::add, StepKind::give};
     steps.reserve(2 * channel.size());
-    for (const std::int32_t code : channel) {
-      const IntervalItem<T>& item = items_[item_of(code)];
-      const int is_output = code & 1;
+    for (const std::int32_t k : channel) {
+      const IntervalItem<T>& item = order[static_cast<std::size_t>(k)];
+      const int is_output = item.is_output() ? 1 : 0;
       const std::int32_t row = item.code ^ -is_output;
       Place& own = references[is_output][row & -is_output];
       const Place exponent = (if_set(item.lower, by_lower != (is_output != 0)) -
@@ -294,15 +295,13 @@ class Summation {
     const std::span<const std::int32_t> all(stage_->by_upper.data() + node.begin,
                                             stage_->by_upper.data() + node.end);
     for (const std::int32_t output : all) {
-      if (!is_output_code(output)) continue;
+      if (!items_[output].is_output()) continue;
       partners.clear();
       for (const std::int32_t summand : all) {
-        if (is_output_code(summand)) continue;
-        if (!stage_->by_pairs || sees(item_of(output), item_of(summand))) {
-          partners.push_back(pair(item_of(output), item_of(summand)));
-        }
+        if (items_[summand].is_output()) continue;
+        if (!stage_->by_pairs || sees(output, summand)) partners.push_back(pair(output, summand));
       }
-      sum_partners(items_[item_of(output)].row(), partners, room.steps);
+      sum_partners(items_[output].row(), partners, room.steps);
     }
     room.steps.run(kernels_, sweep());
   }
@@ -331,7 +330,8 @@ class Summation {
   [[nodiscard]] Partner pair(std::int32_t output, std::int32_t summand) const {
     const IntervalItem<T>& i = items_[output];
     const IntervalItem<T>& j = items_[summand];
-    const bool before_upper = summand<output, after_lower = j.rank> i.rank;
+    const bool before_upper = summand < output;
+    const bool after_lower = rank_of(summand) > rank_of(output);
     const Place& upper = before_upper ? i.upper : j.upper;
     const Place& lower = after_lower ? i.lower : j.lower;
     return {
@@ -340,6 +340,9 @@ class Summation {
         (lower - upper) + (i.weight + j.weight)};
   }
 
+  [[nodiscard]] std::int32_t rank_of(std::int32_t item) const {
+    return items_.rank[static_cast<std::size_t>(item)];
+  }
   [[nodiscard]] bool sees(std::int32_t output, std::int32_t summand) const {
     std::int64_t query = items_.token[static_cast<std::size_t>(output)];
     std::int64_t key = items_.token[static_cast<std::size_t>(summand)];

@@ -149,6 +149,7 @@ void number_rows(const Raw<T>& raw, const Orders& orders, IntervalItems<T>& item
     std::vector<std::int32_t>& rows = is_output ? items.output : items.summand;
     const auto row = static_cast<std::int32_t>(rows.size());
     items.item[k].code = is_output ? ~row : row;
+    items.item[k].place = static_cast<std::int32_t>(k);
     items.token[k] = token;
     rows.push_back(token);
     if (!is_output) continue;
@@ -169,6 +170,7 @@ IntervalItems<T> items_in_order(const Raw<T>& raw, const Orders& orders,
   items.item.resize(count);
   items.token.resize(count);
   items.by_lower.resize(count);
+  items.rank.resize(count);
   number_rows(raw, orders, items);
   std::vector<std::int32_t> item_of(count);
   run_blocks(raw.count(), tokens_of_block, run, [&](std::int64_t begin, std::int64_t end) {
@@ -187,7 +189,7 @@ IntervalItems<T> items_in_order(const Raw<T>& raw, const Orders& orders,
       const std::int32_t r = orders.by_lower[static_cast<std::size_t>(k)];
       const std::int32_t item = item_of[static_cast<std::size_t>(r)];
       items.by_lower[static_cast<std::size_t>(k)] = item;
-      items.item[static_cast<std::size_t>(item)].rank = static_cast<std::int32_t>(k);
+      items.rank[static_cast<std::size_t>(item)] = static_cast<std::int32_t>(k);
     }
   });
   return items;
@@ -255,7 +257,7 @@ double Stages<T>::done() const {
 }
 
 template <class T>
-bool Stages<T>::next(Stage& stage) {
+bool Stages<T>::next(Stage<T>& stage) {
   for (; step_ < 2 * (depth_ + 2); ++step_) {
     const bool by_pairs = step_ < 2, at_right = step_ % 2 == 1;
     node_.assign(left_.size(), -1);
@@ -311,7 +313,7 @@ bool Stages<T>::is_key(std::int32_t item) const {
 
 /// Distributes the items over the nodes, which hold 2^shift blocks.
 template <class T>
-void Stages<T>::fill(Stage& stage, int shift) const {
+void Stages<T>::fill(Stage<T>& stage, int shift) const {
   const std::int64_t size = block_keys << shift;
   std::vector<std::int32_t> compact;  // The number of a node among those that have queries.
   std::int32_t nodes = 0;
@@ -340,19 +342,20 @@ void Stages<T>::fill(Stage& stage, int shift) const {
       ++stage.first[static_cast<std::size_t>(n) + 1];
   }
   std::partial_sum(stage.first.begin(), stage.first.end(), stage.first.begin());
-  const auto distribute = [&](std::vector<std::int32_t>& to, const auto& item_at) {
+  const auto distribute = [&](auto& to, const auto& item_at, const auto& entry) {
     to.resize(static_cast<std::size_t>(stage.first.back()));
     std::vector<std::ptrdiff_t> next(stage.first.begin(), stage.first.end() - 1);
     for (std::int32_t k = 0; k < items_.count(); ++k) {
       const std::int32_t item = item_at(k), n = node_of(item);
       if (n < 0) continue;
-      to[static_cast<std::size_t>(next[static_cast<std::size_t>(n)]++)] =
-          2 * item + static_cast<std::int32_t>(items_[item].is_output());
+      to[static_cast<std::size_t>(next[static_cast<std::size_t>(n)]++)] = entry(item);
     }
   };
-  distribute(stage.by_upper, [](std::int32_t k) { return k; });
-  distribute(stage.by_lower,
-             [&](std::int32_t k) { return items_.by_lower[static_cast<std::size_t>(k)]; });
+  distribute(
+      stage.by_upper, [](std::int32_t k) { return k; }, [](std::int32_t item) { return item; });
+  distribute(
+      stage.by_lower, [&](std::int32_t k) { return items_.by_lower[static_cast<std::size_t>(k)]; },
+      [&](std::int32_t item) { return items_[item]; });
 }
 
 #define CONELAB_INTERVAL_ORDER(T)                                                         \

@@ -12,8 +12,8 @@ namespace conelab {
 template <class T>
 struct IntervalItem {
   Coordinate<T> lower, upper, weight;
-  std::int32_t code;  ///< The row of a summand, or -1 - the row of an output.
-  std::int32_t rank;  ///< The place in the order of W.
+  std::int32_t code;   ///< The row of a summand, or -1 - the row of an output.
+  std::int32_t place;  ///< The place in the order of U.
 
   [[nodiscard]] bool is_output() const { return code < 0; }
   [[nodiscard]] std::int32_t row() const { return is_output() ? ~code : code; }
@@ -25,6 +25,7 @@ struct IntervalItems {
   std::vector<IntervalItem<T>> item;
   std::vector<std::int32_t> token;     ///< [items] The number of the token among its kind.
   std::vector<std::int32_t> by_lower;  ///< [items] Items in the order of W.
+  std::vector<std::int32_t> rank;      ///< [items] Their places in that order.
 
   std::vector<std::int32_t> summand;  ///< [rows of summands] Tokens.
   std::vector<std::int32_t> output;   ///< [rows of outputs] Tokens.
@@ -51,16 +52,13 @@ template <class T>
                                       const std::vector<std::int32_t>& order,
                                       std::ptrdiff_t columns, const Execution& run);
 
-/// Items in lists: twice the number of an item, plus 1 for an output.
-[[nodiscard]] constexpr std::int32_t item_of(std::int32_t code) { return code >> 1; }
-[[nodiscard]] constexpr bool is_output_code(std::int32_t code) { return (code & 1) != 0; }
-
 /// Independent parts of the pairs: in each node every output is paired with every summand, or, if
 /// `by_pairs`, with those that the mask admits. An output is in one node at most.
+template <class T>
 struct Stage {
-  std::vector<std::ptrdiff_t> first;   ///< [nodes + 1] Where the nodes begin in the lists below.
-  std::vector<std::int32_t> by_upper;  ///< Codes of items by nodes, in each in the order of U.
-  std::vector<std::int32_t> by_lower;  ///< The same in the order of W.
+  std::vector<std::ptrdiff_t> first;      ///< [nodes + 1] Where the nodes begin in the lists below.
+  std::vector<std::int32_t> by_upper;     ///< Items by nodes, in each in the order of U.
+  std::vector<IntervalItem<T>> by_lower;  ///< The same in the order of W.
   bool by_pairs = false;
 };
 
@@ -74,7 +72,7 @@ class Stages {
   Stages(const IntervalItems<T>& items, const SeenPairs& seen);
 
   /// Makes the next stage. Returns false if there is none.
-  [[nodiscard]] bool next(Stage& stage);
+  [[nodiscard]] bool next(Stage<T>& stage);
   /// Returns the share of the depths of the tree that are done.
   [[nodiscard]] double done() const;
 
@@ -92,7 +90,7 @@ class Stages {
   void find_parts(bool at_right);
   void find_nodes(bool at_right);
   [[nodiscard]] bool is_key(std::int32_t item) const;
-  void fill(Stage& stage, int shift) const;
+  void fill(Stage<T>& stage, int shift) const;
 };
 
 }  // namespace conelab
