@@ -96,7 +96,7 @@ class Summation {
   QuadrantSums<T> run() {
     Stages<T> stages(items_, seen_);
     Stage<T> next;
-    for (double begin = 0; stages.next(next); begin = stages.done()) {
+    for (double begin = 0; stages.next(next, run_); begin = stages.done()) {
       run_stage(next, stage(run_, begin, stages.done()));
     }
     result_.token = items_.output;
@@ -111,10 +111,17 @@ class Summation {
     [[nodiscard]] std::ptrdiff_t count() const { return end - begin; }
     [[nodiscard]] std::ptrdiff_t middle() const { return begin + count() / 2; }
   };
+  /// A summand of a pair and the exponent of the pair's weight.
+  struct Partner {
+    std::int32_t item;
+    Place exponent;
+  };
+
   /// What a thread works on.
   struct Room {
     Steps<T> steps;
-    std::vector<std::int32_t> channel;
+    std::vector<std::int32_t> channel, summands;
+    std::vector<Partner> partners;
   };
 
   static inline const Place none{-std::numeric_limits<double>::infinity()};
@@ -282,64 +289,58 @@ class Summation {
     reference = to;
   }
 
-  /// A summand of a pair: its row, the quadrant of the pair, and the exponent of its weight.
-  struct Partner {
-    std::int32_t row;
-    std::uint8_t dots;
-    Place exponent;
-  };
-
   /// Sums the pairs of a node one by one.
   void run_pairs(const Node& node, Room& room) {
-    std::vector<Partner> partners;
     const std::span<const std::int32_t> all(stage_->by_upper.data() + node.begin,
                                             stage_->by_upper.data() + node.end);
+    room.summands.clear();
+    for (const std::int32_t item : all) {
+      if (!items_[item].is_output()) room.summands.push_back(item);
+    }
     for (const std::int32_t output : all) {
-      if (!items_[output].is_output()) continue;
-      partners.clear();
-      for (const std::int32_t summand : all) {
-        if (items_[summand].is_output()) continue;
-        if (!stage_->by_pairs || sees(output, summand)) partners.push_back(pair(output, summand));
-      }
-      sum_partners(items_[output].row(), partners, room.steps);
+      if (items_[output].is_output()) sum_pairs(output, room);
     }
     room.steps.run(kernels_, sweep());
   }
 
-  /// Appends the steps that sum some pairs of one output, quadrant by quadrant where that matters.
-  void sum_partners(std::int32_t row, const std::vector<Partner>& partners, Steps<T>& steps) {
+  /// Appends the steps that sum the pairs of one output, quadrant by quadrant where that matters.
+  void sum_pairs(std::int32_t output, Room& room) {
+    const IntervalItem<T>& i = items_[output];
+    room.partners.clear();
     Place largest = none;
-    for (const Partner& p : partners) largest = std::max(largest, p.exponent);
-    steps.reserve(partners.size() + 12);
-    Place& own = reference_of(row);
+    for (const std::int32_t summand : room.summands) {
+      if (stage_->by_pairs && !sees(output, summand)) continue;
+      const IntervalItem<T>& j = items_[summand];
+      const Place exponent =
+          (std::min(i.lower, j.lower) - std::max(i.upper, j.upper)) + (i.weight + j.weight);
+      largest = std::max(largest, exponent);
+      room.partners.push_back({summand, exponent});
+    }
+    if (room.partners.empty()) return;
+    Steps<T>& steps = room.steps;
+    steps.reserve(room.partners.size() + 12);
+    Place& own = reference_of(i.row());
     if (static_cast<double>(largest - own) > slack) {
-      raise(own, largest, StepKind::scale_output, row, steps);
+      raise(own, largest, StepKind::scale_output, i.row(), steps);
     }
     const int quadrants = wants_dots_ ? (first_dot | second_dot) + 1 : 1;
-    for (int quadrant = 0; quadrant < quadrants && largest != none; ++quadrant) {
+    for (int quadrant = 0; quadrant < quadrants; ++quadrant) {
       steps.add(StepKind::clear, 0, 0);
-      for (const Partner& p : partners) {
-        if (wants_dots_ && p.dots != quadrant) continue;
-        steps.add_if_seen(StepKind::add, p.row, static_cast<double>(p.exponent - largest), no_dots);
+      for (const Partner& p : room.partners) {
+        if (wants_dots_ && quadrant_of(output, p.item) != quadrant) continue;
+        steps.add_if_seen(StepKind::add, items_[p.item].row(),
+                          static_cast<double>(p.exponent - largest), no_dots);
       }
-      steps.add_if_seen(StepKind::give, row, static_cast<double>(largest - own),
+      steps.add_if_seen(StepKind::give, i.row(), static_cast<double>(largest - own),
                         static_cast<std::uint8_t>(quadrant));
     }
   }
 
-  [[nodiscard]] Partner pair(std::int32_t output, std::int32_t summand) const {
-    const IntervalItem<T>& i = items_[output];
-    const IntervalItem<T>& j = items_[summand];
-    const bool before_upper = summand < output;
-    const bool after_lower = rank_of(summand) > rank_of(output);
-    const Place& upper = before_upper ? i.upper : j.upper;
-    const Place& lower = after_lower ? i.lower : j.lower;
-    return {
-        j.row(),
-        static_cast<std::uint8_t>((before_upper ? first_dot : 0) | (after_lower ? second_dot : 0)),
-        (lower - upper) + (i.weight + j.weight)};
+  /// Returns the dots to which a pair belongs.
+  [[nodiscard]] int quadrant_of(std::int32_t output, std::int32_t summand) const {
+    return (summand < output ? first_dot : 0) |
+           (rank_of(summand) > rank_of(output) ? second_dot : 0);
   }
-
   [[nodiscard]] std::int32_t rank_of(std::int32_t item) const {
     return items_.rank[static_cast<std::size_t>(item)];
   }

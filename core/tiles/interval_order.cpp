@@ -257,7 +257,7 @@ double Stages<T>::done() const {
 }
 
 template <class T>
-bool Stages<T>::next(Stage<T>& stage) {
+bool Stages<T>::next(Stage<T>& stage, const Execution& run) {
   for (; step_ < 2 * (depth_ + 2); ++step_) {
     const bool by_pairs = step_ < 2, at_right = step_ % 2 == 1;
     node_.assign(left_.size(), -1);
@@ -269,7 +269,7 @@ bool Stages<T>::next(Stage<T>& stage) {
     if (std::ranges::all_of(node_, [](std::int32_t n) { return n < 0; })) continue;
     stage = {};
     stage.by_pairs = by_pairs;
-    fill(stage, by_pairs ? 0 : step_ / 2 - 1);
+    fill(stage, by_pairs ? 0 : step_ / 2 - 1, run);
     ++step_;
     return true;
   }
@@ -313,7 +313,7 @@ bool Stages<T>::is_key(std::int32_t item) const {
 
 /// Distributes the items over the nodes, which hold 2^shift blocks.
 template <class T>
-void Stages<T>::fill(Stage<T>& stage, int shift) const {
+void Stages<T>::fill(Stage<T>& stage, int shift, const Execution& run) const {
   const std::int64_t size = block_keys << shift;
   std::vector<std::int32_t> compact;  // The number of a node among those that have queries.
   std::int32_t nodes = 0;
@@ -351,11 +351,17 @@ void Stages<T>::fill(Stage<T>& stage, int shift) const {
       to[static_cast<std::size_t>(next[static_cast<std::size_t>(n)]++)] = entry(item);
     }
   };
-  distribute(
-      stage.by_upper, [](std::int32_t k) { return k; }, [](std::int32_t item) { return item; });
-  distribute(
-      stage.by_lower, [&](std::int32_t k) { return items_.by_lower[static_cast<std::size_t>(k)]; },
-      [&](std::int32_t item) { return items_[item]; });
+  run_tasks(2, quiet(run), [&](std::int64_t task, const auto&) {
+    if (task == 0) {
+      distribute(
+          stage.by_upper, [](std::int32_t k) { return k; }, [](std::int32_t item) { return item; });
+    } else {
+      distribute(
+          stage.by_lower,
+          [&](std::int32_t k) { return items_.by_lower[static_cast<std::size_t>(k)]; },
+          [&](std::int32_t item) { return items_[item]; });
+    }
+  });
 }
 
 #define CONELAB_INTERVAL_ORDER(T)                                                         \

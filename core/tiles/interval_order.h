@@ -72,7 +72,7 @@ class Stages {
   Stages(const IntervalItems<T>& items, const SeenPairs& seen);
 
   /// Makes the next stage. Returns false if there is none.
-  [[nodiscard]] bool next(Stage<T>& stage);
+  [[nodiscard]] bool next(Stage<T>& stage, const Execution& run);
   /// Returns the share of the depths of the tree that are done.
   [[nodiscard]] double done() const;
 
@@ -90,7 +90,7 @@ class Stages {
   void find_parts(bool at_right);
   void find_nodes(bool at_right);
   [[nodiscard]] bool is_key(std::int32_t item) const;
-  void fill(Stage<T>& stage, int shift) const;
+  void fill(Stage<T>& stage, int shift, const Execution& run) const;
 };
 
 }  // namespace conelab
