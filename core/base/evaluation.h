@@ -5,12 +5,15 @@
 
 namespace conelab {
 
-/// The words of `evaluation_choice`, in their order.
+/// How umbral attention at d = 2 is computed.
 enum class Evaluation {
   automatic,  ///< The faster of the two.
   pairs,      ///< Pair by pair, in O(n_q n_k).
   intervals,  ///< Sums over intervals (core/tiles/interval_attention.h), in O(n log n).
 };
+
+/// The words of `evaluation_choice`, in the order of Evaluation.
+inline constexpr const char* evaluation_words[] = {"auto", "pairs", "intervals"};
 
 inline constexpr ParameterInfo evaluation_choice{
     "evaluation",

@@ -355,9 +355,18 @@ class IntervalBackward : private IntervalPass<S> {
 
 }  // namespace
 
-bool takes_intervals(const Plan& plan, const Mask& mask, Pass) {
-  (void)mask;
-  return plan.evaluation == Evaluation::intervals;
+bool takes_intervals(const Plan& plan, const Mask& mask) {
+  if (plan.evaluation != Evaluation::automatic) return plan.evaluation == Evaluation::intervals;
+  const Extents& e = plan.extents;
+  const auto queries = static_cast<double>(e.query), keys = static_cast<double>(e.key);
+  const auto width = static_cast<double>(e.value);
+  const double share = mask.share();
+  const double by_pairs = share * queries * keys * (2.5 + 0.017 * width);
+  // The depth of the tree of tokens above the nodes whose pairs are summed one by one.
+  const double depth = std::max(1.0, std::log2(std::max(1.0, (queries + keys) * share / 32)));
+  const double of_token =
+      share < 1 ? depth * (129 + 0.33 * width) : 120 + depth * (30 + 0.3 * width);
+  return (queries + keys) * of_token < by_pairs;
 }
 
 template <class S>
