@@ -40,7 +40,8 @@ Json parameter_json(const ParameterInfo& info) {
     json["choices"] = info.choices;
     json["default"] = std::isnan(info.initial) ? Json(nullptr) : Json(choice_words(info).front());
   } else if (info.domain == Domain::tensor) {
-    json["shape"] = fmt::format("{}", fmt::join(tensor_axes(info), ","));
+    const std::string axes = fmt::format("{}", fmt::join(tensor_axes(info), ","));
+    json["shape"] = axes.empty() ? "head" : (is_of_pairs(info) ? "..," : "") + axes;
     json["needed"] = std::isnan(info.initial);
   } else if (std::isnan(info.initial)) {
     json["default"] = nullptr;
@@ -71,14 +72,15 @@ Json part_json(const PartInfo& part) {
   return json;
 }
 
-/// Adds the projections, which every similarity takes, to its parameters. They are marked as
-/// shared, so that the list for people names them once.
-void add_projections(Json& similarity) {
+/// Adds the projections and the soft cap, which every similarity takes, to its parameters. They are
+/// marked as shared, so that the list for people names them once.
+void add_shared(Json& similarity) {
   const auto add = [&](const ParameterInfo& info) {
     similarity["parameters"].push_back(parameter_json(info));
     similarity["parameters"].back()["shared"] = true;
   };
   for (const ParameterInfo& info : projection_parameters()) add(info);
+  add(soft_cap);
 }
 
 /// Returns every similarity and every structured operator, with its cost in n, the devices that
@@ -91,7 +93,7 @@ Json operators_json() {
     json["devices"] = Json::array({"cpu"});
     if (is_attention(call_from_text(listing.part.name))) {
       json["devices"].push_back("cuda");
-      add_projections(json);
+      add_shared(json);
     }
     for (const Combination& c : combinations(listing.part.name)) {
       json["combines"][c.field] = c.parts;

@@ -68,6 +68,10 @@ std::string_view name_in(std::string_view axis) {
 
 }  // namespace
 
+bool is_of_pairs(const ParameterInfo& info) {
+  return info.domain == Domain::tensor && std::string_view(info.shape).starts_with("..");
+}
+
 std::span<const TensorAxis> tensor_axis_table() { return tensor_axis_rows; }
 
 bool has_axis(const ParameterInfo& info, const TensorAxis& axis) {

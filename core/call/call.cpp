@@ -42,6 +42,10 @@ constexpr std::array fields{
               nullptr, &list_aggregates},
 };
 
+/// The bias whose tensor has the name of its field. A text gives both at once: bias=@FILE.npy.
+constexpr const char* pair_bias = "explicit";
+constexpr const char* pair_tensor = "bias";
+
 template <class Row>
 PartInfo part_info(const Row& row) {
   PartInfo info{row.name, row.about, row.paper, {}};
@@ -137,6 +141,11 @@ std::string field_text(const CallField& field, const Call& call, char separator)
 }
 
 void set_field(const CallField& field, Call& call, const std::string& text, char separator) {
+  if (field.word == &Call::bias && (Value(text).is_random() || Value(text).file())) {
+    call.bias = pair_bias;
+    call.parameters[pair_tensor] = text;
+    return;
+  }
   if (field.word != nullptr) {
     call.*field.word = text;
     return;
@@ -339,6 +348,7 @@ std::string call_text(const Call& call) {
   for (const CallField& field : call_fields()) {
     if (is_default(field, call) || (is_attention(call) && field.word == &Call::similarity))
       continue;
+    if (field.word == &Call::bias && call.parameters.contains(pair_tensor)) continue;
     text += fmt::format(":{}={}", field.name, field_text(field, call, '+'));
   }
   for (const auto& [key, value] : call.parameters) text += fmt::format(":{}={}", key, value.text());

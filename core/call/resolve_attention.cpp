@@ -261,6 +261,15 @@ void choose_weights(Resolver& resolver) {
   const ParameterSet choice = resolver.add("weights " + plan.call.weights, row.parameters);
   const std::vector<double> word = plan.values(choice, 0);
   plan.weights = row.laws[word.empty() ? 0 : static_cast<std::size_t>(word.front())];
+  for (const std::size_t i : choice) {
+    const Parameter& p = plan.parameters[i];
+    if (p.info.domain == Domain::tensor && !p.extents.empty()) plan.sinks.push_back(i);
+  }
+  if (!plan.sinks.empty() && plan.weights != WeightLaw::softmax) {
+    misuse(
+        "sinks take part in the sums over the keys of a query (expected axis=key, found "
+        "axis=query)");
+  }
 }
 
 /// Returns why the sums over pairs cannot be computed by intervals, or an empty string.
@@ -355,6 +364,11 @@ std::shared_ptr<Plan> resolve_attention(const Call& call, const Extents& extents
   choose_tokens(resolver, composed);
   choose_bias(resolver);
   choose_columns(plan);
+  if (call.parameters.contains(soft_cap.key)) {
+    plan.soft_cap = resolver.add(soft_cap.key, {&soft_cap, 1});
+  } else {
+    resolver.allow(soft_cap.key);
+  }
   resolver.add_masks();
   choose_weights(resolver);
   plan.aggregate = row_named("aggregate", aggregate_rows, call.aggregate).aggregate;

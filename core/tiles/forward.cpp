@@ -177,7 +177,7 @@ class ForwardPass {
     for (int r = 0; r < block.rows; ++r) {
       T* sums = block.sums.sums(r);
       shared.head.position_values().add(sums + shared.values.stride(), sums);
-      finish(block, r);
+      finish(block, r, shared.head.sink());
       shared.non_finite_values.add_seen(
           mask_, index, block.begin + r,
           result_.output.row(block.batch, block.head, block.begin + r));
@@ -277,12 +277,13 @@ class ForwardPass {
          w.row_sum + row, w.row_maximum + row, true});
   }
 
-  void finish(const Block& block, int row) {
-    const double sum = block.sums.total(row);
-    const T m = sum == 0 ? T(0) : *block.sums.references(row);
+  void finish(const Block& block, int row, double sink) {
+    double sum = block.sums.total(row);
+    T m = sum == 0 ? T(0) : *block.sums.references(row);
+    const double factor = add_sink(sink, m, sum);
     const T* sums = block.sums.sums(row);
     const std::int64_t i = block.begin + row;
-    const T scale = row_scale(scale_law(plan_.weights, plan_.aggregate), m, sum);
+    const T scale = row_scale(scale_law(plan_.weights, plan_.aggregate), m, sum, factor);
     finish_row(plan_.aggregate, sums, plan_.extents.value, scale,
                result_.output.row(block.batch, block.head, i));
     *result_.row_reference.row(block.batch, block.head, i) = m;

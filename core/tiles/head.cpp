@@ -39,10 +39,13 @@ Head<T>::Head(const Plan& plan, const Kernels<T>& kernels, const AttentionInput<
       map_values_(plan.values(plan.map_parameters, index % plan.extents.head)),
       context_(plan.map_context(map_values_, index % plan.extents.head)),
       first_axis_(static_cast<std::size_t>(base_size_), T(0)),
-      bias_(plan, plan.values(plan.bias_parameters, index % plan.extents.head, input.tensors)),
-      position_values_(
-          plan, plan.values(plan.bias_parameters, index % plan.extents.head, input.tensors)) {
+      bias_(plan, plan.values(plan.bias_parameters, index % plan.extents.head, input.tensors),
+            PairNumbers(plan, input, index / plan.extents.head, index % plan.extents.head)),
+      position_values_(plan,
+                       plan.values(plan.bias_parameters, index % plan.extents.head, input.tensors)),
+      sink_(plan.sink(input.tensors, index % plan.extents.head)) {
   const std::int64_t b = index / plan.extents.head, h = index % plan.extents.head;
+  for (const double c : plan.values(plan.soft_cap, h)) soft_cap_ = c;
   double constants[max_constants] = {};
   plan.similarity->constant(similarity_values_.data(), constants);
   std::copy_n(constants, max_constants, constants_);

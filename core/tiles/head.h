@@ -81,6 +81,10 @@ class Head {
   [[nodiscard]] int base_size() const { return base_size_; }
   [[nodiscard]] const T* constants() const { return constants_; }
   [[nodiscard]] const HeadBias<T>& bias() const { return bias_; }
+  /// Returns Plan::sink.
+  [[nodiscard]] double sink() const { return sink_; }
+  /// Returns the c of the soft cap, or 0 if there is none.
+  [[nodiscard]] double soft_cap() const { return soft_cap_; }
   [[nodiscard]] const PositionValues<T>& position_values() const { return position_values_; }
 
   /// Places tokens [n × d]. The first one is token `first` of `tensor` in messages. The buffers of
@@ -117,6 +121,7 @@ class Head {
   T constants_[max_constants] = {};
   HeadBias<T> bias_;
   PositionValues<T> position_values_;
+  double sink_, soft_cap_ = 0;
 
   [[nodiscard]] ModelMapContext context() const {
     ModelMapContext c = context_;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/similarity/all.h"
+#include "core/similarity/table.h"
 
 namespace conelab {
 
@@ -162,9 +162,10 @@ template <class S>
 Addend<Compute<S>> Tiles<S>::addend(const QueryGroup<T>& queries, const KeyTile<T>& keys,
                                     Cover cover) {
   const HeadBias<T>& bias = head_->bias();
-  if (cover == Cover::all && column_lse_ == nullptr) {
+  const bool subtracts = column_lse_ != nullptr && !capped_.exist();
+  if (cover == Cover::all && !subtracts) {
     if (!bias.exists()) return {};
-    if (bias.is_one_table()) return {bias.values(queries.first, keys.first), bias.stride()};
+    if (const T* values = bias.values(queries.first, keys.first)) return {values, bias.stride()};
   }
   const auto width = static_cast<std::size_t>(keys.columns);
   addend_.resize(static_cast<std::size_t>(queries.rows) * width);
@@ -175,7 +176,7 @@ Addend<Compute<S>> Tiles<S>::addend(const QueryGroup<T>& queries, const KeyTile<
     } else {
       std::fill_n(row, keys.count, T(0));
     }
-    if (column_lse_ != nullptr) subtract_columns(keys, row);
+    if (subtracts) subtract_columns(keys, row);
     std::fill(row + keys.count, row + keys.columns, -std::numeric_limits<T>::infinity());
     if (cover != Cover::all) hide(queries, r, keys, row);
   }
@@ -193,28 +194,25 @@ Bounds<Compute<S>> Tiles<S>::bounds(Cover cover) const {
 
 template <class S>
 ScoreTile<Compute<S>> Tiles<S>::measured(const QueryGroup<T>& queries, const KeyTile<T>& keys,
-                                         Cover cover, T* tile) {
+                                         Cover cover, T* tile, bool for_slopes) {
   measure(queries, keys, tile, keys.columns);
   const Addend<T> bias = addend(queries, keys, cover);
   const Bounds<T> known = bounds(cover);
-  return {.tile = tile,
-          .stride = keys.columns,
-          .rows = queries.rows,
-          .columns = keys.columns,
-          .query_values = queries.values,
-          .query_stride = queries.value_stride,
-          .key_values = keys.values,
-          .key_stride = keys.value_stride,
-          .constants = head_->constants(),
-          .addend = bias.data,
-          .addend_stride = bias.stride,
-          .least = known.least,
-          .most = known.most};
-}
-
-template <class S>
-const SimilarityKernels<Compute<S>>& Tiles<S>::similarity() const {
-  return kernels_->similarities[plan_->similarity - similarity_table().data()];
+  const ScoreTile<T> score{.tile = tile,
+                           .stride = keys.columns,
+                           .rows = queries.rows,
+                           .columns = keys.columns,
+                           .query_values = queries.values,
+                           .query_stride = queries.value_stride,
+                           .key_values = keys.values,
+                           .key_stride = keys.value_stride,
+                           .constants = head_->constants(),
+                           .addend = bias.data,
+                           .addend_stride = bias.stride,
+                           .least = known.least,
+                           .most = known.most};
+  return capped_.logits(score, column_lse_ == nullptr ? nullptr : column_lse_ + keys.first,
+                        keys.count, for_slopes);
 }
 
 template <class T>

@@ -8,6 +8,7 @@
 #include "core/call/plan.h"
 #include "core/pair/mask.h"
 #include "core/simd/kernels.h"
+#include "core/tiles/capped_pairs.h"
 #include "core/tiles/head.h"
 
 namespace conelab {
@@ -116,8 +117,9 @@ class Tiles {
         keys_(keys.tokens(index / plan.extents.head, index % plan.extents.head, plan.extents.head)),
         column_lse_(column_lse.empty()
                         ? nullptr
-                        : column_lse.row(index / plan.extents.head, index % plan.extents.head, 0)) {
-  }
+                        : column_lse.row(index / plan.extents.head, index % plan.extents.head, 0)),
+        capped_(kernels, kernels.similarities[plan.similarity - similarity_table().data()],
+                head.soft_cap()) {}
 
   [[nodiscard]] Cover cover(std::int64_t query_begin, std::int64_t query_end,
                             const KeyTile<T>& keys) const;
@@ -128,16 +130,21 @@ class Tiles {
   /// masks without holes are not searched. The next call must be `measured` for the same tile,
   /// which uses the result.
   [[nodiscard]] bool sees_any(const QueryGroup<T>& queries, const KeyTile<T>& keys, Cover cover);
-  /// Computes the measures of a tile [rows × columns of the keys] and returns the arguments of the
-  /// similarity's kernels. Close pairs are computed from differences; pairs with a token that is
-  /// not finite are NaN. The biases, masks and bounds in the result are valid until the next call.
+  /// Computes the measures of a tile [rows × columns of the keys], or the logits before a soft cap,
+  /// and returns the arguments of `similarity`. Close pairs are computed from differences; pairs
+  /// with a token that is not finite are NaN. The biases, masks and bounds in the result are valid
+  /// until the next call. `slopes` may follow if `for_slopes`.
   [[nodiscard]] ScoreTile<T> measured(const QueryGroup<T>& queries, const KeyTile<T>& keys,
-                                      Cover cover, T* tile);
+                                      Cover cover, T* tile, bool for_slopes = false);
+  /// Computes the weights and dL/d(measure) of the tile that was measured last, and adds dL/d(cap).
+  void slopes(PairLaw law, const SlopeTile<T>& tile, double& cap_slope) {
+    capped_.slopes(law, tile, cap_slope);
+  }
   /// Returns the close pairs of the tile that was measured last. Their gradients must be computed
   /// from differences as well; the backward pass stores their dL/d(measure) here.
   [[nodiscard]] std::vector<ClosePair<T>>& close_pairs() { return close_pairs_; }
-  /// Returns the kernels of the plan's similarity.
-  [[nodiscard]] const SimilarityKernels<T>& similarity() const;
+  /// Returns the kernels of the plan's similarity, or those of its soft cap.
+  [[nodiscard]] const SimilarityKernels<T>& similarity() const { return capped_.kernels(); }
 
  private:
   const Plan* plan_;
@@ -147,6 +154,7 @@ class Tiles {
   std::int64_t index_;       ///< batch * heads + head
   TokenRows<const S> keys_;  ///< [n_k × d]
   const T* column_lse_;      ///< [n_k] or null.
+  CappedPairs<T> capped_;
   Buffer<T> addend_;
   /// [rows × keys] Which pairs of a partly covered tile are visible.
   std::vector<std::uint8_t> sees_;

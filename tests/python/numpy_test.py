@@ -113,6 +113,30 @@ class Attention(unittest.TestCase):
         padded = conelab.attention(q, similarity="dot", mask="padding", lengths=[5, 3])
         np.testing.assert_allclose(padded[1], plain_dot(q[1], q[1, :, :3], q[1, :, :3])[0], atol=1e-13)
 
+    def test_soft_cap_sinks_and_bias(self):
+        q, k, v = tokens(2, 3, 7, 8), tokens(2, 3, 9, 8), tokens(2, 3, 9, 5)
+        bias, sinks = tokens(3, 7, 9), tokens(3)
+        bias[0, 2, 4] = -np.inf
+        logits = 2 * np.tanh((np.einsum("...id,...jd->...ij", q, k) / np.sqrt(8) + bias) / 2)
+        logits[:, 0, 2, 4] = -np.inf
+        weights = np.exp(logits)
+        total = weights.sum(-1, keepdims=True) + np.exp(sinks)[:, None, None]
+        for own in (bias, bias[None], np.flip(np.flip(bias, 2).copy(), 2), bias.copy("F")):
+            r = conelab.attend(q, k, v, similarity="dot", soft_cap=2.0, sinks=sinks, bias=own,
+                               keep=("output", "lse", "weights", "gradients"))
+            np.testing.assert_allclose(r.output, weights / total @ v, atol=1e-13)
+            np.testing.assert_allclose(r.lse, np.log(total)[..., 0], atol=1e-13)
+            np.testing.assert_allclose(r.weights, weights / total, atol=1e-13)
+            self.assertEqual(r.gradients["bias"].shape, own.shape)
+            self.assertEqual(r.gradients["sinks"].shape, (3,))
+        tile = conelab.weights(q, k, similarity="dot", soft_cap=2.0, sinks=sinks, bias=bias, lse=r.lse,
+                               rows=slice(2, 5))
+        np.testing.assert_allclose(tile, r.weights[..., 2:5, :], atol=1e-13)
+        with self.assertRaisesRegex(ValueError, "axis=query"):
+            conelab.attention(q, k, v, similarity="dot", axis="query", sinks=sinks)
+        with self.assertRaisesRegex(ValueError, "sizes of the pairs"):
+            conelab.attention(q, k, v, similarity="dot", bias=bias[:, :, 1:])
+
     def test_tensors_are_parameters(self):
         q, k, v, w = tokens(5, 4), tokens(5, 4), tokens(5, 4), tokens(4, 4)
         out = conelab.attention(q, k, v, similarity="multiplicative", W=w)

@@ -84,6 +84,45 @@ class Models(unittest.TestCase):
         model.eval()(**batch(False))
 
 
+def capped_and_sunk():
+    """Models with soft caps and a sliding window (Gemma 2), and with sinks (gpt-oss), where this
+    version of transformers has them."""
+    if hasattr(transformers, "Gemma2ForCausalLM"):
+        config = transformers.Gemma2Config(
+            **SMALL, num_key_value_heads=2, head_dim=8, attn_logit_softcapping=2.0, sliding_window=4,
+            query_pre_attn_scalar=3)
+        yield "gemma2", transformers.Gemma2ForCausalLM(config)
+    if hasattr(transformers, "GptOssForCausalLM"):
+        config = transformers.GptOssConfig(
+            **SMALL, num_key_value_heads=2, head_dim=8, num_local_experts=2, num_experts_per_tok=1,
+            sliding_window=4, rope_scaling=None, rope_parameters={"rope_type": "default",
+                                                                  "rope_theta": 10000.0})
+        yield "gpt-oss", transformers.GptOssForCausalLM(config)
+
+
+class CapsAndSinks(unittest.TestCase):
+    def test_dot_has_the_logits_of_the_model(self):
+        torch.manual_seed(3)
+        for name, model in capped_and_sunk():
+            for padded in (False, True):
+                with self.subTest(name, padded=padded):
+                    for parameter in model.parameters():
+                        torch.nn.init.normal_(parameter, std=0.3)
+                    inputs = batch(padded)
+                    model.eval().set_attn_implementation("eager")
+                    seen = inputs["attention_mask"].bool()
+                    expected = model(**inputs).logits[seen]
+                    parameters = list(model.parameters())
+                    slopes = torch.autograd.grad(expected.square().mean(), parameters, allow_unused=True)
+                    model.set_attn_implementation("conelab")
+                    found = model(**inputs).logits[seen]
+                    torch.testing.assert_close(found, expected, atol=2e-5, rtol=1e-4)
+                    own = torch.autograd.grad(found.square().mean(), parameters, allow_unused=True)
+                    for a, b in zip(own, slopes):
+                        if b is not None:
+                            torch.testing.assert_close(a, b, atol=2e-5, rtol=2e-3)
+
+
 class Tokenizer:
     def convert_ids_to_tokens(self, ids):
         return [f"t{i}" for i in ids]

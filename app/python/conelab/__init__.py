@@ -34,9 +34,10 @@ def attention(q, k=None, v=None, *, similarity=None, operator=None, mask=None, l
     of the structured operators. `mask` is a name or several ("causal,padding"), an array [.., head, n_q, n_k] of bool, any of whose
     axes may have the size 1, or a list of both; `lengths` [batch] are the numbers of keys that are
     not padding, for the mask "padding". `k` and `v` may have fewer heads than `q`, which then are a
-    multiple. Without `k`, q takes its place, and without `v`, k does. Other keywords are parts
-    (bias="alibi") and parameters: a number, one for each head, or an array where the parameter is a
-    tensor (W=...).
+    multiple. Without `k`, q takes its place, and without `v`, k does. `bias` is a name ("alibi") or an
+    array [.., head, n_q, n_k], any of whose axes may have the size 1. Other keywords are parts and
+    parameters: a number (soft_cap=50), one for each head, or an array where the parameter is a tensor
+    (W=..., sinks=...).
     """
     call = Prepared(q, k, v, similarity, operator, mask, lengths, parameters, threads)
     return call.forward(("output",))["output"]

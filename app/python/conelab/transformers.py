@@ -4,9 +4,10 @@
     model.set_attn_implementation("conelab:penumbral")   # or AutoModel.from_pretrained(..., attn_implementation=...)
 
 "conelab" is scaled dot product with the model's own scaling, "conelab:NAME" the similarity NAME. The
-model's masks apply: causal, bool, and additive ones whose numbers are 0 or as low as -inf. Grouped
-key heads are shared by their query heads. Dropout in training, soft caps, sinks and learned position
-biases are refused, because the operators would silently leave them out.
+model's masks apply: causal, bool, and additive ones, which are biases where their numbers are not 0
+or as low as -inf. So do soft caps (softcap), sinks (s_aux) and learned position biases. Grouped key
+heads are shared by their query heads. Dropout in training is refused, because the operators would
+silently leave it out.
 """
 import functools
 import json
@@ -17,8 +18,6 @@ from transformers.masking_utils import AttentionMaskInterface, sdpa_mask
 
 from . import _conelab
 from .torch import attention
-
-_REFUSED = ("softcap", "s_aux", "position_bias")
 
 
 def register(threads=0, **parameters):
@@ -46,32 +45,46 @@ def is_causal_call(module, query, attention_mask, is_causal):
 
 
 def seen_keys(attention_mask, n_k):
-    """A model's mask [batch, 1 or head, n_q, n_k] as bool: True where the query sees the key."""
+    """A model's mask [batch, 1 or head, n_q, n_k] as bool: True where the query sees the key. It is an
+    error if the mask has other numbers than 0 and those as low as -inf."""
+    seen, bias = mask_and_bias(attention_mask, n_k)
+    if bias is not None:
+        raise ValueError("the mask has other numbers than 0 and -inf: it is a bias")
+    return seen
+
+
+def mask_and_bias(attention_mask, n_k):
+    """A model's mask as bool, True where the query sees the key, and the numbers that it adds to the
+    logits, or None if there are none but 0."""
     mask = attention_mask[..., :n_k]
     if mask.dtype == torch.bool:
-        return mask
-    seen, hidden = mask == 0, mask <= torch.finfo(mask.dtype).min / 2
-    if not bool((seen | hidden).all()):
-        raise ValueError("conelab takes masks, and additive masks of 0 and -inf, but no biases of "
-                         "other numbers")
-    return seen
+        return mask, None
+    seen = mask > torch.finfo(mask.dtype).min / 2
+    added = torch.where(seen, mask, 0)
+    return seen, added if bool((added != 0).any()) else None
 
 
 def _attend(module, query, key, value, attention_mask, scaling=None, dropout=0.0, is_causal=None,
             similarity="dot", threads=0, parameters=None, **keywords):
-    for name in _REFUSED:
-        if keywords.get(name) is not None:
-            raise ValueError(f"conelab has no {name}, which this model uses")
     if dropout and module.training:
         raise ValueError(f"conelab has no dropout of weights (found {dropout}): set the model's "
                          "attention dropout to 0, or use eval()")
     parameters = dict(parameters or {})
     if similarity == "dot" and scaling is not None:
         parameters["scale"] = float(scaling)
+    if keywords.get("softcap") is not None:
+        parameters["soft_cap"] = float(keywords["softcap"])
+    if keywords.get("s_aux") is not None:
+        parameters["sinks"] = keywords["s_aux"].to(query.dtype)
+    bias = keywords.get("position_bias")
     if attention_mask is not None:
-        mask = seen_keys(attention_mask, key.shape[2])
+        mask, added = mask_and_bias(attention_mask, key.shape[2])
+        if added is not None:
+            bias = added if bias is None else bias + added
     else:
         mask = "causal" if is_causal_call(module, query, attention_mask, is_causal) else None
+    if bias is not None:
+        parameters["bias"] = bias[..., :key.shape[2]].to(query.dtype)
     out = attention(query, key, value, similarity=similarity, mask=mask, threads=threads,
                     **parameters)
     return out.transpose(1, 2).contiguous(), None
