@@ -286,6 +286,8 @@ std::string why_no_intervals(const Plan& plan) {
                        mask.row->name);
   }
   if (plan.weights != WeightLaw::softmax) return "weights softmax with axis=key";
+  if (!plan.soft_cap.empty()) return "no soft_cap";
+  if (!plan.sinks.empty()) return "no sinks";
   if (is_midpoint(plan.aggregate)) return "aggregate mean";
   return "";
 }
