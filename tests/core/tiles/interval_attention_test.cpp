@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <functional>
+#include <optional>
 
 #include "core/base/error.h"
 #include "core/tiles/merge_rows.h"
@@ -144,7 +145,7 @@ class IntervalAttention : public testing::TestWithParam<Layout> {};
 TEST_P(IntervalAttention, EqualsPairsInDouble) {
   std::uint64_t seed = 1;
   const std::vector<std::vector<std::string>> masks{
-      {"full"}, {"causal"}, {"padding"}, {"window"}, {"segment"}, {"causal", "padding"},
+      {"full"},       {"causal"}, {"padding"}, {"window"}, {"segment"}, {"causal", "padding"},
       {"directional"}};
   const double gammas[] = {1e-3, 1, 30, 1e4};
   const double radii[] = {0.01, 0.5, 5};
@@ -161,8 +162,157 @@ TEST_P(IntervalAttention, EqualsPairsInDouble) {
   }
 }
 
+/// In float, errors are those of the evaluation by pairs.
+TEST_P(IntervalAttention, IsAsExactAsPairsInFloat) {
+  if (GetParam().spread > 1 || GetParam().key_shift > 0)
+    return;  // Logits above 2^24 have no digits.
+  for (const std::int64_t n : {5, 64, 300}) {
+    const Extents e{1, 2, n, n, 2, 16};
+    const AttentionInput<double> input =
+        convert<double>(convert<float>(input_of(GetParam(), e, 77)));
+    const Call pairs = with_numbers(umbral("pairs"), 2, 0.5);
+    const Call intervals = with_numbers(umbral("intervals"), 2, 0.5);
+    const Results exact = results<double>(pairs, input), found = results<float>(intervals, input);
+    EXPECT_EQ(found.forward.evaluation, Evaluation::intervals);
+    EXPECT_LE(difference(found.forward.output, exact.forward.output), 1e-6) << n;
+    EXPECT_LE(difference(found.forward.lse, exact.forward.lse), 1e-6) << n;
+    EXPECT_LE(relative(found.backward.query, exact.backward.query), 1e-5) << n;
+    EXPECT_LE(relative(found.backward.key, exact.backward.key), 1e-5) << n;
+    EXPECT_LE(relative(found.backward.value, exact.backward.value), 1e-6) << n;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(, IntervalAttention, testing::ValuesIn(layouts),
                          [](const auto& info) { return info.param.name; });
+
+/// Half types are widened, as elsewhere.
+TEST(IntervalEvaluation, TakesTensorsOf16Bits) {
+  const Extents e{1, 2, 90, 90, 2, 5};
+  const AttentionInput<double> wide = random_input(umbral("pairs"), e, 9);
+  const Results pairs = results<Bfloat16>(umbral("pairs"), wide);
+  const Results found = results<Bfloat16>(umbral("intervals"), wide);
+  EXPECT_EQ(found.forward.evaluation, Evaluation::intervals);
+  EXPECT_LE(difference(found.forward.output, pairs.forward.output), 0x1p-8);
+  EXPECT_LE(relative(found.backward.value, pairs.backward.value), 0x1p-7);
+}
+
+TEST(IntervalEvaluation, AgreesWithTheReference) {
+  for (const char* mask : {"full", "causal", "padding", "window", "segment"}) {
+    const Extents e{2, 4, 37, 41, 2, 3};
+    const Call call = umbral("intervals", {mask});
+    const AttentionInput<double> input = random_input(call, with_key_heads(e, 1), 3);
+    const auto expected = reference::evaluate(reference::make_problem(call, input));
+    const Answer<double> found = run(call, input);
+    EXPECT_EQ(found.forward.evaluation, Evaluation::intervals);
+    EXPECT_LE(difference(found.forward.output, expected.output), 1e-12) << mask;
+    EXPECT_LE(difference(found.forward.lse, expected.lse), 1e-12) << mask;
+    EXPECT_LE(difference(found.weights, expected.weights), 1e-12) << mask;
+  }
+}
+
+/// Long enough for several tasks and depths of the tree.
+TEST(IntervalEvaluation, GivesTheSameBitsForAnyNumberOfThreads) {
+  for (const char* mask : {"full", "causal"}) {
+    const Extents e{1, 1, 6000, 6000, 2, 3};
+    const AttentionInput<double> input = random_input(umbral("pairs"), e, 4);
+    const Results one = results<float>(umbral("intervals", {mask}), input);
+    Execution more;
+    more.threads = 64;
+    const Results many = results<float>(umbral("intervals", {mask}), input, more);
+    EXPECT_EQ(one.forward.output.data, many.forward.output.data) << mask;
+    EXPECT_EQ(one.backward.query.data, many.backward.query.data) << mask;
+    EXPECT_EQ(one.backward.key.data, many.backward.key.data) << mask;
+    EXPECT_EQ(one.backward.value.data, many.backward.value.data) << mask;
+    EXPECT_EQ(one.backward.parameters, many.backward.parameters) << mask;
+  }
+}
+
+TEST(IntervalEvaluation, EqualsPairsOfLongSequences) {
+  const Extents e{1, 1, 5000, 5000, 2, 2};
+  const AttentionInput<double> input = input_of(layouts[3], e, 21);
+  Execution all;
+  for (const char* mask : {"full", "causal"}) {
+    const Call pairs = with_numbers(umbral("pairs", {mask}), 3, 0.5);
+    const Call intervals = with_numbers(umbral("intervals", {mask}), 3, 0.5);
+    expect_equal(results<double>(intervals, input, all), results<double>(pairs, input, all), 1e-12,
+                 Sizes(pairs, input));
+  }
+}
+
+/// Rows of slices of the keys join (merge_rows), and their gradients add up.
+TEST(IntervalEvaluation, SlicesOfTheKeysJoin) {
+  const Extents e{1, 1, 60, 100, 2, 3};
+  const Call call = umbral("intervals", {"causal"});
+  const AttentionInput<double> whole = random_input(call, e, 5);
+  const auto all = resolve(call, check_extents(whole));
+  const Forward<double> expected = forward(*all, whole, one_thread());
+  std::optional<Forward<double>> joined;
+  for (const std::int64_t first : {0, 40}) {
+    const std::int64_t count = first == 0 ? 40 : 60;
+    AttentionInput<double> part = whole;
+    part.key = {whole.key.row(0, 0, first), {1, 1, count, 2}, {0, 0, 2}};
+    part.value = {whole.value.row(0, 0, first), {1, 1, count, 3}, {0, 0, 3}};
+    part.positions = {0, first, 60, 100};
+    const auto plan = resolve(call, check_extents(part));
+    const Forward<double> rows = forward(*plan, part, one_thread());
+    if (joined) {
+      merge_rows(*plan, *joined, rows);
+    } else {
+      joined = rows;
+    }
+  }
+  EXPECT_LE(difference(joined->output, expected.output), 1e-14);
+  EXPECT_LE(difference(joined->lse, expected.lse), 1e-14);
+}
+
+/// Numbers that are not finite reach the rows that see them, as pair by pair.
+TEST(IntervalEvaluation, LeavesNumbersThatAreNotFiniteToPairs) {
+  const Extents e{1, 1, 40, 40, 2, 2};
+  AttentionInput<double> input = random_input(umbral("pairs"), e, 6);
+  input.value.owned().data[9] = INFINITY;
+  const auto plan = resolve(umbral("intervals", {"causal"}), check_extents(input));
+  const Forward<double> found = forward(*plan, input, one_thread());
+  EXPECT_EQ(found.evaluation, Evaluation::pairs);
+  EXPECT_TRUE(std::isfinite(found.output.at(0, 0, 3, 1)));
+  EXPECT_EQ(found.output.at(0, 0, 5, 1), INFINITY);
+}
+
+TEST(IntervalEvaluation, IsChosenWhereItTakesLessTime) {
+  const auto way = [](const Call& call, const Extents& e) {
+    const AttentionInput<double> input = random_input(call, e, 8);
+    return forward(*resolve(call, check_extents(input)), input, one_thread()).evaluation;
+  };
+  EXPECT_EQ(way(umbral("auto"), {1, 1, 64, 64, 2, 8}), Evaluation::pairs);
+  EXPECT_EQ(way(umbral("auto"), {1, 1, 1000, 1000, 2, 8}), Evaluation::intervals);
+  EXPECT_EQ(way(umbral("auto"), {1, 1, 3, 4000, 2, 8}), Evaluation::pairs);
+  EXPECT_EQ(way(umbral("auto"), {1, 1, 1000, 1000, 3, 8}), Evaluation::pairs);
+  EXPECT_EQ(way(umbral("pairs"), {1, 1, 1000, 1000, 2, 8}), Evaluation::pairs);
+  EXPECT_EQ(way(umbral("intervals"), {1, 1, 3, 5, 2, 8}), Evaluation::intervals);
+}
+
+TEST(IntervalEvaluation, IsRefusedWhereItDoesNotApply) {
+  const auto refused = [](const std::function<void(Call&)>& change, std::int64_t d,
+                          const std::string& needs) {
+    Call call = umbral("intervals");
+    change(call);
+    try {
+      (void)resolve(call, {1, 1, 8, 8, d, 2});
+      ADD_FAILURE() << "accepted, expected: " << needs;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::misuse);
+      EXPECT_EQ(std::string(error.what()), "evaluation=intervals needs " + needs);
+    }
+  };
+  refused([](Call&) {}, 3, "d = 2 (found 3)");
+  refused([](Call& c) { c.parameters["depth"] = "distance"; }, 2,
+          "convention=paper and depth=height");
+  refused([](Call& c) { c.bias = "alibi"; }, 2, "no bias (found alibi)");
+  refused([](Call& c) { c.masks = {"strided"}; }, 2,
+          "masks under which a query sees consecutive keys (found strided)");
+  refused([](Call& c) { c.weights = "sigmoid"; }, 2, "weights softmax with axis=key");
+  refused([](Call& c) { c.aggregate = "einstein"; }, 2, "aggregate mean");
+  refused([](Call& c) { c.parameters["soft_cap"] = 3.0; }, 2, "no soft_cap");
+}
 
 }  // namespace
 }  // namespace conelab::tests
