@@ -128,6 +128,13 @@ void run_tasks(std::int64_t count, const Execution& execution,
   tasks.rethrow();
 }
 
+void run_blocks(std::int64_t count, std::int64_t block, const Execution& execution,
+                const std::function<void(std::int64_t, std::int64_t)>& work) {
+  run_tasks((count + block - 1) / block, quiet(execution), [&](std::int64_t task, const auto&) {
+    work(task * block, std::min(count, (task + 1) * block));
+  });
+}
+
 Execution stage(const Execution& run, double begin, double end) {
   Execution step = run;
   if (run.progress) {

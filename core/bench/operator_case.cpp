@@ -47,6 +47,12 @@ struct CaseOperator {
         threads(static_cast<int>(c.number("threads"))),
         input_case(c) {
     Call drawn = with_random_tensors(call_from_text(c["operator"]));
+    if (c["evaluation"] != "auto") {
+      if (drawn.similarity != "umbral" || !is_attention(drawn)) {
+        fail("skipped: {} has one way of evaluation", operator_name(drawn));
+      }
+      drawn.parameters["evaluation"] = c["evaluation"];
+    }
     if (makes_heads(drawn)) {
       drawn.parameters.emplace("heads", c["head"]);
       input_case.set("head", 1);

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/base/evaluation.h"
 #include "core/base/names.h"
 #include "core/base/parse_number.h"
 #include "core/base/weights.h"
@@ -81,6 +82,7 @@ PartInfo similarity_info(const SimilarityRow& row) {
   for (const ChosenWord& word : row.info.words) {
     if (word.choice != nullptr) info.parameters.push_back(*word.choice);
   }
+  if (std::string_view(row.info.name) == "umbral") info.parameters.push_back(evaluation_choice);
   return info;
 }
 

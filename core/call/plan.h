@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/evaluation.h"
 #include "core/base/weights.h"
 #include "core/call/call.h"
 #include "core/call/input.h"
@@ -63,6 +64,9 @@ class Plan {
   const BiasRow* bias = nullptr;
   WeightLaw weights = WeightLaw::softmax;
   Aggregate aggregate = Aggregate::mean;
+  /// The way of computing sums over pairs; `automatic` where intervals apply and the call leaves the
+  /// choice to the program.
+  Evaluation evaluation = Evaluation::pairs;
   ParameterSet similarity_parameters, map_parameters, bias_parameters;
   ParameterSet sinks;     ///< The tensor of that name; empty if it is not given.
   ParameterSet soft_cap;  ///< The number of that name; empty if it is not given.

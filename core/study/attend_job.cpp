@@ -145,6 +145,9 @@ class Attend {
     result_.spec = json_line(spec_to_json(resolved));
     result_.call = call_text(job_.call);
     result_.parameters = parameter_group();
+    if (choices(*plan_).contains("evaluation")) {
+      result_.evaluation = evaluation_words[static_cast<int>(forward_.evaluation)];
+    }
     result_.creator = program_version();
     result_.execution = execution_;
     result_.environment.add("device", {}, Texts{device()});

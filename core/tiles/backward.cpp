@@ -29,6 +29,7 @@
 #include "core/tiles/aggregate.h"
 #include "core/tiles/attention.h"
 #include "core/tiles/backward_tile.h"
+#include "core/tiles/interval_attention.h"
 #include "core/tiles/row_weights.h"
 #include "core/tiles/shared_rows.h"
 #include "core/tiles/sparse.h"
@@ -556,7 +557,11 @@ Backward<S> attention_backward(const Plan& plan, const AttentionInput<S>& input,
                                const Forward<S>& saved, const Execution& execution) {
   check_input(plan, input);
   check_saved(plan, saved);
-  if (plan.mask(input).is_sparse()) return sparse_backward(plan, input, saved, execution);
+  const Mask mask = plan.mask(input);
+  if (takes_intervals(plan, mask)) {
+    if (auto result = interval_backward(plan, input, saved, execution)) return std::move(*result);
+  }
+  if (mask.is_sparse()) return sparse_backward(plan, input, saved, execution);
   return BackwardPass<S>(plan, input, saved, execution).run();
 }
 #define CONELAB_BACKWARD(S)                                                      \

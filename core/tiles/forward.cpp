@@ -13,6 +13,7 @@
 #include "core/tiles/aggregate.h"
 #include "core/tiles/attention.h"
 #include "core/tiles/column_lse.h"
+#include "core/tiles/interval_attention.h"
 #include "core/tiles/packed_keys.h"
 #include "core/tiles/row_weights.h"
 #include "core/tiles/sparse.h"
@@ -301,7 +302,11 @@ template <class S>
 Forward<S> attention_forward(const Plan& plan, const AttentionInput<S>& input,
                              const Execution& execution) {
   check_input(plan, input);
-  if (plan.mask(input).is_sparse()) return sparse_forward(plan, input, execution);
+  const Mask mask = plan.mask(input);
+  if (takes_intervals(plan, mask)) {
+    if (auto result = interval_forward(plan, input, execution)) return std::move(*result);
+  }
+  if (mask.is_sparse()) return sparse_forward(plan, input, execution);
   if (plan.weights != WeightLaw::softmax_over_queries) {
     return ForwardPass<S>(plan, input, execution).run();
   }

@@ -45,6 +45,7 @@ std::vector<Variant> choices_of(const PartInfo& similarity) {
   call.similarity = similarity.name;
   std::vector<Variant> all{{similarity.name, call}};
   for (const ParameterInfo& p : similarity.parameters) {
+    if (std::string_view(p.key) == "evaluation") continue;  // See interval_attention_test.cpp.
     const bool optional = p.domain == Domain::tensor && !std::isnan(p.initial);
     if (optional) all = with_each(all, p.key, {"", "random"});
     if (p.domain == Domain::choice) all = with_each(all, p.key, choice_words(p));
