@@ -55,14 +55,15 @@ std::string read_quoted(const std::string& path, std::string_view text, std::siz
 
 Node ImportedNodes::named(std::string_view name) {
   const auto found = numbers_.find(name);
-  return found == numbers_.end() ? add(name) : found->second;
+  if (found != numbers_.end()) return found->second;
+  const Node node = add(name);
+  numbers_.emplace(names_.back(), node);
+  return node;
 }
 
 Node ImportedNodes::add(std::string_view name) {
-  const auto node = static_cast<Node>(names_.size());
   names_.emplace_back(name);
-  if (!name.empty()) numbers_.try_emplace(names_.back(), node);
-  return node;
+  return static_cast<Node>(names_.size()) - 1;
 }
 
 void ImportedNodes::rename(Node node, std::string_view name) {

@@ -35,11 +35,12 @@ namespace conelab {
 /// Nodes and edges in the order in which a reader finds them.
 class ImportedNodes {
  public:
-  /// Returns the node of this name, which is added if it is new.
+  /// Returns the node of this name that an earlier call has returned, or adds one.
   Node named(std::string_view name);
   /// Adds a node, even if another one has the name, and returns it. An empty name becomes "#" and
   /// the node's number.
   Node add(std::string_view name);
+  /// Names a node that was added without a name.
   void rename(Node node, std::string_view name);
   void link(Node child, Node parent) { edges_.push_back({child, parent}); }
   [[nodiscard]] const std::string& name(Node node) const {

@@ -84,7 +84,7 @@ class Dataset(ProgramTest):
             table.write_text(text)
             self.fails(1, "dataset", "edges", "-o", out, "-p", f"path={table}", says=[str(table), says])
         self.fails(1, "dataset", "folder", "-o", out, "-p", f"path={table}", says="is no folder")
-        self.assert_clean()
+        self.assert_clean("t.csv")
 
     def test_tokens_are_a_trace(self):
         self.make("gaussian", "-p", "heads=2", "-p", "n=16", "-p", "d=4", "-p", "dtype=f16")

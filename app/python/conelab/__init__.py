@@ -184,7 +184,7 @@ def hierarchy(edges, path=None):
     if hasattr(edges, "is_directed"):
         if not edges.is_directed():
             raise ValueError("the graph is not directed: expected edges from parent to child")
-        edges = [(node, None) for node in edges] + [edge[1::-1] for edge in edges.edges()]
+        edges = [(node, None) for node in edges.nodes] + [edge[1::-1] for edge in edges.edges()]
     pairs = []
     for edge in edges:
         child, parent = edge
