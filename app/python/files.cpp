@@ -10,6 +10,7 @@
 #include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/call/call.h"
+#include "core/dataset/import.h"
 #include "core/files/read_tensors.h"
 #include "core/files/sandbox.h"
 #include "core/files/tensor_write.h"
@@ -132,11 +133,36 @@ void write(const std::string& path, const std::vector<Layer>& layers,
   run_unlocked([&](const auto&) { write_trace(path, all, of_file); });
 }
 
+/// Makes a hierarchy from pairs of a child and its parent, which is empty for a root, and writes it
+/// as a data set unless `path` is empty. Returns (names, edges, depths), both arrays as bytes of
+/// i64.
+nb::tuple hierarchy(const std::vector<std::tuple<std::string, std::string>>& pairs,
+                    const std::string& path) {
+  MadeData made;
+  run_unlocked([&](const auto&) {
+    ImportedNodes nodes;
+    for (const auto& [child, parent] : pairs) {
+      const Node node = nodes.named(child);
+      if (!parent.empty()) nodes.link(node, nodes.named(parent));
+    }
+    made = nodes.finish({"hierarchy", import_keys(), {{"path", "edges"}}});
+    if (path.empty()) return;
+    write_labelled(path, {program_version(),
+                          {{"hierarchy", hierarchy_group(*made.hierarchy)}},
+                          {{"result", "dataset"}, {"kind", "edges"}}});
+  });
+  const Hierarchy& h = *made.hierarchy;
+  return nb::make_tuple(texts(h.names),
+                        nb::bytes(h.edges.data(), h.edges.size() * sizeof h.edges[0]),
+                        nb::bytes(h.depths.data(), h.depths.size() * sizeof h.depths[0]));
+}
+
 }  // namespace
 
 void add_files(nb::module_& module) {
   module.def("read", &read);
   module.def("write", &write);
+  module.def("hierarchy", &hierarchy);
 }
 
 }  // namespace conelab::python

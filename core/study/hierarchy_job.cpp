@@ -63,6 +63,7 @@ Hierarchy read_edges(const JobSpec& spec, const JobContext& context) {
   const std::string path = parse_input_spec(spec.text("input")).path;
   Hierarchy hierarchy = read_hierarchy(path, context.cancelled);
   if (hierarchy.edges.empty()) fail("{}: the hierarchy has no edges", path);
+  check_closure_fits(hierarchy, path);
   return hierarchy;
 }
 

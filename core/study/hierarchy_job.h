@@ -31,7 +31,8 @@ namespace conelab {
 /// Returns the spec as JSON with these values of the keys that were not given.
 [[nodiscard]] nlohmann::ordered_json spec_with_defaults(JobSpec spec, const KeyTexts& defaults);
 
-/// Reads the hierarchy of the spec's input. Throws a failure if it has no edges.
+/// Reads the hierarchy of the spec's input. Throws a failure if it has no edges, or too many pairs
+/// of a node and its ancestor for lists of them.
 [[nodiscard]] Hierarchy read_edges(const JobSpec& spec, const JobContext& context);
 
 /// Returns a result without groups, whose attributes are its kind and its spec.

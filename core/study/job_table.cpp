@@ -27,12 +27,16 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Replace = std::function<Json(const std::string& file)>;
 
-/// Returns the file that the value of a parameter names, @W.npy or trace.h5:/group; empty if none.
+/// Returns the file or folder that the value of a parameter names, @W.npy, trace.h5:/group or
+/// /data/folder; empty if none. A name without an ending and without a slash is a word.
 std::string file_of_parameter(const std::string& value) {
   if (value.starts_with('@')) return value.substr(1);
   const std::filesystem::path path = parse_input_spec(value).path;
   std::error_code none;
-  return path.has_extension() && std::filesystem::is_regular_file(path, none) ? value : "";
+  const bool slash = value.find('/') != std::string::npos;
+  if (slash && std::filesystem::is_directory(path, none)) return value;
+  const bool named = slash || path.has_extension();
+  return named && std::filesystem::is_regular_file(path, none) ? value : "";
 }
 
 /// Replaces the texts of JSON that name files.

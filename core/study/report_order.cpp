@@ -14,7 +14,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* entry_forms =
-    "'text: ...', the name of a figure, 'table: BLOCK by KEY, KEY: MEASURE, MEASURE' or "
+    "'text: ...', the name of a figure, 'table: BLOCK by KEY, KEY: MEASURE, MEASURE', "
+    "'recommend: BLOCK by KEY, KEY: MEASURE within NUMBER | KEY | COST' or "
     "'claim: TEXT | RELATION | WHY'";
 
 /// Returns the text without white space at both ends.
@@ -60,7 +61,39 @@ ClaimEntry parse_claim_entry(const std::string& entry, std::string_view rest) {
           fields.size() == 3 ? std::string(fields[2]) : ""};
 }
 
+/// Parses "BLOCK by KEY, KEY: [lowest] MEASURE within NUMBER | KEY | COST".
+RecommendEntry parse_recommend_entry(const std::string& entry, std::string_view rest) {
+  const auto fields = split_at(rest, '|');
+  RecommendEntry made{parse_table_entry(entry, fields[0]), false, 0, "", ""};
+  std::vector<std::string> words;
+  for (const std::string& word : words_at(made.table.measures.front(), ' ')) {
+    if (!word.empty()) words.push_back(word);
+  }
+  made.lowest = words.front() == "lowest";
+  if (made.lowest) words.erase(words.begin());
+  const auto margin = words.size() == 3 ? parse_number(words[2]) : std::nullopt;
+  if (!margin || words[1] != "within" || fields.size() < 2 || fields.size() > 3 ||
+      made.table.measures.size() != 1) {
+    misuse("'{}': expected 'recommend: BLOCK by KEY, KEY: MEASURE within NUMBER | KEY | COST'",
+           entry);
+  }
+  made.table.measures = {words[0]};
+  made.margin = *margin;
+  made.fewest = fields[1];
+  if (fields.size() == 3) made.cost = fields[2];
+  (void)index_of_name("key of the recommendation", made.fewest, made.table.keys);
+  return made;
+}
+
 }  // namespace
+
+const TableEntry* table_of(const RecommendEntry& entry, const std::vector<TableEntry>& tables) {
+  const auto found = std::ranges::find_if(tables, [&](const TableEntry& table) {
+    return table.block == entry.table.block && table.keys == entry.table.keys &&
+           std::ranges::find(table.measures, entry.table.measures[0]) != table.measures.end();
+  });
+  return found == tables.end() ? nullptr : &*found;
+}
 
 ReportEntry parse_report_entry(const std::string& text, const std::vector<ReportBlock>& blocks) {
   const std::size_t colon = text.find(':');
@@ -74,6 +107,7 @@ ReportEntry parse_report_entry(const std::string& text, const std::vector<Report
   const std::string_view rest = std::string_view(text).substr(colon + 1);
   if (word == "text") return TextEntry{trimmed(rest)};
   if (word == "claim") return parse_claim_entry(text, rest);
+  if (word == "recommend") return parse_recommend_entry(text, rest);
   if (word != "table") misuse("'{}': expected {}", text, entry_forms);
   TableEntry table = parse_table_entry(text, rest);
   const ReportBlock& block = row_named("block", blocks, table.block);
@@ -119,6 +153,7 @@ void ReportNumbers::add_unknown(const std::string& entry) {
 void ReportNumbers::add(const ReportEntry& entry, const std::vector<ReportBlock>& blocks) {
   const auto* table = std::get_if<TableEntry>(&entry);
   if (table == nullptr) return;
+  tables_.push_back(*table);
   const ReportBlock& block = row_named("block", blocks, table->block);
   for (const std::string& measure : table->measures) {
     // A name that two tables would have gets the block's name before it.
@@ -151,6 +186,11 @@ void ReportNumbers::check(const ReportEntry& entry) const {
     }
   };
   if (const auto* text = std::get_if<TextEntry>(&entry)) check_text(text->text);
+  if (const auto* one = std::get_if<RecommendEntry>(&entry);
+      one != nullptr && table_of(*one, tables_) == nullptr) {
+    misuse("recommend: the report has no table of {} by {} with {}", one->table.block,
+           join(one->table.keys), one->table.measures.front());
+  }
   if (const auto* claim = std::get_if<ClaimEntry>(&entry)) {
     for (const std::string* part : {&claim->says, &claim->relation, &claim->why}) check_text(*part);
   }

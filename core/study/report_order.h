@@ -3,10 +3,14 @@
 //   "text: The paper prints .52; we measure {map-penumbral-2}."
 //   "fig1"                                             the figures of the block fig1
 //   "table: points by similarity, dim: map, mean_rank"
+//   "recommend: points by similarity, dim: map within .05 | dim | time"
 //   "claim: Table 2: cones need half of the dimensions | {map-umbral-2} >= {map-dot-4} | WHY"
 //
-// {NAME} is a number of a table, by the name of its LaTeX macro. A claim's relation has numbers and
-// {NAME}s with * and / on each side of one of < <= = >= >.
+// A recommendation is a sentence on such a table: the row with the least `dim` whose map is shown
+// to lie within .05 of the best, and its `time` from another table, which may be left out. With
+// "lowest mean_rank within 1" smaller numbers are better. {NAME} is a number of a table, by the
+// name of its LaTeX macro. A claim's relation has numbers and {NAME}s with * and / on each side of
+// one of < <= = >= >.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -32,6 +36,15 @@ struct TableEntry {
   std::vector<std::string> measures;
 };
 
+/// A sentence on the rows of a table of the report: which of them to take.
+struct RecommendEntry {
+  TableEntry table;     ///< With one measure. The report has a table with these keys and it.
+  bool lowest = false;  ///< Whether smaller numbers are better.
+  double margin = 0;    ///< How far below the best a number may lie.
+  std::string fewest;   ///< The key whose value should be small.
+  std::string cost;     ///< The measure of another table that is named as well; may be empty.
+};
+
 /// One row of a table of claims; entries that follow each other share a table.
 struct ClaimEntry {
   std::string says;      ///< What is claimed, and where.
@@ -39,7 +52,7 @@ struct ClaimEntry {
   std::string why;       ///< What explains the outcome; may be empty.
 };
 
-using ReportEntry = std::variant<TextEntry, FigureEntry, TableEntry, ClaimEntry>;
+using ReportEntry = std::variant<TextEntry, FigureEntry, TableEntry, ClaimEntry, RecommendEntry>;
 
 /// A block of a study, [[kind]] with its name.
 struct ReportBlock {
@@ -48,6 +61,11 @@ struct ReportBlock {
   std::vector<std::string> measures = {};           ///< Those that it may have; empty: any.
   std::vector<std::string> case_keys = {};          ///< JobKind::case_keys of all of its jobs.
 };
+
+/// Returns the first table with the keys and the measure of a recommendation; null if there is
+/// none.
+[[nodiscard]] const TableEntry* table_of(const RecommendEntry& entry,
+                                         const std::vector<TableEntry>& tables);
 
 /// Parses one entry. Throws misuse for an entry of another form, for a block that is not among
 /// `blocks`, with the nearest one, and for a key or a measure of a table that its block does not
@@ -63,11 +81,13 @@ class ReportNumbers {
   void add(const ReportEntry& entry, const std::vector<ReportBlock>& blocks);
   /// Adds those of an entry that is wrong, as far as they are known: by their beginning.
   void add_unknown(const std::string& entry);
-  /// Throws misuse, with the nearest one, for a {NAME} of a text or claim that no table has.
+  /// Throws misuse, with the nearest one, for a {NAME} of a text or claim that no table has, and
+  /// for a recommendation on a table that the report does not have.
   void check(const ReportEntry& entry) const;
 
  private:
   std::vector<std::string> names_, beginnings_;
+  std::vector<TableEntry> tables_;
 };
 
 /// Returns the name of a number: the measure and the values of the table's keys, joined by `-`.

@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/names.h"
+#include "core/dataset/dataset.h"
 #include "core/files/byte_file.h"
 #include "core/files/read_tensors.h"
 #include "core/study/call_json.h"
@@ -29,7 +30,10 @@ namespace fs = std::filesystem;
 
 class StudyReader {
  public:
-  StudyReader(Study& study, bool quick) : study_(study) { study_.quick = quick; }
+  StudyReader(Study& study, bool quick, const StudyInputs& inputs)
+      : study_(study), inputs_(inputs) {
+    study_.quick = quick;
+  }
 
   void read() {
     toml::table root;
@@ -46,6 +50,7 @@ class StudyReader {
     if (study_.quick) {
       for (Block& block : blocks_) replace_quick(block);
     }
+    for (const auto& [name, file] : inputs_) import_instead(name, file);
     for (Block& block : blocks_) expand(block);
     check_report(root);
     if (blocks_.empty() && study_.errors.empty()) {
@@ -55,6 +60,7 @@ class StudyReader {
 
  private:
   Study& study_;
+  const StudyInputs& inputs_;
   StudyErrors errors_{study_.errors};
   std::vector<Block> blocks_;
   Json quick_ = Json::object();
@@ -190,6 +196,33 @@ class StudyReader {
     if (quick_.contains(block.name) && quick_[block.name].is_object()) replace(quick_[block.name]);
   }
 
+  /// Lets the data set of this name be made from a file. Keys that the import does not take are
+  /// left out.
+  void import_instead(const std::string& name, const std::string& file) {
+    std::vector<std::string> known;
+    for (const Block& block : blocks_) {
+      if (block.kind->name == "dataset") known.push_back(block.name);
+    }
+    (void)index_of_name("data set of " + study_.path, name, known);
+    auto block = std::ranges::find(blocks_, name, &Block::name);
+    std::error_code none;
+    if (!fs::exists(file, none)) misuse("{}: there is no such file (to be read as {})", file, name);
+    const std::string kind = importer_of(file);
+    std::vector<std::string> taken = {"seed"};
+    for (const KeyInfo& key : keys_of(*find_named(dataset_table(), kind))) {
+      if (!key.needed) taken.emplace_back(key.key);
+    }
+    std::erase_if(block->keys, [&](const auto& key) {
+      return std::ranges::find(taken, key.first.name) == taken.end();
+    });
+    const auto add = [&](const char* key, const std::string& value) {
+      block->keys.emplace_back(Key{key, block->line, nullptr}, value);
+    };
+    add("kind", kind);
+    add("path", fs::absolute(file).string());
+    block->faulty.clear();
+  }
+
   // ---- from blocks to jobs ----------------------------------------------------------------------
 
   void expand(Block& block) {
@@ -299,7 +332,7 @@ class StudyReader {
   }
 
   /// Returns the absolute path of a file. Notes an error if it must exist and does not. Arrays and
-  /// parameters may be files.
+  /// parameters may be files; the parameter `path` is a file or a folder.
   Json path_of(Block& block, const Choice& choice, FieldKind kind, const std::string& text) {
     const bool marked = kind == FieldKind::parameters && text.starts_with('@');
     const std::string typed = marked ? text.substr(1) : text;
@@ -307,8 +340,10 @@ class StudyReader {
     const std::string whole = (folder / typed).lexically_normal().string();
     const InputSpec parsed = parse_input_spec(whole);
     std::error_code none;
-    const bool there = fs::is_regular_file(parsed.path, none);
-    if (kind == FieldKind::array || (kind == FieldKind::parameters && !marked)) {
+    const bool is_path = kind == FieldKind::parameters && choice.name == "path";
+    const bool there =
+        fs::is_regular_file(parsed.path, none) || (is_path && fs::is_directory(parsed.path, none));
+    if (kind == FieldKind::array || (kind == FieldKind::parameters && !marked && !is_path)) {
       return there && fs::path(parsed.path).has_extension() ? whole : text;
     }
     if (there) return marked ? "@" + whole : whole;
@@ -401,12 +436,12 @@ class StudyReader {
 
 }  // namespace
 
-Study read_study(const std::string& path, bool quick) {
+Study read_study(const std::string& path, bool quick, const StudyInputs& inputs) {
   Study study;
   study.path = path;
   const ByteFile file(path);
   study.text = file.read(0, file.size());
-  StudyReader(study, quick).read();
+  StudyReader(study, quick, inputs).read();
   std::ranges::stable_sort(
       study.errors, [](const StudyError& a, const StudyError& b) { return a.line < b.line; });
   return study;

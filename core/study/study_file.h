@@ -16,6 +16,7 @@
 // A block that reads a swept block is run once for each of its jobs.
 #pragma once
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -61,9 +62,17 @@ struct Study {
   std::vector<StudyError> errors;  ///< Everything that is wrong, by lines. No job may run then.
 };
 
-/// Reads a study. With `quick`, the keys of `quick` replace those of the blocks that have them.
-/// Files that jobs read must exist. Throws a failure if the file cannot be read; what is wrong in
-/// it is returned in `errors`.
-[[nodiscard]] Study read_study(const std::string& path, bool quick);
+/// Files that take the place of data sets, by the names of their blocks.
+using StudyInputs = std::map<std::string, std::string>;
+
+/// Reads a study. With `quick`, the keys of `quick` replace those of the blocks that have them;
+/// then the data sets of `inputs` are imported from these files instead (importer_of of dataset.h),
+/// under the keys of their blocks that imports take, such as `sample`. Files that jobs read must
+/// exist.
+///
+/// Throws a failure if the file cannot be read, and misuse for a name of `inputs` that is no data
+/// set of the study or a file that is no hierarchy by its ending; what is wrong in the study or in
+/// such a file is returned in `errors`.
+[[nodiscard]] Study read_study(const std::string& path, bool quick, const StudyInputs& inputs = {});
 
 }  // namespace conelab

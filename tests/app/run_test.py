@@ -258,6 +258,120 @@ class Shards(RunTest):
         self.assertEqual(check.returncode, 0, check.stderr)
 
 
+OWN = """
+seed = 1
+[[dataset]]
+name = "data"
+kind = "tree"
+depth = 3
+[[dataset]]
+name = "other"
+kind = "gaussian"
+n = 4
+[[train]]
+name = "heads"
+input = "data"
+similarity = ["dot", "penumbral"]
+dim = "2"
+epochs = 5
+starts = 1
+seeds = [1, 2]
+[[rank]]
+name = "signs"
+input = "data"
+similarities = ["dot"]
+dims = [1]
+steps = 1
+starts = 1
+[report]
+order = ["table: data: nodes", "table: heads by similarity: mass",
+         "recommend: heads by similarity: mass within 2 | similarity"]
+quick = { depth = 2 }
+"""
+
+
+class Inputs(RunTest):
+    """A user's hierarchy in the place of a data set."""
+
+    def setUp(self):
+        super().setUp()
+        self.spec = self.write_study(OWN)
+        self.table = self.folder / "mine"
+        self.table.mkdir()
+        self.table = self.table / "t.csv"
+        self.table.write_text("a,r\nb,r\nc,a\n")
+
+    def keys(self, folder):
+        return {job["name"]: job["key"] for job in self.index(folder)["jobs"]}
+
+    def nodes(self, folder):
+        job = next(job for job in self.index(folder)["jobs"] if job["block"] == "data")
+        self.assertEqual(job["name"], "data")
+        return job["measures"]["nodes"]
+
+    def test_a_file_replaces_a_data_set(self):
+        self.study("shipped", "--quick")
+        self.assertEqual(self.nodes("shipped"), 7)
+        given = ["--input", f"data={self.table}", "--quick"]
+        self.study("own", *given)
+        self.assertEqual(self.nodes("own"), 4)
+        changed = {name for name, key in self.keys("own").items() if key != self.keys("shipped")[name]}
+        self.assertEqual(changed, set(self.keys("own")) - {"other"})
+        # Nothing is left to do; the same content elsewhere is the same job, other content is not.
+        self.assertNotIn("done data", self.study("own", *given).out)
+        same = self.folder / "same.csv"
+        same.write_text(self.table.read_text())
+        self.assertNotIn("\ndone ", self.study("own", "--input", f"data={same}", "--quick").out)
+        same.write_text("a,r\nb,r\nc,b\n")
+        self.assertIn("done data", self.study("own", "--input", f"data={same}", "--quick").out)
+        # As the result of an import, the same hierarchy.
+        self.ok("dataset", "edges", "-o", self.folder / "t.h5", "-p", f"path={self.table}")
+        self.study("stored", "--input", f"data={self.folder / 't.h5'}")
+        self.assertEqual(self.nodes("stored"), 4)
+        self.ok("report", self.folder / "own", "-o", self.folder / "report")
+        text = (self.folder / "report/index.html").read_text()
+        self.assertIn("The best mass has similarity", text)
+        self.ok("report", "--check", self.folder / "report")
+
+    def test_a_folder_is_known_by_its_content(self):
+        given = ["--input", f"data={self.table.parent}"]
+        self.study("own", *given)
+        self.assertEqual(self.nodes("own"), 2)
+        self.assertNotIn("done data", self.study("own", *given).out)
+        (self.table.parent / "further").write_text("x")
+        self.assertIn("done data", self.study("own", *given).out)
+        self.assertEqual(self.nodes("own"), 3)
+
+    def test_shards_take_the_same_input(self):
+        given = ["--input", f"data={self.table}"]
+        for shard in (1, 2):
+            self.study(f"part{shard}", "--shard", f"{shard}/2", *given)
+        self.ok("merge", self.folder / "part1", self.folder / "part2", "-o", self.folder / "all")
+        self.assertNotIn("done ", self.study("all", *given).out)
+        script = self.folder / "s.sh"
+        self.ok("run", self.spec, "--slurm", script, "-o", self.folder / "array", *given)
+        check = subprocess.run(["bash", "-n", script], capture_output=True, text=True)
+        self.assertEqual(check.returncode, 0, check.stderr)
+        self.assertIn(f"inputs=(--input data={self.table})", script.read_text())
+
+    def test_errors_come_before_anything_starts(self):
+        out = self.folder / "out"
+
+        def refused(given, *says):
+            self.fails(2, "run", self.spec, "-o", out, "--input", given, says=list(says))
+            self.assertFalse(out.exists())
+
+        refused("data", "expected NAME=FILE")
+        refused(f"dota={self.table}", "did you mean 'data'?")
+        refused(f"heads={self.table}", "known: data, other")
+        refused(f"data={self.folder / 'none.csv'}", "none.csv: there is no such file")
+        text = self.folder / "t.doc"
+        text.write_text("a,b\n")
+        refused(f"data={text}", "its ending says no kind", ".obo")
+        self.table.write_text("a,b\nb,a\n")
+        refused(f"data={self.table}", f"{self.spec}:3: ", str(self.table), "a cycle of 2 nodes: 'a' -> 'b' -> 'a'")
+
+
 class First(RunTest):
     def test_the_first_study_of_the_manual_runs(self):
         said = self.ok("run", ROOT / "resources/studies/first.toml", "--quick", "-o", self.folder / "first").out

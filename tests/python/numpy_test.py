@@ -3,6 +3,7 @@ import gc
 import os
 import pathlib
 import signal
+import subprocess
 import tempfile
 import threading
 import time
@@ -340,6 +341,70 @@ class Tables(unittest.TestCase):
         answer = conelab.lca("penumbral", [0.1, 0.5], [0.4, 0.3], height=1)
         self.assertEqual(answer["relation"], "unrelated")
         self.assertEqual(len(answer["lca"]), 2)
+
+
+class Graph:
+    """What networkx.DiGraph has of a graph: edges from parent to child."""
+
+    def __init__(self, nodes, edges, directed=True):
+        self.nodes, self._edges, self._directed = nodes, edges, directed
+
+    def is_directed(self):
+        return self._directed
+
+    def edges(self):
+        return self._edges
+
+
+class Hierarchies(unittest.TestCase):
+    def test_pairs_are_children_and_parents(self):
+        made = conelab.hierarchy([("dog", "canine"), ("canine", "carnivore"), (7, "carnivore"), ("x", None),
+                                  ("dog", "canine")])
+        self.assertEqual(made.names, ["dog", "canine", "carnivore", "7", "x"])
+        np.testing.assert_array_equal(made.edge, [[0, 1], [1, 2], [3, 2]])
+        np.testing.assert_array_equal(made.depth, [2, 1, 0, 1, 0])
+
+    def test_a_graph_leads_from_parents_to_children(self):
+        for graph in self.graphs():
+            made = conelab.hierarchy(graph)
+            self.assertEqual(made.names, ["root", "a", "b", "alone"])
+            np.testing.assert_array_equal(made.edge, [[1, 0], [2, 0], [2, 1]])
+        with self.assertRaisesRegex(ValueError, "not directed"):
+            conelab.hierarchy(Graph(["a"], [], directed=False))
+
+    def graphs(self):
+        nodes, edges = ["root", "a", "b", "alone"], [("root", "a"), ("root", "b"), ("a", "b")]
+        yield Graph(nodes, edges)
+        try:
+            import networkx
+        except ImportError:
+            return
+        for kind in (networkx.DiGraph, networkx.MultiDiGraph):
+            graph = kind()
+            graph.add_nodes_from(nodes)
+            graph.add_edges_from(edges)
+            yield graph
+
+    def test_errors_name_what_is_wrong(self):
+        with self.assertRaisesRegex(RuntimeError, "a cycle of 2 nodes: 'a' -> 'b' -> 'a'"):
+            conelab.hierarchy([("a", "b"), ("b", "a")])
+        with self.assertRaisesRegex(ValueError, "pair 2 has no child"):
+            conelab.hierarchy([("a", "b"), ("", "b")])
+        with self.assertRaisesRegex(RuntimeError, "no node"):
+            conelab.hierarchy([])
+
+    def test_a_file_is_a_data_set(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "h.h5"
+            conelab.hierarchy([("a", "r"), ("b", "r"), ("c", "a")], path)
+            with self.assertRaisesRegex(RuntimeError, "q"):
+                conelab.read(path)
+            program = os.environ.get("CONELAB")
+            if not program:
+                self.skipTest("CONELAB does not name the program")
+            subprocess.run([program, "train", path, "-o", path.with_name("t.h5"), "-s", "dot", "-p", "epochs=2"],
+                           check=True, capture_output=True)
+            self.assertEqual(conelab.read(f"{path.with_name('t.h5')}:/dot/seed1")["q"].shape, (4, 2))
 
 
 if __name__ == "__main__":

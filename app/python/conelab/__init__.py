@@ -23,7 +23,8 @@ from . import _conelab
 from ._call import Prepared, tensor, value_text
 
 __version__ = _conelab.version
-__all__ = ["attend", "attention", "figure", "lca", "operators", "read", "trace", "weights", "write"]
+__all__ = ["attend", "attention", "figure", "hierarchy", "lca", "operators", "read", "trace", "weights",
+           "write"]
 _PARTS = ("output", "lse", "weights", "logits", "gradients")
 
 
@@ -177,6 +178,32 @@ def write(path, layers, *, tokens=(), model="", text=""):
                       for key, x in named.items()], texts["alias"]))
     attributes = [(name, value) for name, value in (("model", model), ("text", text)) if value]
     _conelab.write(os.fspath(path), rows, attributes)
+
+
+@dataclasses.dataclass
+class Hierarchy:
+    """Nodes by their names, edges [m, 2] (child, parent) and depths [n], 0 at roots."""
+    names: list
+    edge: np.ndarray
+    depth: np.ndarray
+
+
+def hierarchy(edges, path=None):
+    """Makes a hierarchy from pairs (child, parent), where None is the parent of a root, or from a
+    networkx.DiGraph, whose edges lead from parent to child. With `path` it is written as
+    `conelab dataset` writes one, for `conelab train`, `embed`, `rank` and figures."""
+    if hasattr(edges, "is_directed"):
+        if not edges.is_directed():
+            raise ValueError("the graph is not directed: expected edges from parent to child")
+        edges = [(node, None) for node in edges.nodes] + [edge[1::-1] for edge in edges.edges()]
+    pairs = []
+    for edge in edges:
+        child, parent = edge
+        pairs.append((str(child), "" if parent is None else str(parent)))
+        if not pairs[-1][0]:
+            raise ValueError(f"pair {len(pairs)} has no child (parent '{parent}')")
+    names, edge, depth = _conelab.hierarchy(pairs, os.fspath(path or ""))
+    return Hierarchy(names, np.frombuffer(edge, "i8").reshape(-1, 2), np.frombuffer(depth, "i8"))
 
 
 def trace(*args, **keywords):
