@@ -1,7 +1,5 @@
 #include "core/embed/train_head.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -24,15 +22,15 @@ class HeadDescent {
     input_.value = {ones_.data(), {1, 1, n, 1}, {n, n, 1}};
     call_.similarity = goal.similarity;
     call_.weights = "exp";
-    for (const auto& [key, value] : head.model.parameters()) call_.parameters.emplace(key, value);
-    factor_ = head.model.row().parameters.front().key;
     execution_.threads = 1;
   }
 
   /// Makes one step and returns the loss before it. If a number is not finite, it makes none and
   /// returns NaN.
   double step(std::int64_t epoch) {
-    call_.parameters[factor_] = Value(head_.model.factor());
+    for (const auto& [key, value] : head_.model.parameters()) {
+      call_.parameters.insert_or_assign(key, Value(value));
+    }
     const auto plan = resolve(call_, check_extents(input_));
     const Forward<double> sums = forward(*plan, input_, execution_);
     double loss = 0;
@@ -45,12 +43,16 @@ class HeadDescent {
     input_.output_grad = std::move(upstream);
     const Backward<double> slopes = backward(*plan, input_, sums, execution_);
     TokenSums dq, dk;
-    double by_factor = slopes.parameters.at(factor_).front();
-    loss += add_ancestors(share, dq, dk, by_factor);
+    std::vector<double> dp;
+    loss += add_ancestors(share, dq, dk, dp);
+    for (std::size_t i = 0; i < dp.size(); ++i) {
+      dp[i] += slopes.parameters.at(head_.model.row().parameters[i].key).front();
+    }
     // A row's sum of e^logit overflows where its logits pass 709.
     for (const double sum : sums.output.data) loss += 0 * sum;
-    if (!std::isfinite(loss) || !std::isfinite(by_factor)) return std::nan("");
-    descend(epoch, slopes, dq, dk, by_factor);
+    for (const double slope : dp) loss += 0 * slope;
+    if (!std::isfinite(loss)) return std::nan("");
+    descend(epoch, slopes, dq, dk, dp);
     return loss;
   }
 
@@ -61,13 +63,14 @@ class HeadDescent {
   std::vector<double> ones_;  ///< [n] The values.
   AttentionInput<double> input_;
   Call call_;
-  std::string factor_;  ///< The key of the logit's factor.
   Execution execution_;
-  Adam query_steps_, key_steps_, factor_steps_;
+  Adam query_steps_, key_steps_;
+  ParameterDescent parameter_steps_;
 
   /// Returns the part of the loss that the logits of ancestors are, and sets its gradients.
-  double add_ancestors(double share, TokenSums& dq, TokenSums& dk, double& by_factor) {
+  double add_ancestors(double share, TokenSums& dq, TokenSums& dk, std::vector<double>& dp) {
     PairModel& model = head_.model;
+    ParameterSlopes slopes = model.parameter_slopes();
     model.place(head_.query);
     model.place(head_.key);
     dq = model.sums(head_.query);
@@ -79,18 +82,19 @@ class HeadDescent {
       const auto add = [&](Node j) {
         const PairSlope slope = model.slope(head_.query, i, head_.key, j);
         loss += rate * slope.logit;
-        model.add(slope, rate, head_.query, i, dq, head_.key, j, dk, by_factor);
+        model.add(slope, rate, head_.query, i, dq, head_.key, j, dk, slopes);
       };
       add(i);
       for (const Node j : above) add(j);
     }
-    model.finish(head_.query, dq);
-    model.finish(head_.key, dk);
+    model.finish(head_.query, dq, slopes);
+    model.finish(head_.key, dk, slopes);
+    dp = model.parameter_gradient(std::move(slopes));
     return loss;
   }
 
   void descend(std::int64_t epoch, const Backward<double>& slopes, TokenSums& dq, TokenSums& dk,
-               double by_factor) {
+               const std::vector<double>& dp) {
     const double rate = falling_rate(goal_.rate, epoch, goal_.epochs);
     for (std::size_t c = 0; c < dq.point.size(); ++c) {
       dq.point[c] += slopes.query.data[c];
@@ -98,10 +102,7 @@ class HeadDescent {
     }
     query_steps_.step(head_.query.point, dq.point, rate);
     key_steps_.step(head_.key.point, dk.point, rate);
-    double log_factor = std::log(head_.model.factor());
-    const double by_log = by_factor * head_.model.factor();
-    factor_steps_.step({&log_factor, 1}, {&by_log, 1}, rate);
-    head_.model.set_factor(std::exp(log_factor));
+    parameter_steps_.step(head_.model, dp, rate);
   }
 };
 
@@ -122,8 +123,7 @@ TrainedHead train_head(const HeadGoal& goal, std::uint64_t start, const NodeList
     head.loss = loss;
     if (stepped) stepped();
   }
-  // Four digits name the factor as well in titles and commands.
-  head.model.set_factor(std::stod(fmt::format("{:.4g}", head.model.factor())));
+  round_parameters(head.model);
   head.model.place(head.query);
   head.model.place(head.key);
   return head;

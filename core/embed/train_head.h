@@ -5,8 +5,8 @@
 //   L = mean over i of ( log Σ_j e^{l_ij} − 1/|P| Σ_{p in P} l_ip ).
 // The sums over all keys and their gradients are attention with the weights e^{l_ij} and values of
 // one, which the engine computes; the logits of ancestors are single pairs (pair_model.h). Adam
-// (core/base/adam.h) changes queries, keys and the factor of the logit (gamma), by its logarithm;
-// it is rounded to four digits at the end. Starts from different random points differ, so that
+// (core/base/adam.h) changes queries, keys and the parameters of the similarity that are not given,
+// which are rounded to four digits at the end. Starts from different random points differ, so that
 // several should be made. A start ends where e^{l_ij} overflows, as products may after many steps,
 // and keeps what it has reached.
 #pragma once
@@ -24,7 +24,7 @@ struct HeadGoal {
   std::string similarity;
   int dim = 2;
   std::uint64_t seed = 1;
-  std::map<std::string, double> parameters = {};  ///< Of the similarity; others have defaults.
+  std::map<std::string, double> parameters = {};  ///< Fixed ones; others are trained.
   std::int64_t epochs = 1000;
   double rate = 0.05;  ///< The first; it falls linearly to a tenth.
 };

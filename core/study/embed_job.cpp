@@ -156,7 +156,7 @@ Embedding descend(const Hierarchy& hierarchy, const JobSpec& spec, const KeyValu
     if (context.progress) context.progress("descent", done);
   };
   Embedding result;
-  const auto order = ConeOrder::of(*model);
+  auto order = ConeOrder::of(*model);
   if (const std::string& share = values.text("closure"); share != "none") {
     const NodePairs pairs = draw_pairs(hierarchy, closure, std::stod(share), seed, result.held_out);
     result.attributes["loss"] = train_order(*model, *tokens, *order, pairs, closure, options);
@@ -166,6 +166,7 @@ Embedding descend(const Hierarchy& hierarchy, const JobSpec& spec, const KeyValu
     result.attributes["loss"] = train_attention(*model, *tokens, *tokens, closure, options);
   }
   if (order && hierarchy.size() <= most_ordered) {
+    order->follow(*model);
     result.attributes["ancestor_f1"] = f1_of_order(*model, *tokens, *order, closure);
   }
   for (const auto& [key, value] : model->parameters()) result.attributes[key] = value;
@@ -265,31 +266,33 @@ std::vector<std::string> embed_measures() {
 }  // namespace
 
 JobKind embed_job() {
-  return {.name = "embed",
-          .about = "place the nodes of a hierarchy as tokens, and measure how well pairs find it",
-          .example =
-              "  conelab embed mammals.h5 -o points.h5 --similarity penumbral -p dim=5\n"
-              "  conelab embed mammals.h5 -o exact.h5 --method construction\n",
-          .version = 2,
-          .fields = {hierarchy_field(),
-                     output_field(),
-                     {.name = "similarity",
-                      .option = "-s,--similarity",
-                      .about = "similarity of pairs (`conelab list similarities`)"},
-                     {.name = "method",
-                      .option = "--method",
-                      .about = "descent by gradients, or the combinatorial construction",
-                      .initial = "descent",
-                      .choices = {"descent", "construction"}},
-                     parameters_field("dim, epochs, rate, negatives, closure, scale, seed, and "
-                                      "parameters of the similarity; -p again for the next")},
-          .run = run_embed,
-          .check = check_embed,
-          .sources = token_sources,
-          .keys = known_keys,
-          .measures = embed_measures(),
-          .result = true,
-          .tokens = true};
+  return {
+      .name = "embed",
+      .about = "place the nodes of a hierarchy as tokens, and measure how well pairs find it",
+      .example =
+          "  conelab embed mammals.h5 -o points.h5 --similarity penumbral -p dim=5\n"
+          "  conelab embed mammals.h5 -o exact.h5 --method construction\n",
+      .version = 3,
+      .fields = {hierarchy_field(),
+                 output_field(),
+                 {.name = "similarity",
+                  .option = "-s,--similarity",
+                  .about = "similarity of pairs (`conelab list similarities`)"},
+                 {.name = "method",
+                  .option = "--method",
+                  .about = "descent by gradients, or the combinatorial construction",
+                  .initial = "descent",
+                  .choices = {"descent", "construction"}},
+                 parameters_field("dim, epochs, rate, negatives, closure, scale, seed, and "
+                                  "parameters of the similarity: a number, or train (the default); "
+                                  "-p again for the next")},
+      .run = run_embed,
+      .check = check_embed,
+      .sources = token_sources,
+      .keys = known_keys,
+      .measures = embed_measures(),
+      .result = true,
+      .tokens = true};
 }
 
 }  // namespace conelab

@@ -44,9 +44,9 @@ std::map<std::string, double> similarity_parameters(const JobSpec& spec,
   const auto given = spec.parameters();
   for (std::size_t i = own.size(); i < keys.size(); ++i) {
     const auto found = given.find(keys[i]);
-    if (found == given.end()) continue;
+    if (found == given.end() || found->second == "train") continue;
     const auto number = parse_number(found->second);
-    if (!number) misuse("parameter {}={} is not a number", keys[i], found->second);
+    if (!number) misuse("parameter {}={} is neither a number nor train", keys[i], found->second);
     numbers[keys[i]] = *number;
   }
   return numbers;

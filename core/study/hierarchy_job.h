@@ -22,8 +22,8 @@ namespace conelab {
 /// Returns the values of -p that are the job's own. Throws misuse for a key that is not `known`.
 [[nodiscard]] KeyTexts own_texts(const JobSpec& spec, const std::vector<KeyInfo>& own,
                                  const std::vector<std::string>& known);
-/// Returns the values of -p that are parameters of a similarity and no keys of the job. Throws
-/// misuse for one that is not a number.
+/// Returns the numbers of -p that are parameters of a similarity and no keys of the job. Those that
+/// are absent or "train" are to be trained. Throws misuse for another value.
 [[nodiscard]] std::map<std::string, double> similarity_parameters(const JobSpec& spec,
                                                                   const std::vector<KeyInfo>& own,
                                                                   const std::string& similarity);

@@ -19,6 +19,7 @@
 #include "core/embed/train_head.h"
 #include "core/files/bench_file.h"
 #include "core/files/read_tensors.h"
+#include "core/operators/operator.h"
 #include "core/study/call_json.h"
 #include "core/study/hierarchy_job.h"
 #include "core/study/shared_fields.h"
@@ -233,10 +234,15 @@ JobReport run_train(const JobSpec& spec, const JobContext& context) {
     std::string line = fmt::format("  {:<22}", training.groups[g]);
     for (const auto& [key, value] : heads[g].measures)
       line += fmt::format(" {} {:.4f}", key, value);
+    for (const auto& [key, value] : heads[g].head.model.parameters())
+      line += fmt::format(" {} {:.4g}", key, value);
     report.lines.push_back(line);
   }
   if (heads.size() == 1) {  // The measures of a study's tables.
-    for (const auto& [key, value] : heads[0].measures) {
+    std::vector<std::pair<std::string, double>> numbers(heads[0].measures.begin(),
+                                                        heads[0].measures.end());
+    for (const auto& entry : heads[0].head.model.parameters()) numbers.push_back(entry);
+    for (const auto& [key, value] : numbers) {
       file.attributes.emplace_back(key, value);
       report.summary[key] = value;
     }
@@ -254,6 +260,18 @@ std::vector<std::string> groups_of_train(const JobSpec& spec) {
   return groups;
 }
 
+std::vector<std::string> train_measures() {
+  std::vector<std::string> names = {"nodes",
+                                    "loss",
+                                    "mass",
+                                    "robinson_foulds",
+                                    "robinson_foulds_least",
+                                    "constituent_f1",
+                                    "constituent_f1_most"};
+  for (const ParameterInfo& info : all_parameters()) names.emplace_back(info.key);
+  return names;
+}
+
 JobField training_field(const char* name, const char* option, const char* about,
                         const char* initial) {
   return {.name = name, .option = option, .about = about, .initial = initial};
@@ -268,21 +286,21 @@ JobKind train_job() {
       .example =
           "  conelab train mammals.h5 -o trace.h5 --similarity dot,penumbral --seeds 1..5\n"
           "  conelab figure heatmap -o map.svg --input trace.h5:/penumbral/seed1\n",
+      .version = 2,
       .fields = {hierarchy_field(), output_field(),
                  training_field("similarity", "-s,--similarity",
                                 "similarities, with commas (`conelab list similarities`)",
                                 "dot,penumbral,umbral"),
                  training_field("dim", "--dim", "dimensions of a token: 2, or 2,3 or 2..8", "2"),
                  training_field("seeds", "--seeds", "seeds of the starts: 1, or 1..5", "1"),
-                 parameters_field("epochs, rate, starts, and parameters of the similarities, which "
-                                  "are where gamma begins; -p again for the next"),
+                 parameters_field("epochs, rate, starts, and parameters of the similarities: a "
+                                  "number, or train (the default); -p again for the next"),
                  threads_field()},
       .run = run_train,
       .check = check_train,
       .sources = token_sources,
       .keys = keys_of_training,
-      .measures = {"nodes", "loss", "mass", "robinson_foulds", "robinson_foulds_least",
-                   "constituent_f1", "constituent_f1_most"},
+      .measures = train_measures(),
       .result = true,
       .tokens = true,
       .groups = groups_of_train};

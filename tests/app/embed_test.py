@@ -38,6 +38,7 @@ class Embed(ProgramTest):
         for name in ("map", "map_neighbours", "mean_rank", "depth_correlation", "ancestor_f1"):
             self.assertIn(name, said)
         self.assertEqual(said["radius"], 0.5)
+        self.assertNotEqual(said["gamma"], 1)
         self.assertEqual(said["spec"]["similarity"], "umbral")
         with h5py.File(self.out) as file:
             placed = file["embedding/placed"][:]
@@ -46,6 +47,13 @@ class Embed(ProgramTest):
             point = file["embedding/point"][:]
             np.testing.assert_allclose(placed[:, 2], np.exp(point[:, 2]))
             np.testing.assert_allclose(placed[:, :2], point[:, :2] * np.exp(point[:, 2:]))
+
+    def test_a_radius_is_trained_for_attention_and_for_the_order(self):
+        for more in ((), ("-p", "closure=25")):
+            said = self.embed("-s", "umbral", "-p", "epochs=50", "-p", "radius=train", *more)
+            self.assertNotEqual(said["radius"], 0.1)
+            with h5py.File(self.out) as file:
+                self.assertEqual(file["embedding"].attrs["radius"], said["radius"])
 
     def test_an_embedding_is_a_trace_with_its_own_operator(self):
         self.embed("-s", "umbral", "-p", "dim=3", "-p", "epochs=200", "-p", "radius=0.5")

@@ -60,6 +60,36 @@ class Train(ProgramTest):
         self.ok("figure", "heatmap", "-o", plain, "--input", f"{self.out}:/penumbral/seed1")
         self.assertIn("gamma =", plain.read_text())
 
+    def test_parameters_are_trained_unless_they_are_given(self):
+        def ends(*arguments):
+            return self.train("-s", "umbral", "--dim", "3", *arguments)["heads"][0]
+        default = ends()
+        self.assertNotEqual(default["radius"], 0.1)
+        self.assertNotEqual(default["gamma"], 1)
+        with h5py.File(self.out) as file:
+            for key in ("gamma", "radius"):
+                self.assertEqual(file["umbral/seed1"].attrs[key], default[key])
+                self.assertEqual(file.attrs[key], default[key])
+        self.assertEqual({**ends("-p", "radius=train", "-p", "gamma=train")}, default)
+        fixed = ends("-p", "radius=0.5")
+        self.assertEqual(fixed["radius"], 0.5)
+        self.assertNotEqual(fixed["gamma"], 1)
+        text = self.ok("train", self.data, "-o", self.out, "-s", "umbral", "-p", "epochs=5",
+                       "-p", "radius=0.5", "-p", "gamma=2").out
+        self.assertIn(" gamma 2 radius 0.5", text)
+
+    def test_every_similarity_trains_its_parameters(self):
+        names = "dot,laplacian,hyperbolic,penumbral,umbral,penumbral-finite,umbral-finite,ganea"
+        said = self.train("-s", names, "-p", "epochs=30")
+        rows = {row["name"]: row for row in self.ok("list", "similarities", "--json").json()}
+        for head in said["heads"]:
+            for parameter in rows[head["similarity"]]["parameters"]:
+                key = parameter["key"]
+                if parameter["differentiable"] and parameter.get("default") is not None:
+                    # The offset of hyperbolic cancels, the height of a light is a factor under xi.
+                    moved = head[key] != parameter["default"]
+                    self.assertEqual(moved, key != "offset", f"{head['similarity']} {key}")
+
     def test_equal_seeds_give_equal_bytes_with_any_threads(self):
         files = []
         for threads in (1, 2):
@@ -89,6 +119,7 @@ class Train(ProgramTest):
         fails(2, "--similarity: 'dot' is given twice", "-s", "dot,penumbral,dot")
         fails(2, "needs dim of at least 2", "-s", "penumbral", "--dim", "1")
         fails(2, "did you mean 'epochs'", "-p", "epoch=3")
+        fails(2, "radius=x is neither a number nor train", "-s", "umbral", "-p", "radius=x")
         fails(2, "--seeds", "--seeds", "x")
         fails(1, "every start overflow", "-s", "dot", "-p", "scale=1e300", "-p", "starts=1")
         self.ok("dataset", "gaussian", "-o", self.folder / "g.h5", "-p", "n=8")

@@ -26,39 +26,61 @@ PlacedTokens four_tokens(const PairModel& model) {
   return tokens;
 }
 
-/// Compares dL/d(point) with central differences of L.
+/// Returns the central difference of f at x.
+template <class F>
+double difference(double x, const F& f) {
+  const double below = f(x - step);
+  return (f(x + step) - below) / (2 * step);
+}
+
+/// Compares dL/d(point) and dL/d(parameter) with central differences of L. Parameters begin away
+/// from their defaults.
 template <class Loss, class Gradient>
-void expect_gradient(const PairModel& model, PlacedTokens tokens, const Loss& loss,
-                     const Gradient& gradient) {
+void expect_gradient(const char* name, const Loss& loss, const Gradient& gradient) {
+  PairModel model(name, 3);
+  std::vector<double> values = model.values();
+  for (double& value : values) value = 1.25 * value + (value == 0 ? 0.5 : 0);
+  model.set_values(values);
+  PlacedTokens tokens = four_tokens(model);
   TokenSums sums = model.sums(tokens);
-  gradient(tokens, sums);
-  model.finish(tokens, sums);
+  ParameterSlopes dp = model.parameter_slopes();
+  gradient(model, tokens, sums, dp);
+  model.finish(tokens, sums, dp);
+  const std::vector<double> slopes = model.parameter_gradient(dp);
   for (std::size_t c = 0; c < tokens.point.size(); ++c) {
     const double x = tokens.point[c];
-    double ends[2];
-    for (int side = 0; side < 2; ++side) {
-      tokens.point[c] = x + (side == 0 ? -step : step);
+    const double found = difference(x, [&](double moved) {
+      tokens.point[c] = moved;
       model.place(tokens);
-      ends[side] = loss(tokens);
-    }
+      return loss(model, tokens);
+    });
     tokens.point[c] = x;
-    EXPECT_NEAR(sums.point[c], (ends[1] - ends[0]) / (2 * step), tolerance)
-        << model.row().info.name << ", coordinate " << c;
+    EXPECT_NEAR(sums.point[c], found, tolerance) << name << ", coordinate " << c;
+  }
+  ASSERT_EQ(slopes.size(), values.size()) << name;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double found = difference(values[i], [&](double moved) {
+      std::vector<double> other = values;
+      other[i] = moved;
+      model.set_values(other);
+      model.place(tokens);
+      return loss(model, tokens);
+    });
+    EXPECT_NEAR(slopes[i], found, tolerance * std::max(1.0, std::abs(found)))
+        << name << ", " << model.row().parameters[i].key;
   }
 }
 
 TEST(PairModel, HasTheGradientsOfItsLogits) {
   for (const char* name : similarities) {
-    const PairModel model(name, 3);
     expect_gradient(
-        model, four_tokens(model),
-        [&](const PlacedTokens& t) {
+        name,
+        [](const PairModel& model, const PlacedTokens& t) {
           return model.score(t, 0, t, 1) - 2 * model.score(t, 2, t, 0) + model.score(t, 3, t, 3);
         },
-        [&](const PlacedTokens& t, TokenSums& sums) {
-          double by_factor = 0;
+        [](const PairModel& model, const PlacedTokens& t, TokenSums& sums, ParameterSlopes& dp) {
           for (const auto& [i, j, rate] : {std::tuple(0, 1, 1.0), {2, 0, -2.0}, {3, 3, 1.0}}) {
-            model.add(model.slope(t, i, t, j), rate, t, i, sums, t, j, sums, by_factor);
+            model.add(model.slope(t, i, t, j), rate, t, i, sums, t, j, sums, dp);
           }
         });
   }
@@ -72,9 +94,13 @@ TEST(ConeOrder, HasTheGradientsOfItsEnergy) {
               std::string("dot laplacian hyperbolic").find(name) == std::string::npos);
     if (!order) continue;
     expect_gradient(
-        model, four_tokens(model),
-        [&](const PlacedTokens& t) { return order->energy(model, t, 0, 1); },
-        [&](const PlacedTokens& t, TokenSums& sums) { order->add(model, t, 0, 1, 1, sums); });
+        name,
+        [](const PairModel& own, const PlacedTokens& t) {
+          return ConeOrder::of(own)->energy(own, t, 0, 1);
+        },
+        [](const PairModel& own, const PlacedTokens& t, TokenSums& sums, ParameterSlopes& dp) {
+          ConeOrder::of(own)->add(own, t, 0, 1, 1, sums, dp);
+        });
   }
 }
 
@@ -95,6 +121,22 @@ TEST(PairModel, RefusesWhatPairsDoNotGive) {
   EXPECT_THROW(PairModel("gat", 3), Error);
   EXPECT_THROW(PairModel("umbral", 1), Error);
   EXPECT_THROW(PairModel("umbral", 3, {{"height", 1.0}}), Error);
+}
+
+TEST(ParameterDescent, FindsTheLeastOfAFunctionOfFreeParametersInTheirDomains) {
+  PairModel model("umbral", 3, {{"gamma", 2.0}});
+  ParameterDescent descent;
+  for (int i = 0; i < 3000; ++i) descent.step(model, {1.0, model.values()[1] - 0.7}, 0.01);
+  EXPECT_NEAR(model.values()[1], 0.7, 1e-6);
+  EXPECT_EQ(model.values()[0], 2);
+  // The logarithm decreases by 0.01 in each step; the radius stays positive.
+  descent = ParameterDescent();
+  for (int i = 0; i < 3000; ++i) descent.step(model, {0.0, 1 / model.values()[1]}, 0.01);
+  EXPECT_EQ(model.values()[1], 1e-9);
+  PairModel offset("hyperbolic", 3);
+  descent = ParameterDescent();
+  descent.step(offset, {0.0, 1e-14}, 0.01);  // The rounding of an offset under softmax.
+  EXPECT_EQ(offset.values(), PairModel("hyperbolic", 3).values());
 }
 
 /// The average precision by sorting, without ties.
@@ -189,7 +231,7 @@ TEST(Descent, PutsASmallTreeIntoCones) {
   for (const char* name : {"penumbral", "umbral"}) {
     PairModel model(name, 4);
     PlacedTokens tokens = drawn_points(tree.size(), 4, 1);
-    const ConeOrder order = *ConeOrder::of(model);
+    ConeOrder order = *ConeOrder::of(model);
     std::vector<std::array<Node, 2>> pairs;
     for (Node u = 0; u < tree.size(); ++u) {
       for (const Node v : closure[static_cast<std::size_t>(u)]) pairs.push_back({u, v});
