@@ -10,7 +10,6 @@
 namespace conelab {
 namespace {
 
-constexpr double first_spread = 0.1;
 constexpr double order_margin = 0.05;
 
 void report(const DescentOptions& options, std::int64_t epoch, double loss) {

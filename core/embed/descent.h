@@ -27,6 +27,8 @@ struct DescentOptions {
   std::function<void(double)> progress = {};
 };
 
+/// The spread of the points that training begins with.
+constexpr double first_spread = 0.1;
 /// Returns tokens drawn from N(0, 0.1²), not placed yet.
 [[nodiscard]] PlacedTokens drawn_points(Node count, int dim, std::uint64_t seed);
 

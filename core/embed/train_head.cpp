@@ -14,15 +14,24 @@ namespace {
 /// One start of one head.
 class HeadDescent {
  public:
-  HeadDescent(const HeadGoal& goal, const NodeLists& closure, TrainedHead& head)
-      : goal_(goal), closure_(closure), head_(head), ones_(closure.size(), 1.0) {
-    const auto n = static_cast<std::int64_t>(closure.size()), d = std::int64_t{goal.dim};
+  HeadDescent(const HeadGoal& goal, const HeadProblem& problem, TrainedHead& head)
+      : goal_(goal), problem_(problem), head_(head), ones_(problem.targets.size(), 1.0) {
+    const auto n = static_cast<std::int64_t>(ones_.size()), d = std::int64_t{goal.dim};
     input_.query = {head.query.point.data(), {1, 1, n, d}, {n * d, n * d, d}};
     input_.key = {head.key.point.data(), {1, 1, n, d}, {n * d, n * d, d}};
     input_.value = {ones_.data(), {1, 1, n, 1}, {n, n, 1}};
     call_.similarity = goal.similarity;
     call_.weights = "exp";
     execution_.threads = 1;
+  }
+
+  /// Sets the points of both sides, at which `input_` looks.
+  void take_points() {
+    const auto set = [&](const TokenSource& source, PlacedTokens& tokens) {
+      std::ranges::copy(source.points(problem_.features), tokens.point.begin());
+    };
+    set(head_.query_source, head_.query);
+    set(head_.key_source, head_.key);
   }
 
   /// Makes one step and returns the loss before it. If a number is not finite, it makes none and
@@ -35,8 +44,8 @@ class HeadDescent {
     const Forward<double> sums = forward(*plan, input_, execution_);
     double loss = 0;
     Tensor4<double> upstream(sums.output.shape);
-    const double share = 1 / static_cast<double>(closure_.size());
-    for (std::size_t i = 0; i < closure_.size(); ++i) {
+    const double share = 1 / static_cast<double>(ones_.size());
+    for (std::size_t i = 0; i < ones_.size(); ++i) {
       loss += share * sums.lse.data[i];
       upstream.data[i] = share / sums.output.data[i];
     }
@@ -58,13 +67,12 @@ class HeadDescent {
 
  private:
   const HeadGoal& goal_;
-  const NodeLists& closure_;
+  const HeadProblem& problem_;
   TrainedHead& head_;
   std::vector<double> ones_;  ///< [n] The values.
   AttentionInput<double> input_;
   Call call_;
   Execution execution_;
-  Adam query_steps_, key_steps_;
   ParameterDescent parameter_steps_;
 
   /// Returns the part of the loss that the logits of ancestors are, and sets its gradients.
@@ -77,7 +85,7 @@ class HeadDescent {
     dk = model.sums(head_.key);
     double loss = 0;
     for (Node i = 0; i < head_.query.count; ++i) {
-      const std::vector<Node>& above = closure_[static_cast<std::size_t>(i)];
+      const std::vector<Node>& above = problem_.targets[static_cast<std::size_t>(i)];
       const double rate = -share / static_cast<double>(above.size() + 1);
       const auto add = [&](Node j) {
         const PairSlope slope = model.slope(head_.query, i, head_.key, j);
@@ -100,22 +108,40 @@ class HeadDescent {
       dq.point[c] += slopes.query.data[c];
       dk.point[c] += slopes.key.data[c];
     }
-    query_steps_.step(head_.query.point, dq.point, rate);
-    key_steps_.step(head_.key.point, dk.point, rate);
+    head_.query_source.step(problem_.features, dq.point, rate);
+    head_.key_source.step(problem_.features, dk.point, rate);
+    take_points();
     parameter_steps_.step(head_.model, dp, rate);
   }
 };
 
+/// Multiplies the radius with which a start begins, or K, unless it is fixed. Descent does not
+/// leave one that is far too small: its steps are as long in every parameter.
+void spread_radius(PairModel& model, std::uint64_t start) {
+  constexpr double exponents[] = {0, 1, 0.5, 1.5};
+  std::vector<double> values = model.values();
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    const std::string key = model.row().parameters[i].key;
+    if (model.is_fixed(i) || (key != "K" && !key.ends_with("radius"))) continue;
+    values[i] *= std::pow(10, exponents[start % 4]);
+  }
+  model.set_values(values);
+}
+
 }  // namespace
 
-TrainedHead train_head(const HeadGoal& goal, std::uint64_t start, const NodeLists& closure,
+TrainedHead train_head(const HeadGoal& goal, std::uint64_t start, const HeadProblem& problem,
                        const std::function<void()>& stepped) {
-  const auto count = static_cast<Node>(closure.size());
   Random seeds(goal.seed + 1000003 * start);
-  TrainedHead head{PairModel(goal.similarity, goal.dim, goal.parameters),
-                   drawn_points(count, goal.dim, seeds.next()),
-                   drawn_points(count, goal.dim, seeds.next())};
-  HeadDescent descent(goal, closure, head);
+  const auto source = [&] {
+    return TokenSource(goal.tokens, static_cast<Node>(problem.targets.size()), goal.dim,
+                       goal.hidden, problem.features, seeds.next());
+  };
+  const TokenSource query = source(), key = source();
+  TrainedHead head{PairModel(goal.similarity, goal.dim, goal.parameters), {}, {}, query, key};
+  spread_radius(head.model, start);
+  place_all(head, problem.features);
+  HeadDescent descent(goal, problem, head);
   head.loss = std::nan("");
   for (std::int64_t epoch = 0; epoch < goal.epochs; ++epoch) {
     const double loss = descent.step(epoch);
@@ -124,15 +150,25 @@ TrainedHead train_head(const HeadGoal& goal, std::uint64_t start, const NodeList
     if (stepped) stepped();
   }
   round_parameters(head.model);
-  head.model.place(head.query);
-  head.model.place(head.key);
+  place_all(head, problem.features);
   return head;
 }
 
-double mass_on_ancestors(const TrainedHead& head, const NodeLists& closure) {
+void place_all(TrainedHead& head, const Features& features) {
+  const auto place = [&](const TokenSource& source, PlacedTokens& tokens) {
+    tokens.point = source.points(features);
+    tokens.count = static_cast<Node>(tokens.point.size()) / head.model.dim();
+    head.model.place(tokens);
+  };
+  place(head.query_source, head.query);
+  place(head.key_source, head.key);
+}
+
+double mass_on_ancestors(const TrainedHead& head, const NodeLists& closure,
+                         std::span<const Node> nodes) {
   double mass = 0;
   std::vector<double> logits(closure.size());
-  for (Node i = 0; i < head.query.count; ++i) {
+  for (const Node i : nodes) {
     for (Node j = 0; j < head.key.count; ++j) {
       logits[static_cast<std::size_t>(j)] = head.model.score(head.query, i, head.key, j);
     }
@@ -143,7 +179,7 @@ double mass_on_ancestors(const TrainedHead& head, const NodeLists& closure) {
     for (const Node j : closure[static_cast<std::size_t>(i)]) {
       own += logits[static_cast<std::size_t>(j)];
     }
-    mass += own / all / static_cast<double>(head.query.count);
+    mass += own / all / static_cast<double>(nodes.size());
   }
   return mass;
 }

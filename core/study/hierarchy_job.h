@@ -10,6 +10,7 @@
 
 #include "core/base/key_values.h"
 #include "core/dataset/hierarchy.h"
+#include "core/embed/held_out.h"
 #include "core/files/bench_file.h"
 #include "core/study/job_spec.h"
 
@@ -33,6 +34,10 @@ namespace conelab {
 
 /// Reads the hierarchy of the spec's input. Throws a failure if it has no edges.
 [[nodiscard]] Hierarchy read_edges(const JobSpec& spec, const JobContext& context);
+
+/// Returns the group of the hierarchy with the pairs and nodes that were held back, if any:
+/// held_out [m × 2] (node, ancestor), and held_out_node [k].
+[[nodiscard]] LabelledArray group_with_held_out(const Hierarchy& hierarchy, const HeldOut& held);
 
 /// Returns a result without groups, whose attributes are its kind and its spec.
 [[nodiscard]] LabelledFile result_of(const nlohmann::ordered_json& spec);

@@ -80,6 +80,13 @@ class Embed(ProgramTest):
             held_out = file["hierarchy/held_out"][:]
         self.assertEqual(held_out.shape, (15, 2))  # Of 34 − 14 further pairs, 5 are trained.
 
+    def test_held_out_ancestors_are_measured(self):
+        said = self.embed("-s", "umbral", "-p", "held_out=0.2", "-p", "epochs=50", "-p", "dim=4")
+        self.assertTrue(0 < said["held_out_map"] <= 1)
+        self.assertGreaterEqual(said["held_out_rank"], 1)
+        with h5py.File(self.out) as file:
+            self.assertEqual(file["hierarchy/held_out"].shape, (4, 2))
+
     def test_an_input_is_no_output(self):
         self.embed("--method", "construction", "-p", "dim=2")
         before = self.out.read_bytes()
@@ -93,6 +100,8 @@ class Embed(ProgramTest):
         self.fails(2, "embed", self.data, "-o", self.out, "-s", "umbra", says="did you mean 'umbral'")
         self.fails(2, "embed", self.data, "-o", self.out, "-s", "dot", "-p", "closure=10",
                    says="closure needs cones")
+        self.fails(2, "embed", self.data, "-o", self.out, "-s", "umbral", "-p", "closure=10", "-p",
+                   "held_out=.1", says="both hold pairs back")
         self.fails(2, "embed", self.data, "-o", self.out, "-s", "dot", "-p", "epoch=10",
                    says="did you mean 'epochs'")
         self.ok("dataset", "gaussian", "-o", self.folder / "g.h5", "-p", "n=8")

@@ -8,7 +8,9 @@
 #include "core/dataset/dataset.h"
 #include "core/embed/construction.h"
 #include "core/embed/descent.h"
+#include "core/embed/held_out.h"
 #include "core/embed/measures.h"
+#include "core/embed/token_source.h"
 
 namespace conelab {
 namespace {
@@ -184,6 +186,73 @@ TEST(Measures, OfAChainAreThoseOfAHand) {
   EXPECT_DOUBLE_EQ(found.map, (0.5 + 1) / 2);
   EXPECT_DOUBLE_EQ(found.map_neighbours, (1 + 1 + 0.5) / 3);
   EXPECT_DOUBLE_EQ(found.mean_rank, (2 + 1 + 1) / 3.0);
+}
+
+// The chain a - b - c - d. Node 3 was trained on 2 and has 0 and 1 held back; of the others that
+// are not its ancestors there is none but node 4, a root of its own.
+TEST(Measures, OfHeldOutAncestorsAreThoseOfAHand) {
+  const double near[5] = {3, 9, 5, 0, 4};
+  const auto found = measure_held_out({{}, {}, {}, {0, 1}, {}}, {{}, {0}, {1}, {2}, {}},
+                                      [&](Node, Node j) { return near[j]; });
+  EXPECT_DOUBLE_EQ(found.map, (1 + 2 / 3.0) / 2);  // 1 is first, 0 third behind 4.
+  EXPECT_DOUBLE_EQ(found.rank, (1 + 2) / 2.0);
+}
+
+TEST(HoldOut, DrawsPairsBeyondTheEdgesAndWholeLeaves) {
+  const Hierarchy tree = *make_dataset("tree", {{"depth", "4"}}).hierarchy;  // 31 nodes, 16 leaves.
+  const NodeLists closure = ancestors_of(tree), parents = parents_of(tree);
+  const HeldOut out = hold_out(tree, closure, 0.25, 0.5, 7);
+  EXPECT_EQ(out.unseen.size(), 8u);
+  EXPECT_EQ(out.seen.size(), 23u);
+  std::size_t pairs = 0;
+  for (Node i = 0; i < tree.size(); ++i) {
+    const auto n = static_cast<std::size_t>(i);
+    const bool unseen = std::ranges::binary_search(out.unseen, i);
+    std::vector<Node> both = out.trained[n];
+    both.insert(both.end(), out.held[n].begin(), out.held[n].end());
+    std::ranges::sort(both);
+    EXPECT_EQ(both, unseen ? std::vector<Node>() : closure[n]);
+    for (const Node above : out.held[n]) EXPECT_EQ(std::ranges::count(parents[n], above), 0);
+    pairs += out.held[n].size();
+  }
+  // Of 2 · 0 + 4 · 1 + 8 · 2 + 8 · 3 further pairs of nodes that are seen, a quarter.
+  EXPECT_EQ(pairs, 11u);
+  EXPECT_EQ(out.pairs.size(), 11u);
+  EXPECT_EQ(out.trained_pairs.size(), 22u + 33u);
+  EXPECT_NE(hold_out(tree, closure, 0.25, 0.5, 8).pairs, out.pairs);
+}
+
+/// Descends the squared distance of a source's points to these, and returns the largest that is
+/// left.
+double distance_after_descent(TokenKind kind, const Features& features,
+                              const std::vector<double>& wanted) {
+  TokenSource source(kind, features.count(), 2, 16, features, 3);
+  for (int i = 0; i < 3000; ++i) {
+    std::vector<double> slope = source.points(features);
+    for (std::size_t c = 0; c < slope.size(); ++c) slope[c] -= wanted[c];
+    source.step(features, slope, falling_rate(0.03, i, 3000));
+  }
+  double most = 0;
+  const std::vector<double> found = source.points(features);
+  for (std::size_t c = 0; c < found.size(); ++c) {
+    most = std::max(most, std::abs(found[c] - wanted[c]));
+  }
+  return most;
+}
+
+TEST(TokenSource, FitsWhatItsKindCan) {
+  const Features corners{{-1, -1, -1, 1, 1, -1, 1, 1}, 2};
+  const std::vector<double> sums = {-2, 1, 0, 3, 0, -1, 2, 1};  // x + y, y − x + 1
+  const std::vector<double> product = {1, 0, -1, 0, -1, 0, 1, 0};
+  EXPECT_LT(distance_after_descent(TokenKind::own, corners, product), 1e-3);
+  EXPECT_LT(distance_after_descent(TokenKind::linear, corners, sums), 1e-3);
+  EXPECT_NEAR(distance_after_descent(TokenKind::linear, corners, product), 1, 1e-3);
+  EXPECT_LT(distance_after_descent(TokenKind::layers, corners, product), 1e-2);
+}
+
+TEST(TokenSource, ScalesFeaturesByTheNodesThatAreSeen) {
+  const Features scaled = scaled_features({{1, 5, 3, 5, 9, 7}, 2}, std::vector<Node>{0, 1});
+  EXPECT_EQ(scaled.value, (std::vector<double>{-1, 0, 1, 0, 7, 0}));
 }
 
 /// The scores of a construction as hyperbolic distances, by the engine's own formula.
