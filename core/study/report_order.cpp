@@ -14,7 +14,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* entry_forms =
-    "'text: ...', the name of a figure, 'table: BLOCK by KEY, KEY: MEASURE, MEASURE' or "
+    "'text: ...', the name of a figure, 'table: BLOCK by KEY, KEY: MEASURE, MEASURE', "
+    "'compare: BLOCK over KEY by KEY: MEASURE' or "
     "'claim: TEXT | RELATION | WHY'";
 
 /// Returns the text without white space at both ends.
@@ -34,7 +35,7 @@ std::vector<std::string> entry_names(const std::string& entry, std::string_view 
   return names;
 }
 
-TableEntry parse_table_entry(const std::string& entry, std::string_view rest) {
+TableEntry parse_table_entry(const std::string& entry, std::string_view rest, bool compares) {
   const std::size_t colon = rest.rfind(':');
   if (colon == std::string_view::npos) {
     misuse("'{}': its measures are missing (expected 'table: BLOCK by KEY: MEASURE')", entry);
@@ -45,6 +46,14 @@ TableEntry parse_table_entry(const std::string& entry, std::string_view rest) {
   const std::size_t by = rows.find(" by ");
   table.block = trimmed(rows.substr(0, by));
   if (by != std::string_view::npos) table.keys = entry_names(entry, rows.substr(by + 4));
+  if (!compares) return table;
+  const std::size_t over = table.block.find(" over ");
+  if (over == std::string::npos || table.measures.size() != 1) {
+    misuse("'{}': expected 'compare: BLOCK over KEY by KEY: MEASURE'", entry);
+  }
+  table.over = trimmed(std::string_view(table.block).substr(over + 6));
+  table.block = trimmed(std::string_view(table.block).substr(0, over));
+  table.keys.push_back(table.over);
   return table;
 }
 
@@ -74,8 +83,9 @@ ReportEntry parse_report_entry(const std::string& text, const std::vector<Report
   const std::string_view rest = std::string_view(text).substr(colon + 1);
   if (word == "text") return TextEntry{trimmed(rest)};
   if (word == "claim") return parse_claim_entry(text, rest);
-  if (word != "table") misuse("'{}': expected {}", text, entry_forms);
-  TableEntry table = parse_table_entry(text, rest);
+  const bool compares = word == "compare";
+  if (word != "table" && !compares) misuse("'{}': expected {}", text, entry_forms);
+  TableEntry table = parse_table_entry(text, rest, compares);
   const ReportBlock& block = row_named("block", blocks, table.block);
   if (block.kind == "figure") misuse("'{}': {} is a figure and has no numbers", text, block.name);
   std::vector<std::string> keys;
@@ -88,6 +98,7 @@ ReportEntry parse_report_entry(const std::string& text, const std::vector<Report
   std::ranges::sort(keys);
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
   if (block.sweeps.empty()) return table;  // Its jobs are unknown.
+  if (compares && block.kind == "bench") misuse("'{}': {} is a benchmark", text, block.name);
   if (keys.empty() && !table.keys.empty()) {
     misuse("'{}': {} sweeps no key (expected 'table: {}: MEASURE')", text, block.name, block.name);
   }
@@ -95,7 +106,8 @@ ReportEntry parse_report_entry(const std::string& text, const std::vector<Report
     (void)index_of_name("swept key of " + block.name, key, keys);
   }
   for (const std::string& name : table.measures) {
-    const bool of_operator = name.starts_with("exponent_");  // A benchmark stores one for each.
+    // A benchmark stores one for each operator, and a search one for each key.
+    const bool of_operator = name.starts_with("exponent_") || name.starts_with("tuned_");
     if (!block.measures.empty() && !of_operator) {
       (void)index_of_name("measure", name, block.measures);
     }
@@ -120,7 +132,7 @@ void ReportNumbers::add(const ReportEntry& entry, const std::vector<ReportBlock>
   const auto* table = std::get_if<TableEntry>(&entry);
   if (table == nullptr) return;
   const ReportBlock& block = row_named("block", blocks, table->block);
-  for (const std::string& measure : table->measures) {
+  for (const std::string& measure : shown_measures(*table)) {
     // A name that two tables would have gets the block's name before it.
     for (const std::string& prefix : {std::string(), plain_name(block.name) + "-"}) {
       if (block.kind == "bench") beginnings_.push_back(prefix + plain_name(measure));
@@ -154,6 +166,11 @@ void ReportNumbers::check(const ReportEntry& entry) const {
   if (const auto* claim = std::get_if<ClaimEntry>(&entry)) {
     for (const std::string* part : {&claim->says, &claim->relation, &claim->why}) check_text(*part);
   }
+}
+
+std::vector<std::string> shown_measures(const TableEntry& table) {
+  if (table.over.empty()) return table.measures;
+  return {"difference_" + table.measures.front(), "p_" + table.measures.front()};
 }
 
 std::string number_name(const std::string& measure, const std::vector<std::string>& values) {

@@ -3,6 +3,7 @@
 //   "text: The paper prints .52; we measure {map-penumbral-2}."
 //   "fig1"                                             the figures of the block fig1
 //   "table: points by similarity, dim: map, mean_rank"
+//   "compare: points over similarity by dim: map"     pairs of jobs that differ in the key alone
 //   "claim: Table 2: cones need half of the dimensions | {map-umbral-2} >= {map-dot-4} | WHY"
 //
 // {NAME} is a number of a table, by the name of its LaTeX macro. A claim's relation has numbers and
@@ -30,6 +31,9 @@ struct TableEntry {
   std::string block;
   std::vector<std::string> keys;  ///< Empty: one row.
   std::vector<std::string> measures;
+  /// Of a comparison: the last of the keys, whose further values are compared with the first one
+  /// over pairs of jobs that agree in all other keys. Empty: a table of means.
+  std::string over = {};
 };
 
 /// One row of a table of claims; entries that follow each other share a table.
@@ -69,6 +73,10 @@ class ReportNumbers {
  private:
   std::vector<std::string> names_, beginnings_;
 };
+
+/// Returns the measures that the columns of a table show. Those of a comparison are the difference
+/// of its measure, and the p value of that.
+[[nodiscard]] std::vector<std::string> shown_measures(const TableEntry& table);
 
 /// Returns the name of a number: the measure and the values of the table's keys, joined by `-`.
 /// Characters but letters, digits and `_.+-` become `-`.
