@@ -1,6 +1,7 @@
 #include "core/dataset/hierarchy.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -176,7 +177,7 @@ class ClosureWalk {
 
 Hierarchy make_hierarchy(std::vector<std::array<Node, 2>> edges, std::vector<std::string> names,
                          const std::string& where) {
-  Hierarchy made{std::move(edges), std::move(names), {}};
+  Hierarchy made{std::move(edges), std::move(names)};
   check_edges(made, where);
   made.depths.assign(made.names.size(), 0);
   const NodeLinks children(made, 1);
@@ -315,11 +316,40 @@ LabelledArray hierarchy_group(const Hierarchy& hierarchy) {
                      {"name", {"node"}, hierarchy.names, "", {}},
                      {"depth", {"node"}, hierarchy.depths, "", {{"long_name", "0 at roots"}}}};
   if (!hierarchy.ids.empty()) group.variables.push_back({"id", {"node"}, hierarchy.ids, "", {}});
+  if (!hierarchy.features.empty()) {
+    group.axes.push_back(
+        counted_axis("column", hierarchy.features.size() / hierarchy.names.size()));
+    group.variables.push_back({"feature", {"node", "column"}, hierarchy.features, "", {}});
+  }
   group.signal = "depth";
   return group;
 }
 
-Hierarchy hierarchy_of_group(const LabelledArray& group, const std::string& where) {
+namespace {
+
+/// Returns the features [n × f] of a group, or none.
+std::vector<double> features_of_group(const LabelledArray& group, std::size_t nodes,
+                                      const std::string& where) {
+  if (group.variable("feature") == nullptr) return {};
+  std::vector<double> features;
+  if (const auto* wide = group.data<double>("feature")) features = *wide;
+  if (const auto* narrow = group.data<float>("feature")) {
+    features.assign(narrow->begin(), narrow->end());
+  }
+  const std::vector<std::string>& axes = group.variable("feature")->axes;
+  // The axes of arrays that other programs wrote are unknown.
+  const LabelledAxis* rows = axes.empty() ? nullptr : find_named(group.axes, axes.front());
+  const bool other = rows != nullptr && rows->size() != nodes;
+  if (features.empty() || axes.size() != 2 || other || features.size() % nodes != 0) {
+    fail("{}: feature is no array [{} × f] of floating-point numbers", where, nodes);
+  }
+  for (const double x : features) {
+    if (!std::isfinite(x)) fail("{}: feature holds numbers that are not finite", where);
+  }
+  return features;
+}
+
+Hierarchy edges_of_group(const LabelledArray& group, const std::string& where) {
   const auto* ends = group.data<std::int64_t>("edge");
   if (ends == nullptr || group.variable("edge")->axes.size() != 2 || ends->size() % 2 != 0) {
     fail("{}: no array edge [m × 2] of integers (child, parent)", where);
@@ -339,6 +369,14 @@ Hierarchy hierarchy_of_group(const LabelledArray& group, const std::string& wher
   std::vector<std::string> names;
   for (Node node = 0; node <= last; ++node) names.push_back(std::to_string(node));
   return make_hierarchy(std::move(edges), std::move(names), where);
+}
+
+}  // namespace
+
+Hierarchy hierarchy_of_group(const LabelledArray& group, const std::string& where) {
+  Hierarchy hierarchy = edges_of_group(group, where);
+  hierarchy.features = features_of_group(group, hierarchy.names.size(), where);
+  return hierarchy;
 }
 
 Hierarchy read_hierarchy(const std::string& path, const std::function<bool()>& cancelled) {

@@ -1,8 +1,8 @@
 // A hierarchy: nodes with names, and edges from each node to its parents. A tree gives each node
 // but the root one parent; a directed acyclic graph may give it several.
 //
-// In a file it is the group /hierarchy: edge [m × 2] (child, parent), name [n], depth [n], and,
-// where nodes have identifiers besides their names, id [n].
+// In a file it is the group /hierarchy: edge [m × 2] (child, parent), name [n], depth [n], id [n]
+// where nodes have identifiers besides their names, and feature [n × f] where they have features.
 #pragma once
 
 #include <array>
@@ -26,8 +26,9 @@ struct Hierarchy {
   std::vector<std::string> names;          ///< [n]
   /// [n] The number of edges on the longest way up to a root, so that a child is deeper than each
   /// of its parents; 0 at roots.
-  std::vector<Node> depths;
+  std::vector<Node> depths = {};
   std::vector<std::string> ids = {};  ///< [n], or empty: nodes have names alone.
+  std::vector<double> features = {};  ///< [n × f] Numbers that describe each node; may be empty.
 
   [[nodiscard]] Node size() const { return static_cast<Node>(names.size()); }
 };
@@ -83,7 +84,8 @@ void check_closure_fits(const Hierarchy& hierarchy, const std::string& where);
 
 /// Return the content of the group /hierarchy, and the hierarchy of such a group. Depths are
 /// computed again, and names may be missing. Throws a failure as make_hierarchy does, and if `edge`
-/// does not hold pairs of integers; messages begin with `where`.
+/// does not hold pairs of integers or `feature` finite numbers for each node; messages begin with
+/// `where`.
 [[nodiscard]] LabelledArray hierarchy_group(const Hierarchy& hierarchy);
 [[nodiscard]] Hierarchy hierarchy_of_group(const LabelledArray& group, const std::string& where);
 

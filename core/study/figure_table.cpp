@@ -16,6 +16,7 @@ using FigureReader = void(const FigureRequest&, figure::FigureInput&);
 FigureReader read_maps, read_heads;  // figure_maps.cpp
 FigureReader read_bench;             // figure_job.cpp
 FigureReader read_tree;              // figure_tree.cpp
+FigureReader read_trials;            // trials_figure.cpp
 }  // namespace conelab
 
 namespace conelab::figure {
@@ -34,6 +35,7 @@ Maker make_regions;                                       // regions.cpp
 Maker make_masks;                                         // masks.cpp
 Maker make_bias;                                          // bias.cpp
 Maker make_determinant;                                   // determinant.cpp
+Maker make_trials;                                        // ../study/trials_figure.cpp
 
 namespace {
 
@@ -214,6 +216,8 @@ const FigureSource maps_source = {
     "a trace (q, k, v) or a result of `attend`", read_maps, true, {"attend"}};
 const FigureSource heads_source = {"a trace (q, k, v)", read_heads, true};
 const FigureSource bench_source = {"a result of `bench`", read_bench, false, {"bench"}};
+const FigureSource trials_source = {
+    "results of `train --tune` or `embed --tune`", read_trials, false, {"train", "embed"}};
 const FigureSource tree_source = {
     "a result of `tree`, or a trace (q, k, v)", read_tree, true, {"tree"}};
 
@@ -416,6 +420,13 @@ std::vector<FigureInfo> tree_figures() {
             "default: the half-plane, or the ball for finite sources",
             {.choices = model_choices()}}),
        make_points},
+      {.name = "trials",
+       .about = "the expected best of k trials of a search, for each operator",
+       .source = trials_source,
+       .width = "double",
+       .keys = {caption_key},
+       .make = make_trials,
+       .several = true},
   };
 }
 

@@ -4,6 +4,7 @@
 //   "fig1"                                             the figures of the block fig1
 //   "table: points by similarity, dim: map, mean_rank"
 //   "recommend: points by similarity, dim: map within .05 | dim | time"
+//   "compare: points over similarity by dim: map"     pairs of jobs that differ in the key alone
 //   "claim: Table 2: cones need half of the dimensions | {map-umbral-2} >= {map-dot-4} | WHY"
 //
 // A recommendation is a sentence on such a table: the row with the least `dim` whose map is shown
@@ -34,6 +35,9 @@ struct TableEntry {
   std::string block;
   std::vector<std::string> keys;  ///< Empty: one row.
   std::vector<std::string> measures;
+  /// Of a comparison: the last of the keys, whose further values are compared with the first one
+  /// over pairs of jobs that agree in all other keys. Empty: a table of means.
+  std::string over = {};
 };
 
 /// A sentence on the rows of a table of the report: which of them to take.
@@ -89,6 +93,10 @@ class ReportNumbers {
   std::vector<std::string> names_, beginnings_;
   std::vector<TableEntry> tables_;
 };
+
+/// Returns the measures that the columns of a table show. Those of a comparison are the difference
+/// of its measure, and the p value of that.
+[[nodiscard]] std::vector<std::string> shown_measures(const TableEntry& table);
 
 /// Returns the name of a number: the measure and the values of the table's keys, joined by `-`.
 /// Characters but letters, digits and `_.+-` become `-`.

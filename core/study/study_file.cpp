@@ -17,6 +17,7 @@
 #include "core/study/report_order.h"
 #include "core/study/study_block.h"
 #include "core/study/toml_json.h"
+#include "core/study/tune.h"
 
 namespace conelab {
 namespace {
@@ -63,6 +64,7 @@ class StudyReader {
   const StudyInputs& inputs_;
   StudyErrors errors_{study_.errors};
   std::vector<Block> blocks_;
+  std::map<std::string, std::size_t> trials_;  ///< Jobs by their spec and inputs.
   Json quick_ = Json::object();
   int quick_line_ = 1;
 
@@ -145,6 +147,7 @@ class StudyReader {
     for (const Key& key : keys_of(table)) {
       at_line(key.line, key.name + ": ", [&] {
         const Json value = json_of(*key.node);
+        if (key.name == "tune" && value.is_object()) return read_tune(key, value, block);
         if (key.name != "name") return block.keys.emplace_back(key, value), void();
         block.name = value.is_string() ? value.get<std::string>() : "";
         check_name(block.name);
@@ -158,6 +161,26 @@ class StudyReader {
                         block.name, other->line));
     }
     blocks_.push_back(std::move(block));
+  }
+
+  /// Turns the table `tune` into the fields of the job.
+  static void read_tune(const Key& key, const Json& table, Block& block) {
+    if (!table.contains("trials"))
+      misuse("expected the number of trials, as {{ trials = 16, ... }}");
+    Json over = Json::object();
+    for (const auto& [name, value] : table.items()) {
+      if (name == "trials") {
+        block.keys.emplace_back(key, value);
+      } else if (name == "by") {
+        block.keys.emplace_back(Key{"tune_by", key.line, key.node}, value);
+      } else {
+        const bool bounds =
+            value.is_array() && value.size() == 2 && value[0].is_number() && value[1].is_number();
+        if (!bounds) misuse("{}: expected two bounds, as [0.005, 0.5]", name);
+        over[name] = value[0].dump() + ".." + value[1].dump();
+      }
+    }
+    if (!over.empty()) block.keys.emplace_back(Key{"tune_over", key.line, key.node}, over);
   }
 
   static void check_name(const std::string& name) {
@@ -269,29 +292,45 @@ class StudyReader {
   }
 
   /// Returns the values that an entry of a key stands for: itself, or one for each combination of
-  /// the jobs that it names.
+  /// the jobs that it names. "NAME*" stands for the list of all jobs of a block.
   std::vector<Alternative> alternatives(Block& block, const Choice& choice, const Json& entry) {
     const FieldKind kind = choice.field == nullptr ? FieldKind::parameters : choice.field->kind;
     const bool files = kind == FieldKind::input || kind == FieldKind::inputs ||
                        kind == FieldKind::array || kind == FieldKind::parameters;
-    std::vector<Alternative> found = {{entry, {}}};
-    if (!files) return found;
-    const bool list = entry.is_array();
-    for (std::size_t i = 0; i < (list ? entry.size() : 1); ++i) {
-      const Json& text = list ? entry[i] : entry;
-      if (!text.is_string()) continue;
+    const auto is_all = [&](const Json& text) {
+      return kind == FieldKind::inputs && text.is_string() &&
+             text.get<std::string>().ends_with('*');
+    };
+    const bool list = entry.is_array() || is_all(entry);
+    if (!files) return {{entry, {}}};
+    std::vector<Alternative> found = {{list ? Json::array() : entry, {}}};
+    const auto add = [&](Alternative& begun, const Alternative& one) {
+      const std::size_t at = list ? begun.value.size() : 0;
+      list ? begun.value.push_back(one.value) : void(begun.value = one.value);
+      for (JobInput input : one.inputs) {
+        input.entry = at;
+        begun.inputs.push_back(input);
+      }
+    };
+    for (const Json& text : entry.is_array() ? entry : Json::array({entry})) {
+      if (!text.is_string()) {
+        for (Alternative& begun : found) add(begun, {text, {}});
+        continue;
+      }
+      const bool all = is_all(text);
+      std::string name = text.get<std::string>();
+      if (all) name.pop_back();
+      const std::vector<Alternative> named = files_of(block, choice, kind, name);
       std::vector<Alternative> longer;
-      for (const Alternative& begun : found) {
-        for (const Alternative& one : files_of(block, choice, kind, text.get<std::string>())) {
+      for (Alternative& begun : found) {
+        for (const Alternative& one : named) {
           Alternative both = begun;
-          (list ? both.value[i] : both.value) = one.value;
-          for (JobInput input : one.inputs) {
-            input.entry = i;
-            both.inputs.push_back(input);
-          }
+          add(all ? begun : both, one);
+          if (all) continue;
           add_sweep(both.sweep, one.sweep, block_of(one));
           longer.push_back(std::move(both));
         }
+        if (all) longer.push_back(std::move(begun));
       }
       found = std::move(longer);
     }
@@ -389,16 +428,49 @@ class StudyReader {
   void add_job(Block& block, const std::vector<Choice>& choices,
                const std::vector<const Alternative*>& taken) {
     StudyJob job;
-    job.block = job.name = block.name;
+    job.block = block.name;
     job.line = block.line;
     for (const Alternative* one : taken) {
       job.inputs.insert(job.inputs.end(), one->inputs.begin(), one->inputs.end());
       add_sweep(job.sweep, one->sweep, block_of(*one));
     }
     make_spec({block, choices, taken, study_.jobs, study_.seed}, errors_, job);
-    for (const auto& [key, value] : job.sweep.items()) job.name += "-" + label_of(value);
+    add_trials(block, job);
+    name_job(job);
     block.jobs.push_back(study_.jobs.size());
     study_.jobs.push_back(std::move(job));
+  }
+
+  static void name_job(StudyJob& job) {
+    job.name = job.block;
+    for (const auto& [key, value] : job.sweep.items()) job.name += "-" + label_of(value);
+  }
+
+  /// Adds the trials of a job as jobs, unless another job has the same, and lets the job read them.
+  void add_trials(Block& block, StudyJob& job) {
+    if (!study_.errors.empty()) return;
+    const std::int64_t count = trials_of(job.spec);
+    std::vector<std::string> names;
+    const std::size_t own = job.inputs.size();
+    for (std::int64_t t = 0; t < count; ++t) {
+      StudyJob trial = job;
+      trial.block += ".trials";
+      trial.inputs.resize(own);
+      trial.spec = trial_spec(job.spec, t);
+      for (const char* key : {"seed", "seeds"}) trial.sweep.erase(key);
+      trial.sweep["trial"] = t;
+      name_job(trial);
+      std::string same = json_line(spec_to_json(trial.spec));
+      for (const JobInput& input : trial.inputs) same += fmt::format(" {}", input.job);
+      const auto [found, added] = trials_.try_emplace(same, study_.jobs.size());
+      if (added) {
+        block.trials.push_back(study_.jobs.size());
+        study_.jobs.push_back(std::move(trial));
+      }
+      job.inputs.push_back({"trial", static_cast<std::size_t>(t), found->second, ""});
+      names.push_back(study_.jobs[found->second].name);
+    }
+    if (count > 0) job.spec.values["trial"] = names;
   }
 
   // ---- the report -------------------------------------------------------------------------------
@@ -407,6 +479,12 @@ class StudyReader {
     const auto* order = root["report"]["order"].as_array();
     std::vector<ReportBlock> blocks;
     for (const Block& block : blocks_) {
+      if (!block.trials.empty()) {
+        blocks.push_back({block.name + ".trials", block.kind->name, {}, block.kind->measures, {}});
+        for (const std::size_t job : block.trials) {
+          blocks.back().sweeps.push_back(study_.jobs[job].sweep);
+        }
+      }
       blocks.push_back({block.name, block.kind->name, {}, block.kind->measures, {}});
       for (const std::size_t job : block.jobs) {
         blocks.back().sweeps.push_back(study_.jobs[job].sweep);

@@ -9,11 +9,13 @@
 //   similarity = ["dot", "umbral"] # a list sweeps: the product of all lists is run
 //   keep = ["weights"]             # the value of a list; a list of lists sweeps it
 //   gamma = 2                      # a parameter, as with -p
+//   tune = { trials = 16, rate = [0.005, 0.5] }   # keys that are searched, see tune.h
 //   [report]
 //   order = ["text: ...", "maps"]
 //   quick = { gamma = 1 }          # the values that --quick gives to these keys
 //
-// A block that reads a swept block is run once for each of its jobs.
+// A block that reads a swept block is run once for each of its jobs; input = "NAME*" reads all of
+// them at once.
 #pragma once
 
 #include <map>

@@ -13,7 +13,7 @@ namespace conelab {
 struct ParameterSums {
   explicit ParameterSums(const Plan& plan);
 
-  /// [similarity parameters + 1] The last one belongs to the light.
+  /// [similarity parameters + 1 + map parameters] The one between belongs to the light.
   std::vector<double> similarity;
   std::vector<double> constant;  ///< [constants]
   PartValues bias;               ///< Has the shapes of the bias's parameters; empty: 0.

@@ -373,6 +373,73 @@ class Inputs(RunTest):
 
 
 class First(RunTest):
+    def test_trials_are_jobs_that_a_report_shows(self):
+        spec = self.write_study('''
+[[dataset]]
+name = "tree"
+kind = "tree"
+depth = 3
+[[train]]
+name = "heads"
+input = "tree"
+similarity = ["dot", "umbral"]
+seeds = ["1", "2", "3"]
+epochs = 20
+starts = 1
+held_out = 0.3
+tune = { trials = 3, by = "held_out_map", rate = [0.01, 1.0] }
+[[figure]]
+name = "curve"
+kind = "trials"
+input = "heads*"
+[report]
+order = [
+  "table: heads by similarity: held_out_map, trials, tuned_rate",
+  "table: heads.trials by similarity, trial: held_out_map",
+  "compare: heads over similarity: held_out_map",
+  "curve",
+  "claim: Cones find more | {difference_held_out_map-umbral} > 0 | p = {p_held_out_map-umbral}",
+]
+''')
+        self.study("out")
+        jobs = self.index("out")["jobs"]
+        trials = [job for job in jobs if job["block"] == "heads.trials"]
+        heads = [job for job in jobs if job["block"] == "heads"]
+        # Seeds share their trials.
+        self.assertEqual((len(jobs), len(trials), len(heads)), (1 + 6 + 6 + 1, 6, 6))
+        self.assertEqual(trials[4]["name"], "heads.trials-umbral-1")
+        for job in heads:
+            own = [t for t in trials if t["key"] in job["inputs"]]
+            self.assertEqual({t["sweep"]["similarity"] for t in own}, {job["sweep"]["similarity"]})
+            with h5py.File(self.folder / "out" / job["files"][0]) as file:
+                self.assertEqual(list(file["tune/value"][:]),
+                                 [t["measures"]["held_out_map"] for t in own])
+        self.ok("report", self.folder / "out", "-o", self.folder / "report")
+        page = (self.folder / "report/index.html").read_text()
+        for text in ("tuned_rate", "difference_held_out_map", "Holm", "comparisons made: 1"):
+            self.assertIn(text, page)
+        self.ok("report", self.folder / "report", "--check")
+        # More trials keep the first ones, and shards may run them.
+        more = self.write_study(spec.read_text().replace("trials = 3", "trials = 5"), "more.toml")
+        said = self.study("out", spec=more).out
+        self.assertEqual(sum(line.startswith("done heads.trials") for line in said.splitlines()), 4)
+        for shard in (1, 2):
+            self.study(f"shard{shard}", "--shard", f"{shard}/2")
+        self.ok("merge", self.folder / "shard1", self.folder / "shard2", "-o", self.folder / "both")
+        self.study("both")
+        self.assertEqual([(j["name"], j["digest"]) for j in self.index("both")["jobs"]],
+                         [(j["name"], j["digest"]) for j in jobs])
+
+    def test_wrong_searches_are_errors_of_their_line(self):
+        block = '[[train]]\nname = "t"\ninput = "tree"\nsimilarity = "dot"\ntune = '
+        tree = '[[dataset]]\nname = "tree"\nkind = "tree"\n'
+        for tune, says in (("{ rate = [0.1, 1.0] }", "expected the number of trials"),
+                           ("{ trials = 3, rate = 0.1 }", "expected two bounds"),
+                           ("{ trials = 3, by = 'mas' }", "did you mean 'mass'"),
+                           ("{ trials = 3, rat = [0.1, 1.0] }", "did you mean 'rate'")):
+            spec = self.write_study(tree + block + tune + "\n")
+            self.fails(2, "run", spec, "-o", self.folder / "o", says=says)
+
     def test_the_first_study_of_the_manual_runs(self):
         said = self.ok("run", ROOT / "resources/studies/first.toml", "--quick", "-o", self.folder / "first").out
         self.assertIn("10 of 10 jobs done", said)
