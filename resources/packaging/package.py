@@ -4,7 +4,7 @@
     package.py debs|wheel|sdist|sbom|sums BUILD OUT
 
 debs: Debian packages of the build folder BUILD with the targets conelab, conelab_nox and conelab_shared;
-wheel: that of Python, compiled in a folder beside BUILD; sdist: the sources of the last commit;
+wheel: that of Python, from the same objects, which leaves BUILD without the desktop's; sdist: the sources of the last commit;
 sbom: the list of what all of them are made with; sums: SHA256SUMS of what lies in OUT.
 """
 import datetime
@@ -118,11 +118,9 @@ def tools(build, python=sys.executable):
     return folder / "bin/python"
 
 
-def build_wheel(python, build, folder):
-    """Builds the wheel as pip does, but in a folder beside BUILD, from where the compiler cache serves the
-    engine's objects. Returns its path in `folder`."""
-    made = build.parent / f"{build.name}-wheel"
-    shutil.rmtree(made, ignore_errors=True)
+def build_wheel(python, made, folder):
+    """Builds the wheel as pip does, but in the folder `made`, where only what is missing is compiled.
+    Returns its path in `folder`."""
     # The compiler by the name that the other builds use, or the cache knows nothing.
     run(python, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", folder,
         f"--config-settings=build-dir={made}", SOURCE, env={**steady(), "CC": "cc", "CXX": "c++"})
