@@ -132,7 +132,6 @@ def of_python(python, name, extracted):
 def document(build, python):
     """Returns the SPDX document of the packages that are made from a build folder."""
     binaries = [build / "bin/conelab", build / "nox/bin/conelab", build / "core/libconelab.so"]
-    binaries += (build / "app/python").glob("_conelab*.so")
     used = owners({**inputs(build), **loaded(*binaries)})
     used.pop("", None)
     extracted = {"LicenseRef-public-domain": "Dedicated to the public domain by its authors."}
