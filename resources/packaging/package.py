@@ -4,8 +4,9 @@
     package.py debs|wheel|sdist|sbom|sums BUILD OUT
 
 debs: Debian packages of the build folder BUILD with the targets conelab, conelab_nox and conelab_shared;
-wheel: that of Python, from the same objects, which leaves BUILD without the desktop's; sdist: the sources of the last commit;
-sbom: the list of what all of them are made with; sums: SHA256SUMS of what lies in OUT.
+sbom: the list of what all packages are made with; wheel: that of Python, from the same objects, which
+leaves BUILD without the desktop's; sdist: the sources of the last commit; sums: SHA256SUMS of what lies
+in OUT.
 """
 import datetime
 import email.utils

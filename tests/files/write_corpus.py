@@ -36,7 +36,8 @@ epochs = 20
 RESULTS = [
     ("attend.h5", "attend {dataset_gaussian.h5} -s penumbral -p gamma=1,2 --keep weights,logits,gradients",
      ["figure heatmap -i {}"]),
-    ("attend_bf16.h5", "attend {dataset_gaussian.h5} -s dot --mask causal --bias alibi --dtype bf16 --keep weights",
+    ("attend_bf16.h5",
+     "attend {dataset_gaussian.h5} -s dot --mask causal --bias alibi --dtype bf16 --keep weights",
      ["figure heatmap -i {}"]),
     ("attend_structured.h5", "attend {dataset_gaussian.h5} --operator star", []),
     ("tree.h5", "tree {dataset_gaussian.h5} -s umbral", ["figure tree -i {}", "figure hasse -i {}"]),
