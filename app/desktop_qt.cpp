@@ -99,19 +99,14 @@ class CloseOnInterrupt {
 
 // ---- what the program hands to its window -------------------------------------------------------
 
-/// Returns the trace of the demonstration: from the share folder of the installed program, from the
-/// folder beside the program, or from the source tree that it was built from. It is empty if there
-/// is none.
+/// Returns the trace of the demonstration, which lies beside the program in the folders
+/// share/conelab of what is installed and of what is built. It is empty if there is none.
 std::string shipped_trace() {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
-  for (const std::filesystem::path& folder :
-       {program.parent_path().parent_path() / "share" / "conelab", program.parent_path(),
-        std::filesystem::path(CONELAB_SOURCE_DATA)}) {
-    const std::filesystem::path file = folder / "minilm_trace.h5";
-    if (std::filesystem::exists(file, error)) return file.string();
-  }
-  return "";
+  const std::filesystem::path file =
+      program.parent_path().parent_path() / "share/conelab/minilm_trace.h5";
+  return std::filesystem::exists(file, error) ? file.string() : "";
 }
 
 FigureRequest request_of(const desktop::FigureChoice& choice,

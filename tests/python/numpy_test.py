@@ -1,9 +1,11 @@
 """The NumPy module against formulas written out in NumPy. Needs the installed package `conelab`."""
 import gc
+import importlib.util
 import os
 import pathlib
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -405,6 +407,23 @@ class Hierarchies(unittest.TestCase):
             subprocess.run([program, "train", path, "-o", path.with_name("t.h5"), "-s", "dot", "-p", "epochs=2"],
                            check=True, capture_output=True)
             self.assertEqual(conelab.read(f"{path.with_name('t.h5')}:/dot/seed1")["q"].shape, (4, 2))
+
+
+class Namespace(unittest.TestCase):
+    def test_has_what_users_call(self):
+        modules = {"torch", "transformers", "tracing"}
+        self.assertLessEqual({name for name in vars(conelab) if name[0] != "_"}, {*conelab.__all__, *modules})
+        self.assertLessEqual(set(conelab.__all__), set(dir(conelab)))
+        self.assertNotIn("np", dir(conelab))
+        for name in conelab.__all__:
+            self.assertTrue(getattr(conelab, name).__doc__, name)
+
+    def test_types_pass_mypy(self):
+        if importlib.util.find_spec("mypy") is None:
+            self.skipTest("mypy is not installed")
+        use = pathlib.Path(__file__).with_name("typed_use.py")
+        done = subprocess.run([sys.executable, "-m", "mypy", "--strict", use], text=True, capture_output=True)
+        self.assertEqual(done.returncode, 0, done.stdout)
 
 
 if __name__ == "__main__":

@@ -287,3 +287,8 @@ def attention(q, k=None, v=None, *, similarity=None, operator=None, mask=None, l
         compute = _plain_attention
     output, lse, _ = compute(q, k, v, tensors, text, threads, saves)
     return (output, lse) if return_lse else output
+
+
+from .layers import Attention, MultiheadAttention  # noqa: E402  They call `attention`.
+
+__all__ = ["Attention", "MultiheadAttention", "attention"]
