@@ -36,6 +36,23 @@ struct Operand {
   /// pairs to NaN.
   std::vector<std::int64_t> non_finite;
 
+  /// Copies the tokens of `other` to those from `at` on, of `capacity` tokens with `value_count`
+  /// values each. The first call sets the sizes.
+  void append(const Operand& other, int value_count, std::int64_t capacity, std::int64_t at) {
+    stride = other.stride;
+    value_stride = capacity;
+    base.resize(static_cast<std::size_t>(capacity * stride));
+    values.resize(static_cast<std::size_t>(std::max(1, value_count) * capacity));
+    norms.resize(static_cast<std::size_t>(capacity));
+    std::ranges::copy(other.base, base.begin() + at * stride);
+    std::ranges::copy(other.norms, norms.begin() + at);
+    for (const std::int64_t i : other.non_finite) non_finite.push_back(at + i);
+    for (int v = 0; v < value_count; ++v) {
+      std::copy_n(other.values.begin() + v * other.value_stride, std::ssize(other.norms),
+                  values.begin() + v * capacity + at);
+    }
+  }
+
   [[nodiscard]] T largest_norm() const {
     return norms.empty() ? T(0) : *std::ranges::max_element(norms);
   }
@@ -94,6 +111,15 @@ class Head {
   void place(const TokenRows<const S>& tokens, std::int64_t capacity, const char* tensor,
              std::int64_t first, int panel, Operand<T>& out) const;
 
+  /// Returns whether base coordinates are tokens as they are, or times a factor of each token.
+  [[nodiscard]] bool keeps_tokens() const;
+  [[nodiscard]] bool scales_tokens() const;
+  /// Finds the factors [n] of keys [n × d], and their values, value v of key i at values[v *
+  /// value_stride + i]. Requires scales_tokens(). Returns false if any key has to be placed
+  /// instead.
+  template <class S>
+  [[nodiscard]] bool scale_keys(const TokenRows<const S>& keys, T* factor, T* values,
+                                std::ptrdiff_t value_stride) const;
   /// Sets dx to dL/dx of tokens [n × d], and adds to dparameters: the derivatives by the
   /// parameters of the similarity, then the one by the radius or height of the light. Out is S, or
   /// T for sums that are rounded later. `upstream.base` may be dx itself if both have the same
