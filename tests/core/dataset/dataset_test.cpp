@@ -17,7 +17,7 @@ const std::vector<T>& list(const MadeData& made, const char* name) {
   return std::get<std::vector<T>>(made.groups.front().second.variable(name)->data);
 }
 
-std::size_t pairs_of(const Hierarchy& hierarchy) {
+std::size_t closure_pairs(const Hierarchy& hierarchy) {
   std::size_t pairs = 0;
   for (const auto& above : ancestors_of(hierarchy)) pairs += above.size();
   return pairs;
@@ -105,7 +105,7 @@ TEST(Dataset, TreesHaveTheirSizes) {
   const MadeData tree = make_dataset("tree", {{"branching", "3"}, {"depth", "5"}});
   EXPECT_EQ(tree.hierarchy->size(), 364);
   EXPECT_EQ(tree.hierarchy->edges.size(), 363u);
-  EXPECT_EQ(pairs_of(*tree.hierarchy), 3u + 2 * 9 + 3 * 27 + 4 * 81 + 5 * 243);
+  EXPECT_EQ(closure_pairs(*tree.hierarchy), 3u + 2 * 9 + 3 * 27 + 4 * 81 + 5 * 243);
   EXPECT_EQ(make_dataset("tree", {{"depth", "0"}}).hierarchy->size(), 1);
   EXPECT_THAT(error_of([] {
                 (void)make_dataset("tree", {{"depth", "40"}});
@@ -122,7 +122,7 @@ TEST(Dataset, RecursiveTreesHaveTheirExpectedDepth) {
   for (int seed = 1; seed <= 200; ++seed) {
     const MadeData tree =
         make_dataset("random-tree", {{"seed", std::to_string(seed)}, {"n", "100"}});
-    sum += static_cast<double>(pairs_of(*tree.hierarchy));
+    sum += static_cast<double>(closure_pairs(*tree.hierarchy));
   }
   for (int k = 1; k < 100; ++k) expected += harmonic += 1.0 / k;
   EXPECT_NEAR(sum / 200 / expected, 1, 0.03);  // 3 standard errors, measured.
@@ -186,7 +186,7 @@ TEST(Dataset, TheMammalsThatShipAreThoseOfThePackage) {
   const Hierarchy shipped = *make_dataset("wordnet", {}).hierarchy;
   EXPECT_EQ(shipped.size(), 1170);
   EXPECT_EQ(shipped.edges.size(), 1170u);
-  EXPECT_EQ(pairs_of(shipped), 6448u);
+  EXPECT_EQ(closure_pairs(shipped), 6448u);
   if (!std::ifstream("/usr/share/wordnet/data.noun")) GTEST_SKIP() << "no package wordnet-base";
   const Hierarchy read = *make_dataset("wordnet", {{"path", "/usr/share/wordnet"}}).hierarchy;
   EXPECT_EQ(read.names, shipped.names);

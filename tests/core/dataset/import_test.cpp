@@ -29,7 +29,7 @@ struct ImportCase {
 /// So that a failed test prints the case's name alone.
 void PrintTo(const ImportCase& one, std::ostream* out) { *out << one.name; }
 
-std::string bytes(std::string_view text) { return std::string(text); }
+std::string raw_text(std::string_view text) { return std::string(text); }
 using namespace std::string_view_literals;
 
 const std::vector<ImportCase>& import_cases() {
@@ -72,7 +72,7 @@ const std::vector<ImportCase>& import_cases() {
       {"no_child", "edges", "a,b\n,c\n", "error: :2: no child stands beside the parent 'c'"},
       {"empty", "edges", "", "error: empty"},
       {"blank", "edges", "\n \n", "error: holds no row"},
-      {"nul", "edges", bytes("a,b\n\0,c\n"sv), "error: is no text: byte 5 is 0"},
+      {"nul", "edges", raw_text("a,b\n\0,c\n"sv), "error: is no text: byte 5 is 0"},
       {"utf16", "edges",
        "\xFF\xFE"
        "a,b",
@@ -166,7 +166,7 @@ const std::vector<ImportCase>& import_cases() {
 }
 
 /// Returns edges and lone nodes as ImportCase has them; for many nodes, the largest depth.
-std::string described(const Hierarchy& made) {
+std::string edges_text(const Hierarchy& made) {
   if (made.size() > 1000) {
     return fmt::format("error: depth {}", *std::ranges::max_element(made.depths));
   }
@@ -200,7 +200,7 @@ TEST_P(Import, MakesWhatTheFileSays) {
     return;
   }
   ASSERT_EQ(error, "");
-  EXPECT_EQ(described(*made.hierarchy), one.expected);
+  EXPECT_EQ(edges_text(*made.hierarchy), one.expected);
   if (*one.remark == 0) {
     EXPECT_THAT(made.remarks, IsEmpty());
   } else {
@@ -230,7 +230,7 @@ TEST_F(ImportFiles, FoldersDoNotFollowLinks) {
   std::filesystem::create_symlink("nowhere", path("top/lost"));
   std::filesystem::create_directory_symlink(path("top"), path("link"));
   for (const char* name : {"top", "link"}) {
-    EXPECT_EQ(described(*make_dataset("folder", {{"path", path(name)}}).hierarchy),
+    EXPECT_EQ(edges_text(*make_dataset("folder", {{"path", path(name)}}).hierarchy),
               "a<top lost<top b<a file<a up<b");
   }
   EXPECT_THAT(error_of([&] {
