@@ -60,7 +60,8 @@ void expect_rows_of_many(const char* call, const Extents& extents, double tolera
       for (std::int64_t i = 0; i < count; ++i) {
         EXPECT_NEAR(*few.lse.row(0, h, i), *all.lse.row(0, h, i), 10 * tolerance) << call << count;
         for (std::int64_t c = 0; c < extents.value; ++c) {
-          ASSERT_NEAR(few.output.at(0, h, i, c), all.output.at(0, h, i, c), tolerance)
+          const double expected = static_cast<double>(all.output.at(0, h, i, c));
+          ASSERT_NEAR(few.output.at(0, h, i, c), expected, tolerance * (1 + std::abs(expected)))
               << call << " " << count << " queries, head " << h << ", query " << i;
         }
       }
@@ -75,8 +76,8 @@ TEST(FewQueries, HaveTheRowsOfMany) {
     for (const char* call : {"dot", "laplacian", "penumbral:gamma=0.2", "umbral:gamma=0.1",
                              "penumbral:gamma=0.1,0.2,0.3,0.4", "hyperbolic", "umbral-finite",
                              "dot:weights=sigmoid", "umbral:weights=exp:gamma=0.5"}) {
-      expect_rows_of_many<double>(call, extents, 1e-12);
-      expect_rows_of_many<float>(call, extents, 1e-5);
+      expect_rows_of_many<double>(call, extents, 1e-11);
+      expect_rows_of_many<float>(call, extents, 2e-5);
     }
   }
 }
