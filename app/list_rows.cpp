@@ -13,6 +13,7 @@
 #include "core/base/parse_number.h"
 #include "core/base/tensor.h"
 #include "core/call/errata.h"
+#include "core/call/resolver.h"
 #include "core/dataset/dataset.h"
 #include "core/operators/combines.h"
 #include "core/operators/operator.h"
