@@ -12,11 +12,11 @@ namespace {
 /// "decoder.layer0.self", with the name without its number.
 std::string stack_of(const std::string& group) {
   const std::size_t name = group.rfind('/') + 1, layer = group.find("layer", name);
-  if (layer == std::string::npos || group.find('.', name) == std::string::npos) {
+  const std::size_t number = layer + std::string_view("layer").size();
+  const std::size_t end = group.find_first_not_of("0123456789", std::min(number, group.size()));
+  if (layer == std::string::npos || end == number || group.find('.', name) == std::string::npos) {
     return group.substr(0, group.rfind('/'));
   }
-  const std::size_t number = layer + std::string_view("layer").size();
-  const std::size_t end = group.find_first_not_of("0123456789", number);
   return group.substr(0, number) + (end == std::string::npos ? "" : group.substr(end));
 }
 

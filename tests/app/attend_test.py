@@ -551,46 +551,6 @@ class Output(AttendTest):
                            says=f"{name}: results are HDF5")
         self.assert_clean()
 
-    def recorded(self, name="recorded.h5", **attributes):
-        """A trace as conelab.trace records it: of a model whose logits are not those of the default."""
-        q, k, v = random_tensors(n=12)
-        bias = np.random.default_rng(2).standard_normal((2, 1, 12)).astype("f4")
-        path = self.write(name, q=q, k=k, v=v, bias=bias)
-        with h5py.File(path, "a") as file:
-            file.attrs.update({"similarity": "dot", "scale": 1.0, "soft_cap": 2.0, "bias": "explicit",
-                               **attributes})
-        logits = 2 * np.tanh((q @ k.swapaxes(1, 2) + bias) / 2)
-        return path, softmax(logits) @ v, softmax(np.tanh(q @ k.swapaxes(1, 2))) @ v
-
-    def test_of_a_recorded_model_computes_what_the_model_did(self):
-        path, expected, other = self.recorded()
-        for options in ((), ("-s", "dot"), ("--similarity", "dot", "-p", "scale=1")):
-            found = self.attend(path, *options)["output/output"][0]
-            np.testing.assert_allclose(found, expected, atol=2e-6)
-        found = self.attend(path, "-s", "dot", "--bias", "none", "-p", "soft_cap=1")["output/output"][0]
-        np.testing.assert_allclose(found, other, atol=2e-6)
-
-    def test_of_a_recorded_model_names_what_another_similarity_leaves_out(self):
-        path = self.recorded()[0]
-        said = self.ok("attend", path, "-o", self.folder / "out.h5", "-s", "penumbral").err
-        self.assertIn("penumbral is computed without soft_cap = 2 and bias explicit, with which the "
-                      "input was made for dot", said)
-        self.assertEqual(len(said.splitlines()), 1)
-        figure = ("figure", "heatmap", "-o", self.folder / "out.svg", "-i", path, "-p")
-        said = self.ok(*figure, "similarities=dot,penumbral").err
-        self.assertIn("penumbral is computed without soft_cap = 2 and bias explicit", said)
-        self.assertIn("dot takes what is not given from it", said)
-        self.assertIn("soft_cap = 2", (self.folder / "out.svg").read_text())
-
-    def test_of_a_recorded_layer_that_is_not_exact_says_so(self):
-        path = self.recorded(exact=np.int64(0))[0]
-        out = self.folder / "out.svg"
-        for command in (("attend", path, "-o", self.folder / "out.h5"), ("tree", path, "-o", self.folder / "tree.h5"),
-                        ("figure", "heatmap", "-o", out, "-i", path)):
-            said = self.ok(*command).err
-            self.assertIn(f"{path}: attention differs from what the model computed (exact = 0)", said)
-        self.assertIn("@exact = 0", self.ok("inspect", path).out)
-
     def test_only_a_result_of_its_own_is_replaced(self):
         out = self.folder / "o.h5"
         tree, attend = (("tree", GERMAN, "-o", out, "-s", "dot"), ("attend", GERMAN, "-o", out, "-s", "dot"))
