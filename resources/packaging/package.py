@@ -140,9 +140,11 @@ def repair(python, plain, out):
 
 
 def wheel(build, out):
-    for python in map(lambda each: tools(build, each), pythons()):
+    for each in pythons():
+        python = tools(build, each)
         with tempfile.TemporaryDirectory() as folder:
             repair(python, build_wheel(python, build, pathlib.Path(folder)), out)
+        (build / "CMakeCache.txt").unlink()  # It holds what was found of this Python.
 
 
 def sdist(build, out):

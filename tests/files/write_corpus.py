@@ -55,7 +55,8 @@ DATASETS = {
 READS = {
     "tree": ["rank {} --dims 1 --starts 1 --steps 5", "embed {} -s penumbral -p epochs=2"],
     "random-tree": ["train {} -s dot --dim 2 --seeds 1 -p epochs=5"], "wordnet": ["embed {} -s dot -p epochs=2"],
-    "gaussian": ["attend {} -s dot", "figure heads -i {}", "tree {} -s umbral"], "positions": ["attend {} -s dot --bias alibi"],
+    "gaussian": ["attend {} -s dot", "figure heads -i {}", "tree {} -s umbral"],
+    "positions": ["attend {} -s dot --bias alibi"],
     "hyperbolic-graph": [], "clustered": [], "citation": [], "sentences": [],
     "rigid-body": [], "sine-cosine": []}
 
