@@ -185,6 +185,7 @@ Json figures_json() {
               {"parameters", Json::array()}};
     for (const figure::FigureKey& key : figure.keys) {
       Json parameter{{"key", key.key}, {"about", key.about}, {"default", key.initial}};
+      parameter["group"] = figure::key_group_titles[static_cast<int>(group_of(figure, key))];
       if (!key.choices.empty()) parameter["choices"] = key.choices;
       json["parameters"].push_back(parameter);
     }

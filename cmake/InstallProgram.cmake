@@ -5,6 +5,8 @@ include(GNUInstallDirs)
 install(TARGETS conelab RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
 install(FILES ${CMAKE_SOURCE_DIR}/datasets/minilm_trace.h5 ${CMAKE_SOURCE_DIR}/datasets/mammals_trace.h5
   DESTINATION ${CMAKE_INSTALL_DATADIR}/conelab COMPONENT shared)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/resources/studies DESTINATION ${CMAKE_INSTALL_DATADIR}/conelab
+  COMPONENT shared FILES_MATCHING PATTERN "*.toml")
 install(CODE "execute_process(COMMAND $<TARGET_FILE:conelab> pages
     -o \$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR} COMMAND_ERROR_IS_FATAL ANY)"
   COMPONENT shared)

@@ -15,6 +15,7 @@
 #include "core/study/call_json.h"
 #include "core/study/job_table.h"
 #include "core/study/report_order.h"
+#include "core/study/shipped_files.h"
 #include "core/study/study_block.h"
 #include "core/study/toml_json.h"
 #include "core/study/tune.h"
@@ -85,6 +86,8 @@ class StudyReader {
     at_line(key.line, key.name + ": ", [&] {
       if (key.name == "title") {
         study_.title = value_of<std::string>(*key.node, "a text");
+      } else if (key.name == "takes") {
+        study_.takes = value_of<std::string>(*key.node, "a text");
       } else if (key.name == "seed") {
         study_.seed = value_of<std::int64_t>(*key.node, "a whole number");
       } else if (key.name == "report" || key.name == "quick") {
@@ -123,7 +126,7 @@ class StudyReader {
   void read_blocks(const Key& key) {
     std::vector<std::string> known = kinds();
     if (std::ranges::find(known, key.name) == known.end()) {
-      known.insert(known.begin(), {"title", "seed", "quick", "report"});
+      known.insert(known.begin(), {"title", "takes", "seed", "quick", "report"});
       return void(
           at_line(key.line, "", [&] { unknown_name("key or kind of job", key.name, known); }));
     }
@@ -376,12 +379,19 @@ class StudyReader {
     const bool marked = kind == FieldKind::parameters && text.starts_with('@');
     const std::string typed = marked ? text.substr(1) : text;
     const fs::path folder = fs::absolute(study_.path).parent_path();
-    const std::string whole = (folder / typed).lexically_normal().string();
-    const InputSpec parsed = parse_input_spec(whole);
+    std::string whole = (folder / typed).lexically_normal().string();
+    InputSpec parsed = parse_input_spec(whole);
     std::error_code none;
     const bool is_path = kind == FieldKind::parameters && choice.name == "path";
-    const bool there =
+    bool there =
         fs::is_regular_file(parsed.path, none) || (is_path && fs::is_directory(parsed.path, none));
+    // A shipped study that was copied still finds the data that ship with it.
+    const std::string shipped = there ? "" : shipped_file(fs::path(parsed.path).filename());
+    if (!shipped.empty()) {
+      whole = shipped + (parsed.group.empty() ? "" : ":" + parsed.group);
+      parsed.path = shipped;
+      there = true;
+    }
     if (kind == FieldKind::array || (kind == FieldKind::parameters && !marked && !is_path)) {
       return there && fs::path(parsed.path).has_extension() ? whole : text;
     }

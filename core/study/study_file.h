@@ -2,10 +2,12 @@
 // anything runs.
 //
 //   title = "..."
+//   takes = "nine minutes"         # how long all jobs take, for lists of studies
 //   seed = 1                       # of every job that takes a seed and gives none
 //   [[attend]]                     # a kind of job_table.h; its keys are those of the command
 //   name = "maps"                  # by which other blocks and the report refer to it
-//   input = "trace.h5:/layer3"     # a file, relative to the study, or the name of another block
+//   input = "trace.h5:/layer3"     # a file, relative to the study, or the name of another block; a
+//                                  # file that is not there may be one that ships (shipped_files.h)
 //   similarity = ["dot", "umbral"] # a list sweeps: the product of all lists is run
 //   keep = ["weights"]             # the value of a list; a list of lists sweeps it
 //   gamma = 2                      # a parameter, as with -p
@@ -57,6 +59,7 @@ struct StudyError {
 struct Study {
   std::string path, text;  ///< The file and its content.
   std::string title;
+  std::string takes;  ///< The key `takes`: how long it runs, as "nine minutes; quick: three".
   std::int64_t seed = 1;
   bool quick = false;
   nlohmann::ordered_json report = nlohmann::ordered_json::object();  ///< The table [report].

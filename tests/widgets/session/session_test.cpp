@@ -135,6 +135,10 @@ struct Change {
     Change inner{random, pick(7)};
     members(inner, call);
   }
+  void change(const std::string&, Brought& brought) const {
+    Change inner{random, pick(8)};
+    members(inner, brought);
+  }
   template <class T>
   void change(const std::string&, std::optional<T>& value) const {
     if (value && pick(3) == 0) return value.reset();
