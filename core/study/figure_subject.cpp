@@ -360,14 +360,14 @@ std::vector<std::string> layer_groups(const FigureRequest& request, const std::s
 }
 
 std::shared_ptr<const Trace> read_trace_layer(const FigureRequest& request, const std::string& spec,
-                                              const std::string& prefix) {
+                                              const std::string& prefix, bool of_pairs) {
   const InputSpec parsed = parse_input_spec(spec);
   // draw_figure hashes each file once, however many layers are read.
   auto trace = load_trace(parsed.path, parsed.group, request.context.cancelled,
                           array_names(request, prefix), false);
   if (!trace->remark.empty()) request.context.say("{}", trace->remark);
   const Extents e = trace->extents();
-  if (e.query * e.key > most_cells) {
+  if (of_pairs && e.query * e.key > most_cells) {
     misuse("{}: {} x {} is too large for a figure of the whole map", spec, e.query, e.key);
   }
   return trace;

@@ -16,10 +16,12 @@ namespace conelab {
 // Reads the layer of a trace, and the head of it, that a figure draws.
 
 /// Reads FILE or FILE:/group; the request's key `arrays` names its q, k and v, and the key
-/// `<prefix>arrays` replaces it. Throws misuse if its n_q x n_k matrix is too large to be drawn.
+/// `<prefix>arrays` replaces it. Throws misuse if its n_q x n_k matrix is too large to be drawn,
+/// unless the figure is not one `of_pairs`.
 [[nodiscard]] std::shared_ptr<const Trace> read_trace_layer(const FigureRequest& request,
                                                             const std::string& spec,
-                                                            const std::string& prefix = "");
+                                                            const std::string& prefix = "",
+                                                            bool of_pairs = true);
 /// Returns the groups of a file that hold a trace, as layers.h orders them; "" alone for a file
 /// without groups.
 [[nodiscard]] std::vector<std::string> layer_groups(const FigureRequest& request,

@@ -13,10 +13,10 @@
 namespace conelab {
 // The functions that read the sources.
 using FigureReader = void(const FigureRequest&, figure::FigureInput&);
-FigureReader read_maps, read_heads;  // figure_maps.cpp
-FigureReader read_bench;             // figure_job.cpp
-FigureReader read_tree;              // figure_tree.cpp
-FigureReader read_trials;            // trials_figure.cpp
+FigureReader read_maps, read_heads;   // figure_maps.cpp
+FigureReader read_bench;              // figure_job.cpp
+FigureReader read_tree, read_placed;  // figure_tree.cpp
+FigureReader read_trials;             // trials_figure.cpp
 }  // namespace conelab
 
 namespace conelab::figure {
@@ -31,6 +31,7 @@ Maker make_tree, make_hasse, make_cones, make_models;     // geometry_figures.cp
 Maker make_finite_to_infinite, make_convexity, make_lub;  // geometry_figures.cpp
 Maker make_families, make_construction;                   // geometry_figures.cpp
 Maker make_points;                                        // points.cpp
+Maker make_intervals;                                     // intervals.cpp
 Maker make_regions;                                       // regions.cpp
 Maker make_masks;                                         // masks.cpp
 Maker make_bias;                                          // bias.cpp
@@ -231,6 +232,8 @@ const FigureSource trials_source = {
     "results of `train --tune` or `embed --tune`", read_trials, false, {"train", "embed"}};
 const FigureSource tree_source = {
     "a result of `tree`, or a trace (q, k, v)", read_tree, true, {"tree"}};
+const FigureSource placed_source = {"a trace (q, k, v), or a result of `tree` or `embed`",
+                                    read_placed, true};
 
 std::vector<FigureInfo> map_figures() {
   return {
@@ -438,6 +441,30 @@ std::vector<FigureInfo> tree_figures() {
        .keys = {caption_key},
        .make = make_trials,
        .several = true},
+      {"intervals",
+       "tokens of a head with d = 2 as nested bars (umbral and penumbral cones)",
+       placed_source,
+       "double",
+       {{"similarity",
+         "umbral",
+         "of a trace: which operator, with parameters as umbral:radius=0.5",
+         {.data = true}},
+        {"tokens", "key", "of a trace: key or query", {.data = true, .choices = "key|query"}},
+        batch_key,
+        head_key,
+        arrays_key,
+        {"pair", "", "two tokens whose hull is drawn, by number or text: dog.n.01,cat.n.01"},
+        {"within", "", "a token, by number or text: only those that it spans"},
+        {"colour",
+         "depth",
+         "depth: how many ancestors are above each other; height: of the token; value: |v|",
+         {.data = true, .choices = "depth|height|value"}},
+        {"scale",
+         "rank",
+         "of the axis: rank (ends at equal distances) or linear",
+         {.choices = "rank|linear"}},
+        caption_key},
+       make_intervals},
   };
 }
 

@@ -38,8 +38,25 @@ void from_result(const FigureRequest& request, const std::string& path,
       head_caption(source, stored.labels.batch, request) + (title.empty() ? "" : ", " + title);
 }
 
-void from_trace(const FigureRequest& request, figure::FigureInput& input) {
-  const auto trace = read_trace_layer(request, request.single_input());
+/// The tokens of a head as elements of its cone family, without what takes all pairs; and the
+/// lengths of the values [n_k], if the tokens are keys, as `own`.
+void set_placed(const Plan& plan, const AttentionInput<double>& head, tree::Tokens tokens,
+                figure::FigureInput& input) {
+  tree::HeadTree tree;
+  tree.placed = tree::head_elements(plan, head, tokens, 0, 0);
+  if (tree.placed) tree.size = tree.placed->elements.size();
+  input.tree = std::make_shared<tree::HeadTree>(std::move(tree));
+  if (tokens != tree::Tokens::key || head.value.shape.token == 0) return;
+  std::vector<double> lengths;
+  const TokenRows<const double> rows = head.value.tokens(0, 0);
+  for (std::int64_t i = 0; i < rows.count; ++i) {
+    lengths.push_back(Eigen::Map<const geometry::Vector>(rows.row(i), rows.columns).norm());
+  }
+  input.own = std::move(lengths);
+}
+
+void from_trace(const FigureRequest& request, figure::FigureInput& input, bool placed_only) {
+  const auto trace = read_trace_layer(request, request.single_input(), "", !placed_only);
   if (trace->stored) {
     fail("{}: holds {} and no q, which figure {} needs", trace->file, trace->stored->name,
          request.name);
@@ -55,8 +72,12 @@ void from_trace(const FigureRequest& request, figure::FigureInput& input) {
   }
   AttentionInput<double> input_of_call = head_input(*trace, batch, head)->exact;
   const auto plan = draw_tensors(call, input_of_call);
-  input.tree = std::make_shared<tree::HeadTree>(std::move(
-      tree::head_trees(*plan, input_of_call, tokens, request.context.execution()).front()));
+  if (placed_only) {
+    set_placed(*plan, input_of_call, tokens, input);
+  } else {
+    input.tree = std::make_shared<tree::HeadTree>(std::move(
+        tree::head_trees(*plan, input_of_call, tokens, request.context.execution()).front()));
+  }
   input.tokens =
       tokens == tree::Tokens::key ? trace->key_tokens(batch) : trace->query_tokens(batch);
   if (input.tree->size == static_cast<std::size_t>(e.key)) input.edges = trace->edges;
@@ -108,7 +129,7 @@ void from_embedding(const FigureRequest& request, const std::string& path,
   input.cone = cone_of_embedding(request, file.attributes);
   const std::string model = attribute_or_empty(placed->attributes, "model");
   if (model == "euclidean") {
-    misuse("{}: figure points shows tokens of a cone family, which {} is not", path,
+    misuse("{}: figure {} shows tokens of a cone family, which {} is not", path, request.name,
            attribute_or_empty(file.attributes, "similarity"));
   }
   tree::HeadTree tree;
@@ -140,17 +161,27 @@ void from_embedding(const FigureRequest& request, const std::string& path,
   input.caption = fmt::format("{}{}{} nodes", title, title.empty() ? "" : ", ", n);
 }
 
-}  // namespace
-
-void read_tree(const FigureRequest& request, figure::FigureInput& input) {
+/// Reads the only input as its kind says.
+void read_kind(const FigureRequest& request, figure::FigureInput& input, bool embeddings,
+               bool placed_only) {
   const std::string& path = request.single_input();
   const std::string kind = kind_of_input(request, path);
-  if (kind == "embed" && request.name == "points")
+  if (kind == "embed" && embeddings)
     from_embedding(request, path, input);
   else if (kind == "tree")
     from_result(request, path, input);
   else
-    from_trace(request, input);
+    from_trace(request, input, placed_only);
+}
+
+}  // namespace
+
+void read_tree(const FigureRequest& request, figure::FigureInput& input) {
+  read_kind(request, input, request.name == "points", false);
+}
+
+void read_placed(const FigureRequest& request, figure::FigureInput& input) {
+  read_kind(request, input, true, true);
 }
 
 }  // namespace conelab

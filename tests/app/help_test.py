@@ -17,6 +17,7 @@ KEY_WORDS = {
     "figures": ["heatmap", "--width", "limits=own"],
     "files": ["/sha256", "130", "environment/KEY"],
     "hierarchies": ["gamma2_alpha", "certified", "--time-limit"],
+    "intervals": ["hull", "four sums", "evaluation"],
     "operators": ["logit_ij", "gamma", "Coneheads", "--operator"],
     "python": ["conelab.attention", "fullgraph", "find_package"],
     "reports": ["--check", "numbers.tex", "claim:"],

@@ -54,6 +54,7 @@ void DockLayout::add(const ViewRow& row, QWidget* view) {
   docks_ << dock;
   if (row.place == Place::panel && panel_ == nullptr) panel_ = dock;
   if (row.place == Place::panel_tab) window_.tabifyDockWidget(panel_, dock), dock->hide();
+  if (row.place == Place::tab) window_.tabifyDockWidget(main_, dock);
   if (row.place == Place::wide_tab) window_.tabifyDockWidget(main_, dock), wide_ << dock;
   if (row.place == Place::front) front_ = dock;
   if (row.place != Place::main) return;

@@ -63,6 +63,7 @@ enum class Place {
   panel,      ///< Below the other panels.
   panel_tab,  ///< Behind the first panel, and hidden.
   main,       ///< To the right of the views before it.
+  tab,        ///< Behind the first of these.
   wide_tab,   ///< Behind the first of these; the docks beside it fold away while it is in front.
   front,      ///< The last of those tabs, and in front of them.
 };

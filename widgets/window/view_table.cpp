@@ -19,6 +19,8 @@
 
 namespace conelab::desktop {
 
+View make_intervals(MainWindow& window);  // intervals_view.cpp
+
 namespace {
 
 /// Copies the command lines that a view gives.
@@ -353,6 +355,7 @@ const std::vector<ViewRow>& view_table() {
       {"guide", "Guide", Place::panel_tab, make_guide},
       {"maps", "Attention maps", Place::main, make_maps},
       {"explorer", "Cone explorer", Place::main, make_explorer, 416},
+      {"intervals", "Intervals", Place::tab, make_intervals},
       {"welcome", "Welcome", Place::front, make_welcome, 772},
       {"figures", "Figures", Place::wide_tab, make_figures},
       {"benchmarks", "Benchmarks", Place::wide_tab, make_benchmarks},
