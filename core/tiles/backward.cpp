@@ -558,7 +558,7 @@ Backward<S> attention_backward(const Plan& plan, const AttentionInput<S>& input,
   check_input(plan, input);
   check_saved(plan, saved);
   const Mask mask = plan.mask(input);
-  if (takes_intervals(plan, mask)) {
+  if (takes_intervals<S>(plan, mask, Pass::backward)) {
     if (auto result = interval_backward(plan, input, saved, execution)) return std::move(*result);
   }
   if (mask.is_sparse()) return sparse_backward(plan, input, saved, execution);

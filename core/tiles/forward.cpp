@@ -297,7 +297,7 @@ Forward<S> attention_forward(const Plan& plan, const AttentionInput<S>& input,
                              const Execution& execution) {
   check_input(plan, input);
   const Mask mask = plan.mask(input);
-  if (takes_intervals(plan, mask)) {
+  if (takes_intervals<S>(plan, mask, Pass::forward)) {
     if (auto result = interval_forward(plan, input, execution)) return std::move(*result);
   }
   if (mask.is_sparse()) return sparse_forward(plan, input, execution);

@@ -355,18 +355,22 @@ class IntervalBackward : private IntervalPass<S> {
 
 }  // namespace
 
-bool takes_intervals(const Plan& plan, const Mask& mask) {
+template <class S>
+bool takes_intervals(const Plan& plan, const Mask& mask, Pass pass) {
   if (plan.evaluation != Evaluation::automatic) return plan.evaluation == Evaluation::intervals;
   const Extents& e = plan.extents;
+  const bool forward = pass == Pass::forward, wide = std::is_same_v<Compute<S>, double>;
   const auto queries = static_cast<double>(e.query), keys = static_cast<double>(e.key);
   const auto width = static_cast<double>(e.value);
   const double share = mask.share();
-  const double by_pairs = share * queries * keys * (2.5 + 0.017 * width);
+  const double of_pair =
+      forward ? (0.4 + 0.018 * width) * (wide ? 2.6 : 1) : (6.6 + 0.032 * width) * (wide ? 1.4 : 1);
   // The depth of the tree of tokens above the nodes whose pairs are summed one by one.
   const double depth = std::max(1.0, std::log2(std::max(1.0, (queries + keys) * share / 32)));
   const double of_token =
-      share < 1 ? depth * (129 + 0.33 * width) : 120 + depth * (30 + 0.3 * width);
-  return (queries + keys) * of_token < by_pairs;
+      (share < 1 ? depth * (129 + 0.33 * width) : 120 + depth * (30 + 0.3 * width)) *
+      (forward ? 1 : 2.6) * (wide ? 1.8 : 1);
+  return (queries + keys) * of_token < share * queries * keys * of_pair;
 }
 
 template <class S>
@@ -381,6 +385,7 @@ std::optional<Backward<S>> interval_backward(const Plan& plan, const AttentionIn
 }
 
 #define CONELAB_INTERVAL_ATTENTION(S)                                                          \
+  template bool takes_intervals<S>(const Plan&, const Mask&, Pass);                            \
   template std::optional<Forward<S>> interval_forward(const Plan&, const AttentionInput<S>&,   \
                                                       const Execution&);                       \
   template std::optional<Backward<S>> interval_backward(const Plan&, const AttentionInput<S>&, \

@@ -24,11 +24,12 @@
 
 namespace conelab {
 
-/// Returns whether a call is evaluated by intervals: if it asks for that, or if it leaves the choice
-/// to the program, can be evaluated so, and takes less time so. The times are predicted for one
-/// thread, from nanoseconds measured on AMD Zen 4, forward and backward alike, so that the choice
+/// Returns whether a pass of a call on tensors of S is evaluated by intervals: if the call asks for
+/// that, or if it leaves the choice to the program, can be evaluated so, and takes less time so.
+/// The times are predicted from nanoseconds of one thread measured on AMD Zen 4, so that the choice
 /// depends on nothing but the call.
-[[nodiscard]] bool takes_intervals(const Plan& plan, const Mask& mask);
+template <class S>
+[[nodiscard]] bool takes_intervals(const Plan& plan, const Mask& mask, Pass pass);
 
 /// Does the same as attention_forward, for a plan that takes intervals. Returns nothing if a number
 /// is infinite, NaN or beyond reach (core/tiles/head.h): which rows it affects is then left to the
