@@ -242,7 +242,7 @@ ScoreTile<Compute<S>> Tiles<S>::scored(const QueryGroup<T>& queries, const KeyTi
 
 template <class T>
 bool is_narrow(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head) {
-  return plan.similarity->info.measure == Measure::squared_distance &&
+  return std::is_same_v<T, float> && plan.similarity->info.measure == Measure::squared_distance &&
          head.base_size() <= most_narrow && kernels.packed_steps == 1;
 }
 

@@ -329,7 +329,9 @@ View make_studies(MainWindow& window) {
                                 "kept, and Run goes on with the others.")
                            : QString();
   };
-  return {.widget = view, .running = running, .kinds = {{"study", open}}};
+  QScrollArea* scroll = scrolled(view, {}, true);  // It does not determine the window's width.
+  scroll->setFocusProxy(view);
+  return {.widget = scroll, .running = running, .kinds = {{"study", open}}};
 }
 
 View make_jobs(MainWindow& window) {

@@ -13,7 +13,7 @@
 namespace conelab::tests {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double endless = std::numeric_limits<double>::infinity();
 
 const char* const texts[] = {"dot:masks=causal", "umbral:masks=strided:stride=5",
                              "penumbral:bias=alibi:sinks=random", "laplacian:weights=sigmoid",
@@ -37,7 +37,7 @@ TEST(SoftCap, TendsToNoneAsItGrows) {
     }
     call.parameters["soft_cap"] = 0.5;
     for (const double logit : run(call, input).logits.data) {
-      EXPECT_TRUE(std::abs(logit) <= 0.5 || logit == -infinity) << logit;
+      EXPECT_TRUE(std::abs(logit) <= 0.5 || logit == -endless) << logit;
     }
   }
 }
@@ -72,7 +72,7 @@ TEST(Sinks, OfMinusInfinityAreNone) {
     const Call call = prepared(text);
     AttentionInput<double> input = random_input(call, {2, 2, 40, 70, 5, 3}, 3);
     const Answer<double> none = run(call, input);
-    input.tensors["sinks"] = {{2}, {-infinity, -infinity}};
+    input.tensors["sinks"] = {{2}, {-endless, -endless}};
     const Answer<double> found = run(call, input);
     EXPECT_EQ(found.forward.output.data, none.forward.output.data);
     EXPECT_EQ(found.forward.lse.data, none.forward.lse.data);
@@ -96,7 +96,7 @@ TEST(Sinks, MayHaveAnySize) {
     EXPECT_LT(difference(found.forward.lse, expected.lse), 1e-6);
     EXPECT_LT(difference(found.weights, expected.weights), 1e-6);
   }
-  for (const double sink : {std::nan(""), infinity}) {
+  for (const double sink : {std::nan(""), endless}) {
     input.tensors["sinks"] = {{2}, {0, static_cast<float>(sink)}};
     const Answer<float> found = run(call, input);
     for (std::int64_t i = 0; i < 40; ++i) {

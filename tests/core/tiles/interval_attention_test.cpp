@@ -250,6 +250,7 @@ TEST(IntervalEvaluation, SlicesOfTheKeysJoin) {
   for (const std::int64_t first : {0, 40}) {
     const std::int64_t count = first == 0 ? 40 : 60;
     AttentionInput<double> part = whole;
+    part.allowed.clear();
     part.key = {whole.key.row(0, 0, first), {1, 1, count, 2}, {0, 0, 2}};
     part.value = {whole.value.row(0, 0, first), {1, 1, count, 3}, {0, 0, 3}};
     part.positions = {0, first, 60, 100};
@@ -299,7 +300,7 @@ TEST(IntervalEvaluation, IsRefusedWhereItDoesNotApply) {
       (void)resolve(call, {1, 1, 8, 8, d, 2});
       ADD_FAILURE() << "accepted, expected: " << needs;
     } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::misuse);
+      EXPECT_EQ(error.kind(), ErrorKind::usage);
       EXPECT_EQ(std::string(error.what()), "evaluation=intervals needs " + needs);
     }
   };

@@ -157,15 +157,15 @@ TEST(PairBias, HidesPairsOfMinusInfinityAndKeepsNanToTheRowsThatSeeIt) {
   const Call call = call_from_text("penumbral:bias=explicit:masks=causal");
   AttentionInput<double> input = input_with(call, {1, 1, 6, 6, 4, 3}, {6, 6});
   std::vector<double>& bias = input.tensors.at("bias").data;
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  for (int j = 0; j < 6; ++j) bias[6 * 1 + j] = -infinity;
+  constexpr double endless = std::numeric_limits<double>::infinity();
+  for (int j = 0; j < 6; ++j) bias[6 * 1 + j] = -endless;
   bias[6 * 2 + 5] = std::nan("");  // The mask hides it.
   bias[6 * 4 + 3] = std::nan("");
-  bias[6 * 5 + 0] = infinity;
+  bias[6 * 5 + 0] = endless;
   const Answer<double> found = run(call, input);
   const auto expected = reference::evaluate(reference::make_problem(call, input));
   EXPECT_LT(difference(found.forward.output, expected.output), 1e-12);
-  EXPECT_EQ(found.forward.lse.at(0, 0, 1, 0), -infinity);
+  EXPECT_EQ(found.forward.lse.at(0, 0, 1, 0), -endless);
   for (int row = 0; row < 6; ++row) {
     EXPECT_EQ(std::isnan(found.forward.output.at(0, 0, row, 0)), row == 4 || row == 5) << row;
   }
