@@ -64,8 +64,8 @@ class Plan {
   const BiasRow* bias = nullptr;
   WeightLaw weights = WeightLaw::softmax;
   Aggregate aggregate = Aggregate::mean;
-  /// The way of computing sums over pairs; `automatic` where intervals apply and the call leaves the
-  /// choice to the program.
+  /// The way of computing sums over pairs; `automatic` where intervals apply and the call leaves
+  /// the choice to the program.
   Evaluation evaluation = Evaluation::pairs;
   ParameterSet similarity_parameters, map_parameters, bias_parameters;
   ParameterSet sinks;     ///< The tensor of that name; empty if it is not given.

@@ -1,7 +1,8 @@
 // The result file of `attend`: groups, names and axes that other programs rely on.
 //
 //   /                     NX_class=NXroot default=attention conelab_format=1 creator=...
-//   /attention            NXentry; attribute spec: the call as JSON; call: as typed; evaluation: the
+//   /attention            NXentry; attribute spec: the call as JSON; call: as typed; evaluation:
+//   the
 //                         way that was taken, of umbral attention alone
 //     weights/weight      [batch, head, query, key]      only when kept
 //     logits/logit        [batch, head, query, key]      only when kept; the type of lse
@@ -55,8 +56,8 @@ struct AttentionFile {
   std::string call;                          ///< The call as typed (call.h); may be empty.
   /// The way that was taken where a call has a choice: "pairs", "intervals"; empty elsewhere.
   std::string evaluation;
-  LabelledArray parameters;                  ///< Over `head`, or over axes of their own.
-  LabelledArray environment;                 ///< Without axes.
+  LabelledArray parameters;   ///< Over `head`, or over axes of their own.
+  LabelledArray environment;  ///< Without axes.
   std::string creator;
   Execution execution;  ///< Its threads compress the maps and poll `cancelled`.
 };

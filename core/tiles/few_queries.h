@@ -13,8 +13,10 @@ namespace conelab {
 constexpr std::int64_t few_queries = 16;
 
 /// Computes what attention_forward does. Returns nothing where the other way has to be taken: for
-/// more queries, and for parts that this way does not know. What a query sees alone decides about
-/// the way, and about every bit of its row.
+/// more queries, for tensors of float and double, whose backward pass needs logits that are rounded
+/// as it rounds them (those of 16 bits are less exact than that difference), and for parts that
+/// this way does not know. What a query sees alone decides about the way, and about every bit of
+/// its row.
 template <class S>
 [[nodiscard]] std::optional<Forward<S>> few_queries_forward(const Plan& plan,
                                                             const AttentionInput<S>& input,

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -61,7 +62,8 @@ void expect_rows_of_many(const char* call, const Extents& extents, double tolera
         EXPECT_NEAR(*few.lse.row(0, h, i), *all.lse.row(0, h, i), 10 * tolerance) << call << count;
         for (std::int64_t c = 0; c < extents.value; ++c) {
           const double expected = static_cast<double>(all.output.at(0, h, i, c));
-          ASSERT_NEAR(few.output.at(0, h, i, c), expected, tolerance * (1 + std::abs(expected)))
+          ASSERT_NEAR(static_cast<double>(few.output.at(0, h, i, c)), expected,
+                      tolerance * (1 + std::abs(expected)))
               << call << " " << count << " queries, head " << h << ", query " << i;
         }
       }
@@ -76,21 +78,28 @@ TEST(FewQueries, HaveTheRowsOfMany) {
     for (const char* call : {"dot", "laplacian", "penumbral:gamma=0.2", "umbral:gamma=0.1",
                              "penumbral:gamma=0.1,0.2,0.3,0.4", "hyperbolic", "umbral-finite",
                              "dot:weights=sigmoid", "umbral:weights=exp:gamma=0.5"}) {
-      expect_rows_of_many<double>(call, extents, 1e-11);
+      expect_rows_of_many<Bfloat16>(call, extents, 0x1p-7);
+      expect_rows_of_many<Float16>(call, extents, 0x1p-10);
       expect_rows_of_many<float>(call, extents, 2e-5);
     }
   }
+}
+
+bool same_bits(const Forward<Bfloat16>& a, const Forward<Bfloat16>& b) {
+  return std::ranges::equal(a.output.data, b.output.data, [](Bfloat16 x, Bfloat16 y) {
+    return static_cast<float>(x) == static_cast<float>(y);
+  });
 }
 
 TEST(FewQueries, HaveTheSameBitsForAnyThreadsAndLayout) {
   Extents extents{2, 4, 2, 3000, 64, 64};
   extents.key_head = extents.value_head = 2;
   for (const char* call : {"dot", "penumbral", "umbral:bias=alibi:masks=causal"}) {
-    const AttentionInput<float> input = random_tokens<float>(extents, call);
-    const Forward<float> expected = computed(call, input, 1);
-    EXPECT_EQ(computed(call, input, 2).output.data, expected.output.data) << call;
-    ModelMemory<float> memory(std::numeric_limits<double>::quiet_NaN());
-    EXPECT_EQ(computed(call, memory.place(input), 2).output.data, expected.output.data) << call;
+    const AttentionInput<Bfloat16> input = random_tokens<Bfloat16>(extents, call);
+    const Forward<Bfloat16> expected = computed(call, input, 1);
+    EXPECT_TRUE(same_bits(computed(call, input, 2), expected)) << call;
+    ModelMemory<Bfloat16> memory(std::numeric_limits<double>::quiet_NaN());
+    EXPECT_TRUE(same_bits(computed(call, memory.place(input), 2), expected)) << call;
   }
 }
 
@@ -101,18 +110,24 @@ TEST(FewQueries, KeepWhatIsNotFiniteToTheRowsThatSeeIt) {
     for (const float number :
          {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
           std::numeric_limits<float>::quiet_NaN(), 1e30F}) {
-      AttentionInput<float> input = random_tokens<float>(extents, call);
-      const Forward<float> sound = computed(call, input);
-      input.key.owned().row(0, 1, 1200)[3] = number;
+      AttentionInput<Bfloat16> input = random_tokens<Bfloat16>(extents, call);
+      const Forward<Bfloat16> sound = computed(call, input);
+      input.key.owned().row(0, 1, 1200)[3] = Bfloat16(number);
       const bool representable = std::string_view(call) == "dot" && std::isfinite(number);
-      const Forward<float> found = computed(call, input);
-      EXPECT_EQ(std::isnan(found.output.at(0, 1, 0, 0)), !representable) << call << number;
-      EXPECT_EQ(found.output.at(0, 0, 0, 0), sound.output.at(0, 0, 0, 0));
-      AttentionInput<float> weighed = random_tokens<float>(extents, call);
-      weighed.value.owned().row(0, 1, 700)[3] = number;
-      const Forward<float> beside = computed(call, weighed);
-      EXPECT_EQ(std::isfinite(beside.output.at(0, 1, 0, 3)), std::isfinite(number)) << call;
-      EXPECT_NEAR(beside.output.at(0, 1, 0, 4), sound.output.at(0, 1, 0, 4), 1e-6) << call;
+      const Forward<Bfloat16> found = computed(call, input);
+      EXPECT_EQ(std::isnan(static_cast<float>(found.output.at(0, 1, 0, 0))), !representable)
+          << call << number;
+      EXPECT_EQ(static_cast<float>(found.output.at(0, 0, 0, 0)),
+                static_cast<float>(sound.output.at(0, 0, 0, 0)));
+      AttentionInput<Bfloat16> weighed = random_tokens<Bfloat16>(extents, call);
+      weighed.value.owned().row(0, 1, 700)[3] = Bfloat16(number);
+      const Forward<Bfloat16> beside = computed(call, weighed);
+      EXPECT_EQ(std::isfinite(static_cast<float>(beside.output.at(0, 1, 0, 3))),
+                std::isfinite(number))
+          << call;
+      EXPECT_NEAR(static_cast<float>(beside.output.at(0, 1, 0, 4)),
+                  static_cast<float>(sound.output.at(0, 1, 0, 4)), 1e-6)
+          << call;
     }
   }
 }
