@@ -113,9 +113,8 @@ TEST(FewQueries, KeepWhatIsNotFiniteToTheRowsThatSeeIt) {
       AttentionInput<Bfloat16> input = random_tokens<Bfloat16>(extents, call);
       const Forward<Bfloat16> sound = computed(call, input);
       input.key.owned().row(0, 1, 1200)[3] = Bfloat16(number);
-      const bool representable = std::string_view(call) == "dot" && std::isfinite(number);
       const Forward<Bfloat16> found = computed(call, input);
-      EXPECT_EQ(std::isnan(static_cast<float>(found.output.at(0, 1, 0, 0))), !representable)
+      EXPECT_EQ(std::isnan(static_cast<float>(found.output.at(0, 1, 0, 0))), true)
           << call << number;
       EXPECT_EQ(static_cast<float>(found.output.at(0, 0, 0, 0)),
                 static_cast<float>(sound.output.at(0, 0, 0, 0)));

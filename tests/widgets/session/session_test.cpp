@@ -138,6 +138,7 @@ struct Change {
   void change(const std::string&, Brought& brought) const {
     Change inner{random, pick(8)};
     members(inner, brought);
+    if (brought.calls.empty()) brought.calls.emplace_back();  // A session without them forgets it.
   }
   template <class T>
   void change(const std::string&, std::optional<T>& value) const {
