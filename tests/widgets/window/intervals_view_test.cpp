@@ -24,7 +24,7 @@ struct IntervalsWindow {
     EXPECT_TRUE(wait_for([&] { return window.workspace().jobs().running().empty(); }));
   }
   /// Moves the pointer down the middle of the canvas until it is over a bar at this height or
-  /// below.
+  /// below. Returns false if there is none, as while the bars are being placed.
   bool point_at_a_bar(double part) {
     for (double y = part * canvas->height(); y < canvas->height(); y += 3) {
       send_mouse(*canvas, QEvent::MouseMove, {0.5 * canvas->width(), y}, Qt::NoButton, {});
@@ -38,7 +38,7 @@ TEST(IntervalsView, SaysAncestorsAndWeightsOfTheBarUnderThePointer) {
   REQUIRE_DISPLAY();
   IntervalsWindow shown(CONELAB_SOURCE_DIR "/datasets/mammals_trace.h5:/umbral/seed1");
   ASSERT_NE(shown.canvas, nullptr);
-  ASSERT_TRUE(shown.point_at_a_bar(0.15));
+  ASSERT_TRUE(wait_for([&] { return shown.point_at_a_bar(0.15); }));
   const Focus pair = *shown.window.document().hovered();
   EXPECT_EQ(pair.query, pair.key);  // Nothing is locked.
   ASSERT_TRUE(wait_for([&] { return shown.readout->text().contains("largest weights"); }));
@@ -69,12 +69,12 @@ TEST(IntervalsView, FollowsTheSessionAndLocksAPair) {
   REQUIRE_DISPLAY();
   IntervalsWindow shown(CONELAB_SOURCE_DIR "/datasets/mammals_trace.h5:/umbral/seed1");
   Document& document = shown.window.document();
-  ASSERT_TRUE(shown.point_at_a_bar(0.1));
+  ASSERT_TRUE(wait_for([&] { return shown.point_at_a_bar(0.1); }));
   const Focus pair = *document.hovered();
   document.edit("select a pair", [&](Session& s) { s.locked = Focus{3, 5}; });
   document.hover(std::nullopt);
   EXPECT_TRUE(shown.readout->text().startsWith("key 5 ")) << shown.readout->text().toStdString();
-  ASSERT_TRUE(shown.point_at_a_bar(0.1));
+  ASSERT_TRUE(wait_for([&] { return shown.point_at_a_bar(0.1); }));
   EXPECT_EQ(document.hovered()->query, 3);
   EXPECT_EQ(document.hovered()->key, pair.key);
 }
