@@ -101,7 +101,7 @@ std::string reference_text() {
       "and so on. `conelab help operators` explains how parts combine. u and v are a query and a "
       "key\n"
       "after maps, x either of them; x_: are its first d - 1 coordinates, x_d is the last.\n\n"
-      "Every similarity also takes projections of its tokens:\n\n" +
+      "Every similarity also takes projections of its tokens, and a cap of its logits:\n\n" +
       parameters_text(similarities.front(), true);
   for (const Section& section : sections) {
     text += fmt::format("## {}\n\n", section.title);

@@ -61,16 +61,15 @@ void print_rows(const Json& rows) {
   }
 }
 
-/// Names the projections that rows share, if they share any, once.
+/// Names the parameters that rows share, if they share any, once.
 void print_shared(const Json& rows) {
   std::string shared;
   for (const Json& p : rows.front().value("parameters", Json::array())) {
     if (!p.contains("shared")) continue;
-    shared += fmt::format("{}{} [{}]", shared.empty() ? "" : ", ", p["key"].get<std::string>(),
-                          p["shape"].get<std::string>());
+    shared += fmt::format("{}{}", shared.empty() ? "" : ", ", p["key"].get<std::string>());
+    if (p.contains("shape")) shared += fmt::format(" [{}]", p["shape"].get<std::string>());
   }
-  if (!shared.empty())
-    say("{}", wrapped("Every similarity also takes the projections " + shared + ".", 0));
+  if (!shared.empty()) say("{}", wrapped("Every similarity also takes " + shared + ".", 0));
 }
 
 void print_devices(const Json& rows) {

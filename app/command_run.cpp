@@ -28,12 +28,28 @@ namespace fs = std::filesystem;
 
 struct TypedRun {
   std::string study, output, shard, slurm;
+  std::vector<std::string> inputs;  ///< NAME=FILE
   int jobs = 0;
   bool dry = false, quick = false, json = false;
 };
 
 std::string folder_of(const TypedRun& typed) {
   return typed.output.empty() ? fs::path(typed.study).stem().string() : typed.output;
+}
+
+StudyInputs inputs_of(const TypedRun& typed) {
+  StudyInputs inputs;
+  for (const std::string& text : typed.inputs) {
+    const std::size_t sign = text.find('=');
+    const std::string name = text.substr(0, sign);
+    if (sign == std::string::npos || name.empty() || sign + 1 == text.size()) {
+      misuse("--input {}: expected NAME=FILE, the name of a data set of the study and a file",
+             text);
+    }
+    const std::string file = fs::absolute(text.substr(sign + 1)).lexically_normal().string();
+    if (!inputs.emplace(name, file).second) misuse("--input {}: {} is given twice", text, name);
+  }
+  return inputs;
 }
 
 std::int64_t number_in(const char* variable, std::int64_t otherwise) {
@@ -108,7 +124,9 @@ int write_slurm(const Study& study, const TypedRun& typed) {
   const SlurmJob job{fs::read_symlink("/proc/self/exe").string(),
                      fs::absolute(typed.study).string(),
                      fs::absolute(folder_of(typed)).lexically_normal().string(),
-                     std::max(1, std::min(wanted, most)), typed.quick};
+                     std::max(1, std::min(wanted, most)),
+                     typed.quick,
+                     inputs_of(typed)};
   fs::create_directories(job.folder);
   write_text_atomically(typed.slurm, slurm_script(job));
   say("{}: an array of {} tasks for {} jobs; submit it with: sbatch {}", typed.slurm, job.tasks,
@@ -161,7 +179,7 @@ int run_whole(const Study& study, const TypedRun& typed) {
 }
 
 int run_study_command(const TypedRun& typed) {
-  const Study study = read_study(typed.study, typed.quick);
+  const Study study = read_study(typed.study, typed.quick, inputs_of(typed));
   if (!study.errors.empty()) return print_errors(study);
   if (typed.dry) return print_plan(study, plan_study(study, folder_of(typed), interrupted), typed);
   if (!typed.slurm.empty()) return write_slurm(study, typed);
@@ -176,6 +194,11 @@ Action declare_run(CLI::App& options) {
       ->required();
   options.add_option("-o,--output", typed->output,
                      "the folder of its results; default: the study's name without its ending");
+  options
+      .add_option("--input", typed->inputs,
+                  "a file in the place of the data set NAME; --input again for the next")
+      ->option_text("NAME=FILE")
+      ->allow_extra_args(false);
   options.add_flag("--dry-run", typed->dry, "check everything and list the jobs; run nothing");
   options.add_flag("--quick", typed->quick, "with the smaller values that the study names");
   options

@@ -18,6 +18,7 @@ Action declare_lca(CLI::App& options);
 Action declare_job_worker(CLI::App& options);
 Action declare_list(CLI::App& options);
 Action declare_merge(CLI::App& options);
+Action declare_pages(CLI::App& options);
 Action declare_report(CLI::App& options);
 Action declare_run(CLI::App& options);
 
@@ -43,6 +44,8 @@ std::span<const Command> command_table() {
          "  conelab job-worker    (started by `conelab run`)\n", true, declare_job_worker},
         {"bench-worker", "one case of a benchmark, driven by `bench`",
          "  conelab bench-worker    (started by `conelab bench`)\n", true, declare_bench_worker},
+        {"pages", "man pages and completion, for the installation",
+         "  conelab pages -o /usr/local/share\n", true, declare_pages},
         {"compare", "which cases of two benchmark results differ",
          "  conelab compare before.h5 after.h5\n", false, declare_compare},
         {"lca", "lowest common ancestor of two points under a cone family",

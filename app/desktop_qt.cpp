@@ -21,6 +21,7 @@
 #include "app/command_job.h"
 #include "app/desktop.h"
 #include "app/interrupt.h"
+#include "app/manual.h"
 #include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/bench/operator_case.h"
@@ -29,6 +30,7 @@
 #include "core/study/figure_job.h"
 #include "core/study/job_table.h"
 #include "core/study/shared_fields.h"
+#include "core/study/shipped_files.h"
 #include "gpu/cuda_backend.h"
 #include "widgets/painter/painter.h"
 #include "widgets/window/main_window.h"
@@ -98,21 +100,6 @@ class CloseOnInterrupt {
 };
 
 // ---- what the program hands to its window -------------------------------------------------------
-
-/// Returns the trace of the demonstration: from the share folder of the installed program, from the
-/// folder beside the program, or from the source tree that it was built from. It is empty if there
-/// is none.
-std::string shipped_trace() {
-  std::error_code error;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
-  for (const std::filesystem::path& folder :
-       {program.parent_path().parent_path() / "share" / "conelab", program.parent_path(),
-        std::filesystem::path(CONELAB_SOURCE_DATA)}) {
-    const std::filesystem::path file = folder / "minilm_trace.h5";
-    if (std::filesystem::exists(file, error)) return file.string();
-  }
-  return "";
-}
 
 FigureRequest request_of(const desktop::FigureChoice& choice,
                          const std::function<bool()>& cancelled = {}) {
@@ -190,20 +177,28 @@ desktop::BenchBackend bench_backend() {
           [] { return std::vector<DeviceState>{cuda_backend().state()}; }, bench_line};
 }
 
+desktop::Manual manual() {
+  desktop::Manual all;
+  for (const ManualTopic& topic : manual_topics()) all.emplace_back(topic.name, topic.text);
+  return all;
+}
+
 }  // namespace
 
 desktop::Backends desktop_backends() {
-  return {shipped_trace(),
-          draw,
-          figure_command,
-          attend_line,
-          bench_backend(),
-          [](const std::string& name) -> Backend* {
-            return name == "cuda" ? &cuda_backend() : nullptr;
-          },
-          cell_line,
-          {command_context(), {"/proc/self/exe", "job-worker"}},
-          [](const QString& file) { return QDesktopServices::openUrl(QUrl::fromLocalFile(file)); }};
+  return {
+      shipped_file("minilm_trace.h5"),
+      draw,
+      figure_command,
+      attend_line,
+      bench_backend(),
+      [](const std::string& name) -> Backend* {
+        return name == "cuda" ? &cuda_backend() : nullptr;
+      },
+      cell_line,
+      {command_context(), {"/proc/self/exe", "job-worker"}, shipped_studies(), results_folder()},
+      [](const QString& file) { return QDesktopServices::openUrl(QUrl::fromLocalFile(file)); },
+      manual()};
 }
 
 bool desktop_available() {

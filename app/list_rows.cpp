@@ -13,6 +13,7 @@
 #include "core/base/parse_number.h"
 #include "core/base/tensor.h"
 #include "core/call/errata.h"
+#include "core/call/resolver.h"
 #include "core/dataset/dataset.h"
 #include "core/operators/combines.h"
 #include "core/operators/operator.h"
@@ -40,7 +41,8 @@ Json parameter_json(const ParameterInfo& info) {
     json["choices"] = info.choices;
     json["default"] = std::isnan(info.initial) ? Json(nullptr) : Json(choice_words(info).front());
   } else if (info.domain == Domain::tensor) {
-    json["shape"] = fmt::format("{}", fmt::join(tensor_axes(info), ","));
+    const std::string axes = fmt::format("{}", fmt::join(tensor_axes(info), ","));
+    json["shape"] = axes.empty() ? "head" : (is_of_pairs(info) ? "..," : "") + axes;
     json["needed"] = std::isnan(info.initial);
   } else if (std::isnan(info.initial)) {
     json["default"] = nullptr;
@@ -71,14 +73,15 @@ Json part_json(const PartInfo& part) {
   return json;
 }
 
-/// Adds the projections, which every similarity takes, to its parameters. They are marked as
-/// shared, so that the list for people names them once.
-void add_projections(Json& similarity) {
+/// Adds the projections and the soft cap, which every similarity takes, to its parameters. They are
+/// marked as shared, so that the list for people names them once.
+void add_shared(Json& similarity) {
   const auto add = [&](const ParameterInfo& info) {
     similarity["parameters"].push_back(parameter_json(info));
     similarity["parameters"].back()["shared"] = true;
   };
   for (const ParameterInfo& info : projection_parameters()) add(info);
+  add(soft_cap);
 }
 
 /// Returns every similarity and every structured operator, with its cost in n, the devices that
@@ -91,7 +94,7 @@ Json operators_json() {
     json["devices"] = Json::array({"cpu"});
     if (is_attention(call_from_text(listing.part.name))) {
       json["devices"].push_back("cuda");
-      add_projections(json);
+      add_shared(json);
     }
     for (const Combination& c : combinations(listing.part.name)) {
       json["combines"][c.field] = c.parts;
@@ -182,6 +185,7 @@ Json figures_json() {
               {"parameters", Json::array()}};
     for (const figure::FigureKey& key : figure.keys) {
       Json parameter{{"key", key.key}, {"about", key.about}, {"default", key.initial}};
+      parameter["group"] = figure::key_group_titles[static_cast<int>(group_of(figure, key))];
       if (!key.choices.empty()) parameter["choices"] = key.choices;
       json["parameters"].push_back(parameter);
     }

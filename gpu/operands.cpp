@@ -125,6 +125,9 @@ class Builder {
  public:
   Builder(const Plan& plan, const AttentionInput<N>& input, Storage storage)
       : plan_(plan), input_(input) {
+    if (const char* part = plan.cpu_part()) {
+      fail("device cuda: {} is computed on the CPU only", part);
+    }
     const Extents& e = plan.extents;
     Problem<N>& p = out_.shape;
     p.groups = to_int(e.batch * e.head);
@@ -396,14 +399,17 @@ Forward<N> finish_forward(const Plan& plan, const AttentionInput<N>& input,
           sums.class_weight.data() + i * size_of(operands.shape.classes), row.data());
       extended = row.data();
     }
-    finish_row(plan.aggregate, extended, e.value, N(1),
+    N& reference = result.row_reference.data[i] = sums.sum[i] == 0 ? N(0) : sums.maximum[i];
+    double sum = sums.sum[i];
+    const double factor = add_sink(operands.heads[i / size_of(e.query)].sink(), reference, sum);
+    // The keys' share of the sum, by which the device has divided.
+    const N share = sum == sums.sum[i] ? N(1) : static_cast<N>(factor * sums.sum[i] / sum);
+    finish_row(plan.aggregate, extended, e.value, share,
                result.output.data.data() + i * static_cast<std::size_t>(e.value));
-    const N sum = sums.sum[i];
-    result.row_reference.data[i] = sum == 0 ? N(0) : sums.maximum[i];
-    result.row_sum.data[i] = sum;
+    result.row_sum.data[i] = static_cast<N>(sum);
     result.lse.data[i] =
-        sum == 0 ? -std::numeric_limits<N>::infinity() : sums.maximum[i] + std::log(sum);
-    if (is_midpoint(plan.aggregate)) result.midpoint_sum.data[i] = extended[e.value];
+        sum == 0 ? -std::numeric_limits<N>::infinity() : static_cast<N>(reference + std::log(sum));
+    if (is_midpoint(plan.aggregate)) result.midpoint_sum.data[i] = share * extended[e.value];
   }
   add_non_finite_values(plan, input, operands, quiet(execution), result.output);
   return result;
@@ -525,6 +531,7 @@ Backward<N> finish_backward(const Plan& plan, const AttentionInput<N>& input,
     key_grad.add(b, h, 0, std::move(dk));
     value_grad.add(b, h, 0, std::move(dv));
     add_class_gradients(plan, input, operands, saved, sums, g, result.query.tokens(b, h), total);
+    total.sink = conelab::Upstream<N>(plan, input, saved).sink_slope(b, h);
   });
   result.key = key_grad.take();
   result.value = value_grad.take();

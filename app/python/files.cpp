@@ -3,17 +3,20 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include "app/python/module.h"
 #include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/call/call.h"
+#include "core/dataset/import.h"
 #include "core/files/read_tensors.h"
 #include "core/files/sandbox.h"
 #include "core/files/tensor_write.h"
 #include "core/operators/operator.h"
 #include "core/operators/prepared_call.h"
+#include "core/trace/trace.h"
 
 namespace conelab::python {
 namespace {
@@ -39,12 +42,18 @@ nb::tuple array_of(const InputTensor& tensor) {
   return nb::make_tuple(static_cast<int>(tensor.dtype), nb::cast(tensor.extents), bytes);
 }
 
+nb::object value_of(const AttributeValue& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return texts({*text})[0];
+  return std::visit([](const auto& v) { return nb::cast(v); }, value);
+}
+
 /// Reads a layer: a dictionary of arrays as `array_of` returns them, texts and attributes.
 nb::dict read(const std::string& spec) {
   Input input;
   run_unlocked([&](const std::function<bool()>& cancelled) {
     InputOptions options;
     options.digest = false;
+    options.attributes = trace_attributes();
     for (const ParameterInfo& info : tensor_parameters()) options.parameters.emplace_back(info.key);
     input = read_input_sandboxed(spec, options, {.cancelled = cancelled});
   });
@@ -66,11 +75,23 @@ nb::dict read(const std::string& spec) {
   if (!input.model.empty()) layer["model"] = texts({input.model})[0];
   if (!input.text.empty()) layer["text"] = texts({input.text})[0];
   if (input.layer) layer["layer"] = *input.layer;
+  for (const auto& [name, value] : input.attributes) {
+    if (!layer.contains(name.c_str())) layer[name.c_str()] = value_of(value);
+  }
   return layer;
 }
 
-/// (group, arrays, texts of tokens, number of the layer or -1)
-using Layer = std::tuple<std::string, std::vector<Tensor>, std::vector<std::string>, std::int64_t>;
+/// A number or text of a layer, which is an attribute of its group.
+using Named = std::tuple<std::string, std::variant<std::int64_t, double, std::string>>;
+/// (group, arrays, texts of tokens, those of keys if they are others, attributes, alias)
+using Layer = std::tuple<std::string, std::vector<Tensor>, std::vector<std::string>,
+                         std::vector<std::string>, std::vector<Named>, std::string>;
+
+void add(const std::vector<Named>& from, Attributes& to) {
+  for (const auto& [name, value] : from) {
+    std::visit([&, &key = name](const auto& v) { to.emplace_back(key, v); }, value);
+  }
+}
 
 /// Throws misuse unless q, k, v and mask have sizes that fit together.
 void check_sizes_of(const TraceLayer& layer) {
@@ -98,18 +119,42 @@ void check_sizes_of(const TraceLayer& layer) {
 }
 
 void write(const std::string& path, const std::vector<Layer>& layers,
-           const std::vector<std::tuple<std::string, std::string>>& attributes) {
+           const std::vector<Named>& attributes) {
   std::vector<TraceLayer> all;
-  for (const auto& [group, arrays, tokens, number] : layers) {
-    TraceLayer& layer = all.emplace_back(TraceLayer{group, {}, tokens, {}});
+  for (const auto& [group, arrays, tokens, key_tokens, of_group, alias] : layers) {
+    TraceLayer& layer = all.emplace_back(TraceLayer{group, {}, tokens, key_tokens, {}, alias});
     for (const Tensor& array : arrays) layer.arrays.push_back(view_of(array));
-    if (number >= 0) layer.attributes.emplace_back("layer", number);
+    add(of_group, layer.attributes);
     run_unlocked([&](const auto&) { check_sizes_of(layer); });
   }
   Attributes of_file;
   of_file.emplace_back("creator", program_version());
-  for (const auto& [name, value] : attributes) of_file.emplace_back(name, value);
+  add(attributes, of_file);
   run_unlocked([&](const auto&) { write_trace(path, all, of_file); });
+}
+
+/// Makes a hierarchy from pairs of a child and its parent, which is empty for a root, and writes it
+/// as a data set unless `path` is empty. Returns (names, edges, depths), both arrays as bytes of
+/// i64.
+nb::tuple hierarchy(const std::vector<std::tuple<std::string, std::string>>& pairs,
+                    const std::string& path) {
+  MadeData made;
+  run_unlocked([&](const auto&) {
+    ImportedNodes nodes;
+    for (const auto& [child, parent] : pairs) {
+      const Node node = nodes.named(child);
+      if (!parent.empty()) nodes.link(node, nodes.named(parent));
+    }
+    made = nodes.finish({"hierarchy", import_keys(), {{"path", "edges"}}});
+    if (path.empty()) return;
+    write_labelled(path, {program_version(),
+                          {{"hierarchy", hierarchy_group(*made.hierarchy)}},
+                          {{"result", "dataset"}, {"kind", "edges"}}});
+  });
+  const Hierarchy& h = *made.hierarchy;
+  return nb::make_tuple(texts(h.names),
+                        nb::bytes(h.edges.data(), h.edges.size() * sizeof h.edges[0]),
+                        nb::bytes(h.depths.data(), h.depths.size() * sizeof h.depths[0]));
 }
 
 }  // namespace
@@ -117,6 +162,7 @@ void write(const std::string& path, const std::vector<Layer>& layers,
 void add_files(nb::module_& module) {
   module.def("read", &read);
   module.def("write", &write);
+  module.def("hierarchy", &hierarchy);
 }
 
 }  // namespace conelab::python

@@ -1,15 +1,25 @@
 // Temporary memory of the kernels. It is aligned to cache lines, so that no vector load crosses two
-// of them, and it is not initialised: code that needs zeros assigns them.
+// of them, and it is not initialised: code that needs zeros assigns them. Large memory asks for
+// large pages, which take fewer faults and fewer entries of the translation buffer.
 #pragma once
 
 #include <tbb/cache_aligned_allocator.h>
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 #include <cstddef>
+#include <cstdlib>
 #include <new>
 #include <utility>
 #include <vector>
 
 namespace conelab {
+
+constexpr std::size_t large_page = std::size_t{2} << 20;
+/// From this size in bytes, memory consists of large pages where the system has them.
+constexpr std::size_t large_memory = 2 * large_page;
 
 /// An allocator of aligned memory whose `construct` without arguments leaves numbers uninitialised.
 template <class T>
@@ -21,6 +31,22 @@ struct ScratchAllocator : tbb::cache_aligned_allocator<T> {
   ScratchAllocator() = default;
   template <class U>
   explicit ScratchAllocator(const ScratchAllocator<U>&) {}
+
+  [[nodiscard]] T* allocate(std::size_t n) {
+    if (n < large_memory / sizeof(T)) return tbb::cache_aligned_allocator<T>::allocate(n);
+    if (n > static_cast<std::size_t>(-1) / 2 / sizeof(T)) throw std::bad_alloc();
+    const std::size_t bytes = (n * sizeof(T) + large_page - 1) / large_page * large_page;
+    void* memory = std::aligned_alloc(large_page, bytes);
+    if (memory == nullptr) throw std::bad_alloc();
+#if defined(__linux__)
+    madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
+    return static_cast<T*>(memory);
+  }
+  void deallocate(T* memory, std::size_t n) {
+    if (n < large_memory / sizeof(T)) return tbb::cache_aligned_allocator<T>::deallocate(memory, n);
+    std::free(memory);
+  }
 
   template <class U>
   void construct(U* p) {

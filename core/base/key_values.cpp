@@ -27,6 +27,9 @@ KeyValues::KeyValues(const std::string& owner, const std::vector<KeyInfo>& keys,
   for (const auto& [name, value] : given) (void)index_of_name("key of " + owner, name, known);
   for (const KeyInfo& key : keys) {
     const auto found = given.find(key.key);
+    if (found == given.end() && key.needed) {
+      misuse("{}: -p {}=... is missing: {}", owner, key.key, key.about);
+    }
     const std::string& typed = texts_[key.key] = found == given.end() ? key.initial : found->second;
     if (key.domain == Domain::choice) {
       const ParameterInfo info{key.key, 0, key.domain, false, key.about, key.choices};

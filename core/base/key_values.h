@@ -16,7 +16,8 @@ struct KeyInfo {
   Domain domain = Domain::whole;
   /// For Domain::choice its words, "yes|no"; for any other domain "text" allows any text.
   const char* choices = "";
-  double most = 1e9;  ///< The largest number allowed.
+  double most = 1e9;    ///< The largest number allowed.
+  bool needed = false;  ///< Whether it must be given.
 
   [[nodiscard]] bool is_text() const { return *choices != 0; }
 };
@@ -28,7 +29,7 @@ using KeyTexts = std::map<std::string, std::string>;
 class KeyValues {
  public:
   /// `owner` is what messages call it: "data set tree". Throws misuse for a key that is unknown
-  /// (with the nearest one), and for a value outside its domain.
+  /// (with the nearest one) or missing, and for a value outside its domain.
   KeyValues(const std::string& owner, const std::vector<KeyInfo>& keys, const KeyTexts& given);
 
   [[nodiscard]] double number(const std::string& key) const { return numbers_.at(key); }

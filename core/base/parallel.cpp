@@ -7,7 +7,10 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <map>
+#include <memory>
 #include <mutex>
+#include <vector>
 
 #include "core/base/error.h"
 
@@ -60,6 +63,47 @@ class Tasks {
   }
 };
 
+/// An arena of oneTBB for as long as this object lives. Arenas are kept and used again: oneTBB 2021
+/// frees nothing of a destroyed one (its issue 967; 7 to 22 kB), and making one takes up to 0.4 ms.
+/// Calls that run at the same time, or inside of one another, have different arenas, so that none
+/// waits for another one's threads.
+class LentArena {
+ public:
+  explicit LentArena(int threads) : threads_(threads) {
+    const std::lock_guard lock(idle().mutex);
+    auto& arenas = idle().by_threads[threads];
+    if (arenas.empty()) {
+      arena_ = std::make_unique<tbb::task_arena>(threads);
+    } else {
+      arena_ = std::move(arenas.back());
+      arenas.pop_back();
+    }
+  }
+  ~LentArena() {
+    const std::lock_guard lock(idle().mutex);
+    idle().by_threads[threads_].push_back(std::move(arena_));
+  }
+  LentArena(const LentArena&) = delete;
+  LentArena& operator=(const LentArena&) = delete;
+
+  tbb::task_arena& operator*() { return *arena_; }
+
+ private:
+  struct Idle {
+    std::mutex mutex;
+    std::map<int, std::vector<std::unique_ptr<tbb::task_arena>>> by_threads;
+  };
+
+  int threads_;
+  std::unique_ptr<tbb::task_arena> arena_;
+
+  /// The arenas that no call uses. They are never destroyed, because oneTBB may be gone by then.
+  static Idle& idle() {
+    static Idle& all = *new Idle;
+    return all;
+  }
+};
+
 }  // namespace
 
 int thread_count(const Execution& execution) {
@@ -75,13 +119,20 @@ void run_tasks(std::int64_t count, const Execution& execution,
   if (threads == 1) {
     tasks.work_until_done(work);
   } else {
-    tbb::task_arena arena(threads);
-    arena.execute([&] {
+    LentArena arena(threads);
+    (*arena).execute([&] {
       tbb::parallel_for(
           0, threads, [&](int) { tasks.work_until_done(work); }, tbb::simple_partitioner());
     });
   }
   tasks.rethrow();
+}
+
+void run_blocks(std::int64_t count, std::int64_t block, const Execution& execution,
+                const std::function<void(std::int64_t, std::int64_t)>& work) {
+  run_tasks((count + block - 1) / block, quiet(execution), [&](std::int64_t task, const auto&) {
+    work(task * block, std::min(count, (task + 1) * block));
+  });
 }
 
 Execution stage(const Execution& run, double begin, double end) {

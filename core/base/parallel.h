@@ -38,4 +38,8 @@ struct Execution {
 void run_tasks(std::int64_t count, const Execution& execution,
                const std::function<void(std::int64_t, const std::function<bool()>&)>& work);
 
+/// Calls work(begin, end) for consecutive blocks of 0 ... count - 1, as tasks without progress.
+void run_blocks(std::int64_t count, std::int64_t block, const Execution& execution,
+                const std::function<void(std::int64_t, std::int64_t)>& work);
+
 }  // namespace conelab

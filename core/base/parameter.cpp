@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
+#include "core/base/tensor.h"
 
 namespace conelab {
 namespace {
@@ -106,6 +107,10 @@ void check_shape(const ParameterInfo& info, const std::vector<std::int64_t>& ext
                  std::int64_t heads, NamedSizes& sizes) {
   const std::vector<std::string> axes = tensor_axes(info);
   if (!fits(axes, extents, heads, sizes)) {
+    if (axes.empty()) {
+      fail("tensor {} does not have its shape (expected [head] = [{}], found [{}])", info.key,
+           heads, fmt::join(extents, " x "));
+    }
     fail(
         "tensor {} does not have its shape (expected {}, with or without an axis of the {} head(s) "
         "before it, found [{}])",
@@ -131,6 +136,7 @@ void take_absent(const ParameterInfo& info, NamedSizes& sizes) {
 
 std::vector<std::string> tensor_axes(const ParameterInfo& info) {
   std::vector<std::string> axes = words_at(info.shape, ',');
+  if (is_of_pairs(info)) axes.erase(axes.begin());
   for (std::string& axis : axes) axis = axis.substr(0, axis.find('='));
   return axes;
 }

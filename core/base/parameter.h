@@ -40,8 +40,9 @@ struct ParameterInfo {
   /// For Domain::tensor: its axes by name or number, "classes,d". Names known from the input are d,
   /// 3d, d_v, n_q and n_k. Any other name stands for the same size wherever it occurs, "2f" for
   /// twice that of f, and "2f+1" for one more. With "f=d", f is d if the tensor is absent. A
-  /// leading axis of heads is always allowed. For numbers: "axes" if there is one for each axis of
-  /// a grid, or the key of a whole number, which is then the default.
+  /// leading axis of heads is always allowed, and needed where no axis is declared. "..,n_q,n_k" is
+  /// a tensor of pairs (is_of_pairs in tensor.h). For numbers: "axes" if there is one for each axis
+  /// of a grid, or the key of a whole number, which is then the default.
   const char* shape = "";
   /// The default in words where it depends on the input, "1/sqrt(d)". Empty: there is none, or
   /// `initial` contains it.

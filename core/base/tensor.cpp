@@ -39,7 +39,8 @@ std::size_t dtype_size(Dtype dtype) {
 namespace {
 
 constexpr std::array tensor_axis_rows{
-    TensorAxis{"n_q", "queries"}, TensorAxis{"n_k", "keys"},
+    TensorAxis{"..", "batch elements and heads, or 1 of either; both may be left out"},
+    TensorAxis{"head", "heads of q"}, TensorAxis{"n_q", "queries"}, TensorAxis{"n_k", "keys"},
     TensorAxis{"d", "columns of q and k, per head"}, TensorAxis{"d_v", "columns of v, per head"},
     TensorAxis{"d'", "columns of q and k after P_query and P_key, per head"},
     TensorAxis{"d_v'", "columns of v after P_value, per head"},
@@ -68,10 +69,18 @@ std::string_view name_in(std::string_view axis) {
 
 }  // namespace
 
+bool is_of_pairs(const ParameterInfo& info) {
+  return info.domain == Domain::tensor && std::string_view(info.shape).starts_with("..");
+}
+
 std::span<const TensorAxis> tensor_axis_table() { return tensor_axis_rows; }
 
 bool has_axis(const ParameterInfo& info, const TensorAxis& axis) {
   if (info.domain != Domain::tensor) return false;
+  // Axes in front of those that tensor_axes returns.
+  const std::string_view name = axis.name;
+  if (name == "..") return is_of_pairs(info);
+  if (name == "head") return info.shape == name;
   const std::vector<std::string> axes = tensor_axes(info);
   return std::ranges::any_of(axes,
                              [&](const std::string& own) { return name_in(own) == axis.name; });

@@ -174,6 +174,10 @@ struct TensorAxis {
 
 [[nodiscard]] std::span<const TensorAxis> tensor_axis_table();
 
+/// Returns whether a tensor has a number for each pair of each head, [batch x head x n_q x n_k]:
+/// its shape is "..,n_q,n_k". Leading axes may be absent, and any axis may have the size 1.
+[[nodiscard]] bool is_of_pairs(const ParameterInfo& info);
+
 /// Returns whether a tensor is declared with an axis of the table.
 [[nodiscard]] bool has_axis(const ParameterInfo& info, const TensorAxis& axis);
 

@@ -42,7 +42,10 @@ inline constexpr WeightLaw exponential_laws[] = {WeightLaw::exponential};
 inline constexpr ParameterInfo softmax_parameters[] = {
     {"axis", 0, Domain::choice, false,
      "what weights sum to 1 over: the keys that a query sees, or the queries that see a key",
-     "key|query"}};
+     "key|query"},
+    {"sinks", 0, Domain::tensor, true,
+     "by head, a logit that takes part in the sum over keys and has no value; the weights of a row "
+     "then sum to less than 1"}};
 inline constexpr WeightRow weight_rows[] = {
     {"softmax",
      "exp(logit_ij) / sum_j exp(logit_ij), over the keys j that query i sees; axis = query: / "

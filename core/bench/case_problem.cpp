@@ -23,6 +23,7 @@ void plant_twins(AttentionInput<float>& in) {
     for (std::int64_t h = 0; h < shape.head; ++h) {
       const std::int64_t first = h * (in.query.shape.head / shape.head);
       std::copy_n(in.query.row(b, first, 0), shape.feature, key.row(b, h, 1));
+      if (in.query.shape.token < 3) continue;
       std::copy_n(in.query.row(b, first, 2), shape.feature, key.row(b, h, 3));
       key.at(b, h, 3, 0) += 1e-4f;
     }
@@ -31,16 +32,33 @@ void plant_twins(AttentionInput<float>& in) {
 
 }  // namespace
 
+Extents extents_of(const Case& c, std::int64_t batch) {
+  const auto size = [&](const char* axis, const char* otherwise) {
+    return is_implied(axis_named(axis), c[axis]) ? c.number(otherwise) : c.number(axis);
+  };
+  Extents e{.batch = batch,
+            .head = c.number("head"),
+            .query = size("query_len", "seq_len"),
+            .key = c.number("seq_len"),
+            .feature = c.number("dim"),
+            .value = size("value_dim", "dim")};
+  e.key_head = e.value_head = c.number("key_head");
+  return e;
+}
+
 AttentionInput<float> random_input(const Case& c, std::int64_t batch, std::uint64_t seed) {
   Random random(seed);
   AttentionInput<float> in;
-  const std::int64_t heads = c.number("head"), shared = c.number("key_head");
-  for (auto* given : {&in.query, &in.key, &in.value, &in.output_grad}) {
-    const bool of_keys = shared > 0 && (given == &in.key || given == &in.value);
-    Tensor4<float> t({batch, of_keys ? shared : heads, c.number("seq_len"), c.number("dim")});
+  const Extents e = extents_of(c, batch);
+  const auto draw = [&](const Shape4& shape) {
+    Tensor4<float> t(shape);
     for (float& x : t.data) x = static_cast<float>(random.normal());
-    *given = std::move(t);
-  }
+    return t;
+  };
+  in.query = draw({batch, e.head, e.query, e.feature});
+  in.key = draw({batch, e.key_heads(), e.key, e.feature});
+  in.value = draw({batch, e.value_heads(), e.key, e.value});
+  in.output_grad = draw({batch, e.head, e.query, e.value});
   plant_twins(in);
   return in;
 }

@@ -8,10 +8,13 @@
 
 namespace conelab {
 
-/// Returns query, key, value and output gradient [batch × head × seq_len × dim] from N(0,1), for
-/// the labels of `c` and a seed. Key and value have `key_head` heads unless that label is 0. There
-/// are as many queries as keys. If there are at least 4, in every head key 1 equals query 0, and
-/// key 3 is query 2 moved by 1e-4, so that the case contains close pairs.
+/// Returns the sizes of a case. A label 0 of `key_head`, `query_len` or `value_dim` means the size
+/// of `head`, `seq_len` or `dim`.
+[[nodiscard]] Extents extents_of(const Case& c, std::int64_t batch);
+
+/// Returns query, key, value and output gradient of the case's sizes from N(0,1), for a seed. If
+/// there are at least 4 keys, in every head key 1 equals query 0, and key 3 is query 2 moved by
+/// 1e-4, so that the case contains close pairs.
 [[nodiscard]] AttentionInput<float> random_input(const Case& c, std::int64_t batch,
                                                  std::uint64_t seed);
 
@@ -28,8 +31,7 @@ namespace conelab {
 // compared with finite differences of the reference, which are accurate to about 1e-9 of a
 // derivative, for eight numbers of one query. The result is NaN if all of them are at kinks.
 
-/// Returns the error of `output` [batch × head × n × d_v] of the call on `input`, which has as many
-/// keys as queries.
+/// Returns the error of `output` [batch × head × n_q × d_v] of the call on `input`.
 template <class T>
 [[nodiscard]] double output_error(const Call& call, const AttentionInput<T>& input,
                                   const Tensor4<T>& output);

@@ -46,14 +46,18 @@ struct CaseOperator {
         dtype(dtype_from_name(c["dtype"])),
         threads(static_cast<int>(c.number("threads"))),
         input_case(c) {
-    const std::int64_t n = c.number("seq_len"), d = c.number("dim");
     Call drawn = with_random_tensors(call_from_text(c["operator"]));
+    if (c["evaluation"] != "auto") {
+      if (drawn.similarity != "umbral" || !is_attention(drawn)) {
+        fail("skipped: {} has one way of evaluation", operator_name(drawn));
+      }
+      drawn.parameters["evaluation"] = c["evaluation"];
+    }
     if (makes_heads(drawn)) {
       drawn.parameters.emplace("heads", c["head"]);
       input_case.set("head", 1);
     }
-    Extents extents{batch, input_case.number("head"), n, n, d, d};
-    extents.key_head = extents.value_head = c.number("key_head");
+    Extents extents = extents_of(input_case, batch);
     for (const auto& [key, value] : drawn.parameters) {
       const auto path = value.file();
       if (!path) continue;
@@ -91,25 +95,26 @@ struct CaseOperator {
     return forward + backward;
   }
 
-  /// Return how many numbers q and the output each have, and k and v.
-  [[nodiscard]] double tensor_size() const {
+  /// Return how many numbers q, k and v have together, and the output.
+  [[nodiscard]] double input_size() const {
     const Extents& e = plan->extents;
-    return static_cast<double>(e.batch * e.head * e.query * e.feature);
+    const std::int64_t keys = e.key_heads() * e.feature + e.value_heads() * e.value;
+    return static_cast<double>(e.batch * (e.head * e.query * e.feature + e.key * keys));
   }
-  [[nodiscard]] double key_size() const {
+  [[nodiscard]] double output_size() const {
     const Extents& e = plan->extents;
-    return static_cast<double>(e.batch * e.key_heads() * e.key * e.feature);
+    return static_cast<double>(e.batch * e.head * e.query * e.value);
   }
   /// Returns the bytes that a run must at least read and write. The forward pass reads q, k, v and
   /// writes the output; the backward pass reads these, the output and its gradient, and writes
   /// three gradients.
   [[nodiscard]] double bytes() const {
-    const int each = forward_only() ? 2 : 4;
-    return (tensor_size() + key_size()) * each * static_cast<double>(dtype_size(dtype));
+    const int each = forward_only() ? 1 : 2;
+    return (input_size() + output_size()) * each * static_cast<double>(dtype_size(dtype));
   }
   [[nodiscard]] double written_bytes() const {
-    const int tensors = forward_only() || backward_only() ? 1 : 2;
-    const double numbers = tensor_size() * tensors + (forward_only() ? 0 : 2 * key_size());
+    const double numbers =
+        (backward_only() ? 0 : output_size()) + (forward_only() ? 0 : input_size());
     return numbers * static_cast<double>(dtype_size(dtype));
   }
 };
@@ -133,9 +138,13 @@ AttentionInput<float> mask_operands(const Call& call, const Extents& e) {
   return in;
 }
 
-/// Throws "skipped: ..." if k cannot have the number of heads that the case wants.
-void check_key_heads(const Case& c, const Call& call) {
-  const std::int64_t heads = c.number("head"), own = c.number("key_head");
+/// Throws "skipped: ..." if k and v cannot have the sizes that the case wants.
+void check_key_sizes(const Case& c, const Call& call) {
+  const Extents e = extents_of(c, 1);
+  if (!reads_keys(call) && (e.query != e.key || e.value != e.feature)) {
+    fail("skipped: {} takes no k and v with sizes of their own", operator_name(call));
+  }
+  const std::int64_t heads = e.head, own = e.key_head;
   if (own == 0) return;
   if (makes_heads(call) || !reads_keys(call)) {
     fail("skipped: {} takes no k with heads of its own", operator_name(call));
@@ -148,12 +157,13 @@ void check_key_heads(const Case& c, const Call& call) {
 /// error.
 Prediction predict_case(const Case& c, std::int64_t batch) {
   const CaseOperator op(c, batch);
-  check_key_heads(c, op.call);
+  check_key_sizes(c, op.call);
   constexpr double program = 60e6, wider = 100;
-  const double all = (op.forward_only() ? 5 : 8) * static_cast<double>(dtype_size(op.dtype)) *
-                     (op.tensor_size() + op.key_size());
+  const double all = (op.forward_only() ? 2.5 : 4) * static_cast<double>(dtype_size(op.dtype)) *
+                     (op.input_size() + op.output_size());
   const Extents& e = op.plan->extents;
-  const double of_head = static_cast<double>(e.query) * static_cast<double>(e.feature);
+  const double of_head = static_cast<double>(std::max(e.query, e.key)) *
+                         static_cast<double>(std::max(e.feature, e.value));
   const OperatorRow& row = *op.plan->operation;
   const double working = row.working_bytes != nullptr ? row.working_bytes(*op.plan) : 0;
   return {program + static_cast<double>(flush_bytes()) + all + wider * of_head + working,

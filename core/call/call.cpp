@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/base/evaluation.h"
 #include "core/base/names.h"
 #include "core/base/parse_number.h"
 #include "core/base/weights.h"
@@ -40,6 +41,10 @@ constexpr std::array fields{
     CallField{"aggregate", "--aggregate", "how weighted values become the output", &Call::aggregate,
               nullptr, &list_aggregates},
 };
+
+/// The bias whose tensor has the name of its field. A text gives both at once: bias=@FILE.npy.
+constexpr const char* pair_bias = "explicit";
+constexpr const char* pair_tensor = "bias";
 
 template <class Row>
 PartInfo part_info(const Row& row) {
@@ -77,6 +82,7 @@ PartInfo similarity_info(const SimilarityRow& row) {
   for (const ChosenWord& word : row.info.words) {
     if (word.choice != nullptr) info.parameters.push_back(*word.choice);
   }
+  if (std::string_view(row.info.name) == "umbral") info.parameters.push_back(evaluation_choice);
   return info;
 }
 
@@ -135,6 +141,11 @@ std::string field_text(const CallField& field, const Call& call, char separator)
 }
 
 void set_field(const CallField& field, Call& call, const std::string& text, char separator) {
+  if (field.word == &Call::bias && (Value(text).is_random() || Value(text).file())) {
+    call.bias = pair_bias;
+    call.parameters[pair_tensor] = text;
+    return;
+  }
   if (field.word != nullptr) {
     call.*field.word = text;
     return;
@@ -337,6 +348,7 @@ std::string call_text(const Call& call) {
   for (const CallField& field : call_fields()) {
     if (is_default(field, call) || (is_attention(call) && field.word == &Call::similarity))
       continue;
+    if (field.word == &Call::bias && call.parameters.contains(pair_tensor)) continue;
     text += fmt::format(":{}={}", field.name, field_text(field, call, '+'));
   }
   for (const auto& [key, value] : call.parameters) text += fmt::format(":{}={}", key, value.text());

@@ -128,7 +128,8 @@ struct CallField {
 
 /// Returns the field's value as one word. The entries of a list are joined by `separator`.
 [[nodiscard]] std::string field_text(const CallField& field, const Call& call, char separator);
-/// Sets the field from such a word.
+/// Sets the field from such a word. A bias that is the value of a tensor, "@FILE.npy" or "random",
+/// is the bias "explicit" with this tensor.
 void set_field(const CallField& field, Call& call, const std::string& text, char separator);
 /// Returns whether the field has its default.
 [[nodiscard]] bool is_default(const CallField& field, const Call& call);

@@ -39,19 +39,6 @@ void check_memory(const char* name, const StridedTensor4<T>& tensor) {
   check_axis("tokens", s.token, strides.token);
 }
 
-/// Throws a failure unless a mask with these sizes stands for [batch x head x n_q x n_k].
-void check_mask(const Shape4& s, std::size_t entries, const Shape4& q, std::int64_t keys) {
-  const auto stands_for = [](std::int64_t own, std::int64_t all) { return own == 1 || own == all; };
-  if (stands_for(s.batch, q.batch) && stands_for(s.head, q.head) && stands_for(s.token, q.token) &&
-      stands_for(s.feature, keys) && static_cast<std::int64_t>(entries) == s.size()) {
-    return;
-  }
-  fail(
-      "mask does not have the sizes of the pairs (expected {} or 1 for any of them, found {} with "
-      "{} entries)",
-      to_string({q.batch, q.head, q.token, keys}), to_string(s), entries);
-}
-
 /// Does what check_extents does, for mapped tokens too, of which k and v may have different heads.
 template <class T>
 Extents extents_of(const AttentionInput<T>& input) {
@@ -64,7 +51,12 @@ Extents extents_of(const AttentionInput<T>& input) {
   check_shared_heads("v", q.head, v.head);
   check_same("the feature sizes d", "q", q.feature, "k", k.feature);
   check_same("the token counts n_k", "k", k.token, "v", v.token);
-  if (!input.allowed.empty()) check_mask(mask_sizes(input), input.allowed.size(), q, k.token);
+  const Shape4 mask = mask_sizes(input);
+  if (!input.allowed.empty()) check_pair_sizes("mask", mask, {q.batch, q.head, q.token, k.token});
+  if (!input.allowed.empty() && std::ssize(input.allowed) != mask.size()) {
+    fail("mask has {} entries (expected {} for its sizes {})", input.allowed.size(), mask.size(),
+         to_string(mask));
+  }
   const Slice slice(input.positions, q.token, k.token);
   check_slice("queries", slice.first_query, q.token, slice.all_queries);
   check_slice("keys", slice.first_key, k.token, slice.all_keys);
@@ -93,6 +85,16 @@ Extents extents_of(const AttentionInput<T>& input) {
 }
 
 }  // namespace
+
+void check_pair_sizes(const char* name, const Shape4& s, const Shape4& pairs) {
+  const auto stands_for = [](std::int64_t own, std::int64_t all) { return own == 1 || own == all; };
+  if (stands_for(s.batch, pairs.batch) && stands_for(s.head, pairs.head) &&
+      stands_for(s.token, pairs.token) && stands_for(s.feature, pairs.feature)) {
+    return;
+  }
+  fail("{} does not have the sizes of the pairs (expected {} or 1 for any of them, found {})", name,
+       to_string(pairs), to_string(s));
+}
 
 void check_shared_heads(const char* name, std::int64_t heads, std::int64_t own) {
   if (own == heads || (own > 0 && heads % own == 0)) return;

@@ -1,7 +1,9 @@
 // The tensors of an attention call and their sizes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -10,6 +12,7 @@
 #include "core/base/half.h"
 #include "core/base/positions.h"
 #include "core/base/strided_tensor.h"
+#include "core/base/tensor_view.h"
 #include "core/pair/mask.h"
 
 namespace conelab {
@@ -61,7 +64,22 @@ struct AttentionInput {
   Shape4 allowed_sizes = {0, 1, 0, 0};
   /// The lists that masks make of "edge", shared by all calls and copies of this input.
   std::shared_ptr<GraphLists> graph = std::make_shared<GraphLists>();
+  /// The numbers of the tensor "bias" in memory of the caller; `tensors` then has its sizes alone.
+  /// Without memory, `tensors` has the numbers.
+  TensorView bias = {};
+  /// Whether backward computes the gradient of a bias that has a number for each pair.
+  bool wants_bias_gradient = true;
 };
+
+/// Returns the sizes of a tensor [.. x n_q x n_k] with those of absent leading axes, 1.
+[[nodiscard]] inline Shape4 pair_sizes(const std::vector<std::int64_t>& extents) {
+  std::int64_t s[] = {1, 1, 1, 1};
+  std::copy(extents.rbegin(), extents.rend(), std::rbegin(s));
+  return {s[0], s[1], s[2], s[3]};
+}
+/// Throws a failure unless a tensor with these sizes stands for the pairs [batch x head x n_q x
+/// n_k]: any of its axes may have the size 1.
+void check_pair_sizes(const char* name, const Shape4& sizes, const Shape4& pairs);
 
 /// Returns the sizes of an input's explicit mask.
 template <class T>
@@ -70,12 +88,14 @@ template <class T>
   return input.allowed_sizes.batch == 0 ? plain : input.allowed_sizes;
 }
 
-/// Returns the same tensors in another type.
+/// Returns the same tensors in another type, of one of them the sizes alone.
 template <class To, class From>
 [[nodiscard]] std::map<std::string, Array<To>> converted_tensors(
-    const std::map<std::string, Array<From>>& tensors) {
+    const std::map<std::string, Array<From>>& tensors, const std::string& without_numbers = "") {
   std::map<std::string, Array<To>> to;
-  for (const auto& [name, tensor] : tensors) to[name] = convert<To>(tensor);
+  for (const auto& [name, tensor] : tensors) {
+    to[name] = name == without_numbers ? Array<To>{tensor.extents, {}} : convert<To>(tensor);
+  }
   return to;
 }
 
@@ -92,7 +112,9 @@ template <class To, class From>
           input.indices,
           input.positions,
           input.allowed_sizes,
-          input.graph};
+          input.graph,
+          input.bias,
+          input.wants_bias_gradient};
 }
 
 /// Checks that the shapes agree and returns the sizes. Throws a failure that names both operands

@@ -7,9 +7,10 @@
 namespace conelab {
 namespace {
 
-/// Returns how many numbers of a tensor one head reads.
+/// Returns how many numbers of a tensor one head reads; 0 for a tensor of pairs, which is read in
+/// its own way (core/tiles/pair_bias.h).
 std::size_t head_size(const Parameter& p) {
-  std::size_t size = p.extents.empty() ? 0 : 1;
+  std::size_t size = p.extents.empty() || is_of_pairs(p.info) ? 0 : 1;
   const std::size_t lead = p.extents.size() > tensor_rank(p.info) ? 1 : 0;
   for (std::size_t i = lead; i < p.extents.size(); ++i) {
     size *= static_cast<std::size_t>(p.extents[i]);
@@ -55,7 +56,7 @@ std::vector<std::span<const T>> Plan::tensors_of(
   for (std::size_t k = 0; k < set.size(); ++k) {
     const Parameter& p = parameters[set[k]];
     const auto found = tensors.find(p.info.key);
-    if (p.info.domain != Domain::tensor || found == tensors.end()) continue;
+    if (p.info.domain != Domain::tensor || is_of_pairs(p.info) || found == tensors.end()) continue;
     all[k] = {found->second.of_head(head, tensor_rank(p.info)), head_size(p)};
   }
   return all;
@@ -70,7 +71,7 @@ PartValues Plan::values(const ParameterSet& set, std::int64_t head,
     const Parameter& p = parameters[set[k]];
     if (p.info.domain != Domain::tensor) continue;
     all.tensor[k].assign(head_size(p), 0.0);
-    std::ranges::copy(given[k], all.tensor[k].begin());
+    if (!is_of_pairs(p.info)) std::ranges::copy(given[k], all.tensor[k].begin());
   }
   return all;
 }
@@ -176,7 +177,7 @@ void add_gradients(const Plan& plan, const ParameterSet& set, std::span<const Pa
                    Backward<T>& result) {
   for (std::size_t k = 0; k < set.size(); ++k) {
     const Parameter& p = plan.parameters[set[k]];
-    if (!p.info.differentiable) continue;
+    if (!p.info.differentiable || is_of_pairs(p.info)) continue;
     if (p.info.domain == Domain::tensor && p.extents.empty()) continue;
     const bool tensor = !p.extents.empty();
     Array<double>* sum = tensor ? &result.tensors[p.info.key] : nullptr;

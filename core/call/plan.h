@@ -2,12 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "core/base/evaluation.h"
 #include "core/base/weights.h"
 #include "core/call/call.h"
 #include "core/call/input.h"
@@ -62,7 +64,12 @@ class Plan {
   const BiasRow* bias = nullptr;
   WeightLaw weights = WeightLaw::softmax;
   Aggregate aggregate = Aggregate::mean;
+  /// The way of computing sums over pairs; `automatic` where intervals apply and the call leaves
+  /// the choice to the program.
+  Evaluation evaluation = Evaluation::pairs;
   ParameterSet similarity_parameters, map_parameters, bias_parameters;
+  ParameterSet sinks;     ///< The tensor of that name; empty if it is not given.
+  ParameterSet soft_cap;  ///< The number of that name; empty if it is not given.
   /// The maps of tokens, in order. If there are any, or if heads are joined, `inner` is the plan
   /// for the mapped tokens, and given tokens with fewer heads are shared by the heads
   /// (shared_head). The mapped k and v keep their number of heads if the maps are the same for all
@@ -91,6 +98,23 @@ class Plan {
   /// Returns zeros in the shapes of a part's values.
   [[nodiscard]] PartValues zeros(const ParameterSet& set) const;
 
+  /// Returns the logit without a value that takes part in the sum of a head's rows; -inf if there
+  /// is none. Of slices of the keys, the one with the first key of the sequence has it, so that
+  /// joined rows (merge_rows) count it once.
+  template <class T>
+  [[nodiscard]] double sink(const std::map<std::string, Array<T>>& tensors,
+                            std::int64_t head) const {
+    if (sinks.empty() || extents.positions.first_key > 0) {
+      return -std::numeric_limits<double>::infinity();
+    }
+    return static_cast<double>(*tensors_of(sinks, head, tensors).front().data());
+  }
+
+  /// Returns the part that only the CPU computes, or null.
+  [[nodiscard]] const char* cpu_part() const {
+    if (!soft_cap.empty()) return "soft_cap";
+    return bias != nullptr && bias->of_pairs ? "a bias of pairs" : nullptr;
+  }
   /// Returns whether heads have numbers of their own in a part.
   [[nodiscard]] bool differs_by_head(const ParameterSet& set) const;
   /// Returns how many heads of placed keys there are: as many as k has if all heads place tokens

@@ -261,6 +261,49 @@ void choose_weights(Resolver& resolver) {
   const ParameterSet choice = resolver.add("weights " + plan.call.weights, row.parameters);
   const std::vector<double> word = plan.values(choice, 0);
   plan.weights = row.laws[word.empty() ? 0 : static_cast<std::size_t>(word.front())];
+  for (const std::size_t i : choice) {
+    const Parameter& p = plan.parameters[i];
+    if (p.info.domain == Domain::tensor && !p.extents.empty()) plan.sinks.push_back(i);
+  }
+  if (!plan.sinks.empty() && plan.weights != WeightLaw::softmax) {
+    misuse(
+        "sinks take part in the sums over the keys of a query (expected axis=key, found "
+        "axis=query)");
+  }
+}
+
+/// Returns why the sums over pairs cannot be computed by intervals, or an empty string.
+std::string why_no_intervals(const Plan& plan) {
+  const SimilarityInfo& similarity = plan.similarity->info;
+  if (!similarity.has_word("paper") || !similarity.has_word("height")) {
+    return "convention=paper and depth=height";
+  }
+  if (plan.extents.feature != 2) return fmt::format("d = 2 (found {})", plan.extents.feature);
+  if (plan.call.bias != "none") return fmt::format("no bias (found {})", plan.call.bias);
+  for (const PlannedMask& mask : plan.masks) {
+    if (mask.row->whole_range) continue;
+    return fmt::format("masks under which a query sees consecutive keys (found {})",
+                       mask.row->name);
+  }
+  if (plan.weights != WeightLaw::softmax) return "weights softmax with axis=key";
+  if (!plan.soft_cap.empty()) return "no soft_cap";
+  if (!plan.sinks.empty()) return "no sinks";
+  if (is_midpoint(plan.aggregate)) return "aggregate mean";
+  return "";
+}
+
+/// Sets the evaluation of a plan without maps of tokens, or that of its inner plan.
+void choose_evaluation(Resolver& resolver) {
+  Plan& plan = resolver.plan();
+  if (std::string_view(plan.similarity->info.name) != "umbral") return;
+  const ParameterSet set = resolver.add(plan.call.similarity, {&evaluation_choice, 1});
+  const auto wanted = static_cast<Evaluation>(plan.values(set, 0).front());
+  const std::string needs = why_no_intervals(plan);
+  plan.evaluation = needs.empty() ? wanted : Evaluation::pairs;
+  const bool is_outer = !plan.token_maps.empty() || plan.joins_heads;
+  if (wanted == Evaluation::intervals && !needs.empty() && !is_outer) {
+    misuse("evaluation=intervals needs {}", needs);
+  }
 }
 
 }  // namespace
@@ -323,9 +366,15 @@ std::shared_ptr<Plan> resolve_attention(const Call& call, const Extents& extents
   choose_tokens(resolver, composed);
   choose_bias(resolver);
   choose_columns(plan);
+  if (call.parameters.contains(soft_cap.key)) {
+    plan.soft_cap = resolver.add(soft_cap.key, {&soft_cap, 1});
+  } else {
+    resolver.allow(soft_cap.key);
+  }
   resolver.add_masks();
   choose_weights(resolver);
   plan.aggregate = row_named("aggregate", aggregate_rows, call.aggregate).aggregate;
+  choose_evaluation(resolver);
   resolver.check_keys(call.similarity);
   check_bias(plan, maps_queries);
   const Extents inner = inner_extents(plan);

@@ -35,6 +35,7 @@ constexpr ParameterInfo seed_parameter{"seed", 0, Domain::count, false,
 }  // namespace
 
 std::string shape_text(const ParameterInfo& info) {
+  if (*info.shape == 0) return "[head]";
   std::string text = "[";
   for (const char* c = info.shape; *c != 0; ++c) text += *c == ',' ? " x " : std::string(1, *c);
   return text + "]";
@@ -237,6 +238,7 @@ void Resolver::fill_tensor(const std::string& part, std::span<const ParameterInf
     const Extents& e = plan_->extents;
     const DefaultContext context{0, e.head, e.slice().all_queries, e.slice().all_keys, e.feature};
     p.extents = drawn_shape(p.info, with_drawn_sizes(sizes_, context), usual_drawn_size);
+    if (p.extents.empty()) p.extents = {e.head};
     plan_->extents.tensors[p.info.key] = p.extents;  // The plan is that of the drawn tensor, too.
   } else if (std::isnan(p.info.initial)) {
     fail(
@@ -247,7 +249,15 @@ void Resolver::fill_tensor(const std::string& part, std::span<const ParameterInf
   } else {
     return take_absent(p.info, sizes_);
   }
-  check_shape(p.info, p.extents, plan_->extents.head, sizes_);
+  if (!is_of_pairs(p.info)) return check_shape(p.info, p.extents, plan_->extents.head, sizes_);
+  const Extents& e = plan_->extents;
+  if (p.extents.size() < 2 || p.extents.size() > 4) {
+    fail(
+        "tensor {} has {} axes (expected [n_q x n_k], with or without axes of heads and batch "
+        "elements before)",
+        p.info.key, p.extents.size());
+  }
+  check_pair_sizes(p.info.key, pair_sizes(p.extents), {e.batch, e.head, e.query, e.key});
 }
 
 std::vector<double> Resolver::given(const ParameterInfo& info, const Value& value) const {

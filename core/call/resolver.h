@@ -1,6 +1,7 @@
 // Makes a plan from a call, part by part.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <memory>
 #include <span>
@@ -30,6 +31,8 @@ class Resolver {
   void set_size(const std::string& name, std::int64_t size) { sizes_[name] = size; }
   /// Sets the number of columns of queries and keys for defaults, if these are projected.
   void set_feature(std::int64_t columns) { feature_ = columns; }
+  /// Names a key among those that the call may have, of a parameter that is absent.
+  void allow(const char* key) { known_keys_.emplace_back(key); }
   /// Adds the masks that the call names with their parameters, which are the same for all heads.
   void add_masks();
   /// Throws misuse for keys that no part has declared.
@@ -88,6 +91,17 @@ class Resolver {
 /// Throws misuse for keys of parameters that are not in `known`, the keys that `name` accepts.
 void check_keys(const std::map<std::string, Value>& parameters,
                 const std::vector<std::string>& known, const std::string& name);
+
+/// The number that every similarity takes in addition; without it, logits have no cap.
+inline constexpr ParameterInfo soft_cap{
+    "soft_cap",
+    std::numeric_limits<double>::quiet_NaN(),
+    Domain::moderate,
+    true,
+    "c; every logit, with its bias, becomes c tanh(logit / c) before the mask",
+    "",
+    "",
+    "no cap"};
 
 struct ComposedSimilarity;
 

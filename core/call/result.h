@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/evaluation.h"
 #include "core/base/half.h"
 #include "core/base/tensor.h"
 
@@ -33,6 +34,7 @@ struct Forward {
   Tensor4<Compute<T>> column_lse = {};
   /// [batch x head x n_q x d_v] The outputs of the heads, if they are joined.
   Tensor4<Compute<T>> heads_output = {};
+  Evaluation evaluation = Evaluation::pairs;  ///< The way that was taken.
 };
 
 /// The gradients of L = sum(output * output_grad), including derivatives through maps of tokens.

@@ -49,7 +49,8 @@ typedef enum {
 /// Inputs: "q" [.. x head x n_q x d], "k", "v" (without "k", q takes its place, and without "v", k
 /// does), "output_grad" in the sizes of the output (ones, if it is absent), "mask" [.. x head x n_q
 /// x n_k] of CONELAB_U8, any of whose axes may have the size 1, "lengths" [batch] and "edge" [m x
-/// 2] of CONELAB_I64, and parameters that are tensors, as "W". Leading axes are one axis of batch
+/// 2] of CONELAB_I64, and parameters that are tensors, as "W"; of them "bias" [.. x head x n_q x
+/// n_k] is read where it lies, and may have axes of size 1. Leading axes are one axis of batch
 /// elements, and must lie in one sequence. The features of a token are contiguous. q decides the
 /// type of the call.
 typedef struct {

@@ -18,11 +18,13 @@
 namespace conelab {
 
 struct MadeData {
-  std::optional<Hierarchy> hierarchy;
+  std::optional<Hierarchy> hierarchy = {};
   /// Further groups: "graph" (edge [m × 2]; radius, angle or cluster [n]), "series" (value
   /// [sequence × time × feature], time [time]), "sentence" (text [sentence]).
-  std::vector<std::pair<std::string, LabelledArray>> groups;
-  std::vector<RootTensor> tensors;  ///< q, k and v [head × n × d], if it holds tokens.
+  std::vector<std::pair<std::string, LabelledArray>> groups = {};
+  std::vector<RootTensor> tensors = {};   ///< q, k and v [head × n × d], if it holds tokens.
+  std::optional<Node> source_nodes = {};  ///< Of a hierarchy from a file: its nodes there.
+  std::vector<std::string> remarks = {};  ///< What the user should know, one line each.
 };
 
 struct DatasetInfo {
@@ -30,6 +32,10 @@ struct DatasetInfo {
   const char* about;
   std::vector<KeyInfo> keys;  ///< Without `seed`, which every data set takes.
   MadeData (*make)(const KeyValues& values);
+  bool seeded = true;  ///< Whether the seed changes what the default keys make.
+  /// The endings of the files that it reads (`path`), ".csv"; "/" is a folder. Empty: it reads none
+  /// that a user brings.
+  std::vector<std::string> endings = {};
 };
 
 /// Returns all data sets in the order in which lists show them.
@@ -41,6 +47,10 @@ struct DatasetInfo {
 /// Makes a data set. Throws misuse as dataset_values does, and a failure if files that it reads are
 /// missing.
 [[nodiscard]] MadeData make_dataset(const std::string& name, const KeyTexts& given);
+
+/// Returns the name of the data set that reads a file of this kind, or a folder. Throws misuse,
+/// which names the path, if there is none.
+[[nodiscard]] std::string importer_of(const std::string& path);
 
 /// Returns the names of the models whose shapes `model_shapes` knows: "a|b|c".
 [[nodiscard]] const char* shape_models();

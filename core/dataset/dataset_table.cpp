@@ -1,6 +1,9 @@
 // The table of data sets.
+#include <filesystem>
+
+#include "core/base/error.h"
 #include "core/base/names.h"
-#include "core/dataset/dataset.h"
+#include "core/dataset/import.h"
 
 namespace conelab {
 
@@ -17,9 +20,16 @@ MadeData sine_cosine(const KeyValues& values);
 MadeData gaussian_tokens(const KeyValues& values);
 MadeData model_shapes(const KeyValues& values);
 MadeData position_values(const KeyValues& values);
+MadeData imported_edges(const KeyValues& values);
+MadeData imported_newick(const KeyValues& values);
+MadeData imported_obo(const KeyValues& values);
+MadeData imported_json(const KeyValues& values);
+MadeData imported_folder(const KeyValues& values);
+MadeData imported_hierarchy(const KeyValues& values);
 
 namespace {
 
+constexpr bool unseeded = false;
 constexpr double most_tree_nodes = 1e6;
 constexpr double most_graph_nodes = 20000;  // Graphs look at all pairs.
 
@@ -35,7 +45,8 @@ const std::vector<DatasetInfo>& dataset_table() {
        "complete tree",
        {{"branching", "2", "children of a node", Domain::whole, "", 1000},
         {"depth", "5", "edges from the root to a leaf", Domain::count, "", 1000}},
-       complete_tree},
+       complete_tree,
+       unseeded},
       {"random-tree",
        "uniform recursive tree: each node's parent is drawn from the nodes before it",
        {nodes("500", most_tree_nodes)},
@@ -64,11 +75,14 @@ const std::vector<DatasetInfo>& dataset_table() {
         {"window", "100", "papers before it that a paper may cite", Domain::whole, "", 1e6}},
        citation_graph},
       {"wordnet",
-       "nouns of WordNet 3.0 below a synset, by hypernyms without instances; the mammals ship",
+       "nouns of WordNet 3.0 below a synset, by hypernyms; the mammals ship",
        {{"root", "mammal.n.01", "synset above all others", Domain::any, "text"},
         {"path", "", "folder of WordNet's files, as Debian's wordnet-base installs them",
-         Domain::any, "text"}},
-       wordnet},
+         Domain::any, "text"},
+        {"instances", "no", "whether instances count as nouns below, as a river below rivers",
+         Domain::choice, "yes|no"}},
+       wordnet,
+       unseeded},
       {"sentences",
        "sentences of a small grammar with their constituents as hierarchies",
        {{"n", "200", "sentences", Domain::whole, "", 1e5},
@@ -103,7 +117,48 @@ const std::vector<DatasetInfo>& dataset_table() {
        "q = k = 0 and v from 0 to 1: what a position bias alone attends to, as a mean position",
        {{"heads", "8", "heads", Domain::whole, "", 1024},
         {"n", "64", "tokens", Domain::whole, "", 1e6}},
-       position_values},
+       position_values,
+       unseeded},
+      {"edges",
+       "hierarchy from a table: child and parent in the first two columns, with tabs or commas",
+       import_keys({{"header", "auto", "whether the first row names the columns", Domain::choice,
+                     "auto|yes|no"},
+                    {"order", "child,parent", "which of the two comes first", Domain::choice,
+                     "child,parent|parent,child"}}),
+       imported_edges,
+       unseeded,
+       {".csv", ".tsv", ".tab", ".txt", ".edges"}},
+      {"newick",
+       "hierarchy from trees in Newick's format: (A,(B,C)inner)root;",
+       import_keys(),
+       imported_newick,
+       unseeded,
+       {".nwk", ".newick", ".nw", ".tree", ".tre"}},
+      {"obo",
+       "hierarchy from an ontology in OBO, as the Gene Ontology: is_a, without obsolete terms",
+       import_keys({{"relations", "", "further relations to parents, with commas: part_of",
+                     Domain::any, "text"}}),
+       imported_obo,
+       unseeded,
+       {".obo"}},
+      {"json",
+       "hierarchy from nested JSON: {\"name\": ..., \"children\": [...]}",
+       import_keys(),
+       imported_json,
+       unseeded,
+       {".json"}},
+      {"folder",
+       "hierarchy of a folder, its folders and files; links are leaves",
+       import_keys(),
+       imported_folder,
+       unseeded,
+       {"/"}},
+      {"hierarchy",
+       "hierarchy of a data set or another result in HDF5 (/hierarchy)",
+       import_keys(),
+       imported_hierarchy,
+       unseeded,
+       {".h5", ".hdf5"}},
   };
   return table;
 }
@@ -120,6 +175,25 @@ KeyValues dataset_values(const std::string& name, const KeyTexts& given) {
 
 MadeData make_dataset(const std::string& name, const KeyTexts& given) {
   return row_named("data set", dataset_table(), name).make(dataset_values(name, given));
+}
+
+std::string importer_of(const std::string& path) {
+  std::error_code none;
+  std::string ending = std::filesystem::is_directory(path, none)
+                           ? "/"
+                           : std::filesystem::path(path).extension().string();
+  for (char& c : ending) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  std::vector<std::string> known;
+  for (const DatasetInfo& info : dataset_table()) {
+    for (const std::string& own : info.endings) {
+      if (own == ending) return info.name;
+      if (own != "/") known.push_back(own);
+    }
+  }
+  misuse(
+      "{}: its ending says no kind of hierarchy (known: {}); `conelab dataset KIND -p path={}` "
+      "reads it",
+      path, join(known), path);
 }
 
 }  // namespace conelab

@@ -2,8 +2,9 @@
 // of a folder. Formats: wndb(5WN).
 //
 // Others count 1,180 mammals and 6,540 pairs of a node and its ancestor, because they follow
-// instances as well, as from a famous horse to thoroughbreds: in the same files these give 1,182
-// and 6,542. A name is the first word of a synset in lower case with the number of its sense.
+// instances as well, as from a famous horse to thoroughbreds: with `instances=yes` the same files
+// give 1,182 and 6,542. A name is the first word of a synset in lower case with the number of its
+// sense.
 #include <algorithm>
 #include <fstream>
 #include <map>
@@ -86,7 +87,7 @@ std::size_t number_at(const std::vector<std::string>& record, std::size_t field,
   return static_cast<std::size_t>(std::strtoul(record[field].c_str(), nullptr, base));
 }
 
-Nouns read_nouns(const std::string& folder) {
+Nouns read_nouns(const std::string& folder, bool instances) {
   const std::string path = folder + "/data.noun";
   const auto synsets = records(path);
   std::map<std::string, Node> number;  // By offset.
@@ -109,8 +110,9 @@ Nouns read_nouns(const std::string& folder) {
     for (std::size_t i = 0; i < number_at(record, pointers); ++i) {
       const std::size_t at = pointers + 1 + 4 * i;
       const auto parent = at + 1 < record.size() ? number.find(record[at + 1]) : number.end();
-      if (parent == number.end() && record[at] == "@") fail("{}: broken link in {}", path, word);
-      if (record[at] != "@") continue;
+      const bool above = record[at] == "@" || (instances && record[at] == "@i");
+      if (parent == number.end() && above) fail("{}: broken link in {}", path, word);
+      if (!above) continue;
       nouns.parents[node].push_back(parent->second);
       nouns.children[static_cast<std::size_t>(parent->second)].push_back(static_cast<Node>(node));
     }
@@ -155,7 +157,8 @@ Hierarchy below(const Nouns& nouns, Node root) {
 MadeData wordnet(const KeyValues& values) {
   const std::string root = lower_case(values.text("root"));
   const std::string& path = values.text("path");
-  if (path.empty()) {
+  const bool instances = values.text("instances") == "yes";
+  if (path.empty() && !instances) {
     const Hierarchy shipped = mammals();
     const auto found = std::find(shipped.names.begin(), shipped.names.end(), root);
     if (found != shipped.names.end()) {
@@ -165,7 +168,7 @@ MadeData wordnet(const KeyValues& values) {
               {}};
     }
   }
-  const Nouns nouns = read_nouns(path.empty() ? package_folder : path);
+  const Nouns nouns = read_nouns(path.empty() ? package_folder : path, instances);
   return {below(nouns, root_named(nouns, root)), {}, {}};
 }
 

@@ -53,7 +53,9 @@ double width_in_points(const std::string& text) {
   if (text == "double") return double_column;
   double value = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const double unit = points_in(std::string(rest, text.data() + text.size()));
+  const char* const end = text.data() + text.size();
+  const double unit =
+      points_in(std::string(std::find_if(rest, end, [](char c) { return c != ' '; }), end));
   const double points = std::floor(value * unit + 1e-9);
   if (error != std::errc() || unit == 0 || !(points >= 100 && points <= 2000)) {
     misuse(

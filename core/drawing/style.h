@@ -16,8 +16,8 @@ namespace conelab::figure {
 /// figure is wider than its column.
 inline constexpr double single_column = 243, double_column = 504;
 
-/// Converts "86mm", "17.8cm", "7in", "504pt", "single" or "double" to whole points, rounded down.
-/// Throws misuse for other texts and for widths outside [100, 2000] points.
+/// Converts "86mm", "86 mm", "17.8cm", "7in", "504pt", "single" or "double" to whole points,
+/// rounded down. Throws misuse for other texts and for widths outside [100, 2000] points.
 [[nodiscard]] double width_in_points(const std::string& text);
 
 /// Returns the format of a figure's file by the ending of its name: "svg", "pdf" or "png"; upper

@@ -26,13 +26,19 @@ std::optional<ConeOrder> ConeOrder::of(const PairModel& model) {
   ConeOrder order;
   order.family_ = geometry::find_cone_family(model.row().info.name);
   if (order.family_ == nullptr) return std::nullopt;
-  std::map<std::string, double> given = model.parameters();
-  const auto unknown = [&](const auto& entry) {
-    return !contains_key(order.family_->parameters, entry.first);
-  };
-  std::erase_if(given, unknown);
-  order.values_ = geometry::family_values(*order.family_, given);
+  std::vector<std::string> keys;
+  for (const ParameterInfo& info : model.row().parameters) keys.emplace_back(info.key);
+  for (const ParameterInfo& info : order.family_->parameters) {
+    order.index_.push_back(index_of_name("parameter", info.key, keys));
+  }
+  order.follow(model);
   return order;
+}
+
+void ConeOrder::follow(const PairModel& model) {
+  const std::vector<double> values = model.values();
+  values_.clear();
+  for (const std::size_t i : index_) values_.push_back(values[i]);
 }
 
 // On the sphere the base distance is an angle: 2 asin(|a − b| / 2).
@@ -45,7 +51,7 @@ double ConeOrder::energy(const PairModel& model, const PlacedTokens& tokens, Nod
 }
 
 void ConeOrder::add(const PairModel& model, const PlacedTokens& tokens, Node u, Node v, double rate,
-                    TokenSums& sums) const {
+                    TokenSums& sums, ParameterSlopes& dp) const {
   const double square = squared_base(model, tokens, u, v);
   if (square > 0) {
     const double across = family_->base == geometry::Base::plane ? 1 : 1 - square / 4;
@@ -58,6 +64,15 @@ void ConeOrder::add(const PairModel& model, const PlacedTokens& tokens, Node u, 
     const double by_height =
         (shadow(place.height + step) - shadow(place.height - step)) / (2 * step);
     sums.place[static_cast<std::size_t>(node)].height += rate * sign * by_height;
+    for (std::size_t k = 0; k < values_.size(); ++k) {
+      geometry::Values ends[2] = {values_, values_};
+      const double by = 1e-6 * std::min(values_[k], place.light_distance);
+      ends[0][k] -= by, ends[1][k] += by;
+      const double by_value =
+          (family_->shadow(ends[1], place.height) - family_->shadow(ends[0], place.height)) /
+          (2 * by);
+      dp.parameter[index_[k]] += rate * sign * by_value;
+    }
   }
 }
 

@@ -19,11 +19,14 @@ class ConeOrder {
                               Node v) const;
   /// Adds the gradient of `rate` times the energy.
   void add(const PairModel& model, const PlacedTokens& tokens, Node u, Node v, double rate,
-           TokenSums& sums) const;
+           TokenSums& sums, ParameterSlopes& dp) const;
+  /// Takes the values of the model's parameters, after they have changed.
+  void follow(const PairModel& model);
 
  private:
   const geometry::ConeFamily* family_ = nullptr;
   geometry::Values values_;
+  std::vector<std::size_t> index_;  ///< Of each of them among the model's parameters.
 
   [[nodiscard]] double shadow(double radial) const { return family_->shadow(values_, radial); }
 };

@@ -10,7 +10,6 @@
 namespace conelab {
 namespace {
 
-constexpr double first_spread = 0.1;
 constexpr double order_margin = 0.05;
 
 void report(const DescentOptions& options, std::int64_t epoch, double loss) {
@@ -28,7 +27,7 @@ class AttentionEpoch {
       : model_(model), targets_(targets), options_(options), random_(random) {}
 
   double run(const PlacedTokens& q, TokenSums& dq, const PlacedTokens& k, TokenSums& dk,
-             double& by_factor) {
+             ParameterSlopes& dp) {
     double loss = 0;
     for (Node i = 0; i < q.count; ++i) {
       draw(i, k.count);
@@ -49,8 +48,7 @@ class AttentionEpoch {
       loss += largest + std::log(sum) - wanted;
       for (std::size_t c = 0; c < keys_.size(); ++c) {
         const double rate = std::exp(logit(c) - largest) / sum - (c < positives_ ? share : 0);
-        model_.add(slopes_[c], rate / static_cast<double>(q.count), q, i, dq, k, keys_[c], dk,
-                   by_factor);
+        model_.add(slopes_[c], rate / static_cast<double>(q.count), q, i, dq, k, keys_[c], dk, dp);
       }
     }
     return loss / static_cast<double>(q.count);
@@ -99,7 +97,8 @@ PlacedTokens drawn_points(Node count, int dim, std::uint64_t seed) {
 double train_attention(PairModel& model, PlacedTokens& queries, PlacedTokens& keys,
                        const NodeLists& targets, const DescentOptions& options) {
   Random random(options.seed);
-  Adam query_steps, key_steps, factor_steps;
+  Adam query_steps, key_steps;
+  ParameterDescent parameter_steps;
   AttentionEpoch epochs(model, targets, options, random);
   const bool shared = &queries == &keys;
   double loss = 0;
@@ -108,42 +107,43 @@ double train_attention(PairModel& model, PlacedTokens& queries, PlacedTokens& ke
     if (!shared) model.place(keys);
     TokenSums dq = model.sums(queries), own = shared ? TokenSums() : model.sums(keys);
     TokenSums& dk = shared ? dq : own;
-    double by_factor = 0;
-    loss = epochs.run(queries, dq, keys, dk, by_factor);
+    ParameterSlopes dp = model.parameter_slopes();
+    loss = epochs.run(queries, dq, keys, dk, dp);
     report(options, epoch, loss);
     const double rate = falling_rate(options.rate, epoch, options.epochs);
-    model.finish(queries, dq);
+    model.finish(queries, dq, dp);
     query_steps.step(queries.point, dq.point, rate);
     if (!shared) {
-      model.finish(keys, dk);
+      model.finish(keys, dk, dp);
       key_steps.step(keys.point, dk.point, rate);
     }
-    std::vector<double> log_factor = {std::log(model.factor())};
-    const double by_log = by_factor * model.factor();
-    factor_steps.step(log_factor, {&by_log, 1}, rate);
-    model.set_factor(std::exp(log_factor.front()));
+    parameter_steps.step(model, model.parameter_gradient(std::move(dp)), rate);
   }
+  round_parameters(model);
   model.place(queries);
   if (!shared) model.place(keys);
   return loss;
 }
 
-double train_order(PairModel& model, PlacedTokens& tokens, const ConeOrder& order,
+double train_order(PairModel& model, PlacedTokens& tokens, ConeOrder& order,
                    const std::vector<std::array<Node, 2>>& pairs, const NodeLists& closure,
                    const DescentOptions& options) {
   Random random(options.seed);
   Adam steps;
+  ParameterDescent parameter_steps;
   double loss = 0;
   for (std::int64_t epoch = 0; epoch < options.epochs && !pairs.empty(); ++epoch) {
     model.place(tokens);
+    order.follow(model);
     TokenSums sums = model.sums(tokens);
+    ParameterSlopes dp = model.parameter_slopes();
     loss = 0;
     const double share = 1 / static_cast<double>(pairs.size());
     const auto hinge = [&](Node u, Node v, double sign) {
       const double e = sign * order.energy(model, tokens, u, v) + order_margin;
       if (e <= 0) return;
       loss += share * e;
-      order.add(model, tokens, u, v, sign * share, sums);
+      order.add(model, tokens, u, v, sign * share, sums, dp);
     };
     for (const auto& [u, v] : pairs) {
       hinge(u, v, 1);
@@ -157,9 +157,13 @@ double train_order(PairModel& model, PlacedTokens& tokens, const ConeOrder& orde
       }
     }
     report(options, epoch, loss);
-    model.finish(tokens, sums);
-    steps.step(tokens.point, sums.point, falling_rate(options.rate, epoch, options.epochs));
+    model.finish(tokens, sums, dp);
+    const double rate = falling_rate(options.rate, epoch, options.epochs);
+    steps.step(tokens.point, sums.point, rate);
+    parameter_steps.step(model, model.parameter_gradient(std::move(dp)), rate);
   }
+  round_parameters(model);
+  order.follow(model);
   model.place(tokens);
   return loss;
 }

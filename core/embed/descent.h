@@ -5,8 +5,8 @@
 //   L_i = −1/|P| Σ_{p in P} log( e^{l_ip} / Σ_{j in P and drawn} w_j e^{l_ij} ),
 // w_j = 1, or for drawn nodes the number of others for each drawn one, so that the sum estimates
 // that of all keys. The optimiser is Adam (Kingma, Ba 2015) with a rate that falls linearly to a
-// tenth. The factor of the logit (gamma) is trained as well, by its logarithm. Results depend on
-// the seed, not on the number of threads.
+// tenth. The parameters of the similarity that are not given are trained as well, and rounded to
+// four digits at the end. Results depend on the seed, not on the number of threads.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +27,8 @@ struct DescentOptions {
   std::function<void(double)> progress = {};
 };
 
+/// The spread of the points that training begins with.
+constexpr double first_spread = 0.1;
 /// Returns tokens drawn from N(0, 0.1²), not placed yet.
 [[nodiscard]] PlacedTokens drawn_points(Node count, int dim, std::uint64_t seed);
 
@@ -39,7 +41,7 @@ double train_attention(PairModel& model, PlacedTokens& queries, PlacedTokens& ke
 /// Trains tokens so that u lies in the cone of v exactly for these pairs (u, v): the hinge of
 /// energy E = base(u, v) − (s(u) − s(v)) above −margin for pairs, and below margin for pairs with
 /// one node drawn anew that are not in `closure`. Returns the mean loss.
-double train_order(PairModel& model, PlacedTokens& tokens, const ConeOrder& order,
+double train_order(PairModel& model, PlacedTokens& tokens, ConeOrder& order,
                    const std::vector<std::array<Node, 2>>& pairs, const NodeLists& closure,
                    const DescentOptions& options);
 

@@ -111,6 +111,29 @@ double spearman(const std::vector<double>& a, const std::vector<double>& b) {
   return xy / std::sqrt(xx * yy);
 }
 
+HeldOutMeasures measure_held_out(const NodeLists& held, const NodeLists& trained,
+                                 const PairScore& score) {
+  HeldOutMeasures sums;
+  double nodes = 0, pairs = 0;
+  std::vector<double> scores(held.size());
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    if (held[i].empty()) continue;
+    const auto node = static_cast<Node>(i);
+    for (std::size_t j = 0; j < scores.size(); ++j) scores[j] = score(node, static_cast<Node>(j));
+    for (const Node known : trained[i]) scores[static_cast<std::size_t>(known)] = -INFINITY;
+    sums.map += average_precision(scores, node, held[i]), ++nodes;
+    for (const Node each : held[i]) {
+      const Ranked rank = rank_of(scores, scores[static_cast<std::size_t>(each)], [&](Node j) {
+        return j != node && !std::ranges::binary_search(held[i], j) &&
+               !std::ranges::binary_search(trained[i], j);
+      });
+      sums.rank += 1 + rank.above + rank.equal / 2;
+      ++pairs;
+    }
+  }
+  return {sums.map / nodes, sums.rank / pairs};
+}
+
 EmbeddingMeasures measure_embedding(const Hierarchy& hierarchy, const PairScore& score,
                                     std::uint64_t seed) {
   Random random(seed);

@@ -25,6 +25,18 @@ struct EmbeddingMeasures {
 [[nodiscard]] EmbeddingMeasures measure_embedding(const Hierarchy& hierarchy,
                                                   const PairScore& score, std::uint64_t seed);
 
+/// How well ancestors are found that training did not show.
+struct HeldOutMeasures {
+  /// The mean average precision of the ancestors `held` of each node that has some, among all nodes
+  /// but itself and the ancestors that it was trained on.
+  double map = 0;
+  double rank = 0;  ///< The mean rank of these ancestors among nodes that are none, from 1.
+};
+/// `held` [n] are the ancestors that are measured, and `trained` [n] those that are left out. NaN
+/// if there are none.
+[[nodiscard]] HeldOutMeasures measure_held_out(const NodeLists& held, const NodeLists& trained,
+                                               const PairScore& score);
+
 /// F1 of pairs (u, v) that are found where `is_ancestor(u, v)`, against a truth.
 [[nodiscard]] double f1_of_counts(double found_true, double found_false, double missed);
 

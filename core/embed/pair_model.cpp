@@ -1,5 +1,7 @@
 #include "core/embed/pair_model.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -27,6 +29,14 @@ std::vector<std::string> usable_names() {
   return names;
 }
 
+/// Returns the index of the parameter that is the height of the light, or -1.
+int height_index(const SimilarityRow& row) {
+  for (std::size_t i = 0; i < row.parameters.size(); ++i) {
+    if (std::string_view(row.parameters[i].key) == "height") return static_cast<int>(i);
+  }
+  return -1;
+}
+
 double initial_value(const ParameterInfo& info, int dim,
                      const std::map<std::string, double>& given) {
   const auto found = given.find(info.key);
@@ -47,19 +57,14 @@ PairModel::PairModel(const std::string& similarity, int dim,
   std::vector<std::string> keys;
   for (const ParameterInfo& info : row_->parameters) keys.emplace_back(info.key);
   for (const auto& [key, value] : given) (void)index_of_name("parameter", key, keys);
+  std::vector<double> values;
   for (const ParameterInfo& info : row_->parameters) {
-    values_.push_back(initial_value(info, dim, given));
+    values.push_back(initial_value(info, dim, given));
+    fixed_.push_back(given.contains(info.key));
   }
-  values_ = token_parameters(*row_, values_);
   context_.feature = dim;
-  context_.light = std::numeric_limits<double>::infinity();
-  for (const ParameterInfo& info : map_->parameters) {
-    map_values_.push_back(initial_value(info, dim, given));
-    if (std::string_view(info.key) == "height") context_.light = map_values_.back();
-  }
-  if (row_->light != nullptr) context_.light = row_->light(values_.data());
   context_.published_code = row_->info.has_word("reference");
-  set_factor(values_.front());
+  set_values(values);
 }
 
 std::map<std::string, double> PairModel::parameters() const {
@@ -70,10 +75,21 @@ std::map<std::string, double> PairModel::parameters() const {
   return named;
 }
 
-void PairModel::set_factor(double factor) {
-  values_.front() = factor;
+std::vector<double> PairModel::values() const {
+  return {values_.begin(), values_.begin() + static_cast<std::ptrdiff_t>(row_->parameters.size())};
+}
+
+// A map has no parameter but the height of the light, which it shares with its similarity.
+void PairModel::set_values(const std::vector<double>& values) {
+  values_ = token_parameters(*row_, values);
   constants_.assign(max_constants, 0);
   row_->constant(values_.data(), constants_.data());
+  context_.light = std::numeric_limits<double>::infinity();
+  if (const int i = height_index(*row_); i >= 0) {
+    context_.light = values_[static_cast<std::size_t>(i)];
+  }
+  if (row_->light != nullptr) context_.light = row_->light(values_.data());
+  map_values_.assign(map_->parameters.size(), context_.light);
 }
 
 void PairModel::place(PlacedTokens& tokens) const {
@@ -113,8 +129,8 @@ PairSlope PairModel::slope(const PlacedTokens& q, Node i, const PlacedTokens& k,
 
 void PairModel::add(const PairSlope& slope, double rate, const PlacedTokens& q, Node i,
                     TokenSums& dq, const PlacedTokens& k, Node j, TokenSums& dk,
-                    double& by_factor) const {
-  by_factor += rate * slope.constant[0];
+                    ParameterSlopes& dp) const {
+  for (std::size_t c = 0; c < dp.constant.size(); ++c) dp.constant[c] += rate * slope.constant[c];
   dq.potential[static_cast<std::size_t>(i)] += rate * slope.query;
   dk.potential[static_cast<std::size_t>(j)] += rate * slope.key;
   add_measure(rate * slope.x, q, i, dq, k, j, dk);
@@ -140,25 +156,76 @@ TokenSums PairModel::sums(const PlacedTokens& tokens) const {
           std::vector<EmbeddedPoint>(n), std::vector<double>(tokens.point.size())};
 }
 
-void PairModel::finish(const PlacedTokens& tokens, TokenSums& sums) const {
+ParameterSlopes PairModel::parameter_slopes() const {
+  return {std::vector<double>(static_cast<std::size_t>(row_->constants)),
+          std::vector<double>(row_->parameters.size() + 1)};
+}
+
+void PairModel::finish(const PlacedTokens& tokens, TokenSums& sums, ParameterSlopes& dp) const {
   const int m = base_size();
   ModelMapContext context = context_;
   context.p = map_values_.data();
-  std::vector<double> ignored(values_.size() + 1);
+  double* parameter = dp.parameter.data();
+  double light[2] = {};  // A map's own parameter is that of the light.
   for (Node i = 0; i < tokens.count; ++i) {
     const auto n = static_cast<std::size_t>(i);
     const double *x = &tokens.point[at(i, dim_)], *base = &sums.base[at(i, m)];
     PlaceGradient up{0, sums.place[n]};
     for (int c = 0; c < m; ++c) up.along += x[c] * base[c];
-    row_->token_gradient(tokens.place[n], values_.data(), sums.potential[n], up.place,
-                         ignored.data());
-    double by_light = 0;
-    const TokenGradient by =
-        map_->gradient(context, token_numbers(*map_, context, x), up, &by_light);
+    row_->token_gradient(tokens.place[n], values_.data(), sums.potential[n], up.place, parameter);
+    const TokenGradient by = map_->gradient(context, token_numbers(*map_, context, x), up, light);
     double* out = &sums.point[at(i, dim_)];
     for (int c = 0; c < m; ++c) out[c] = by.by_base * base[c] + by.by_token * x[c];
     if (m < dim_) out[m] = by.last;
   }
+  dp.parameter.back() += light[0];
+}
+
+std::vector<double> PairModel::parameter_gradient(ParameterSlopes slopes) const {
+  std::vector<double>& dp = slopes.parameter;
+  row_->constant_gradient(values_.data(), slopes.constant.data(), dp.data());
+  if (const int i = height_index(*row_); i >= 0) dp[static_cast<std::size_t>(i)] += dp.back();
+  dp.pop_back();
+  return dp;
+}
+
+namespace {
+
+constexpr double least_trained = 1e-9, most_trained = 1e9;
+/// A smaller gradient is the rounding of one that is 0, as that of an offset under softmax. Adam
+/// would turn it into steps.
+constexpr double least_gradient = 1e-12;
+
+bool by_logarithm(const PairModel& model, std::size_t parameter) {
+  const Domain domain = model.row().parameters[parameter].domain;
+  return parameter == 0 || domain == Domain::positive || domain == Domain::moderate;
+}
+
+}  // namespace
+
+void ParameterDescent::step(PairModel& model, const std::vector<double>& gradient, double rate) {
+  std::vector<double> values = model.values(), x, dx;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const bool moves = !model.is_fixed(i) && std::abs(gradient[i]) > least_gradient;
+    const bool log = !model.is_fixed(i) && by_logarithm(model, i);
+    x.push_back(log ? std::log(values[i]) : values[i]);
+    dx.push_back(!moves ? 0 : log ? values[i] * gradient[i] : gradient[i]);
+  }
+  steps_.step(x, dx, rate);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (model.is_fixed(i)) continue;
+    values[i] =
+        by_logarithm(model, i) ? std::clamp(std::exp(x[i]), least_trained, most_trained) : x[i];
+  }
+  model.set_values(values);
+}
+
+void round_parameters(PairModel& model) {
+  std::vector<double> values = model.values();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!model.is_fixed(i)) values[i] = std::stod(fmt::format("{:.4g}", values[i]));
+  }
+  model.set_values(values);
 }
 
 std::vector<double> PairModel::placed(const PlacedTokens& tokens) const {

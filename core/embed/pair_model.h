@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/adam.h"
 #include "core/dataset/hierarchy.h"
 #include "core/similarity/table.h"
 #include "core/token/model_map.h"
@@ -32,11 +33,17 @@ struct TokenSums {
   std::vector<double> point;         ///< [n × d] Set by PairModel::finish.
 };
 
+/// dL/d(parameters) while it is summed; PairModel::parameter_gradient finishes it.
+struct ParameterSlopes {
+  std::vector<double> constant;   ///< [constants] By the constants of the head.
+  std::vector<double> parameter;  ///< [parameters + 1] The last one belongs to the light.
+};
+
 class PairModel {
  public:
-  /// `dim` is the number of coordinates of a token. Parameters that are not given have their
-  /// defaults. Throws misuse for a similarity or key that is unknown, for one whose logit needs
-  /// tensors, and if the map needs more coordinates.
+  /// `dim` is the number of coordinates of a token. Parameters that are given are fixed; others
+  /// begin with their defaults, and training may change them. Throws misuse for a similarity or key
+  /// that is unknown, for one whose logit needs tensors, and if the map needs more coordinates.
   PairModel(const std::string& similarity, int dim,
             const std::map<std::string, double>& given = {});
 
@@ -46,9 +53,11 @@ class PairModel {
   [[nodiscard]] const ModelMapRow& map() const { return *map_; }
   /// Returns the parameters by key.
   [[nodiscard]] std::map<std::string, double> parameters() const;
-  /// Returns the factor of the logit (gamma, beta or scale), which training changes.
-  [[nodiscard]] double factor() const { return values_.front(); }
-  void set_factor(double factor);
+  /// Returns the values in the order of row().parameters.
+  [[nodiscard]] std::vector<double> values() const;
+  /// Sets all values. Tokens must be placed anew then.
+  void set_values(const std::vector<double>& values);
+  [[nodiscard]] bool is_fixed(std::size_t parameter) const { return fixed_[parameter]; }
 
   /// Sets base, value and place of all tokens from their points.
   void place(PlacedTokens& tokens) const;
@@ -57,14 +66,17 @@ class PairModel {
   /// Adds the gradient of a loss with dL/dlogit = `rate` for this pair. `slope` is that of the
   /// pair.
   void add(const PairSlope& slope, double rate, const PlacedTokens& q, Node i, TokenSums& dq,
-           const PlacedTokens& k, Node j, TokenSums& dk, double& by_factor) const;
+           const PlacedTokens& k, Node j, TokenSums& dk, ParameterSlopes& dp) const;
   /// Adds rate d|base_i − base_j|²/d(base) (or that of the product) to both tokens.
   void add_measure(double rate, const PlacedTokens& q, Node i, TokenSums& dq, const PlacedTokens& k,
                    Node j, TokenSums& dk) const;
 
   [[nodiscard]] TokenSums sums(const PlacedTokens& tokens) const;
-  /// Sets dL/d(point) from the other sums.
-  void finish(const PlacedTokens& tokens, TokenSums& sums) const;
+  [[nodiscard]] ParameterSlopes parameter_slopes() const;
+  /// Sets dL/d(point) from the other sums, and adds what the parameters change of the places.
+  void finish(const PlacedTokens& tokens, TokenSums& sums, ParameterSlopes& dp) const;
+  /// Returns dL/d(parameter) [parameters], after the tokens have been finished.
+  [[nodiscard]] std::vector<double> parameter_gradient(ParameterSlopes slopes) const;
 
   /// Returns the tokens as points [n × c] of the model `placed_model`: half-space coordinates, the
   /// Poincaré ball, the hyperboloid, or the tokens as they are.
@@ -75,10 +87,27 @@ class PairModel {
   const SimilarityRow* row_ = nullptr;
   const ModelMapRow* map_ = nullptr;
   int dim_ = 0;
-  std::vector<double> values_, map_values_, constants_;
+  std::vector<double> values_;  ///< [parameters + shared], as token_parameters returns them.
+  std::vector<double> map_values_, constants_;
+  std::vector<bool> fixed_;  ///< [parameters]
   ModelMapContext context_{};
 
   [[nodiscard]] double measure(const double* a, const double* b) const;
 };
+
+/// Steps of Adam for those parameters of a model that are not fixed. Positive ones are changed
+/// through their logarithm and stay in 1e-9 .. 1e9, as does the first one, which is the factor of
+/// the logit.
+class ParameterDescent {
+ public:
+  /// `gradient` is dL/d(parameter) [parameters].
+  void step(PairModel& model, const std::vector<double>& gradient, double rate);
+
+ private:
+  Adam steps_;
+};
+
+/// Rounds the trained parameters to four digits, by which titles and commands name them as well.
+void round_parameters(PairModel& model);
 
 }  // namespace conelab

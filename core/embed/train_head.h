@@ -1,14 +1,16 @@
 // Trains one attention head, with a query and a key for each node of a hierarchy, so that each
-// token attends to its ancestors and itself.
+// token attends to its ancestors and itself. The points of the tokens are their own, or a map of
+// features makes them (token_source.h).
 //
 // The target of a row is uniform over the set P of these; the loss is the cross entropy
 //   L = mean over i of ( log Σ_j e^{l_ij} − 1/|P| Σ_{p in P} l_ip ).
 // The sums over all keys and their gradients are attention with the weights e^{l_ij} and values of
 // one, which the engine computes; the logits of ancestors are single pairs (pair_model.h). Adam
-// (core/base/adam.h) changes queries, keys and the factor of the logit (gamma), by its logarithm;
-// it is rounded to four digits at the end. Starts from different random points differ, so that
-// several should be made. A start ends where e^{l_ij} overflows, as products may after many steps,
-// and keeps what it has reached.
+// (core/base/adam.h) changes queries, keys and the parameters of the similarity that are not given,
+// which are rounded to four digits at the end. Starts from different random points differ, so that
+// several should be made; of four, the first begins with the default of a radius (or K), the others
+// with 10, √10 and 10 √10 times that. A start ends where e^{l_ij} overflows, as products may after
+// many steps, and keeps what it has reached.
 #pragma once
 
 #include <functional>
@@ -16,6 +18,7 @@
 #include <string>
 
 #include "core/embed/pair_model.h"
+#include "core/embed/token_source.h"
 
 namespace conelab {
 
@@ -24,26 +27,38 @@ struct HeadGoal {
   std::string similarity;
   int dim = 2;
   std::uint64_t seed = 1;
-  std::map<std::string, double> parameters = {};  ///< Of the similarity; others have defaults.
+  std::map<std::string, double> parameters = {};  ///< Fixed ones; others are trained.
   std::int64_t epochs = 1000;
   double rate = 0.05;  ///< The first; it falls linearly to a tenth.
+  TokenKind tokens = TokenKind::own;
+  std::int64_t hidden = 32;  ///< For TokenKind::layers.
+};
+
+/// What a head is trained on: some of the nodes of a hierarchy, numbered by themselves.
+struct HeadProblem {
+  NodeLists targets;  ///< [nodes] What each should attend to besides itself.
+  Features features;  ///< Of these nodes; not read for TokenKind::own.
 };
 
 /// A head after one start.
 struct TrainedHead {
   PairModel model;
   PlacedTokens query, key;
+  TokenSource query_source, key_source;
   double loss = 0;  ///< Of the last step that could be made; NaN if none could.
 };
 
-/// Trains a head from the start with this number. `closure` [n] are the ancestors of each node.
-/// Results depend on the goal, the start and the instruction set alone. `stepped` is called after
-/// each step; what it throws is thrown.
+/// Trains a head from the start with this number. Results depend on the goal, the start and the
+/// instruction set alone. `stepped` is called after each step; what it throws is thrown.
 [[nodiscard]] TrainedHead train_head(const HeadGoal& goal, std::uint64_t start,
-                                     const NodeLists& closure,
+                                     const HeadProblem& problem,
                                      const std::function<void()>& stepped = {});
 
-/// Returns the mean over queries of the attention on their ancestors and themselves.
-[[nodiscard]] double mass_on_ancestors(const TrainedHead& head, const NodeLists& closure);
+/// Gives a head the tokens of all nodes with these features.
+void place_all(TrainedHead& head, const Features& features);
+
+/// Returns the mean over the queries of `nodes` of the attention on their ancestors and themselves.
+[[nodiscard]] double mass_on_ancestors(const TrainedHead& head, const NodeLists& closure,
+                                       std::span<const Node> nodes);
 
 }  // namespace conelab

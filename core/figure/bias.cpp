@@ -293,7 +293,7 @@ std::vector<ColumnsError> columns_errors(double mu, double tau, double d, std::i
 std::vector<BiasRow> bias_curves() {
   std::vector<BiasRow> curves;
   for (const BiasRow& row : bias_table()) {
-    if (!row.parameters.empty() && !row.of_queries) curves.push_back(row);
+    if (!row.parameters.empty() && !row.of_queries && !row.of_pairs) curves.push_back(row);
   }
   return curves;
 }

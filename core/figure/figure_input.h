@@ -36,7 +36,14 @@ struct KeyTraits {
   bool data = false;         ///< Whether it selects what is read or drawn, not how that looks.
   std::string choices = {};  ///< The only possible values: "weights|logits"; empty: any.
   bool whole = false;        ///< Whether the value is a whole number from 0.
+  bool rare = false;         ///< Whether it is rarely used: forms fold it.
+  bool look = false;         ///< Of a figure without input: whether it is how the figure looks.
 };
+
+/// The groups in which the keys of a figure are listed.
+enum class KeyGroup { what, look, rare };
+/// [KeyGroup] Their titles.
+inline constexpr const char* key_group_titles[] = {"what it shows", "how it looks", "rarely used"};
 
 struct FigureKey : KeyTraits {
   const char* key;
@@ -119,6 +126,13 @@ struct FigureInput {
   /// Returns the key `caption` followed by this description.
   [[nodiscard]] std::string described(const std::string& text) const;
 };
+
+/// Returns the group of a figure's key.
+[[nodiscard]] inline KeyGroup group_of(const FigureInfo& info, const FigureKey& key) {
+  if (key.rare) return KeyGroup::rare;
+  const bool looks = info.source.read == nullptr ? key.look : !key.data;
+  return looks ? KeyGroup::look : KeyGroup::what;
+}
 
 /// Throws misuse for a key that the figure does not have (the message lists its keys), and for a
 /// value that is not a whole number or one of the choices although the key needs one.

@@ -89,13 +89,12 @@ struct Panel {
   bool ratio = false;
 };
 
-Axis x_axis(const std::vector<SeriesCurve>& curves, double width) {
+Axis x_axis(const std::vector<SeriesCurve>& curves, const std::string& title, double width) {
   std::vector<double> xs;
   for (const SeriesCurve& c : curves) {
     for (const Sample& s : c.samples) xs.push_back(s.x);
   }
-  return axis_over(ScaleKind::log2, xs, std::max(2, static_cast<int>(width / 26)),
-                   rich("sequence length <i>n</i>"));
+  return axis_over(ScaleKind::log2, xs, std::max(2, static_cast<int>(width / 26)), rich(title));
 }
 
 /// Returns whether there is a curve whose slope can be compared with a guide.
@@ -391,7 +390,7 @@ double arrange(const ScalingFigure& f, std::vector<Panel>& panels) {
   const double width = std::max(40.0, f.width - 2 * margin - left - right);
   double y = margin + 4;
   for (Panel& p : panels) {
-    p.frame.x = x_axis(p.curves, width);
+    p.frame.x = x_axis(p.curves, f.x_title, width);
     const double height = panel_height(f, p, width);
     p.frame.y = y_axis(f, p, y_title(f, p, height), height);
     if (p.ratio) write_out_decimals(p.frame.y);

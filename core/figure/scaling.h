@@ -41,6 +41,7 @@ struct Guide {
 
 struct ScalingFigure {
   std::vector<ScalingSeries> series;
+  std::string x_title = "sequence length <i>n</i>";
   std::string y_title = "time (s)";
   /// A single guide lies below all curves; several meet at the shortest length, below the lowest
   /// median there. No guide is drawn if there is only one length.

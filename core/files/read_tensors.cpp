@@ -320,6 +320,11 @@ void read_attributes(TensorSource& source, const InputOptions& options, Input& i
   read_attribute<std::string>(source, "model", input.model);
   read_attribute<std::string>(source, "text", input.text);
   read_attribute<std::int64_t>(source, "layer", input.layer);
+  std::int64_t exact = 1;
+  read_attribute<std::int64_t>(source, "exact", exact);
+  if (exact != 0) return;
+  input.remark = fmt::format("{}{}: attention differs from what the model computed (exact = 0)",
+                             input.path, input.group.empty() ? "" : ":" + input.group);
 }
 
 /// The arrays of a source whose names begin with a prefix: "q" is the array "layer3/q". The path of
@@ -572,7 +577,9 @@ Input read_input(const std::string& spec, const InputOptions& given) {
     input.query.extents = declared.query.extents;
     if (!options.numbers) return read_declared(*source, declared, options, std::move(input));
     read_everything(*source, declared, options, input);
-    input.remark = axes_remark(options, declared.query, input, source->place(declared.query.name));
+    const std::string axes =
+        axes_remark(options, declared.query, input, source->place(declared.query.name));
+    if (input.remark.empty()) input.remark = axes;
   }
   if (options.digest) {
     input.sha256 = sha256_of_file(npy ? options.query : parsed.path, options.cancelled);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 
 #include "core/base/error.h"
@@ -123,7 +124,32 @@ Seal check_seal(const File& file, const std::string& path, const std::function<b
 
 namespace conelab {
 
+namespace {
+
+std::string digest_of_folder(const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> entries;
+  std::error_code error, none;
+  constexpr auto options = fs::directory_options::skip_permission_denied;
+  for (fs::recursive_directory_iterator at(folder, options, error), end; !error && at != end;
+       at.increment(error)) {
+    const bool file = !at->is_symlink(none) && at->is_regular_file(none);
+    entries.push_back(at->path().lexically_relative(folder).string() + '\0' +
+                      (file ? std::to_string(at->file_size(none)) : "") + '\0');
+  }
+  if (error) fail("{}: {}", folder, error.message());
+  std::ranges::sort(entries);
+  Sha256 sum;
+  for (const std::string& entry : entries) sum.update(entry.data(), entry.size());
+  return sum.hex();
+}
+
+}  // namespace
+
 std::string content_digest(const std::string& path, const std::function<bool()>& cancelled) {
+  if (std::error_code none; std::filesystem::is_directory(path, none)) {
+    return digest_of_folder(path);
+  }
   if (ByteFile(path).peek(0, hdf5_signature.size()) != hdf5_signature) {
     return sha256_of_file(path, cancelled);
   }

@@ -47,7 +47,8 @@ namespace conelab {
 /// Returns the digest of a file's content as 64 hexadecimal digits: that of its seal, otherwise
 /// that of all its bytes. Throws a failure if the file cannot be read, or if its bytes are not
 /// those that were sealed, and interrupted if `cancelled` returns true. HDF5 is read in a child
-/// process.
+/// process. The content of a folder is the names and sizes of all files below it; links are not
+/// followed.
 [[nodiscard]] std::string content_digest(const std::string& path,
                                          const std::function<bool()>& cancelled = {});
 

@@ -215,18 +215,41 @@ hdf5::Object open_group(const hdf5::File& file, const std::string& path, const s
   return hdf5::open_object(file, {shown, "/" + path});
 }
 
+/// Returns the number of tokens of q or k, which is the last one of `names` that the layer has.
+std::int64_t tokens_of(const TraceLayer& layer, std::initializer_list<const char*> names) {
+  std::int64_t count = 0;
+  for (const char* name : names) {
+    for (const TensorView& array : layer.arrays) {
+      const std::size_t rank = array.sizes.size();
+      if (rank > 1 && array.name == name) count = array.sizes[rank - 2];
+    }
+  }
+  return count;
+}
+
 /// Throws misuse unless the layer has no texts of tokens or as many as q or k has tokens.
 void check_tokens(const TraceLayer& layer) {
-  if (layer.tokens.empty()) return;
-  std::int64_t queries = 0;
-  for (const TensorView& array : layer.arrays) {
-    const std::size_t rank = array.sizes.size();
-    const bool counts = rank > 1 && (array.name == "q" || array.name == "k");
-    if (counts && array.sizes[rank - 2] == std::ssize(layer.tokens)) return;
-    if (counts && array.name == "q") queries = array.sizes[rank - 2];
-  }
-  misuse("the layer '{}' has {} tokens with texts (expected {}, as q has)", layer.group,
-         layer.tokens.size(), queries);
+  const std::int64_t queries = tokens_of(layer, {"q"}), keys = tokens_of(layer, {"q", "k"});
+  const auto check = [&](const auto& texts, const char* name, std::int64_t expected) {
+    if (texts.empty() || std::ssize(texts) == expected) return;
+    misuse("the layer '{}' has {} tokens with texts (expected {}, as {} has)", layer.group,
+           texts.size(), expected, name);
+  };
+  const bool alone = layer.key_tokens.empty() && std::ssize(layer.tokens) == keys;
+  check(layer.tokens, "q", alone ? keys : queries);
+  check(layer.key_tokens, "k", keys);
+}
+
+/// Writes the texts of tokens; those of queries and keys apart if both are there.
+void write_tokens(hid_t group, const TraceLayer& layer, const Where& where) {
+  const auto write = [&](const char* name, const std::vector<std::string>& texts) {
+    if (texts.empty()) return;
+    hdf5::write_strings(group, name, {texts.size()}, texts, where.child(name))
+        .close(where.child(name));
+  };
+  const bool apart = !layer.key_tokens.empty() && layer.key_tokens != layer.tokens;
+  write(apart ? "query_token" : "token", layer.tokens);
+  if (apart) write("key_token", layer.key_tokens);
 }
 
 void check_layers(std::span<const TraceLayer> layers) {
@@ -261,10 +284,11 @@ void write_trace(const std::string& path, std::span<const TraceLayer> layers,
       for (const TensorView& view : layer.arrays) {
         write_array(group.id(), view, here.child(view.name));
       }
-      if (layer.tokens.empty()) continue;
-      hdf5::write_strings(group.id(), "token", {layer.tokens.size()}, layer.tokens,
-                          here.child("token"))
-          .close(here.child("token"));
+      write_tokens(group.id(), layer, here);
+      if (layer.alias.empty()) continue;
+      CONELAB_HDF5(where.child(layer.alias), "be created",
+                   H5Lcreate_soft(("/" + layer.group).c_str(), file.id(), layer.alias.c_str(),
+                                  H5P_DEFAULT, H5P_DEFAULT));
     }
     file.close(where);
   }

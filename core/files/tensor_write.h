@@ -60,8 +60,11 @@ struct TraceLayer {
   std::string group;  ///< "layer0", "german/layer0"; empty: the root.
   /// "q", "k", "v" [.. x head x n x d], "mask" [n_q x n_k] of u8, "W", "edge" of i64, ...
   std::vector<TensorView> arrays;
-  std::vector<std::string> tokens;  ///< [n] Their texts, or empty.
-  Attributes attributes;            ///< "layer".
+  std::vector<std::string> tokens;  ///< [n_q] or [n_k] Their texts, or empty.
+  std::vector<std::string>
+      key_tokens;              ///< [n_k] Texts of the keys where they are others, or empty.
+  Attributes attributes = {};  ///< "layer", ...
+  std::string alias = {};      ///< Another path of the group, or empty.
 };
 
 /// Writes the file whole or not at all. `attributes` are those of the file: "model", "text". Throws

@@ -147,17 +147,19 @@ AttentionInput<Compute<S>> tokens_in_compute_type(const AttentionInput<S>& input
           input.indices,
           input.positions,
           input.allowed_sizes,
-          input.graph};
+          input.graph,
+          input.bias,
+          input.wants_bias_gradient};
 }
 
 /// Returns the tensors of an input in the type of the computation: the map itself, or a copy in
-/// another type.
+/// another type, with the sizes alone of the tensor `viewed`.
 template <class S>
-decltype(auto) tensors_in_compute_type(const AttentionInput<S>& input) {
+decltype(auto) tensors_in_compute_type(const AttentionInput<S>& input, const std::string& viewed) {
   if constexpr (std::is_same_v<S, Compute<S>>) {
     return (input.tensors);
   } else {
-    return converted_tensors<Compute<S>>(input.tensors);
+    return converted_tensors<Compute<S>>(input.tensors, viewed);
   }
 }
 
@@ -255,12 +257,21 @@ template <class S>
 AttentionInput<Compute<S>> map_tokens(const Plan& plan, const AttentionInput<S>& input) {
   check_maps<S>(plan);
   AttentionInput<Compute<S>> in = tokens_in_compute_type(input);
-  const auto& tensors = tensors_in_compute_type(input);
+  std::string viewed;  // The bias of pairs, which is as large as all pairs.
+  if (plan.inner && plan.inner->bias != nullptr && plan.inner->bias->of_pairs) {
+    viewed = plan.inner->parameters[plan.inner->bias_parameters.front()].info.key;
+    in.bias = pair_bias_view(*plan.inner, input);
+  }
+  const auto& tensors = tensors_in_compute_type(input, viewed);
   in.query = mapped_tokens(plan, std::move(in.query), Side::query, tensors);
   in.key = mapped_tokens(plan, std::move(in.key), Side::key, tensors);
   in.value = mapped_tokens(plan, std::move(in.value), Side::value, tensors);
   for (const auto& [name, tensor] : tensors) {
-    if (!is_of_maps_alone(plan, name)) in.tensors.emplace(name, tensor);
+    if (name == viewed) {
+      in.tensors[name].extents = tensor.extents;
+    } else if (!is_of_maps_alone(plan, name)) {
+      in.tensors.emplace(name, tensor);
+    }
   }
   if (plan.joins_heads) {
     in.output_grad = output_grad_of_heads(plan, in.tensors, std::move(in.output_grad.owned()));

@@ -1,4 +1,5 @@
 // The call, the input and the tensors of one head alone.
+#include <algorithm>
 #include <string_view>
 
 #include "core/base/error.h"
@@ -50,6 +51,21 @@ std::vector<std::uint8_t> mask_of_head(const AttentionInput<T>& input, std::int6
   return {begin, begin + sizes.size()};
 }
 
+/// Returns a tensor of pairs with one of its batch elements, all if `batch` is negative, and one of
+/// its heads; those that share numbers have the first.
+template <class T>
+Array<T> pairs_of_head(const Array<T>& all, std::int64_t batch, std::int64_t head) {
+  const Shape4 s = pair_sizes(all.extents);
+  const std::int64_t size = s.token * s.feature, h = std::min(head, s.head - 1);
+  const std::int64_t first = batch < 0 ? 0 : std::min(batch, s.batch - 1);
+  Array<T> own{{batch < 0 ? s.batch : 1, 1, s.token, s.feature}, {}};
+  for (std::int64_t b = first; b < first + own.extents.front(); ++b) {
+    const auto begin = all.data.begin() + (b * s.head + h) * size;
+    own.data.insert(own.data.end(), begin, begin + size);
+  }
+  return own;
+}
+
 }  // namespace
 
 template <class T>
@@ -63,8 +79,13 @@ std::map<std::string, Array<T>> tensors_of_head(const std::map<std::string, Arra
     const std::size_t rank = tensor_rank(info);
     if (found == part.end() || found->second.extents.size() <= rank) continue;
     const Array<T>& all = tensors.at(info.key);
+    if (is_of_pairs(info)) {
+      found->second = pairs_of_head(all, -1, head);
+      continue;
+    }
     Array<T>& own = found->second;
     own.extents.erase(own.extents.begin());
+    if (rank == 0) own.extents = {1};
     const std::size_t size = all.data.size() / static_cast<std::size_t>(all.extents.front());
     own.data.assign(all.of_head(head, rank), all.of_head(head, rank) + size);
   }
@@ -88,6 +109,11 @@ AttentionInput<T> input_of_head(const AttentionInput<T>& input, std::int64_t bat
   part.positions = input.positions;
   const bool alone = input.query.shape.head == 1;
   part.tensors = alone ? input.tensors : tensors_of_head(input.tensors, head, infos);
+  for (const ParameterInfo& info : infos) {
+    const auto pairs = part.tensors.find(info.key);
+    if (!is_of_pairs(info) || pairs == part.tensors.end()) continue;
+    pairs->second = pairs_of_head(pairs->second, batch, 0);
+  }
   return part;
 }
 

@@ -207,9 +207,9 @@ struct OperatorListing {
 [[nodiscard]] std::vector<ParameterInfo> tensor_parameters();
 /// Returns the parameters of all operators and parts, each key once.
 [[nodiscard]] std::vector<ParameterInfo> all_parameters();
-/// Returns what one head reads of such tensors: those with an axis of heads lose it. `infos` gives
-/// the axes of each; by default they are those of the first operator that has a tensor with this
-/// name.
+/// Returns what one head reads of such tensors: those with an axis of heads lose it; tensors of
+/// pairs [batch x head x n_q x n_k] have one head then. `infos` gives the axes of each; by default
+/// they are those of the first operator that has a tensor with this name.
 template <class T>
 [[nodiscard]] std::map<std::string, Array<T>> tensors_of_head(
     const std::map<std::string, Array<T>>& tensors, std::int64_t head,

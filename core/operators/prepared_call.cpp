@@ -172,7 +172,9 @@ class Prepared final : public PreparedCall {
 
   void backward(Views inputs, Views results, const Execution& run) const override {
     check_results(results, Pass::backward);
-    const AttentionInput<T> input = read(inputs);
+    AttentionInput<T> input = read(inputs);
+    input.wants_bias_gradient =
+        !input.tensors.contains("bias") || find_view(results, "bias") != nullptr;
     const bool has_all =
         std::all_of(forward_results_.begin(), forward_results_.end(),
                     [&](const TensorView& r) { return find_view(inputs, r.name) != nullptr; });
@@ -318,7 +320,12 @@ class Prepared final : public PreparedCall {
       } else if (!is_operand && !is_saved(view.name)) {
         check_type(view, own);
         input.tensors[view.name] = {view.sizes, {}};
-        if (with_numbers) input.tensors[view.name].data = numbers_of<T>(view);
+        if (with_numbers && view.name == "bias") {
+          require_memory(view);
+          input.bias = view;
+        } else if (with_numbers) {
+          input.tensors[view.name].data = numbers_of<T>(view);
+        }
       }
     }
   }

@@ -12,6 +12,9 @@
 // any strides, with contiguous features. Leading axes count as one axis of batch elements. Without
 // "k", q takes its place, and without "v", k does.
 //
+// The tensor "bias" [.. x head x n_q x n_k] is read where it lies, with any strides; any of its
+// axes may have the size 1.
+//
 // Nothing is converted: q has the type of the call, and k, v, output_grad and the parameters must
 // have it too. Results are computed in memory of the engine and copied to the caller's views once.
 // Several threads may use one object at a time.

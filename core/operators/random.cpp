@@ -58,9 +58,10 @@ Array<double> tensor_gradient(const Array<T>& tensor, const Tensor4<T>& tokens) 
 
 /// Makes R the logits of a chain whose similarity is 0, also in the call on mapped tokens.
 void give_logits(Plan& chain, const Parameter& R) {
-  chain.bias = &given_numbers();
+  chain.bias = find_bias("explicit");
   chain.bias_parameters = {chain.parameters.size()};
   chain.parameters.push_back(R);
+  chain.parameters.back().info.shape = "..,n_q,n_k";
   if (!chain.inner) return;
   const auto inner = std::make_shared<Plan>(*chain.inner);
   give_logits(*inner, R);

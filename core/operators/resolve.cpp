@@ -258,6 +258,7 @@ std::vector<ParameterInfo> all_parameters() {
     for (const PartInfo& part : field.parts()) add(part.parameters);
   }
   add(projection_parameters());
+  add({soft_cap});
   return all;
 }
 
@@ -283,6 +284,7 @@ std::vector<ParameterInfo> call_parameters(const Call& call) {
     const std::vector<ParameterInfo> projections = projection_parameters();
     all.insert(all.end(), projections.begin(), projections.end());
   }
+  if (is_attention(call) || (row != nullptr && row->chain != nullptr)) all.push_back(soft_cap);
   if (row != nullptr && row->parameters != nullptr) {
     const std::span<const ParameterInfo> own = row->parameters(call);
     all.insert(all.end(), own.begin(), own.end());

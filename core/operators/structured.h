@@ -58,7 +58,7 @@ template <class To, class From>
     return {convert<To>(from.output),      std::move(from.lse),
             std::move(from.row_reference), std::move(from.row_sum),
             std::move(from.midpoint_sum),  std::move(from.column_lse),
-            std::move(from.heads_output)};
+            std::move(from.heads_output),  from.evaluation};
   }
 }
 template <class To, class From>

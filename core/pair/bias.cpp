@@ -8,6 +8,7 @@
 //   t5     t5_bias[bucket(j - i')]                               Raffel et al., section 2.1
 //   shaw   scale q_i . shaw_k[c], c = clip(j - i', -k, k) + k    Shaw et al. eqs. 3 and 4
 //          Also adds sum_j w_ij shaw_v[c] to the output. core/tiles/head_bias.h computes both.
+//   explicit  bias_ij, an array. core/tiles/pair_bias.h reads it.
 #include "core/pair/bias.h"
 
 #include <algorithm>
@@ -114,6 +115,10 @@ std::size_t shaw_place(const Values& v, double offset) {
   return static_cast<std::size_t>(std::clamp(offset, -v.p[2], v.p[2]) + v.p[2]);
 }
 
+constexpr std::array pair_parameters{ParameterInfo{
+    "bias", from_input, Domain::tensor, true,
+    "the bias of each pair, shared along axes of size 1; -inf hides a pair", "", "..,n_q,n_k"}};
+
 constexpr std::array biases{
     BiasRow{.name = "none", .about = "0", .value = &no_bias, .slope = &no_slope},
     BiasRow{.name = "alibi",
@@ -149,27 +154,14 @@ constexpr std::array biases{
                 "mean) and weights over keys, not axis=query",
             .parameters = shaw_parameters,
             .place = &shaw_place,
-            .of_queries = true}};
+            .of_queries = true},
+    BiasRow{.name = "explicit",
+            .about = "bias_ij, a number for each pair of each head",
+            .parameters = pair_parameters,
+            .of_pairs = true}};
 
 }  // namespace
 
-const BiasRow& given_numbers() {
-  static constexpr std::array parameters{
-      ParameterInfo{"R", std::numeric_limits<double>::quiet_NaN(), Domain::tensor, true,
-                    "the numbers", "", "n_q,n_k"}};
-  static constexpr BiasRow row{
-      .name = "given",
-      .about = "R_ij",
-      .parameters = parameters,
-      .value = [](const PartValues& v,
-                  double pair) { return v.tensor[0][static_cast<std::size_t>(pair)]; },
-      .slope =
-          [](const PartValues&, double pair, double upstream, PartValues& gradient) {
-            gradient.tensor[0][static_cast<std::size_t>(pair)] += upstream;
-          },
-      .of_pairs = true};
-  return row;
-}
 std::span<const BiasRow> bias_table() { return biases; }
 
 const BiasRow* find_bias(const std::string& name) { return find_named(biases, name); }

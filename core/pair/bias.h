@@ -1,9 +1,9 @@
-// The table of biases: numbers that are added to the logit and depend on the relative position.
+// The table of biases: numbers that are added to the logit, most of them by the relative position.
 //
-// Positions are aligned at their ends: query i is at the position of key i' = i + n_k - n_q, and a
-// bias is a function of the offset j - i'. The drivers tabulate it in O(n), so that every bias
-// takes the same time for a pair. The backward pass sums dL/dlogit by offset, and a row's `slope`
-// applies the chain rule.
+// Positions are aligned at their ends: query i is at the position of key i' = i + n_k - n_q, and
+// such a bias is a function of the offset j - i'. The drivers tabulate it in O(n), so that every
+// bias takes the same time for a pair. The backward pass sums dL/dlogit by offset, and a row's
+// `slope` applies the chain rule.
 //
 // A row with the parameter `grid` adds one bias for each axis of a grid. The tokens are then the
 // points of the grid, with the last axis fastest, and the offset along an axis is that of the
@@ -40,7 +40,8 @@ struct BiasRow {
                 PartValues& gradient) = nullptr;
   /// Returns the row c of the first tensors that belongs to an offset. Null: the bias reads none.
   std::size_t (*place)(const PartValues& values, double offset) = nullptr;
-  /// Whether each pair has its own number; `offset` is then query * n_k + key.
+  /// Whether each pair has its own number, that of the tensor which is the first parameter. `value`
+  /// and `slope` are null then, and core/tiles/pair_bias.h reads the tensor.
   bool of_pairs = false;
   /// Whether the bias depends on the query as well. `value` and `slope` are null then, and the
   /// first two parameters are those of RelativePositions.
@@ -55,9 +56,6 @@ struct BiasRow {
 enum class RelativePositions : std::size_t { keys, values };
 
 [[nodiscard]] std::span<const BiasRow> bias_table();
-/// Returns the row of a bias given for each pair, R [n_q x n_k], which a call cannot name. Added to
-/// a similarity that is 0, R are the logits (core/operators/random.cpp).
-[[nodiscard]] const BiasRow& given_numbers();
 /// Returns the row with this name, or null.
 [[nodiscard]] const BiasRow* find_bias(const std::string& name);
 

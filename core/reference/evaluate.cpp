@@ -35,22 +35,27 @@ void logits_of_head(const Problem& p, std::int64_t b, std::int64_t head, Tensor4
     for (std::int64_t j = 0; j < n_k; ++j) {
       if (!sees(p, b, head, i, j)) continue;
       const Point& key = (is_stopped(p, i, j) ? stopped : keys)[static_cast<std::size_t>(j)];
-      logits.at(b, head, i, j) = similarity(p, head, query, key) + position_bias(p, b, head, i, j);
+      Real& logit = logits.at(b, head, i, j);
+      logit = similarity(p, head, query, key) + position_bias(p, b, head, i, j);
+      if (!p.has_number("soft_cap")) continue;
+      const Real c = p.number("soft_cap", head);
+      if (logit != nothing) logit = c * std::tanh(logit / c);
     }
   }
 }
 
-/// Softmax weights of `count` logits that lie `stride` apart, as the weights do; returns the
-/// log-sum-exp.
-Real softmax(const Real* logit, std::int64_t count, std::int64_t stride, Real* weight) {
-  Real largest = nothing;
+/// Softmax weights of `count` logits that lie `stride` apart, as the weights do, and of one more
+/// logit, whose weight is left out; returns the log-sum-exp.
+Real softmax(const Real* logit, std::int64_t count, std::int64_t stride, Real* weight,
+             Real sink = nothing) {
+  Real largest = sink;
   for (std::int64_t k = 0; k < count; ++k) {
     const Real x = logit[k * stride];
     if (std::isnan(x) || x > largest) largest = x;
     if (std::isnan(largest)) break;
   }
   if (largest == nothing) return nothing;
-  Real sum = 0;
+  Real sum = std::exp(sink - largest);
   for (std::int64_t k = 0; k < count; ++k) sum += std::exp(logit[k * stride] - largest);
   for (std::int64_t k = 0; k < count; ++k) {
     weight[k * stride] = std::exp(logit[k * stride] - largest) / sum;
@@ -70,7 +75,8 @@ void weigh_head(const Problem& p, std::int64_t b, std::int64_t head, Result& r) 
   for (std::int64_t i = 0; i < n_q; ++i, logit += n_k, weight += n_k) {
     Real& lse = r.lse.at(b, head, i, 0);
     if (normalised && !over_queries) {
-      lse = softmax(logit, n_k, 1, weight);
+      const Real* sinks = p.tensor("sinks", head, 0);
+      lse = softmax(logit, n_k, 1, weight, sinks == nullptr ? nothing : *sinks);
       continue;
     }
     Real sum = 0;

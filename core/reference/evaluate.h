@@ -1,8 +1,10 @@
 // The reference: a deliberately naive evaluation of every part of an operator. Tests compare with
 // it.
 //
-//   logit_ij  = similarity(map(q_i), map(k_j)) + bias(j - i - (n_k - n_q)),   -inf if masked
-//   weight_ij = exp(logit_ij) / sum_j exp(logit_ij),  with axis = query / sum_i exp(logit_ij)
+//   logit_ij  = similarity(map(q_i), map(k_j)) + bias(j - i - (n_k - n_q)),   -inf if masked;
+//               c tanh(logit_ij / c) with soft_cap = c
+//   weight_ij = exp(logit_ij) / (sum_j exp(logit_ij) + exp(sink)),  sink = -inf if there is none,
+//               or with axis = query / sum_i exp(logit_ij)
 //               or exp(logit_ij)   or   1 / (1 + exp(-logit_ij))
 //   output_i  = sum_j weight_ij v_j,   or   sum_j weight_ij g_j v_j / sum_j weight_ij g_j,
 //               g_j = 1 / sqrt(1 - |v_j|^2)  (Einstein midpoint, Klein coordinates)

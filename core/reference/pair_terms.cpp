@@ -182,6 +182,17 @@ constexpr std::pair<const char*, Bias> biases[] = {
        return p.tensor("t5_bias", h, 1)[t5_bucket(p, buckets, x.j - x.position)];
      }},
     {"shaw", &shaw},
+    {"explicit",
+     [](const Problem& p, std::int64_t h, const Pair& x) {
+       const Array<Real>& bias = p.tensors.at("bias");
+       const std::int64_t at[] = {x.b, h, x.i, x.j};
+       std::int64_t index = 0;
+       for (std::size_t axis = 0; axis < bias.extents.size(); ++axis) {
+         const std::int64_t n = bias.extents[axis];
+         index = index * n + (n == 1 ? 0 : at[4 - bias.extents.size() + axis]);
+       }
+       return bias.data[static_cast<std::size_t>(index)];
+     }},
 };
 
 /// RoFormer eq. 34: a pair of columns as a complex number, times e^{i p base^(-2i/d)}.

@@ -174,7 +174,7 @@ class Checker {
   void check_result(const ReportStudy& study, const JobRecord& job) {
     result_.run_again.push_back(job.name);
     attempt(job.name, [&] {
-      const JobReport again = run_again(study, job, folder_.path("again.h5"));
+      const JobReport again = run_again(study, job, folder_.path("again-" + job.kind + ".h5"));
       const std::string difference =
           results_difference(study.path(job), again.files.at(0), {.cancelled = context_.cancelled});
       if (!difference.empty()) problem("{}: run again, {}", job.name, difference);

@@ -10,6 +10,7 @@
 #include "core/base/parse_number.h"
 #include "core/bench/compare.h"
 #include "core/files/byte_file.h"
+#include "core/report/recommend.h"
 
 namespace conelab {
 namespace {
@@ -71,6 +72,15 @@ class ReportMaker {
       at = std::min(entry.text.find_first_not_of('\n', end), entry.text.size());
     }
     report_.sections.emplace_back(std::move(section));
+  }
+
+  void add(const RecommendEntry& entry) {
+    std::vector<TableEntry> known;
+    for (const Table& table : tables_) known.push_back(table.entry);
+    const TableEntry* found = table_of(entry, known);
+    if (found == nullptr) misuse("recommend: there is no such table");
+    const Table& table = tables_[static_cast<std::size_t>(found - known.data())];
+    report_.sections.emplace_back(TextSection{{recommendation(entry, table, report_.numbers)}});
   }
 
   void add(const FigureEntry& entry) {

@@ -40,9 +40,8 @@ struct Umbral {
     c[1] = 1 / std::sinh(p[1]);
   }
   static void constant_gradient(const double* p, const double* dc, double* dp) {
-    const double s = std::sinh(p[1]);
     dp[0] += dc[0];
-    dp[1] -= dc[1] * std::cosh(p[1]) / (s * s);
+    dp[1] -= dc[1] / (std::sinh(p[1]) * std::tanh(p[1]));
   }
   static void token(const EmbeddedPoint& place, const double*, double* value) {
     value[0] = place.height;

@@ -12,7 +12,6 @@ namespace conelab {
 namespace {
 
 constexpr double no_exponent = std::numeric_limits<double>::quiet_NaN();
-constexpr double octaves_needed = 3;
 constexpr std::size_t rounds_needed = 3;
 
 using Table = std::vector<std::vector<double>>;

@@ -13,6 +13,9 @@
 
 namespace conelab {
 
+/// An exponent is resolved from so many octaves of lengths.
+inline constexpr double octaves_needed = 3;
+
 struct ExponentFit {
   bool resolved = false;        ///< Whether the data suffice for an exponent.
   std::string why_not;          ///< "not resolved: ..." if `resolved` is false; otherwise empty.

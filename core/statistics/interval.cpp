@@ -75,7 +75,7 @@ Interval median_interval(std::vector<double> samples) {
           (1 - weight) * o.high(d) + weight * o.high(d + 1), usual_level};
 }
 
-Interval t_interval(const std::vector<double>& samples) {
+Interval t_interval(const std::vector<double>& samples, double level) {
   if (samples.empty()) return lone(unknown);
   const auto n = static_cast<double>(samples.size());
   double mean = 0, squares = 0;
@@ -83,9 +83,9 @@ Interval t_interval(const std::vector<double>& samples) {
   for (const double x : samples) squares += (x - mean) * (x - mean);
   if (samples.size() < 2) return lone(mean);
   const int degrees = static_cast<int>(samples.size()) - 1;
-  const double half = quantile(boost::math::students_t(degrees), 0.5 + 0.5 * usual_level) *
+  const double half = quantile(boost::math::students_t(degrees), 0.5 + 0.5 * level) *
                       std::sqrt(squares / degrees / n);
-  return {mean, mean - half, mean + half, usual_level};
+  return {mean, mean - half, mean + half, level};
 }
 
 }  // namespace conelab

@@ -54,6 +54,6 @@ struct Interval {
 /// Returns the mean with the interval of Student's t distribution, for samples that are roughly
 /// normal. Fewer than two samples have no interval (low and high are NaN); without samples the mean
 /// is NaN too.
-[[nodiscard]] Interval t_interval(const std::vector<double>& samples);
+[[nodiscard]] Interval t_interval(const std::vector<double>& samples, double level = usual_level);
 
 }  // namespace conelab

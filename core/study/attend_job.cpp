@@ -145,6 +145,9 @@ class Attend {
     result_.spec = json_line(spec_to_json(resolved));
     result_.call = call_text(job_.call);
     result_.parameters = parameter_group();
+    if (choices(*plan_).contains("evaluation")) {
+      result_.evaluation = evaluation_words[static_cast<int>(forward_.evaluation)];
+    }
     result_.creator = program_version();
     result_.execution = execution_;
     result_.environment.add("device", {}, Texts{device()});
@@ -407,8 +410,9 @@ AttendSummary attend(const JobSpec& spec, const AttendJob& job, const JobContext
   remark_unusable_device(job.device, context);
   Input input = read_attend_input(job, context.cancelled);
   if (!input.remark.empty()) context.say("{}", input.remark);
-  const std::string defaults = defaults_remark(own_call(input.attributes), job.call);
-  if (!defaults.empty()) context.say("{}", defaults);
+  const std::string left_out =
+      left_out_remark(own_call(input), job.call, input.parameters.contains("sinks"));
+  if (!left_out.empty()) context.say("{}", left_out);
   AttendSummary summary;
   summary.input = count_non_finite(input);
   summary.own_mask = !input.mask.empty();

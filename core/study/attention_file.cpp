@@ -272,6 +272,7 @@ void write_entry(hid_t root, const Where& where, const AttentionFile<T>& file) {
   write_attribute(id, "default", shown, where);
   write_attribute(id, "spec", file.spec, where);
   if (!file.call.empty()) write_attribute(id, "call", file.call, where);
+  if (!file.evaluation.empty()) write_attribute(id, "evaluation", file.evaluation, where);
   write_map(id, where, "weights", "weight", file, file.weights, file.dtype);
   write_map(id, where, "logits", "logit", file, file.logits, wide_dtype(file.dtype));
   write_output(id, where, file);

@@ -1,7 +1,9 @@
 // The result file of `attend`: groups, names and axes that other programs rely on.
 //
 //   /                     NX_class=NXroot default=attention conelab_format=1 creator=...
-//   /attention            NXentry; attribute spec: the call as JSON; call: as typed
+//   /attention            NXentry; attribute spec: the call as JSON; call: as typed; evaluation:
+//   the
+//                         way that was taken, of umbral attention alone
 //     weights/weight      [batch, head, query, key]      only when kept
 //     logits/logit        [batch, head, query, key]      only when kept; the type of lse
 //     output/output       [batch, head, query, feature]
@@ -52,8 +54,10 @@ struct AttentionFile {
   std::vector<std::string> key_token;        ///< [n_k], [batch × n_k] or empty.
   std::string spec;                          ///< The call as JSON, every default written out.
   std::string call;                          ///< The call as typed (call.h); may be empty.
-  LabelledArray parameters;                  ///< Over `head`, or over axes of their own.
-  LabelledArray environment;                 ///< Without axes.
+  /// The way that was taken where a call has a choice: "pairs", "intervals"; empty elsewhere.
+  std::string evaluation;
+  LabelledArray parameters;   ///< Over `head`, or over axes of their own.
+  LabelledArray environment;  ///< Without axes.
   std::string creator;
   Execution execution;  ///< Its threads compress the maps and poll `cancelled`.
 };

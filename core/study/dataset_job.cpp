@@ -1,4 +1,5 @@
 // The job `dataset`: makes a data set and writes it.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "core/base/environment.h"
@@ -14,16 +15,26 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Returns the sizes of what a data set holds: nodes, edges, pairs of a node and its ancestor.
-Json sizes_json(const MadeData& made) {
-  Json sizes = Json::object();
-  if (made.hierarchy) {
-    std::size_t pairs = 0;
-    for (const auto& above : ancestors_of(*made.hierarchy)) pairs += above.size();
-    sizes["nodes"] = made.hierarchy->names.size();
-    sizes["edges"] = made.hierarchy->edges.size();
-    sizes["ancestor_pairs"] = pairs;
+/// Adds the sizes of a hierarchy: nodes, roots, edges, pairs of a node and its ancestor.
+void add_sizes(const Hierarchy& hierarchy, const JobContext& context, Json& sizes) {
+  sizes["nodes"] = hierarchy.names.size();
+  sizes["edges"] = hierarchy.edges.size();
+  sizes["roots"] = std::ranges::count(hierarchy.depths, 0);
+  const std::optional<ClosureSize> closure = closure_size(hierarchy);
+  if (!closure) {
+    context.say("ancestor_pairs is not counted: that would take more than {} steps",
+                most_closure_steps);
+    return;
   }
+  sizes["ancestor_pairs"] = closure->pairs;
+  if (closure->following > 0) sizes["edges_that_follow"] = closure->following;
+}
+
+/// Returns the sizes of what a data set holds.
+Json sizes_json(const MadeData& made, const JobContext& context) {
+  Json sizes = Json::object();
+  if (made.hierarchy) add_sizes(*made.hierarchy, context, sizes);
+  if (made.source_nodes) sizes["source_nodes"] = *made.source_nodes;
   for (const auto& [name, group] : made.groups) {
     for (const LabelledVariable& variable : group.variables) {
       if (variable.name == "edge") sizes["edges"] = group.axis(variable.axes[0])->size();
@@ -54,7 +65,8 @@ JobReport run_dataset(const JobSpec& spec, const JobContext& context) {
                  {"kind", kind},
                  {"seed", values.whole("seed")},
                  {"spec", json_line(json)}});
-  const Json sizes = sizes_json(made);
+  for (const std::string& remark : made.remarks) context.say("{}", remark);
+  const Json sizes = sizes_json(made, context);
   JobReport report{.summary = {{"output", output}, {"spec", json}, {"sizes", sizes}},
                    .lines = {fmt::format("{}: data set {}", output, kind)},
                    .files = {output}};
@@ -69,14 +81,21 @@ void check_dataset(const JobSpec& spec) {
   (void)dataset_values(spec.text("kind"), spec.parameters());
 }
 
+/// Reads the file of a user's hierarchy, so that what is wrong in it is known before a study runs.
+void check_imported(const JobSpec& spec) {
+  if (row_named("data set", dataset_table(), spec.text("kind")).endings.empty()) return;
+  (void)make_dataset(spec.text("kind"), spec.parameters());
+}
+
 }  // namespace
 
 JobKind dataset_job() {
   return {.name = "dataset",
-          .about = "make a data set whose hierarchy, graph or series is known",
+          .about = "make a data set whose hierarchy, graph or series is known, or import one",
           .example =
               "  conelab dataset wordnet -o mammals.h5\n"
-              "  conelab dataset tree -o tree.h5 -p branching=3 -p depth=5\n",
+              "  conelab dataset tree -o tree.h5 -p branching=3 -p depth=5\n"
+              "  conelab dataset edges -o mine.h5 -p path=parents.csv\n",
           .fields = {{.name = "kind",
                       .option = "NAME",
                       .about = join(names_of(dataset_table())) + " (`conelab list datasets`)",
@@ -85,6 +104,7 @@ JobKind dataset_job() {
                      parameters_field("a key (`conelab list datasets`), -p again for the next")},
           .run = run_dataset,
           .check = check_dataset,
+          .check_input = check_imported,
           .keys =
               [](const JobSpec& spec) {
                 const auto& row = row_named("data set", dataset_table(), spec.text("kind"));

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "core/base/environment.h"
 #include "core/base/error.h"
@@ -18,12 +17,12 @@
 #include "core/operators/operator.h"
 #include "core/study/hierarchy_job.h"
 #include "core/study/shared_fields.h"
+#include "core/study/tune.h"
 
 namespace conelab {
 namespace {
 
 using EmbedJson = nlohmann::ordered_json;
-using NodePairs = std::vector<std::array<Node, 2>>;
 
 constexpr Node most_ordered = 5000;  // ancestor_f1 looks at all pairs.
 constexpr int held_out_negatives = 10;
@@ -34,6 +33,9 @@ const std::vector<KeyInfo>& embed_keys() {
       {"epochs", "1000", "epochs of descent", Domain::count, "", 1e6},
       {"rate", ".05", "first rate of Adam", Domain::positive, "", 10},
       {"negatives", "50", "others that are drawn for each node or pair", Domain::whole, "", 1e5},
+      {"held_out", "0",
+       "share of the pairs of a node and an ancestor beyond its parents to hold back",
+       Domain::non_negative, "", 0.99},
       {"closure", "none", "share of further pairs beside the edges, in percent, for the protocol",
        Domain::choice, "none|0|10|25|50"},
       {"scale", "0", "length of an edge of the construction; 0: chosen from the precision",
@@ -63,7 +65,7 @@ struct Embedding {
   std::string model;                  ///< Of `placed`.
   PairScore score;
   std::map<std::string, double> attributes;  ///< Measures and parameters.
-  NodePairs held_out;
+  HeldOut held_out;
 };
 
 Embedding construct(const Hierarchy& hierarchy, const KeyValues& values) {
@@ -83,26 +85,6 @@ Embedding construct(const Hierarchy& hierarchy, const KeyValues& values) {
   }
   result.score = [=](Node i, Node j) { return model->score(*tokens, i, *tokens, j); };
   return result;
-}
-
-/// Draws the share of the pairs beyond the edges that is trained, and keeps the rest.
-NodePairs draw_pairs(const Hierarchy& hierarchy, const NodeLists& closure, double percent,
-                     std::uint64_t seed, NodePairs& held_out) {
-  const std::set<std::array<Node, 2>> edges(hierarchy.edges.begin(), hierarchy.edges.end());
-  NodePairs further;
-  for (Node u = 0; u < hierarchy.size(); ++u) {
-    for (const Node v : closure[static_cast<std::size_t>(u)]) {
-      if (!edges.contains({u, v})) further.push_back({u, v});
-    }
-  }
-  Random random(seed);
-  random.shuffle(further);
-  const auto trained = static_cast<std::ptrdiff_t>(
-      std::llround(percent / 100 * static_cast<double>(further.size())));
-  NodePairs pairs = hierarchy.edges;
-  pairs.insert(pairs.end(), further.begin(), further.begin() + trained);
-  held_out.assign(further.begin() + trained, further.end());
-  return pairs;
 }
 
 /// Returns F1 of the pairs kept from training against ten pairs for each in which one node was
@@ -156,16 +138,20 @@ Embedding descend(const Hierarchy& hierarchy, const JobSpec& spec, const KeyValu
     if (context.progress) context.progress("descent", done);
   };
   Embedding result;
-  const auto order = ConeOrder::of(*model);
+  auto order = ConeOrder::of(*model);
   if (const std::string& share = values.text("closure"); share != "none") {
-    const NodePairs pairs = draw_pairs(hierarchy, closure, std::stod(share), seed, result.held_out);
-    result.attributes["loss"] = train_order(*model, *tokens, *order, pairs, closure, options);
+    result.held_out = hold_out(hierarchy, closure, 1 - std::stod(share) / 100, 0, seed);
+    result.attributes["loss"] =
+        train_order(*model, *tokens, *order, result.held_out.trained_pairs, closure, options);
     result.attributes["held_out_f1"] =
-        f1_held_out(*model, *tokens, *order, result.held_out, closure, seed);
+        f1_held_out(*model, *tokens, *order, result.held_out.pairs, closure, seed);
   } else {
-    result.attributes["loss"] = train_attention(*model, *tokens, *tokens, closure, options);
+    result.held_out = hold_out(hierarchy, closure, values.number("held_out"), 0, seed);
+    result.attributes["loss"] =
+        train_attention(*model, *tokens, *tokens, result.held_out.trained, options);
   }
   if (order && hierarchy.size() <= most_ordered) {
+    order->follow(*model);
     result.attributes["ancestor_f1"] = f1_of_order(*model, *tokens, *order, closure);
   }
   for (const auto& [key, value] : model->parameters()) result.attributes[key] = value;
@@ -173,6 +159,12 @@ Embedding descend(const Hierarchy& hierarchy, const JobSpec& spec, const KeyValu
   result.placed = model->placed(*tokens);
   result.model = model->placed_model();
   result.score = [=](Node i, Node j) { return model->score(*tokens, i, *tokens, j); };
+  if (!result.held_out.pairs.empty()) {
+    const auto found =
+        measure_held_out(result.held_out.held, result.held_out.trained, result.score);
+    result.attributes["held_out_map"] = found.map;
+    result.attributes["held_out_rank"] = found.rank;
+  }
   return result;
 }
 
@@ -184,7 +176,7 @@ void add_points(LabelledArray& group, const std::string& name, const std::string
 }
 
 void write_embedding(const std::string& path, const Hierarchy& hierarchy, const Embedding& made,
-                     const EmbedJson& spec) {
+                     const EmbedJson& spec, const JobContext& context, JobReport& report) {
   LabelledArray group;
   group.axes = {counted_axis("node", hierarchy.names.size())};
   add_points(group, "point", "coordinate", made.point, {});
@@ -194,15 +186,10 @@ void write_embedding(const std::string& path, const Hierarchy& hierarchy, const 
     group.variables.push_back({"token", {"node"}, hierarchy.names, "", {}});
   }
   for (const auto& [key, value] : made.attributes) group.attributes.emplace_back(key, value);
-  LabelledArray tree = hierarchy_group(hierarchy);
-  if (!made.held_out.empty()) {
-    std::vector<std::int64_t> pairs;
-    for (const auto& pair : made.held_out) pairs.insert(pairs.end(), pair.begin(), pair.end());
-    tree.axes.push_back(counted_axis("held_out_pair", made.held_out.size()));
-    tree.variables.push_back({"held_out", {"held_out_pair", "end"}, std::move(pairs), "", {}});
-  }
   LabelledFile file = result_of(spec);
-  file.groups = {{"embedding", group}, {"hierarchy", tree}};
+  file.groups = {{"embedding", group},
+                 {"hierarchy", group_with_held_out(hierarchy, made.held_out)}};
+  add_choice(context, file, report);
   for (const char* key : {"similarity", "method"}) {
     if (spec.contains(key)) file.attributes.emplace_back(key, spec[key].get<std::string>());
   }
@@ -223,10 +210,10 @@ JobReport run_embed(const JobSpec& spec, const JobContext& context) {
   made.attributes["depth_correlation"] = found.depth_correlation;
   const EmbedJson json = spec_with_defaults(spec, values.texts());
   const std::string output = spec.text("output");
-  write_embedding(output, hierarchy, made, json);
   JobReport report{.summary = {{"output", output}, {"spec", json}, {"nodes", hierarchy.size()}},
                    .lines = {fmt::format("{}: {} nodes as tokens", output, hierarchy.size())},
                    .files = {output}};
+  write_embedding(output, hierarchy, made, json, context, report);
   for (const auto& [name, value] : made.attributes) {
     report.summary[name] = value;
     report.lines.push_back(fmt::format("  {:<18} {:.4g}", name, value));
@@ -245,19 +232,23 @@ void check_embed(const JobSpec& spec) {
   const KeyValues values = values_of(spec);
   if (spec.text("method") == "construction") {
     if (spec.given("similarity")) misuse("embed: the construction takes no --similarity");
+    if (values.number("held_out") > 0) misuse("embed: the construction holds no pairs back");
     return;
   }
   if (!spec.given("similarity")) misuse("embed: give --similarity, or --method construction");
   const PairModel model = model_of(spec, static_cast<int>(values.whole("dim")));
-  if (values.text("closure") != "none" && !ConeOrder::of(model)) {
+  if (values.text("closure") == "none") return;
+  if (!ConeOrder::of(model)) {
     misuse("embed: closure needs cones, and {} has none", spec.text("similarity"));
   }
+  if (values.number("held_out") > 0) misuse("embed: closure and held_out both hold pairs back");
 }
 
 std::vector<std::string> embed_measures() {
   std::vector<std::string> names = {
-      "nodes",       "map",         "map_neighbours", "mean_rank", "depth_correlation",
-      "ancestor_f1", "held_out_f1", "loss",           "scale"};
+      "nodes",       "map",         "map_neighbours", "mean_rank",     "depth_correlation",
+      "ancestor_f1", "held_out_f1", "held_out_map",   "held_out_rank", "loss",
+      "scale"};
   for (const ParameterInfo& info : all_parameters()) names.emplace_back(info.key);
   return names;
 }
@@ -265,31 +256,34 @@ std::vector<std::string> embed_measures() {
 }  // namespace
 
 JobKind embed_job() {
-  return {.name = "embed",
-          .about = "place the nodes of a hierarchy as tokens, and measure how well pairs find it",
-          .example =
-              "  conelab embed mammals.h5 -o points.h5 --similarity penumbral -p dim=5\n"
-              "  conelab embed mammals.h5 -o exact.h5 --method construction\n",
-          .version = 2,
-          .fields = {hierarchy_field(),
-                     output_field(),
-                     {.name = "similarity",
-                      .option = "-s,--similarity",
-                      .about = "similarity of pairs (`conelab list similarities`)"},
-                     {.name = "method",
-                      .option = "--method",
-                      .about = "descent by gradients, or the combinatorial construction",
-                      .initial = "descent",
-                      .choices = {"descent", "construction"}},
-                     parameters_field("dim, epochs, rate, negatives, closure, scale, seed, and "
-                                      "parameters of the similarity; -p again for the next")},
-          .run = run_embed,
-          .check = check_embed,
-          .sources = token_sources,
-          .keys = known_keys,
-          .measures = embed_measures(),
-          .result = true,
-          .tokens = true};
+  return with_tune_fields(
+      {.name = "embed",
+       .about = "place the nodes of a hierarchy as tokens, and measure how well pairs find it",
+       .example = "  conelab embed mammals.h5 -o points.h5 --similarity penumbral -p dim=5\n"
+                  "  conelab embed mammals.h5 -o exact.h5 --method construction\n",
+       .version = 3,
+       .fields = {hierarchy_field(),
+                  output_field(),
+                  {.name = "similarity",
+                   .option = "-s,--similarity",
+                   .about = "similarity of pairs (`conelab list similarities`)"},
+                  {.name = "method",
+                   .option = "--method",
+                   .about = "descent by gradients, or the combinatorial construction",
+                   .initial = "descent",
+                   .choices = {"descent", "construction"}},
+                  parameters_field(
+                      "dim, epochs, rate, negatives, held_out, closure, scale, seed, and "
+                      "parameters of the similarity: a number, or train (the default); "
+                      "-p again for the next")},
+       .run = run_embed,
+       .check = check_embed,
+       .sources = token_sources,
+       .keys = known_keys,
+       .measures = embed_measures(),
+       .result = true,
+       .tokens = true,
+       .tune_over = std::map<std::string, std::string>{{"rate", "0.005..0.5"}}});
 }
 
 }  // namespace conelab

@@ -298,12 +298,21 @@ ArrayNames array_names(const FigureRequest& request, const std::string& prefix) 
 }  // namespace
 
 std::string operators_of(const FigureRequest& request, const std::string& key, const Trace& trace) {
-  if (trace.own_call && !request.parameters.contains(key)) return call_text(*trace.own_call);
+  const std::optional<Call>& own = trace.own_call;
+  if (!own) return request.value(key);
+  if (!request.parameters.contains(key)) return call_text(*own);
+  std::vector<std::string> calls;
   for (const std::string& name : split_names(request.value(key))) {
-    const std::string remark = defaults_remark(trace.own_call, call_from_text(name));
+    const Call typed = call_from_text(name), call = with_own(own, typed);
+    const std::string remark = left_out_remark(own, typed, trace.tensors.contains("sinks"));
     if (!remark.empty()) request.context.say("{}", remark);
+    if (call != typed) {
+      request.context.say("the input was made for {}: {} takes what is not given from it",
+                          call_title(*own), typed.similarity);
+    }
+    calls.push_back(call == typed ? name : call_text(call));
   }
-  return request.value(key);
+  return fmt::format("{}", fmt::join(calls, ","));
 }
 
 std::string source_caption(const std::string& model, const std::string& group) {

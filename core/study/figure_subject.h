@@ -28,8 +28,8 @@ namespace conelab {
                                                     const std::string& file,
                                                     const std::string& prefix = "");
 
-/// Returns the operators that the key `key` of the request gives; if it is not given, the trace's
-/// own, or else the key's default.
+/// Returns the operators that the key `key` of the request gives, with what they do not give of the
+/// trace's own; if it is not given, the trace's own, or else the key's default.
 [[nodiscard]] std::string operators_of(const FigureRequest& request, const std::string& key,
                                        const Trace& trace);
 

@@ -16,6 +16,7 @@ using FigureReader = void(const FigureRequest&, figure::FigureInput&);
 FigureReader read_maps, read_heads;   // figure_maps.cpp
 FigureReader read_bench;              // figure_job.cpp
 FigureReader read_tree, read_placed;  // figure_tree.cpp
+FigureReader read_trials;             // trials_figure.cpp
 }  // namespace conelab
 
 namespace conelab::figure {
@@ -35,6 +36,7 @@ Maker make_regions;                                       // regions.cpp
 Maker make_masks;                                         // masks.cpp
 Maker make_bias;                                          // bias.cpp
 Maker make_determinant;                                   // determinant.cpp
+Maker make_trials;                                        // ../study/trials_figure.cpp
 
 namespace {
 
@@ -48,16 +50,19 @@ std::string choices(const Words& words) {
 
 // ---- keys that several figures take -------------------------------------------------------------
 
-const FigureKey caption_key = {"caption", "", "text under the figure"};
-const FigureKey batch_key = {"batch", "0", "which batch element", {.data = true, .whole = true}};
+const FigureKey caption_key = {"caption", "", "text under the figure", {.look = true}};
+const FigureKey batch_key = {
+    "batch", "0", "which batch element", {.data = true, .whole = true, .rare = true}};
 const FigureKey head_key = {"head", "0", "which head", {.data = true, .whole = true}};
-const FigureKey arrays_key = {
-    "arrays", "", "of a trace: the names of its q, k and v, as attend --q --k --v", {.data = true}};
+const FigureKey arrays_key = {"arrays",
+                              "",
+                              "of a trace: the names of its q, k and v, as attend --q --k --v",
+                              {.data = true, .rare = true}};
 const FigureKey weights_key = {"weights_array",
                                "",
                                "of an --input without q: the array of attention weights, "
                                "[.. x n_q x n_k]; default: attentions or weight",
-                               {.data = true}};
+                               {.data = true, .rare = true}};
 const FigureKey similarities_key = {
     "similarities",
     "dot,penumbral,umbral",
@@ -116,7 +121,7 @@ std::string model_choices() {
 const FigureKey model_key = {"model",
                              "halfspace",
                              "halfspace, ball, klein, hyperboloid or band",
-                             {.choices = model_choices()}};
+                             {.choices = model_choices(), .look = true}};
 
 /// Returns the keys that choose a family of cones and a scene of one or two points.
 Keys scene_keys(bool pair) {
@@ -127,7 +132,7 @@ Keys scene_keys(bool pair) {
       {"points",
        "halfspace",
        "model of the points typed: halfspace, ball, klein, hyperboloid, band",
-       {.choices = model_choices()}},
+       {.choices = model_choices(), .rare = true}},
       {"height", "", "penumbral: height of the light's horosphere (1)"},
       {"radius", "", "umbral: hyperbolic radius of the objects (0.4, so that they are seen)"},
       {"source_radius", "", "penumbral-finite: radius of the light (0.5)"},
@@ -148,21 +153,29 @@ std::string similarity_choices() {
 /// Returns the keys that `cones` and `models` share.
 Keys cone_keys() {
   Keys keys = scene_keys(true);
-  keys.insert(
-      keys.end() - 1,
-      {{"levels", "0", "how many level lines of the similarity with u"},
-       {"heat", "no", "yes or no: the similarity with u in colours", {.choices = "yes|no"}},
-       {"similarity",
-        "cone",
-        "which similarity: that of the cones, or another of the half-plane's points",
-        {.choices = similarity_choices()}},
-       {"depth",
-        "height",
-        "penumbral, umbral: the height of the LCA, or its distance from the light",
-        {.choices = "height|distance"}},
-       {"ancestors", "yes", "yes or no: the region of common ancestors", {.choices = "yes|no"}},
-       {"geodesic", "no", "yes or no: the geodesic from u to v", {.choices = "yes|no"}},
-       {"tokens", "", "further points with names: x,height=name;x,height=name;…"}});
+  keys.insert(keys.end() - 1,
+              {{"levels", "0", "how many level lines of the similarity with u", {.look = true}},
+               {"heat",
+                "no",
+                "yes or no: the similarity with u in colours",
+                {.choices = "yes|no", .look = true}},
+               {"similarity",
+                "cone",
+                "which similarity: that of the cones, or another of the half-plane's points",
+                {.choices = similarity_choices()}},
+               {"depth",
+                "height",
+                "penumbral, umbral: the height of the LCA, or its distance from the light",
+                {.choices = "height|distance"}},
+               {"ancestors",
+                "yes",
+                "yes or no: the region of common ancestors",
+                {.choices = "yes|no", .look = true}},
+               {"geodesic",
+                "no",
+                "yes or no: the geodesic from u to v",
+                {.choices = "yes|no", .look = true}},
+               {"tokens", "", "further points with names: x,height=name;x,height=name;…"}});
   return keys;
 }
 
@@ -215,6 +228,8 @@ const FigureSource maps_source = {
     "a trace (q, k, v) or a result of `attend`", read_maps, true, {"attend"}};
 const FigureSource heads_source = {"a trace (q, k, v)", read_heads, true};
 const FigureSource bench_source = {"a result of `bench`", read_bench, false, {"bench"}};
+const FigureSource trials_source = {
+    "results of `train --tune` or `embed --tune`", read_trials, false, {"train", "embed"}};
 const FigureSource tree_source = {
     "a result of `tree`, or a trace (q, k, v)", read_tree, true, {"tree"}};
 const FigureSource placed_source = {"a trace (q, k, v), or a result of `tree` or `embed`",
@@ -242,15 +257,15 @@ std::vector<FigureInfo> map_figures() {
                  {"beside_arrays",
                   "",
                   "the names of q, k and v in the file that beside names, if they are others",
-                  {.data = true}},
+                  {.data = true, .rare = true}},
                  {"beside_head",
                   "0",
                   "the head that the maps are compared with",
-                  {.data = true, .whole = true}},
+                  {.data = true, .whole = true, .rare = true}},
                  {"beside_join",
                   head_joins[0],
                   "which heads of the layer that beside names: one, or all of them joined",
-                  {.data = true, .choices = choices(head_joins)}},
+                  {.data = true, .choices = choices(head_joins), .rare = true}},
                  {"ancestors",
                   "no",
                   "yes: before the maps, the ancestors of each node of the input's hierarchy",
@@ -419,6 +434,13 @@ std::vector<FigureInfo> tree_figures() {
             "default: the half-plane, or the ball for finite sources",
             {.choices = model_choices()}}),
        make_points},
+      {.name = "trials",
+       .about = "the expected best of k trials of a search, for each operator",
+       .source = trials_source,
+       .width = "double",
+       .keys = {caption_key},
+       .make = make_trials,
+       .several = true},
       {"intervals",
        "tokens of a head with d = 2 as nested bars (umbral and penumbral cones)",
        placed_source,
@@ -450,6 +472,10 @@ std::vector<FigureInfo> all_figures() {
   std::vector<FigureInfo> all = map_figures();
   for (const auto& figures : {bench_figures(), figures_without_input(), tree_figures()}) {
     all.insert(all.end(), figures.begin(), figures.end());
+  }
+  for (FigureInfo& info : all) {
+    std::ranges::stable_sort(info.keys, {},
+                             [&](const FigureKey& key) { return group_of(info, key); });
   }
   return all;
 }

@@ -44,9 +44,9 @@ std::map<std::string, double> similarity_parameters(const JobSpec& spec,
   const auto given = spec.parameters();
   for (std::size_t i = own.size(); i < keys.size(); ++i) {
     const auto found = given.find(keys[i]);
-    if (found == given.end()) continue;
+    if (found == given.end() || found->second == "train") continue;
     const auto number = parse_number(found->second);
-    if (!number) misuse("parameter {}={} is not a number", keys[i], found->second);
+    if (!number) misuse("parameter {}={} is neither a number nor train", keys[i], found->second);
     numbers[keys[i]] = *number;
   }
   return numbers;
@@ -63,7 +63,23 @@ Hierarchy read_edges(const JobSpec& spec, const JobContext& context) {
   const std::string path = parse_input_spec(spec.text("input")).path;
   Hierarchy hierarchy = read_hierarchy(path, context.cancelled);
   if (hierarchy.edges.empty()) fail("{}: the hierarchy has no edges", path);
+  check_closure_fits(hierarchy, path);
   return hierarchy;
+}
+
+LabelledArray group_with_held_out(const Hierarchy& hierarchy, const HeldOut& held) {
+  LabelledArray group = hierarchy_group(hierarchy);
+  if (!held.pairs.empty()) {
+    std::vector<std::int64_t> pairs;
+    for (const auto& pair : held.pairs) pairs.insert(pairs.end(), pair.begin(), pair.end());
+    group.axes.push_back(counted_axis("held_out_pair", held.pairs.size()));
+    group.variables.push_back({"held_out", {"held_out_pair", "end"}, std::move(pairs), "", {}});
+  }
+  if (!held.unseen.empty()) {
+    group.axes.push_back(counted_axis("unseen", held.unseen.size()));
+    group.variables.push_back({"held_out_node", {"unseen"}, held.unseen, "", {}});
+  }
+  return group;
 }
 
 LabelledFile result_of(const nlohmann::ordered_json& spec) {

@@ -154,8 +154,8 @@ void check_declared_input(const JobSpec& spec) {
 void add_own_call(const JobKind& kind, FieldValues& typed) {
   const auto input = typed.find("input");
   if (find_field(kind, FieldKind::call) == nullptr || input == typed.end()) return;
-  if (typed.contains("similarity") || typed.contains("operator")) return;
-  std::map<std::string, AttributeValue> attributes;
+  if (typed.contains("operator")) return;
+  std::optional<Call> own;
   InputOptions options;
   options.numbers = options.digest = false;
   options.attributes = own_call_attributes();
@@ -163,13 +163,14 @@ void add_own_call(const JobKind& kind, FieldValues& typed) {
   std::error_code none;
   if (!std::filesystem::is_regular_file(parse_input_spec(spec).path, none)) return;
   try {
-    attributes = read_input_sandboxed(spec, options).attributes;
+    own = own_call(read_input_sandboxed(spec, options));
   } catch (const Error&) {
     return;  // That the operator is missing is said instead.
   }
-  const std::optional<Call> own = own_call(attributes);
   if (!own) return;
-  typed["similarity"] = own->similarity;
+  typed.emplace("similarity", own->similarity);
+  if (typed["similarity"] != FieldValue(own->similarity)) return;
+  if (own->bias != Call().bias) typed.emplace("bias", own->bias);
   auto parameters = std::map<std::string, std::string>();
   if (typed.contains("parameters")) {
     parameters = std::get<std::map<std::string, std::string>>(typed["parameters"]);

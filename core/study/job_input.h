@@ -26,9 +26,9 @@ void check_key_lengths(const Call& call, const std::vector<std::int64_t>& length
 /// that are parameters are left unchecked.
 void check_declared_input(const JobSpec& spec);
 
-/// If neither a similarity nor an operator is typed for a job that takes a call, adds those that
-/// the input names as its own (own_call of core/trace/trace.h), if it does. Parameters that are
-/// typed remain.
+/// If neither a similarity nor an operator is typed for a job that takes a call, or the similarity
+/// of the input's own operator (own_call of core/trace/trace.h), adds what of this operator is not
+/// typed.
 void add_own_call(const JobKind& kind, FieldValues& typed);
 
 /// Reads q, k and v in a sandbox, and, if the file has them, the tensors that the job's call reads

@@ -7,6 +7,7 @@
 #include "core/study/call_json.h"
 #include "core/study/job_input.h"
 #include "core/study/job_table.h"
+#include "core/study/tune.h"
 
 namespace conelab {
 namespace {
@@ -92,6 +93,7 @@ void check_spec(const JobSpec& spec) {
     if (field.required && !spec.given(field.name)) misuse("{} is required", field.name);
   }
   if (spec.kind->check != nullptr) spec.kind->check(spec);
+  if (find_field(*spec.kind, "tune") != nullptr) check_tune(spec);
   if (find_field(*spec.kind, "parameters") != nullptr && spec.kind->keys != nullptr) {
     const std::vector<std::string> known = spec.kind->keys(spec);
     for (const auto& [key, value] : spec.parameters()) {

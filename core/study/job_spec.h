@@ -26,6 +26,7 @@ namespace conelab {
 namespace figure {
 struct DisplayList;
 }
+struct TuneChoice;  // tune.h
 
 struct JobContext {
   /// Polled often; once it returns true, the job throws interrupted. Empty: never.
@@ -45,6 +46,7 @@ struct JobContext {
   std::function<void(const figure::DisplayList& list, const std::string& path)> write_png = {};
   /// Endings of files beside the output in which a figure is written as well: ".pdf".
   std::vector<std::string> also = {};
+  const TuneChoice* tune = nullptr;  ///< What was chosen among trials (tune.h), if there are.
 
   [[nodiscard]] bool stopped() const { return cancelled && cancelled(); }
   /// Returns how the job computes: on so many threads (0: all cores), until it is cancelled. Its
@@ -135,6 +137,8 @@ struct JobKind {
   /// Returns the groups of its result that hold q, k and v, as "/layer3". Null: it is not known.
   std::vector<std::string> (*groups)(const JobSpec& spec) = nullptr;
   bool measures_time = false;  ///< Whether other jobs must not run beside it.
+  /// What `--tune` searches by default, KEY=LOW..HIGH (tune.h). Empty: the kind is not searched.
+  FieldValue tune_over = std::map<std::string, std::string>();
 };
 
 /// Returns the field, or null if the kind has none of that name.

@@ -9,6 +9,7 @@
 #include "core/files/atomic_file.h"
 #include "core/files/read_tensors.h"
 #include "core/study/call_json.h"
+#include "core/study/tune.h"
 
 namespace conelab {
 
@@ -27,12 +28,16 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Replace = std::function<Json(const std::string& file)>;
 
-/// Returns the file that the value of a parameter names, @W.npy or trace.h5:/group; empty if none.
+/// Returns the file or folder that the value of a parameter names, @W.npy, trace.h5:/group or
+/// /data/folder; empty if none. A name without an ending and without a slash is a word.
 std::string file_of_parameter(const std::string& value) {
   if (value.starts_with('@')) return value.substr(1);
   const std::filesystem::path path = parse_input_spec(value).path;
   std::error_code none;
-  return path.has_extension() && std::filesystem::is_regular_file(path, none) ? value : "";
+  const bool slash = value.find('/') != std::string::npos;
+  if (slash && std::filesystem::is_directory(path, none)) return value;
+  const bool named = slash || path.has_extension();
+  return named && std::filesystem::is_regular_file(path, none) ? value : "";
 }
 
 /// Replaces the texts of JSON that name files.
@@ -106,8 +111,25 @@ void claim_output(const JobSpec& spec, const std::string& output, const JobConte
 
 }  // namespace
 
+namespace {
+
+/// Runs the job, with the values of the best of its trials if its keys are searched.
+JobReport run_chosen(const JobSpec& spec, JobContext context) {
+  if (trials_of(spec) == 0) return spec.kind->run(spec, context);
+  const TuneChoice choice = choose_trial(spec, context);
+  context.tune = &choice;
+  return spec.kind->run(chosen_spec(spec, choice), context);
+}
+
+}  // namespace
+
 JobReport run_job(const JobSpec& spec, const JobContext& context) {
   check_spec(spec);
+  if (trials_of(spec) > 0 && !spec.given("trial")) {
+    keep_inputs(spec, output_of_job(spec));
+    claim_output(spec, output_of_job(spec), context);
+    return run_job(with_trials(spec, context), context);
+  }
   const std::string output = output_of_job(spec);
   keep_inputs(spec, output);
   std::vector<std::string> remarks;
@@ -119,7 +141,7 @@ JobReport run_job(const JobSpec& spec, const JobContext& context) {
   };
   try {
     claim_output(spec, output, own);
-    JobReport report = spec.kind->run(spec, own);
+    JobReport report = run_chosen(spec, own);
     report.remarks = std::move(remarks);
     for (const auto& [name, value] : report.summary.items()) {
       if (value.is_number()) report.measures.try_emplace(name, value.get<double>());

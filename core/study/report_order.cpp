@@ -14,7 +14,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* entry_forms =
-    "'text: ...', the name of a figure, 'table: BLOCK by KEY, KEY: MEASURE, MEASURE' or "
+    "'text: ...', the name of a figure, 'table: BLOCK by KEY, KEY: MEASURE, MEASURE', "
+    "'recommend: BLOCK by KEY, KEY: MEASURE within NUMBER | KEY | COST', "
+    "'compare: BLOCK over KEY by KEY: MEASURE' or "
     "'claim: TEXT | RELATION | WHY'";
 
 /// Returns the text without white space at both ends.
@@ -34,7 +36,7 @@ std::vector<std::string> entry_names(const std::string& entry, std::string_view 
   return names;
 }
 
-TableEntry parse_table_entry(const std::string& entry, std::string_view rest) {
+TableEntry parse_table_entry(const std::string& entry, std::string_view rest, bool compares) {
   const std::size_t colon = rest.rfind(':');
   if (colon == std::string_view::npos) {
     misuse("'{}': its measures are missing (expected 'table: BLOCK by KEY: MEASURE')", entry);
@@ -45,6 +47,14 @@ TableEntry parse_table_entry(const std::string& entry, std::string_view rest) {
   const std::size_t by = rows.find(" by ");
   table.block = trimmed(rows.substr(0, by));
   if (by != std::string_view::npos) table.keys = entry_names(entry, rows.substr(by + 4));
+  if (!compares) return table;
+  const std::size_t over = table.block.find(" over ");
+  if (over == std::string::npos || table.measures.size() != 1) {
+    misuse("'{}': expected 'compare: BLOCK over KEY by KEY: MEASURE'", entry);
+  }
+  table.over = trimmed(std::string_view(table.block).substr(over + 6));
+  table.block = trimmed(std::string_view(table.block).substr(0, over));
+  table.keys.push_back(table.over);
   return table;
 }
 
@@ -60,7 +70,39 @@ ClaimEntry parse_claim_entry(const std::string& entry, std::string_view rest) {
           fields.size() == 3 ? std::string(fields[2]) : ""};
 }
 
+/// Parses "BLOCK by KEY, KEY: [lowest] MEASURE within NUMBER | KEY | COST".
+RecommendEntry parse_recommend_entry(const std::string& entry, std::string_view rest) {
+  const auto fields = split_at(rest, '|');
+  RecommendEntry made{parse_table_entry(entry, fields[0], false), false, 0, "", ""};
+  std::vector<std::string> words;
+  for (const std::string& word : words_at(made.table.measures.front(), ' ')) {
+    if (!word.empty()) words.push_back(word);
+  }
+  made.lowest = words.front() == "lowest";
+  if (made.lowest) words.erase(words.begin());
+  const auto margin = words.size() == 3 ? parse_number(words[2]) : std::nullopt;
+  if (!margin || words[1] != "within" || fields.size() < 2 || fields.size() > 3 ||
+      made.table.measures.size() != 1) {
+    misuse("'{}': expected 'recommend: BLOCK by KEY, KEY: MEASURE within NUMBER | KEY | COST'",
+           entry);
+  }
+  made.table.measures = {words[0]};
+  made.margin = *margin;
+  made.fewest = fields[1];
+  if (fields.size() == 3) made.cost = fields[2];
+  (void)index_of_name("key of the recommendation", made.fewest, made.table.keys);
+  return made;
+}
+
 }  // namespace
+
+const TableEntry* table_of(const RecommendEntry& entry, const std::vector<TableEntry>& tables) {
+  const auto found = std::ranges::find_if(tables, [&](const TableEntry& table) {
+    return table.block == entry.table.block && table.keys == entry.table.keys &&
+           std::ranges::find(table.measures, entry.table.measures[0]) != table.measures.end();
+  });
+  return found == tables.end() ? nullptr : &*found;
+}
 
 ReportEntry parse_report_entry(const std::string& text, const std::vector<ReportBlock>& blocks) {
   const std::size_t colon = text.find(':');
@@ -74,8 +116,10 @@ ReportEntry parse_report_entry(const std::string& text, const std::vector<Report
   const std::string_view rest = std::string_view(text).substr(colon + 1);
   if (word == "text") return TextEntry{trimmed(rest)};
   if (word == "claim") return parse_claim_entry(text, rest);
-  if (word != "table") misuse("'{}': expected {}", text, entry_forms);
-  TableEntry table = parse_table_entry(text, rest);
+  if (word == "recommend") return parse_recommend_entry(text, rest);
+  const bool compares = word == "compare";
+  if (word != "table" && !compares) misuse("'{}': expected {}", text, entry_forms);
+  TableEntry table = parse_table_entry(text, rest, compares);
   const ReportBlock& block = row_named("block", blocks, table.block);
   if (block.kind == "figure") misuse("'{}': {} is a figure and has no numbers", text, block.name);
   std::vector<std::string> keys;
@@ -88,6 +132,7 @@ ReportEntry parse_report_entry(const std::string& text, const std::vector<Report
   std::ranges::sort(keys);
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
   if (block.sweeps.empty()) return table;  // Its jobs are unknown.
+  if (compares && block.kind == "bench") misuse("'{}': {} is a benchmark", text, block.name);
   if (keys.empty() && !table.keys.empty()) {
     misuse("'{}': {} sweeps no key (expected 'table: {}: MEASURE')", text, block.name, block.name);
   }
@@ -95,7 +140,8 @@ ReportEntry parse_report_entry(const std::string& text, const std::vector<Report
     (void)index_of_name("swept key of " + block.name, key, keys);
   }
   for (const std::string& name : table.measures) {
-    const bool of_operator = name.starts_with("exponent_");  // A benchmark stores one for each.
+    // A benchmark stores one for each operator, and a search one for each key.
+    const bool of_operator = name.starts_with("exponent_") || name.starts_with("tuned_");
     if (!block.measures.empty() && !of_operator) {
       (void)index_of_name("measure", name, block.measures);
     }
@@ -119,8 +165,9 @@ void ReportNumbers::add_unknown(const std::string& entry) {
 void ReportNumbers::add(const ReportEntry& entry, const std::vector<ReportBlock>& blocks) {
   const auto* table = std::get_if<TableEntry>(&entry);
   if (table == nullptr) return;
+  tables_.push_back(*table);
   const ReportBlock& block = row_named("block", blocks, table->block);
-  for (const std::string& measure : table->measures) {
+  for (const std::string& measure : shown_measures(*table)) {
     // A name that two tables would have gets the block's name before it.
     for (const std::string& prefix : {std::string(), plain_name(block.name) + "-"}) {
       if (block.kind == "bench") beginnings_.push_back(prefix + plain_name(measure));
@@ -151,9 +198,19 @@ void ReportNumbers::check(const ReportEntry& entry) const {
     }
   };
   if (const auto* text = std::get_if<TextEntry>(&entry)) check_text(text->text);
+  if (const auto* one = std::get_if<RecommendEntry>(&entry);
+      one != nullptr && table_of(*one, tables_) == nullptr) {
+    misuse("recommend: the report has no table of {} by {} with {}", one->table.block,
+           join(one->table.keys), one->table.measures.front());
+  }
   if (const auto* claim = std::get_if<ClaimEntry>(&entry)) {
     for (const std::string* part : {&claim->says, &claim->relation, &claim->why}) check_text(*part);
   }
+}
+
+std::vector<std::string> shown_measures(const TableEntry& table) {
+  if (table.over.empty()) return table.measures;
+  return {"difference_" + table.measures.front(), "p_" + table.measures.front()};
 }
 
 std::string number_name(const std::string& measure, const std::vector<std::string>& values) {

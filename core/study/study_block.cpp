@@ -9,6 +9,7 @@
 #include "core/base/names.h"
 #include "core/operators/operator.h"
 #include "core/study/call_json.h"
+#include "core/study/shared_fields.h"
 
 namespace conelab {
 namespace {
@@ -209,7 +210,11 @@ class SpecMaker {
   /// rows = "file" a figure shows all groups. Where the study has errors, the groups are not sure.
   void check_group(const StudyJob& source, const std::string& group) const {
     const auto groups_of = source.spec.kind->groups;
-    const bool reads_tokens = find_field(*block_.kind, "axes") != nullptr;
+    const Names tokens = token_sources(job_.spec);
+    const Names kinds = block_.kind->sources == nullptr ? tokens : block_.kind->sources(job_.spec);
+    const bool reads_tokens =
+        find_field(*block_.kind, "axes") != nullptr &&
+        std::ranges::all_of(tokens, [&](const std::string& name) { return has(kinds, name); });
     if (groups_of == nullptr || !reads_tokens || !errors_.none()) return;
     if (const auto typed = job_.spec.parameters();
         typed.contains("rows") && typed.at("rows") == "file")

@@ -36,6 +36,8 @@ struct StudyBlock {
   std::vector<std::string> faulty = {};  ///< Keys that have an error of their own, which is noted.
   bool lacks_file = false;  ///< Whether it names a file that does not exist, which is noted.
   std::vector<std::size_t> jobs = {};
+  std::vector<std::size_t> trials =
+      {};  ///< The jobs from which the values of some keys are chosen.
   enum { unread, reading, read } state = unread;
 
   [[nodiscard]] const JobField* field(const std::string& name) const;

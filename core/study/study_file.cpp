@@ -9,13 +9,16 @@
 
 #include "core/base/error.h"
 #include "core/base/names.h"
+#include "core/dataset/dataset.h"
 #include "core/files/byte_file.h"
 #include "core/files/read_tensors.h"
 #include "core/study/call_json.h"
 #include "core/study/job_table.h"
 #include "core/study/report_order.h"
+#include "core/study/shipped_files.h"
 #include "core/study/study_block.h"
 #include "core/study/toml_json.h"
+#include "core/study/tune.h"
 
 namespace conelab {
 namespace {
@@ -29,7 +32,10 @@ namespace fs = std::filesystem;
 
 class StudyReader {
  public:
-  StudyReader(Study& study, bool quick) : study_(study) { study_.quick = quick; }
+  StudyReader(Study& study, bool quick, const StudyInputs& inputs)
+      : study_(study), inputs_(inputs) {
+    study_.quick = quick;
+  }
 
   void read() {
     toml::table root;
@@ -46,6 +52,7 @@ class StudyReader {
     if (study_.quick) {
       for (Block& block : blocks_) replace_quick(block);
     }
+    for (const auto& [name, file] : inputs_) import_instead(name, file);
     for (Block& block : blocks_) expand(block);
     check_report(root);
     if (blocks_.empty() && study_.errors.empty()) {
@@ -55,8 +62,10 @@ class StudyReader {
 
  private:
   Study& study_;
+  const StudyInputs& inputs_;
   StudyErrors errors_{study_.errors};
   std::vector<Block> blocks_;
+  std::map<std::string, std::size_t> trials_;  ///< Jobs by their spec and inputs.
   Json quick_ = Json::object();
   int quick_line_ = 1;
 
@@ -77,6 +86,8 @@ class StudyReader {
     at_line(key.line, key.name + ": ", [&] {
       if (key.name == "title") {
         study_.title = value_of<std::string>(*key.node, "a text");
+      } else if (key.name == "takes") {
+        study_.takes = value_of<std::string>(*key.node, "a text");
       } else if (key.name == "seed") {
         study_.seed = value_of<std::int64_t>(*key.node, "a whole number");
       } else if (key.name == "report" || key.name == "quick") {
@@ -115,7 +126,7 @@ class StudyReader {
   void read_blocks(const Key& key) {
     std::vector<std::string> known = kinds();
     if (std::ranges::find(known, key.name) == known.end()) {
-      known.insert(known.begin(), {"title", "seed", "quick", "report"});
+      known.insert(known.begin(), {"title", "takes", "seed", "quick", "report"});
       return void(
           at_line(key.line, "", [&] { unknown_name("key or kind of job", key.name, known); }));
     }
@@ -139,6 +150,7 @@ class StudyReader {
     for (const Key& key : keys_of(table)) {
       at_line(key.line, key.name + ": ", [&] {
         const Json value = json_of(*key.node);
+        if (key.name == "tune" && value.is_object()) return read_tune(key, value, block);
         if (key.name != "name") return block.keys.emplace_back(key, value), void();
         block.name = value.is_string() ? value.get<std::string>() : "";
         check_name(block.name);
@@ -152,6 +164,26 @@ class StudyReader {
                         block.name, other->line));
     }
     blocks_.push_back(std::move(block));
+  }
+
+  /// Turns the table `tune` into the fields of the job.
+  static void read_tune(const Key& key, const Json& table, Block& block) {
+    if (!table.contains("trials"))
+      misuse("expected the number of trials, as {{ trials = 16, ... }}");
+    Json over = Json::object();
+    for (const auto& [name, value] : table.items()) {
+      if (name == "trials") {
+        block.keys.emplace_back(key, value);
+      } else if (name == "by") {
+        block.keys.emplace_back(Key{"tune_by", key.line, key.node}, value);
+      } else {
+        const bool bounds =
+            value.is_array() && value.size() == 2 && value[0].is_number() && value[1].is_number();
+        if (!bounds) misuse("{}: expected two bounds, as [0.005, 0.5]", name);
+        over[name] = value[0].dump() + ".." + value[1].dump();
+      }
+    }
+    if (!over.empty()) block.keys.emplace_back(Key{"tune_over", key.line, key.node}, over);
   }
 
   static void check_name(const std::string& name) {
@@ -188,6 +220,33 @@ class StudyReader {
     };
     replace(quick_);
     if (quick_.contains(block.name) && quick_[block.name].is_object()) replace(quick_[block.name]);
+  }
+
+  /// Lets the data set of this name be made from a file. Keys that the import does not take are
+  /// left out.
+  void import_instead(const std::string& name, const std::string& file) {
+    std::vector<std::string> known;
+    for (const Block& block : blocks_) {
+      if (block.kind->name == "dataset") known.push_back(block.name);
+    }
+    (void)index_of_name("data set of " + study_.path, name, known);
+    auto block = std::ranges::find(blocks_, name, &Block::name);
+    std::error_code none;
+    if (!fs::exists(file, none)) misuse("{}: there is no such file (to be read as {})", file, name);
+    const std::string kind = importer_of(file);
+    std::vector<std::string> taken = {"seed"};
+    for (const KeyInfo& key : keys_of(*find_named(dataset_table(), kind))) {
+      if (!key.needed) taken.emplace_back(key.key);
+    }
+    std::erase_if(block->keys, [&](const auto& key) {
+      return std::ranges::find(taken, key.first.name) == taken.end();
+    });
+    const auto add = [&](const char* key, const std::string& value) {
+      block->keys.emplace_back(Key{key, block->line, nullptr}, value);
+    };
+    add("kind", kind);
+    add("path", fs::absolute(file).string());
+    block->faulty.clear();
   }
 
   // ---- from blocks to jobs ----------------------------------------------------------------------
@@ -236,29 +295,45 @@ class StudyReader {
   }
 
   /// Returns the values that an entry of a key stands for: itself, or one for each combination of
-  /// the jobs that it names.
+  /// the jobs that it names. "NAME*" stands for the list of all jobs of a block.
   std::vector<Alternative> alternatives(Block& block, const Choice& choice, const Json& entry) {
     const FieldKind kind = choice.field == nullptr ? FieldKind::parameters : choice.field->kind;
     const bool files = kind == FieldKind::input || kind == FieldKind::inputs ||
                        kind == FieldKind::array || kind == FieldKind::parameters;
-    std::vector<Alternative> found = {{entry, {}}};
-    if (!files) return found;
-    const bool list = entry.is_array();
-    for (std::size_t i = 0; i < (list ? entry.size() : 1); ++i) {
-      const Json& text = list ? entry[i] : entry;
-      if (!text.is_string()) continue;
+    const auto is_all = [&](const Json& text) {
+      return kind == FieldKind::inputs && text.is_string() &&
+             text.get<std::string>().ends_with('*');
+    };
+    const bool list = entry.is_array() || is_all(entry);
+    if (!files) return {{entry, {}}};
+    std::vector<Alternative> found = {{list ? Json::array() : entry, {}}};
+    const auto add = [&](Alternative& begun, const Alternative& one) {
+      const std::size_t at = list ? begun.value.size() : 0;
+      list ? begun.value.push_back(one.value) : void(begun.value = one.value);
+      for (JobInput input : one.inputs) {
+        input.entry = at;
+        begun.inputs.push_back(input);
+      }
+    };
+    for (const Json& text : entry.is_array() ? entry : Json::array({entry})) {
+      if (!text.is_string()) {
+        for (Alternative& begun : found) add(begun, {text, {}});
+        continue;
+      }
+      const bool all = is_all(text);
+      std::string name = text.get<std::string>();
+      if (all) name.pop_back();
+      const std::vector<Alternative> named = files_of(block, choice, kind, name);
       std::vector<Alternative> longer;
-      for (const Alternative& begun : found) {
-        for (const Alternative& one : files_of(block, choice, kind, text.get<std::string>())) {
+      for (Alternative& begun : found) {
+        for (const Alternative& one : named) {
           Alternative both = begun;
-          (list ? both.value[i] : both.value) = one.value;
-          for (JobInput input : one.inputs) {
-            input.entry = i;
-            both.inputs.push_back(input);
-          }
+          add(all ? begun : both, one);
+          if (all) continue;
           add_sweep(both.sweep, one.sweep, block_of(one));
           longer.push_back(std::move(both));
         }
+        if (all) longer.push_back(std::move(begun));
       }
       found = std::move(longer);
     }
@@ -299,16 +374,25 @@ class StudyReader {
   }
 
   /// Returns the absolute path of a file. Notes an error if it must exist and does not. Arrays and
-  /// parameters may be files.
+  /// parameters may be files; the parameter `path` is a file or a folder.
   Json path_of(Block& block, const Choice& choice, FieldKind kind, const std::string& text) {
     const bool marked = kind == FieldKind::parameters && text.starts_with('@');
     const std::string typed = marked ? text.substr(1) : text;
     const fs::path folder = fs::absolute(study_.path).parent_path();
-    const std::string whole = (folder / typed).lexically_normal().string();
-    const InputSpec parsed = parse_input_spec(whole);
+    std::string whole = (folder / typed).lexically_normal().string();
+    InputSpec parsed = parse_input_spec(whole);
     std::error_code none;
-    const bool there = fs::is_regular_file(parsed.path, none);
-    if (kind == FieldKind::array || (kind == FieldKind::parameters && !marked)) {
+    const bool is_path = kind == FieldKind::parameters && choice.name == "path";
+    bool there =
+        fs::is_regular_file(parsed.path, none) || (is_path && fs::is_directory(parsed.path, none));
+    // A shipped study that was copied still finds the data that ship with it.
+    const std::string shipped = there ? "" : shipped_file(fs::path(parsed.path).filename());
+    if (!shipped.empty()) {
+      whole = shipped + (parsed.group.empty() ? "" : ":" + parsed.group);
+      parsed.path = shipped;
+      there = true;
+    }
+    if (kind == FieldKind::array || (kind == FieldKind::parameters && !marked && !is_path)) {
       return there && fs::path(parsed.path).has_extension() ? whole : text;
     }
     if (there) return marked ? "@" + whole : whole;
@@ -354,16 +438,49 @@ class StudyReader {
   void add_job(Block& block, const std::vector<Choice>& choices,
                const std::vector<const Alternative*>& taken) {
     StudyJob job;
-    job.block = job.name = block.name;
+    job.block = block.name;
     job.line = block.line;
     for (const Alternative* one : taken) {
       job.inputs.insert(job.inputs.end(), one->inputs.begin(), one->inputs.end());
       add_sweep(job.sweep, one->sweep, block_of(*one));
     }
     make_spec({block, choices, taken, study_.jobs, study_.seed}, errors_, job);
-    for (const auto& [key, value] : job.sweep.items()) job.name += "-" + label_of(value);
+    add_trials(block, job);
+    name_job(job);
     block.jobs.push_back(study_.jobs.size());
     study_.jobs.push_back(std::move(job));
+  }
+
+  static void name_job(StudyJob& job) {
+    job.name = job.block;
+    for (const auto& [key, value] : job.sweep.items()) job.name += "-" + label_of(value);
+  }
+
+  /// Adds the trials of a job as jobs, unless another job has the same, and lets the job read them.
+  void add_trials(Block& block, StudyJob& job) {
+    if (!study_.errors.empty()) return;
+    const std::int64_t count = trials_of(job.spec);
+    std::vector<std::string> names;
+    const std::size_t own = job.inputs.size();
+    for (std::int64_t t = 0; t < count; ++t) {
+      StudyJob trial = job;
+      trial.block += ".trials";
+      trial.inputs.resize(own);
+      trial.spec = trial_spec(job.spec, t);
+      for (const char* key : {"seed", "seeds"}) trial.sweep.erase(key);
+      trial.sweep["trial"] = t;
+      name_job(trial);
+      std::string same = json_line(spec_to_json(trial.spec));
+      for (const JobInput& input : trial.inputs) same += fmt::format(" {}", input.job);
+      const auto [found, added] = trials_.try_emplace(same, study_.jobs.size());
+      if (added) {
+        block.trials.push_back(study_.jobs.size());
+        study_.jobs.push_back(std::move(trial));
+      }
+      job.inputs.push_back({"trial", static_cast<std::size_t>(t), found->second, ""});
+      names.push_back(study_.jobs[found->second].name);
+    }
+    if (count > 0) job.spec.values["trial"] = names;
   }
 
   // ---- the report -------------------------------------------------------------------------------
@@ -372,6 +489,12 @@ class StudyReader {
     const auto* order = root["report"]["order"].as_array();
     std::vector<ReportBlock> blocks;
     for (const Block& block : blocks_) {
+      if (!block.trials.empty()) {
+        blocks.push_back({block.name + ".trials", block.kind->name, {}, block.kind->measures, {}});
+        for (const std::size_t job : block.trials) {
+          blocks.back().sweeps.push_back(study_.jobs[job].sweep);
+        }
+      }
       blocks.push_back({block.name, block.kind->name, {}, block.kind->measures, {}});
       for (const std::size_t job : block.jobs) {
         blocks.back().sweeps.push_back(study_.jobs[job].sweep);
@@ -401,12 +524,12 @@ class StudyReader {
 
 }  // namespace
 
-Study read_study(const std::string& path, bool quick) {
+Study read_study(const std::string& path, bool quick, const StudyInputs& inputs) {
   Study study;
   study.path = path;
   const ByteFile file(path);
   study.text = file.read(0, file.size());
-  StudyReader(study, quick).read();
+  StudyReader(study, quick, inputs).read();
   std::ranges::stable_sort(
       study.errors, [](const StudyError& a, const StudyError& b) { return a.line < b.line; });
   return study;

@@ -2,20 +2,25 @@
 // anything runs.
 //
 //   title = "..."
+//   takes = "nine minutes"         # how long all jobs take, for lists of studies
 //   seed = 1                       # of every job that takes a seed and gives none
 //   [[attend]]                     # a kind of job_table.h; its keys are those of the command
 //   name = "maps"                  # by which other blocks and the report refer to it
-//   input = "trace.h5:/layer3"     # a file, relative to the study, or the name of another block
+//   input = "trace.h5:/layer3"     # a file, relative to the study, or the name of another block; a
+//                                  # file that is not there may be one that ships (shipped_files.h)
 //   similarity = ["dot", "umbral"] # a list sweeps: the product of all lists is run
 //   keep = ["weights"]             # the value of a list; a list of lists sweeps it
 //   gamma = 2                      # a parameter, as with -p
+//   tune = { trials = 16, rate = [0.005, 0.5] }   # keys that are searched, see tune.h
 //   [report]
 //   order = ["text: ...", "maps"]
 //   quick = { gamma = 1 }          # the values that --quick gives to these keys
 //
-// A block that reads a swept block is run once for each of its jobs.
+// A block that reads a swept block is run once for each of its jobs; input = "NAME*" reads all of
+// them at once.
 #pragma once
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -54,6 +59,7 @@ struct StudyError {
 struct Study {
   std::string path, text;  ///< The file and its content.
   std::string title;
+  std::string takes;  ///< The key `takes`: how long it runs, as "nine minutes; quick: three".
   std::int64_t seed = 1;
   bool quick = false;
   nlohmann::ordered_json report = nlohmann::ordered_json::object();  ///< The table [report].
@@ -61,9 +67,17 @@ struct Study {
   std::vector<StudyError> errors;  ///< Everything that is wrong, by lines. No job may run then.
 };
 
-/// Reads a study. With `quick`, the keys of `quick` replace those of the blocks that have them.
-/// Files that jobs read must exist. Throws a failure if the file cannot be read; what is wrong in
-/// it is returned in `errors`.
-[[nodiscard]] Study read_study(const std::string& path, bool quick);
+/// Files that take the place of data sets, by the names of their blocks.
+using StudyInputs = std::map<std::string, std::string>;
+
+/// Reads a study. With `quick`, the keys of `quick` replace those of the blocks that have them;
+/// then the data sets of `inputs` are imported from these files instead (importer_of of dataset.h),
+/// under the keys of their blocks that imports take, such as `sample`. Files that jobs read must
+/// exist.
+///
+/// Throws a failure if the file cannot be read, and misuse for a name of `inputs` that is no data
+/// set of the study or a file that is no hierarchy by its ending; what is wrong in the study or in
+/// such a file is returned in `errors`.
+[[nodiscard]] Study read_study(const std::string& path, bool quick, const StudyInputs& inputs = {});
 
 }  // namespace conelab

@@ -412,6 +412,10 @@ StudyIndex run_study(const Study& study, const StudyOptions& options, const Stud
 std::string slurm_script(const SlurmJob& job) {
   const std::string name = std::filesystem::path(job.study).stem().string();
   const auto quoted = [](const std::string& text) { return shell_line({text}); };
+  std::vector<std::string> inputs;
+  for (const auto& [block, file] : job.inputs) {
+    inputs.insert(inputs.end(), {"--input", block + "=" + file});
+  }
   return fmt::format(
       R"(#!/bin/bash
 # Written by `conelab run --slurm`. Submit it with sbatch; options of a cluster (partition, time,
@@ -422,7 +426,7 @@ std::string slurm_script(const SlurmJob& job) {
 #SBATCH --open-mode=append
 #SBATCH --output={plain_folder}/slurm-%A_%a.log
 set -u
-program={program} study={study} folder={folder}
+program={program} study={study} folder={folder} inputs=({inputs})
 [ -n "${{SLURM_ARRAY_TASK_ID:-}}" ] || exec sbatch "$0"
 mkdir -p "$folder"
 # Joins the shards after the last task. A task that starts again does not submit it again.
@@ -430,16 +434,16 @@ if [ "$SLURM_ARRAY_TASK_ID" = 1 ] && (set -C; : > "$folder/joined-by-$SLURM_ARRA
   sbatch --job-name=conelab-{name}-join --output="$folder/slurm-%j.log" \
     --dependency="afterany:$SLURM_ARRAY_JOB_ID" --wrap "
       '$program' merge '$folder'/shard-* -o '$folder'
-      '$program' run '$study' -o '$folder'{quick} --shard 1/1
+      '$program' run '$study' -o '$folder'{quick} ${{inputs[*]@Q}} --shard 1/1
       '$program' report '$folder' -o '$folder/report'"
 fi
-exec "$program" run "$study" -o "$folder/shard-$SLURM_ARRAY_TASK_ID"{quick} \
+exec "$program" run "$study" -o "$folder/shard-$SLURM_ARRAY_TASK_ID"{quick} "${{inputs[@]}}" \
   --shard "$SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT"
 )",
       fmt::arg("name", quoted(name)), fmt::arg("tasks", job.tasks),
       fmt::arg("plain_folder", job.folder), fmt::arg("program", quoted(job.program)),
       fmt::arg("study", quoted(job.study)), fmt::arg("folder", quoted(job.folder)),
-      fmt::arg("quick", job.quick ? " --quick" : ""));
+      fmt::arg("inputs", shell_line(inputs)), fmt::arg("quick", job.quick ? " --quick" : ""));
 }
 
 }  // namespace conelab

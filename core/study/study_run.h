@@ -62,6 +62,7 @@ struct SlurmJob {
   std::string folder;  ///< The absolute path of the results; a task writes to folder/shard-N.
   int tasks = 1;
   bool quick = false;
+  StudyInputs inputs = {};  ///< With absolute paths.
 };
 
 /// Returns the script for `sbatch`: an array of tasks, of which each runs a shard and goes on where

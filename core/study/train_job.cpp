@@ -16,12 +16,16 @@
 #include "core/base/names.h"
 #include "core/base/parallel.h"
 #include "core/bench/axes.h"
+#include "core/embed/held_out.h"
+#include "core/embed/measures.h"
 #include "core/embed/train_head.h"
 #include "core/files/bench_file.h"
 #include "core/files/read_tensors.h"
+#include "core/operators/operator.h"
 #include "core/study/call_json.h"
 #include "core/study/hierarchy_job.h"
 #include "core/study/shared_fields.h"
+#include "core/study/tune.h"
 #include "core/tree/merge.h"
 
 namespace conelab {
@@ -38,7 +42,15 @@ const std::vector<KeyInfo>& train_keys() {
       {"epochs", "1000", "steps of descent", Domain::whole, "", 1e6},
       {"rate", ".05", "first rate of Adam", Domain::positive, "", 10},
       {"starts", "4", "random starts, of which the one with the least loss is kept", Domain::whole,
-       "", 1000}};
+       "", 1000},
+      {"held_out", "0",
+       "share of the pairs of a node and an ancestor beyond its parents to hold back",
+       Domain::non_negative, "", 0.99},
+      {"held_out_nodes", "0", "share of the nodes without children to hold back",
+       Domain::non_negative, "", 0.99},
+      {"tokens", "own", "points of their own, or one or two layers that map the nodes' features",
+       Domain::choice, "own|linear|layers"},
+      {"hidden", "32", "width between two layers", Domain::whole, "", 4096}};
   return keys;
 }
 
@@ -53,13 +65,28 @@ struct Training {
   std::vector<std::string> groups;  ///< [goal]
   KeyTexts texts;                   ///< Of the job's own keys, with their defaults.
   std::int64_t starts = 0;
+  double held_out = 0, held_out_nodes = 0;  ///< Shares.
 };
 
 /// Throws misuse for a wrong similarity, dimension, seed or key.
 Training training_of(const JobSpec& spec) {
   const KeyValues values("train", train_keys(),
                          own_texts(spec, train_keys(), keys_of_training(spec)));
-  Training training{{}, {}, values.texts(), values.whole("starts")};
+  Training training{{},
+                    {},
+                    values.texts(),
+                    values.whole("starts"),
+                    values.number("held_out"),
+                    values.number("held_out_nodes")};
+  const std::string& word = values.text("tokens");
+  const TokenKind tokens = word == "own"      ? TokenKind::own
+                           : word == "linear" ? TokenKind::linear
+                                              : TokenKind::layers;
+  if (training.held_out_nodes > 0 && tokens == TokenKind::own) {
+    misuse(
+        "train: held_out_nodes needs tokens=linear or layers: points of their own are unknown "
+        "for nodes that are not trained");
+  }
   const std::vector<std::int64_t> dims = parse_each("--dim", spec.text("dim"));
   const std::vector<std::int64_t> seeds = parse_each("--seeds", spec.text("seeds"));
   if (dims.back() > most_dim)
@@ -71,7 +98,8 @@ Training training_of(const JobSpec& spec) {
       for (const std::int64_t seed : seeds) {
         training.goals.push_back({name, static_cast<int>(dim), static_cast<std::uint64_t>(seed),
                                   similarity_parameters(spec, train_keys(), name),
-                                  values.whole("epochs"), values.number("rate")});
+                                  values.whole("epochs"), values.number("rate"), tokens,
+                                  values.whole("hidden")});
         const std::string further = dim == dims.front() ? "" : fmt::format("_d{}", dim);
         training.groups.push_back(fmt::format("{}{}/seed{}", name, further, seed));
       }
@@ -79,6 +107,57 @@ Training training_of(const JobSpec& spec) {
     }
   }
   return training;
+}
+
+/// What heads are trained on, and what is kept from them.
+struct TrainingData {
+  Hierarchy hierarchy;
+  NodeLists closure;
+  HeldOut held;
+  Features features;    ///< Of all nodes.
+  HeadProblem problem;  ///< Of the nodes that are seen.
+};
+
+/// Returns the features of all nodes, scaled. Throws a failure if there are none.
+Features features_of(const Hierarchy& hierarchy, std::span<const Node> seen,
+                     const std::string& path) {
+  if (hierarchy.features.empty()) {
+    fail("{}: its nodes have no features (expected an array feature [{} x f] in /hierarchy)", path,
+         hierarchy.size());
+  }
+  const auto columns = static_cast<std::int64_t>(hierarchy.features.size()) / hierarchy.size();
+  return scaled_features({hierarchy.features, columns}, seen);
+}
+
+/// Holds back what is asked for, by the first seed. Throws a failure if the hierarchy has too few
+/// pairs or nodes for that.
+TrainingData data_of(const Training& training, const Hierarchy& hierarchy,
+                     const std::string& path) {
+  TrainingData data{hierarchy, ancestors_of(hierarchy), {}, {}, {}};
+  data.held = hold_out(hierarchy, data.closure, training.held_out, training.held_out_nodes,
+                       training.goals.front().seed);
+  if (training.held_out > 0 && data.held.pairs.empty()) {
+    fail(
+        "{}: held_out={} holds no pair back: too few nodes have an ancestor that is not their "
+        "parent",
+        path, training.texts.at("held_out"));
+  }
+  if (training.held_out_nodes > 0 && data.held.unseen.empty()) {
+    fail("{}: held_out_nodes={} holds no node back: too few have no children", path,
+         training.texts.at("held_out_nodes"));
+  }
+  if (training.goals.front().tokens != TokenKind::own) {
+    data.features = features_of(hierarchy, data.held.seen, path);
+    data.problem.features = rows_of(data.features, data.held.seen);
+  }
+  const std::vector<Node>& seen = data.held.seen;
+  for (const Node i : seen) {
+    std::vector<Node>& targets = data.problem.targets.emplace_back();
+    for (const Node above : data.held.trained[static_cast<std::size_t>(i)]) {
+      targets.push_back(std::ranges::lower_bound(seen, above) - seen.begin());
+    }
+  }
+  return data;
 }
 
 /// The clusters of tokens that the hierarchy knows.
@@ -123,7 +202,30 @@ struct MeasuredHead {
   std::vector<std::pair<const char*, double>> measures;
 };
 
-MeasuredHead measured_head(std::vector<TrainedHead>& starts, const NodeLists& closure,
+/// Adds the measures of what was held back.
+void measure_held_back(const TrainingData& data, MeasuredHead& made) {
+  const TrainedHead& head = made.head;
+  const PairScore score = [&](Node i, Node j) {
+    return head.model.score(head.query, i, head.key, j);
+  };
+  if (!data.held.pairs.empty()) {
+    const auto found = measure_held_out(data.held.held, data.held.trained, score);
+    made.measures.emplace_back("held_out_map", found.map);
+    made.measures.emplace_back("held_out_rank", found.rank);
+  }
+  if (data.held.unseen.empty()) return;
+  NodeLists unseen(data.closure.size());
+  for (const Node i : data.held.unseen) {
+    unseen[static_cast<std::size_t>(i)] = data.closure[static_cast<std::size_t>(i)];
+  }
+  const auto found = measure_held_out(unseen, NodeLists(unseen.size()), score);
+  made.measures.emplace_back("unseen_map", found.map);
+  made.measures.emplace_back("unseen_rank", found.rank);
+  made.measures.emplace_back("unseen_mass",
+                             mass_on_ancestors(head, data.closure, data.held.unseen));
+}
+
+MeasuredHead measured_head(std::vector<TrainedHead>& starts, const TrainingData& data,
                            const KnownClusters& known, const std::string& name) {
   std::vector<double> losses;
   std::size_t best = 0;
@@ -133,21 +235,22 @@ MeasuredHead measured_head(std::vector<TrainedHead>& starts, const NodeLists& cl
   }
   if (std::isnan(losses[best])) fail("{}: the logits of every start overflow at once", name);
   MeasuredHead made{std::move(starts[best]), losses, {}};
-  std::vector<Node> all(closure.size());
+  place_all(made.head, data.features);
+  std::vector<Node> all(data.closure.size());
   std::iota(all.begin(), all.end(), 0);
   const auto nodes = tree::match_clusters(known.nodes, dendrogram_of(made.head, all));
   const auto leaves = tree::match_clusters(known.leaves, dendrogram_of(made.head, known.leaf));
   made.measures = {
-      {"loss", made.head.loss},          {"mass", mass_on_ancestors(made.head, closure)},
+      {"loss", made.head.loss},          {"mass", mass_on_ancestors(made.head, data.closure, all)},
       {"robinson_foulds", 1 - nodes.f1}, {"robinson_foulds_least", 1 - nodes.most_f1},
       {"constituent_f1", leaves.f1},     {"constituent_f1_most", leaves.most_f1}};
+  measure_held_back(data, made);
   return made;
 }
 
 /// Trains all starts of all heads, each as a task of its own.
-std::vector<MeasuredHead> train_all(const Training& training, const Hierarchy& hierarchy,
+std::vector<MeasuredHead> train_all(const Training& training, const TrainingData& data,
                                     const Execution& run, const JobContext& context) {
-  const NodeLists closure = ancestors_of(hierarchy);
   const auto starts = static_cast<std::size_t>(training.starts);
   const std::size_t tasks = training.goals.size() * starts;
   std::vector<std::optional<TrainedHead>> trained(tasks);
@@ -156,18 +259,18 @@ std::vector<MeasuredHead> train_all(const Training& training, const Hierarchy& h
       static_cast<double>(tasks) * static_cast<double>(training.goals.front().epochs);
   run_tasks(static_cast<std::int64_t>(tasks), run, [&](std::int64_t task, const auto& stopped) {
     const auto t = static_cast<std::size_t>(task);
-    trained[t] = train_head(training.goals[t / starts], t % starts, closure, [&] {
+    trained[t] = train_head(training.goals[t / starts], t % starts, data.problem, [&] {
       if (stopped()) throw Error(ErrorKind::interrupted, "interrupted");
       const auto done = static_cast<double>(++steps);
       if (context.progress) context.progress("training", done / all_steps);
     });
   });
-  const KnownClusters known = known_clusters(hierarchy, closure);
+  const KnownClusters known = known_clusters(data.hierarchy, data.closure);
   std::vector<MeasuredHead> heads;
   for (std::size_t g = 0; g < training.goals.size(); ++g) {
     std::vector<TrainedHead> own;
     for (std::size_t s = 0; s < starts; ++s) own.push_back(std::move(*trained[g * starts + s]));
-    heads.push_back(measured_head(own, closure, known, training.groups[g]));
+    heads.push_back(measured_head(own, data, known, training.groups[g]));
   }
   return heads;
 }
@@ -217,8 +320,9 @@ JobReport run_train(const JobSpec& spec, const JobContext& context) {
     fail("{}: the hierarchy has {} nodes, but at most {} are trained: a step looks at all pairs",
          parse_input_spec(spec.text("input")).path, hierarchy.size(), most_trained);
   }
+  const TrainingData data = data_of(training, hierarchy, parse_input_spec(spec.text("input")).path);
   const std::vector<MeasuredHead> heads =
-      train_all(training, hierarchy, context.execution(spec.integer("threads")), context);
+      train_all(training, data, context.execution(spec.integer("threads")), context);
   const TrainJson json = spec_with_defaults(spec, training.texts);
   LabelledFile file = result_of(json);
   const std::string output = spec.text("output");
@@ -233,15 +337,21 @@ JobReport run_train(const JobSpec& spec, const JobContext& context) {
     std::string line = fmt::format("  {:<22}", training.groups[g]);
     for (const auto& [key, value] : heads[g].measures)
       line += fmt::format(" {} {:.4f}", key, value);
+    for (const auto& [key, value] : heads[g].head.model.parameters())
+      line += fmt::format(" {} {:.4g}", key, value);
     report.lines.push_back(line);
   }
   if (heads.size() == 1) {  // The measures of a study's tables.
-    for (const auto& [key, value] : heads[0].measures) {
+    std::vector<std::pair<std::string, double>> numbers(heads[0].measures.begin(),
+                                                        heads[0].measures.end());
+    for (const auto& entry : heads[0].head.model.parameters()) numbers.push_back(entry);
+    for (const auto& [key, value] : numbers) {
       file.attributes.emplace_back(key, value);
       report.summary[key] = value;
     }
   }
-  file.groups.emplace_back("hierarchy", hierarchy_group(hierarchy));
+  add_choice(context, file, report);
+  file.groups.emplace_back("hierarchy", group_with_held_out(hierarchy, data.held));
   write_labelled(output, file);
   return report;
 }
@@ -254,6 +364,23 @@ std::vector<std::string> groups_of_train(const JobSpec& spec) {
   return groups;
 }
 
+std::vector<std::string> train_measures() {
+  std::vector<std::string> names = {"nodes",
+                                    "loss",
+                                    "mass",
+                                    "robinson_foulds",
+                                    "robinson_foulds_least",
+                                    "constituent_f1",
+                                    "constituent_f1_most",
+                                    "held_out_map",
+                                    "held_out_rank",
+                                    "unseen_map",
+                                    "unseen_rank",
+                                    "unseen_mass"};
+  for (const ParameterInfo& info : all_parameters()) names.emplace_back(info.key);
+  return names;
+}
+
 JobField training_field(const char* name, const char* option, const char* about,
                         const char* initial) {
   return {.name = name, .option = option, .about = about, .initial = initial};
@@ -262,30 +389,32 @@ JobField training_field(const char* name, const char* option, const char* about,
 }  // namespace
 
 JobKind train_job() {
-  return {
-      .name = "train",
-      .about = "train heads so that the tokens of a hierarchy attend to their ancestors",
-      .example =
-          "  conelab train mammals.h5 -o trace.h5 --similarity dot,penumbral --seeds 1..5\n"
-          "  conelab figure heatmap -o map.svg --input trace.h5:/penumbral/seed1\n",
-      .fields = {hierarchy_field(), output_field(),
-                 training_field("similarity", "-s,--similarity",
-                                "similarities, with commas (`conelab list similarities`)",
-                                "dot,penumbral,umbral"),
-                 training_field("dim", "--dim", "dimensions of a token: 2, or 2,3 or 2..8", "2"),
-                 training_field("seeds", "--seeds", "seeds of the starts: 1, or 1..5", "1"),
-                 parameters_field("epochs, rate, starts, and parameters of the similarities, which "
-                                  "are where gamma begins; -p again for the next"),
-                 threads_field()},
-      .run = run_train,
-      .check = check_train,
-      .sources = token_sources,
-      .keys = keys_of_training,
-      .measures = {"nodes", "loss", "mass", "robinson_foulds", "robinson_foulds_least",
-                   "constituent_f1", "constituent_f1_most"},
-      .result = true,
-      .tokens = true,
-      .groups = groups_of_train};
+  return with_tune_fields(
+      {.name = "train",
+       .about = "train heads so that the tokens of a hierarchy attend to their ancestors",
+       .example = "  conelab train mammals.h5 -o trace.h5 --similarity dot,penumbral --seeds 1..5\n"
+                  "  conelab figure heatmap -o map.svg --input trace.h5:/penumbral/seed1\n",
+       .version = 2,
+       .fields = {hierarchy_field(), output_field(),
+                  training_field("similarity", "-s,--similarity",
+                                 "similarities, with commas (`conelab list similarities`)",
+                                 "dot,penumbral,umbral"),
+                  training_field("dim", "--dim", "dimensions of a token: 2, or 2,3 or 2..8", "2"),
+                  training_field("seeds", "--seeds", "seeds of the starts: 1, or 1..5", "1"),
+                  parameters_field(
+                      "epochs, rate, starts, held_out, held_out_nodes, tokens, hidden, "
+                      "and parameters of the similarities: a number, or train (the "
+                      "default); -p again for the next"),
+                  threads_field()},
+       .run = run_train,
+       .check = check_train,
+       .sources = token_sources,
+       .keys = keys_of_training,
+       .measures = train_measures(),
+       .result = true,
+       .tokens = true,
+       .groups = groups_of_train,
+       .tune_over = std::map<std::string, std::string>{{"rate", "0.005..0.5"}}});
 }
 
 }  // namespace conelab

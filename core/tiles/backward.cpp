@@ -16,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -28,6 +29,7 @@
 #include "core/tiles/aggregate.h"
 #include "core/tiles/attention.h"
 #include "core/tiles/backward_tile.h"
+#include "core/tiles/interval_attention.h"
 #include "core/tiles/row_weights.h"
 #include "core/tiles/shared_rows.h"
 #include "core/tiles/sparse.h"
@@ -66,7 +68,11 @@ class BackwardPass {
         upstream_(plan, input, saved),
         shared_(static_cast<std::size_t>(heads_)),
         key_grad_(input.key.shape, plan.extents.head, backward_keys<T>),
-        value_grad_(input.value.shape, plan.extents.head, backward_keys<T>) {}
+        value_grad_(input.value.shape, plan.extents.head, backward_keys<T>) {
+    if (Array<double>* into = pair_gradient_of(plan, input, result_)) {
+      pair_grad_.emplace(plan, tiles_, blocks_, *into);
+    }
+  }
 
   Backward<S> run() {
     result_.query = Tensor4<S>(input_.query.shape);
@@ -102,6 +108,7 @@ class BackwardPass {
   SharedRows<S> key_grad_, value_grad_;
   std::vector<ParameterSums> sums_;
   Backward<S> result_;
+  std::optional<PairGradient> pair_grad_;  ///< Of a bias of pairs, if it is wanted.
 
   [[nodiscard]] std::int64_t batch_of(std::int64_t index) const {
     return index / plan_.extents.head;
@@ -206,6 +213,8 @@ class BackwardPass {
       if (!wait_for_turn(shared, block, t, stopped)) return;
       if (seen) add_query_grad(shared, work, tiles.close_pairs(), group);
       if (block + 1 == blocks_) add_bias_gradient(shared, work);
+      const PairGradient::Unit unit{batch_of(index), head_of(index), t, block};
+      if (pair_grad_ && !add_pair_gradient(unit, seen, work, group, stopped)) return;
       shared.turn[static_cast<std::size_t>(block)].store(t + 1, std::memory_order_release);
     }
     work.look_at(work.operands.tile());
@@ -237,7 +246,7 @@ class BackwardPass {
                      const QueryGroup<T>& group, Cover cover) {
     const FlushSubnormals flush;
     const int columns = w.keys().columns;
-    const ScoreTile<T> score = tiles.measured(group, w.keys(), cover, w.tile.data());
+    const ScoreTile<T> score = tiles.measured(group, w.keys(), cover, w.tile.data(), true);
     const std::ptrdiff_t stride = w.operands.value_stride();
     const T* upstream = upstream_.extended(batch_of(index), head_of(index), group.first, group.rows,
                                            stride, w.upstream.data());
@@ -385,15 +394,15 @@ class BackwardPass {
         .constant_slope = w.sums.constant.data(),
         .logit_slope = w.logit_slope.empty() ? nullptr : w.logit_slope.data(),
     };
-    tiles.similarity().slope[pair_law(plan_.weights)](tile);
+    tiles.slopes(pair_law(plan_.weights), tile, w.sums.soft_cap);
     if (w.logit_slope.empty()) return;
     const HeadBias<T>& bias = shared.head.bias();
     if (bias.of_queries()) return;  // add_query_grad does this in the order of the tiles.
-    collect_by_offset(bias, w, group, bias.of_pairs() ? shared.by_offset : w.by_offset);
+    if (!bias.of_pairs()) collect_by_offset(bias, w, group, w.by_offset);
   }
 
   /// Adds dL/dlogit of a tile to sums in the layout of the bias's table. They belong to the task,
-  /// or to the head if each pair or query has its own number.
+  /// or to the head if each query has its own table.
   void collect_by_offset(const HeadBias<T>& bias, const KeyWork<T>& w, const QueryGroup<T>& group,
                          std::vector<double>& sums) const {
     for (int r = 0; r < group.rows; ++r) {
@@ -406,6 +415,19 @@ class BackwardPass {
   /// they process the last block.
   static void add_bias_gradient(BackwardHead<T>& shared, const KeyWork<T>& w) {
     for (std::size_t i = 0; i < w.by_offset.size(); ++i) shared.by_offset[i] += w.by_offset[i];
+  }
+
+  /// Adds dL/dlogit of a tile, if it has been `seen`, to the gradient of the bias in its turn.
+  /// Returns false if the run was stopped meanwhile.
+  bool add_pair_gradient(const PairGradient::Unit& unit, bool seen, const KeyWork<T>& w,
+                         const QueryGroup<T>& group, const std::function<bool()>& stopped) {
+    if (!pair_grad_->wait(unit, stopped)) return false;
+    for (int r = 0; seen && r < group.rows; ++r) {
+      pair_grad_->add(unit, group.first + r, w.keys().first, w.keys().count,
+                      w.logit_slope.data() + r * w.keys().columns);
+    }
+    pair_grad_->finish(unit);
+    return true;
   }
 
   /// Sums the rows and columns of W, from which the close pairs have been removed.
@@ -513,6 +535,7 @@ class BackwardPass {
     shared.head.bias_gradients(shared.by_offset.data(), queries_of(index),
                                result_.query.tokens(b, h), sums.bias, sums.similarity.data());
     if (shared.head.position_values().exist()) collect_position_weights(b, h, shared, sums.bias);
+    sums.sink = upstream_.sink_slope(b, h);
   }
 };
 
@@ -534,7 +557,11 @@ Backward<S> attention_backward(const Plan& plan, const AttentionInput<S>& input,
                                const Forward<S>& saved, const Execution& execution) {
   check_input(plan, input);
   check_saved(plan, saved);
-  if (plan.mask(input).is_sparse()) return sparse_backward(plan, input, saved, execution);
+  const Mask mask = plan.mask(input);
+  if (takes_intervals<S>(plan, mask, Pass::backward)) {
+    if (auto result = interval_backward(plan, input, saved, execution)) return std::move(*result);
+  }
+  if (mask.is_sparse()) return sparse_backward(plan, input, saved, execution);
   return BackwardPass<S>(plan, input, saved, execution).run();
 }
 #define CONELAB_BACKWARD(S)                                                      \

@@ -72,7 +72,7 @@ struct KeyWork {
   Buffer<T> upstream;               ///< [rows × value_stride] dL/d(sums of extended values).
   Buffer<T> tile, slope;            ///< [rows × columns] See SlopeTile.
   Buffer<T> logit_slope;            ///< [rows × columns] dL/dlogit; empty if not wanted.
-  /// As in BackwardHead. Empty if each pair or query has its own number.
+  /// As in BackwardHead. Empty if each query has its own table.
   std::vector<double> by_offset;
   std::vector<T> row_slope, row_margin;  ///< [rows] dL/d(potential) and sum_j w_ij.
   ParameterSums sums;
@@ -91,9 +91,7 @@ struct KeyWork {
   KeyTile<T> keys_;
 
   /// Returns whether a task sums dL/dlogit in its own by_offset.
-  static bool gathers(const HeadBias<T>& bias) {
-    return bias.has_gradient() && !bias.of_pairs() && !bias.of_queries();
-  }
+  static bool gathers(const HeadBias<T>& bias) { return bias.has_gradient() && !bias.of_queries(); }
   [[nodiscard]] std::size_t columns() const { return size_of(operands.tile().columns); }
   static std::size_t size_of(std::ptrdiff_t n) { return static_cast<std::size_t>(n); }
 };

@@ -10,9 +10,12 @@
 
 #include "core/base/parallel.h"
 #include "core/base/subnormals.h"
+#include "core/simd/direct.h"
 #include "core/tiles/aggregate.h"
 #include "core/tiles/attention.h"
 #include "core/tiles/column_lse.h"
+#include "core/tiles/few_queries.h"
+#include "core/tiles/interval_attention.h"
 #include "core/tiles/packed_keys.h"
 #include "core/tiles/row_weights.h"
 #include "core/tiles/sparse.h"
@@ -29,6 +32,9 @@ constexpr std::int64_t most_queries = 384;
 /// The minimum number of tasks for each thread, so that no thread waits long for the last one.
 constexpr std::int64_t least_tasks = 8;
 constexpr std::size_t cache_line = 64;
+/// Queries in a tile for values of few dimensions. The products gain nothing by more, and the tile
+/// of pairs stays in the first-level cache.
+constexpr int narrow_rows = 12;
 
 /// The values of one head of v.
 template <class S>
@@ -58,9 +64,13 @@ class ForwardPass {
         input_(input),
         execution_(execution),
         kernels_(kernels<S>(execution.simd, plan.extents.query)),
+        direct_(direct_kernels<T>(kernels_.name)),
         group_rows_(kernels_.forward_rows),
         mask_(plan.mask(input)),
         key_heads_(plan.placed_key_heads()) {
+    if (aggregate_width(plan.aggregate, plan.extents.value) <= most_narrow) {
+      group_rows_ = std::min(group_rows_, narrow_rows);
+    }
     result_ = empty_forward<S>(plan_);
     result_.column_lse = std::move(columns);
   }
@@ -93,6 +103,7 @@ class ForwardPass {
   const AttentionInput<S>& input_;
   const Execution& execution_;
   const Kernels<T>& kernels_;
+  const DirectKernels<T>& direct_;
   int group_rows_;  ///< Queries in a tile.
   Mask mask_;
   std::int64_t key_heads_;  ///< Heads of packed keys.
@@ -176,7 +187,7 @@ class ForwardPass {
     for (int r = 0; r < block.rows; ++r) {
       T* sums = block.sums.sums(r);
       shared.head.position_values().add(sums + shared.values.stride(), sums);
-      finish(block, r);
+      finish_sums(plan_, block.sums, r, index, block.begin + r, shared.head.sink(), result_);
       shared.non_finite_values.add_seen(
           mask_, index, block.begin + r,
           result_.output.row(block.batch, block.head, block.begin + r));
@@ -238,7 +249,9 @@ class ForwardPass {
     if (keys.count == 0) return;
     if (keys.count < tile.count) cover = tiles.cover(group.first, group.first + rows, keys);
     if (!tiles.sees_any(group, keys, cover)) return;
-    const T* values = panels + kernels_.packed_size(keys.first - tile.first);
+    const std::int64_t skipped = keys.first - tile.first;
+    const T* values =
+        panels + (shared.values.is_narrow() ? skipped : kernels_.packed_size(skipped));
     T row_sum[most_forward_rows], row_maximum[most_forward_rows], reference[most_forward_rows];
     std::copy_n(block.sums.references(row), rows, reference);
     const WeightTile<T> weights{tiles.measured(group, keys, cover, block.tile.data()), reference,
@@ -247,9 +260,15 @@ class ForwardPass {
     block.sums.settle(weights, row, [&](int r) { weigh_again(weights, group, r, tiles, keys); });
     block.sums.add(weights, row);
     const auto columns = static_cast<int>(shared.values.stride());
-    kernels_.product(rows, columns, keys.count, {block.tile.data(), keys.columns, 1},
-                     {values, kernels_.packed_size(forward_keys<T>), true}, block.sums.sums(row),
-                     block.sums.stride(), Store::add);
+    if (shared.values.is_narrow()) {
+      direct_.narrow_sums({rows, keys.columns, shared.values.size(), block.tile.data(),
+                           keys.columns, values, shared.values.narrow_stride(),
+                           block.sums.sums(row), block.sums.stride()});
+    } else {
+      kernels_.product(rows, columns, keys.count, {block.tile.data(), keys.columns, 1},
+                       {values, kernels_.packed_size(forward_keys<T>), true}, block.sums.sums(row),
+                       block.sums.stride(), Store::add);
+    }
     const PositionValues<T>& positions = shared.head.position_values();
     for (int r = 0; positions.exist() && r < rows; ++r) {
       positions.rows().gather(group.first + r, keys.first, keys.count,
@@ -261,36 +280,13 @@ class ForwardPass {
   /// Measures a row of a tile whose weights are lost again, and computes its weights.
   void weigh_again(const WeightTile<T>& w, const QueryGroup<T>& group, int row, Tiles<S>& tiles,
                    const KeyTile<T>& keys) const {
-    QueryGroup<T> alone = group;
-    alone.base += row * group.stride;
-    alone.values += row;
-    alone.norms += row;
-    alone.first += row;
-    alone.non_finite_offset += row;
-    alone.rows = 1;
+    const QueryGroup<T> alone = group.row(row);
     const Cover cover = tiles.cover(alone.first, alone.first + 1, keys);
     w.reference[row] = no_reference<T>;
     (void)tiles.sees_any(alone, keys, cover);
     tiles.similarity().weight[pair_law(plan_.weights)](
         {tiles.measured(alone, keys, cover, w.score.tile + row * w.score.stride), w.reference + row,
          w.row_sum + row, w.row_maximum + row, true});
-  }
-
-  void finish(const Block& block, int row) {
-    const double sum = block.sums.total(row);
-    const T m = sum == 0 ? T(0) : *block.sums.references(row);
-    const T* sums = block.sums.sums(row);
-    const std::int64_t i = block.begin + row;
-    const T scale = row_scale(scale_law(plan_.weights, plan_.aggregate), m, sum);
-    finish_row(plan_.aggregate, sums, plan_.extents.value, scale,
-               result_.output.row(block.batch, block.head, i));
-    *result_.row_reference.row(block.batch, block.head, i) = m;
-    *result_.row_sum.row(block.batch, block.head, i) = static_cast<T>(sum);
-    *result_.lse.row(block.batch, block.head, i) =
-        sum == 0 ? -std::numeric_limits<T>::infinity() : static_cast<T>(m + std::log(sum));
-    if (is_midpoint(plan_.aggregate)) {
-      *result_.midpoint_sum.row(block.batch, block.head, i) = sums[plan_.extents.value] * scale;
-    }
   }
 };
 
@@ -300,7 +296,12 @@ template <class S>
 Forward<S> attention_forward(const Plan& plan, const AttentionInput<S>& input,
                              const Execution& execution) {
   check_input(plan, input);
-  if (plan.mask(input).is_sparse()) return sparse_forward(plan, input, execution);
+  const Mask mask = plan.mask(input);
+  if (takes_intervals<S>(plan, mask, Pass::forward)) {
+    if (auto result = interval_forward(plan, input, execution)) return std::move(*result);
+  }
+  if (mask.is_sparse()) return sparse_forward(plan, input, execution);
+  if (auto few = few_queries_forward(plan, input, execution)) return std::move(*few);
   if (plan.weights != WeightLaw::softmax_over_queries) {
     return ForwardPass<S>(plan, input, execution).run();
   }

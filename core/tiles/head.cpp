@@ -39,10 +39,13 @@ Head<T>::Head(const Plan& plan, const Kernels<T>& kernels, const AttentionInput<
       map_values_(plan.values(plan.map_parameters, index % plan.extents.head)),
       context_(plan.map_context(map_values_, index % plan.extents.head)),
       first_axis_(static_cast<std::size_t>(base_size_), T(0)),
-      bias_(plan, plan.values(plan.bias_parameters, index % plan.extents.head, input.tensors)),
-      position_values_(
-          plan, plan.values(plan.bias_parameters, index % plan.extents.head, input.tensors)) {
+      bias_(plan, plan.values(plan.bias_parameters, index % plan.extents.head, input.tensors),
+            PairNumbers(plan, input, index / plan.extents.head, index % plan.extents.head)),
+      position_values_(plan,
+                       plan.values(plan.bias_parameters, index % plan.extents.head, input.tensors)),
+      sink_(plan.sink(input.tensors, index % plan.extents.head)) {
   const std::int64_t b = index / plan.extents.head, h = index % plan.extents.head;
+  for (const double c : plan.values(plan.soft_cap, h)) soft_cap_ = c;
   double constants[max_constants] = {};
   plan.similarity->constant(similarity_values_.data(), constants);
   std::copy_n(constants, max_constants, constants_);
@@ -131,6 +134,43 @@ void Head<T>::place(const TokenRows<const S>& tokens, std::int64_t capacity, con
   }
 }
 
+template <class T>
+bool Head<T>::keeps_tokens() const {
+  const bool moved = std::ranges::any_of(centre_, [](double x) { return x != 0; });
+  return plan_->map->space == Space::euclidean && !moved && plan_->similarity->values == 0;
+}
+
+template <class T>
+bool Head<T>::scales_tokens() const {
+  const bool moved = std::ranges::any_of(centre_, [](double x) { return x != 0; });
+  return plan_->map->space == Space::half_space && !moved && !plan_->map->by_norm;
+}
+
+template <class T>
+template <class S>
+bool Head<T>::scale_keys(const TokenRows<const S>& keys, T* factor, T* values,
+                         std::ptrdiff_t value_stride) const {
+  const ModelMapContext c = context();
+  const std::int64_t last = keys.columns - 1;
+  for (std::int64_t i = 0; i < keys.count; ++i) {
+    Scaling base;
+    EmbeddedPoint place;
+    const TokenNumbers numbers{0, 0, static_cast<double>(static_cast<T>(keys.row(i)[last]))};
+    const char* wrong = plan_->map->place(c, numbers, base, place);
+    const bool inside = plan_->map->inside_domain || place.light_distance > 0;
+    if (wrong != nullptr || !inside || !is_within_reach(0, place.height)) return false;
+    double value[max_values];
+    plan_->similarity->token(place, similarity_values_.data(), value);
+    factor[i] = static_cast<T>(base.factor);
+    for (int v = 0; v < plan_->similarity->values; ++v) {
+      const auto rounded = static_cast<T>(value[v]);
+      if (!std::isfinite(rounded)) return false;
+      values[v * value_stride + i] = rounded;
+    }
+  }
+  return true;
+}
+
 std::string token_name(const Plan& plan, std::int64_t head, const char* tensor,
                        std::int64_t token) {
   const Extents& e = plan.extents;
@@ -181,15 +221,19 @@ template <class T>
 const char* Head<T>::store_token(const T* x, std::int64_t i, EmbeddedPoint& place,
                                  Operand<T>& out) const {
   Scaling base;
-  const char* wrong = plan_->map->place(context(), token_numbers(x), base, place);
-  if (wrong != nullptr) return wrong;
+  if (plan_->map->space != Space::euclidean) {
+    const char* wrong = plan_->map->place(context(), token_numbers(x), base, place);
+    if (wrong != nullptr) return wrong;
+  }
   T* row = out.base.data() + i * out.stride;
   const double norm = kernels_->store_scaled(base.along_first ? first_axis_.data() : x, base.factor,
                                              centre_.data(), base_size_, row);
   std::fill(row + base_size_, row + out.stride, T(0));
   out.norms[static_cast<std::size_t>(i)] = static_cast<T>(norm);
-  double value[max_values] = {};
-  plan_->similarity->token(place, similarity_values_.data(), value);
+  double value[max_values];
+  if (plan_->similarity->values > 0) {
+    plan_->similarity->token(place, similarity_values_.data(), value);
+  }
   bool finite =
       (std::isfinite(norm) || all_finite(row, base_size_)) && is_within_reach(norm, place.height);
   for (int v = 0; v < plan_->similarity->values; ++v) {
@@ -247,6 +291,7 @@ void Head<T>::token_gradients(const TokenRows<const S>& tokens, const OperandGra
   template Head<T>::Head(const Plan&, const Kernels<T>&, const AttentionInput<S>&, std::int64_t);  \
   template void Head<T>::place(const TokenRows<const S>&, std::int64_t, const char*, std::int64_t, \
                                int, Operand<T>&) const;                                            \
+  template bool Head<T>::scale_keys(const TokenRows<const S>&, T*, T*, std::ptrdiff_t) const;      \
   CONELAB_TOKEN_GRADIENTS(T, S, S)                                                                 \
   template void Head<T>::bias_gradients(const double*, const TokenRows<const S>&,                  \
                                         const TokenRows<S>&, PartValues&, double*) const;

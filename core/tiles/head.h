@@ -36,6 +36,23 @@ struct Operand {
   /// pairs to NaN.
   std::vector<std::int64_t> non_finite;
 
+  /// Copies the tokens of `other` to those from `at` on, of `capacity` tokens with `value_count`
+  /// values each. The first call sets the sizes.
+  void append(const Operand& other, int value_count, std::int64_t capacity, std::int64_t at) {
+    stride = other.stride;
+    value_stride = capacity;
+    base.resize(static_cast<std::size_t>(capacity * stride));
+    values.resize(static_cast<std::size_t>(std::max(1, value_count) * capacity));
+    norms.resize(static_cast<std::size_t>(capacity));
+    std::ranges::copy(other.base, base.begin() + at * stride);
+    std::ranges::copy(other.norms, norms.begin() + at);
+    for (const std::int64_t i : other.non_finite) non_finite.push_back(at + i);
+    for (int v = 0; v < value_count; ++v) {
+      std::copy_n(other.values.begin() + v * other.value_stride, std::ssize(other.norms),
+                  values.begin() + v * capacity + at);
+    }
+  }
+
   [[nodiscard]] T largest_norm() const {
     return norms.empty() ? T(0) : *std::ranges::max_element(norms);
   }
@@ -81,6 +98,10 @@ class Head {
   [[nodiscard]] int base_size() const { return base_size_; }
   [[nodiscard]] const T* constants() const { return constants_; }
   [[nodiscard]] const HeadBias<T>& bias() const { return bias_; }
+  /// Returns Plan::sink.
+  [[nodiscard]] double sink() const { return sink_; }
+  /// Returns the c of the soft cap, or 0 if there is none.
+  [[nodiscard]] double soft_cap() const { return soft_cap_; }
   [[nodiscard]] const PositionValues<T>& position_values() const { return position_values_; }
 
   /// Places tokens [n × d]. The first one is token `first` of `tensor` in messages. The buffers of
@@ -90,6 +111,15 @@ class Head {
   void place(const TokenRows<const S>& tokens, std::int64_t capacity, const char* tensor,
              std::int64_t first, int panel, Operand<T>& out) const;
 
+  /// Returns whether base coordinates are tokens as they are, or times a factor of each token.
+  [[nodiscard]] bool keeps_tokens() const;
+  [[nodiscard]] bool scales_tokens() const;
+  /// Finds the factors [n] of keys [n × d], and their values, value v of key i at values[v *
+  /// value_stride + i]. Requires scales_tokens(). Returns false if any key has to be placed
+  /// instead.
+  template <class S>
+  [[nodiscard]] bool scale_keys(const TokenRows<const S>& keys, T* factor, T* values,
+                                std::ptrdiff_t value_stride) const;
   /// Sets dx to dL/dx of tokens [n × d], and adds to dparameters: the derivatives by the
   /// parameters of the similarity, then the one by the radius or height of the light. Out is S, or
   /// T for sums that are rounded later. `upstream.base` may be dx itself if both have the same
@@ -117,6 +147,7 @@ class Head {
   T constants_[max_constants] = {};
   HeadBias<T> bias_;
   PositionValues<T> position_values_;
+  double sink_, soft_cap_ = 0;
 
   [[nodiscard]] ModelMapContext context() const {
     ModelMapContext c = context_;

@@ -49,9 +49,13 @@ std::vector<int> RelativeRows::all() const {
 }
 
 template <class T>
-HeadBias<T>::HeadBias(const Plan& plan, const PartValues& values)
-    : row_(plan.bias), extents_(plan.extents), slice_(plan.extents.slice()) {
-  if (values.p.empty()) return;
+HeadBias<T>::HeadBias(const Plan& plan, const PartValues& values, const PairNumbers& pairs)
+    : row_(plan.bias),
+      pairs_(pairs),
+      extents_(plan.extents),
+      slice_(plan.extents.slice()),
+      has_gradient_(pairs.has_gradient()) {
+  if (values.p.empty() || of_pairs()) return;
   if (row_->place != nullptr) {
     rows_ = RelativeRows(*row_, extents_, values);
     const auto& keys = values.tensor[static_cast<std::size_t>(RelativePositions::keys)];
@@ -76,8 +80,7 @@ HeadBias<T>::HeadBias(const Plan& plan, const PartValues& values)
   }
   if (sides.empty()) {
     const std::int64_t offsets = std::max<std::int64_t>(0, e.query + e.key - 1);
-    axes_.push_back({values, 0, of_pairs() ? e.query * e.key : offsets,
-                     of_pairs() ? 0 : -slice_.offset(e.query - 1, 0)});
+    axes_.push_back({values, 0, offsets, -slice_.offset(e.query - 1, 0)});
     first = axes_.front().count + 1 + 2 * forward_keys<T>;  // Padding for the width of a tile.
   } else {
     place_keys(sides);
@@ -142,11 +145,12 @@ void HeadBias<T>::take_queries(const Kernels<T>& kernels, const TokenRows<const 
 
 template <class T>
 void HeadBias<T>::fill(std::int64_t query, std::int64_t key, std::int64_t count, T* out) const {
+  if (of_pairs()) return pairs_.read(query, key, count, out);
   if (of_queries()) {
     return rows_.spread(query, key, count, table_.data() + query * row_count_, out);
   }
   if (is_one_table()) {
-    std::copy_n(values(query, key), count, out);
+    std::copy_n(table_.data() + index(query, key), count, out);
     return;
   }
   std::fill_n(out, count, T(0));

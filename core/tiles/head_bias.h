@@ -1,5 +1,4 @@
-// The bias of one head as a table over relative positions, or over pairs if each has its own
-// number.
+// The bias of one head as a table over relative positions, or as the numbers of its pairs.
 //
 // On a grid the bias is the sum of one table for each axis over relative coordinates. A bias that
 // depends on queries has one table for each query, t_i[c] = scale q_i . keys[c] over the rows c of
@@ -16,6 +15,7 @@
 #include "core/base/buffer.h"
 #include "core/call/plan.h"
 #include "core/simd/kernels.h"
+#include "core/tiles/pair_bias.h"
 
 namespace conelab {
 
@@ -80,39 +80,41 @@ class RelativeRows {
 template <class T>
 class HeadBias {
  public:
-  /// `values` are the parameters of the bias for this head. Throws misuse if the bias overflows at
-  /// an offset that occurs in the plan.
-  HeadBias(const Plan& plan, const PartValues& values);
+  /// `values` are the parameters of the bias for this head, `pairs` the numbers of its pairs if
+  /// each has its own. Throws misuse if the bias overflows at an offset that occurs in the plan.
+  HeadBias(const Plan& plan, const PartValues& values, const PairNumbers& pairs = {});
   /// Computes the tables of a bias that depends on queries [n_q × d]. It does nothing for any other
   /// bias. `scale` multiplies the products.
   template <class S>
   void take_queries(const Kernels<T>& kernels, const TokenRows<const S>& queries, double scale);
 
   /// Returns whether the plan has a bias.
-  [[nodiscard]] bool exists() const { return !table_.empty(); }
-  /// Returns whether any parameter of the bias is differentiable.
+  [[nodiscard]] bool exists() const { return !table_.empty() || pairs_.exist(); }
+  /// Returns whether any parameter of the bias has a gradient.
   [[nodiscard]] bool has_gradient() const { return has_gradient_; }
   /// Returns whether the biases of a query with successive keys are contiguous in one table. This
-  /// is so except on a grid of several axes and for a bias that depends on queries.
+  /// is so except on a grid of several axes, for numbers of pairs and for a bias that depends on
+  /// queries.
   [[nodiscard]] bool is_one_table() const { return axes_.size() == 1; }
-  /// Returns a pointer to the bias of the pair (query, key), which those of the next keys follow.
-  /// The same pointer for the next query is `stride()` numbers further. Requires is_one_table().
+  /// Returns a pointer to the bias of the pair (query, key) if those of the next keys follow it in
+  /// memory, otherwise null. The same pointer for the next query is `stride()` numbers further.
   [[nodiscard]] const T* values(std::int64_t query, std::int64_t key) const {
-    return table_.data() + index(query, key);
+    if (of_pairs()) return pairs_.in_place<T>(query, key);
+    return is_one_table() ? table_.data() + index(query, key) : nullptr;
   }
-  [[nodiscard]] std::ptrdiff_t stride() const { return of_pairs() ? extents_.key : -1; }
+  [[nodiscard]] std::ptrdiff_t stride() const { return of_pairs() ? pairs_.stride() : -1; }
   /// Returns whether each pair has its own number.
   [[nodiscard]] bool of_pairs() const { return row_->of_pairs; }
   /// Returns whether each query has its own table.
   [[nodiscard]] bool of_queries() const { return row_->of_queries; }
   /// Sets out [count] to the bias of a query with the keys from `key` on.
   void fill(std::int64_t query, std::int64_t key, std::int64_t count, T* out) const;
-  /// Returns the index of a pair in the table: key - query + n_q - 1, or query * n_k + key if each
-  /// pair has its own number.
+  /// Returns the index of a pair in the table.
   [[nodiscard]] std::ptrdiff_t index(std::int64_t query, std::int64_t key) const {
-    return of_pairs() ? query * extents_.key + key : key - query + extents_.query - 1;
+    return key - query + extents_.query - 1;
   }
-  /// Returns the size of an array of sums that has the layout of the table.
+  /// Returns the size of an array of sums that has the layout of the table; 0 for numbers of pairs,
+  /// whose gradient is summed in PairGradient.
   [[nodiscard]] std::size_t sums() const;
   /// Adds dL/dlogit [count] of a query with the keys from `key` on to sums in the layout of the
   /// table.
@@ -158,6 +160,7 @@ class HeadBias {
   };
 
   const BiasRow* row_;
+  PairNumbers pairs_;
   Extents extents_;
   Slice slice_;
   std::vector<Axis> axes_;

@@ -7,9 +7,10 @@
 //   exp, sigmoid   output = sum output_slice
 //   einstein       output = sum l' g output_slice / sum l' g, g = midpoint_sum of the slice
 //
-// and in all cases l = sum l', lse = M + log l. The result equals that of all keys at once but for
-// the roundings of the slices and of the sums, and `backward` of each slice takes it as `saved`:
-// the gradients of k and v are then those of the slice, and that of q is the sum over the slices.
+// and in all cases l = sum l', lse = M + log l. A sink (Plan::sink) is part of the slice with the
+// first key, and of its sums. The result equals that of all keys at once but for the roundings of
+// the slices and of the sums, and `backward` of each slice takes it as `saved`: the gradients of k
+// and v are then those of the slice, and that of q is the sum over the slices.
 #pragma once
 
 #include "core/call/plan.h"

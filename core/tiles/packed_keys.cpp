@@ -12,6 +12,7 @@ PackedKeys<T>::PackedKeys(const Plan& plan, const Kernels<T>& kernels, const Hea
                           std::int64_t count, std::int64_t first)
     : count_(count),
       first_(first),
+      narrow_(is_narrow(plan, kernels, head)),
       column_multiple_(kernels.column_multiple),
       panel_(kernels.panel),
       panel_size_(kernels.packed_size(head.base_size())),
@@ -49,7 +50,7 @@ Operand<T> PackedKeys<T>::pack(const Plan& plan, const Kernels<T>& kernels, cons
   const int columns = round_up(keys_of(tile), column_multiple_);
   Operand<T> placed;
   head.place(keys.part(begin, keys_of(tile)), columns, "k", first_ + begin, kernels.panel, placed);
-  pack_keys(plan, kernels, head, placed, 0, columns, panels_.data() + panels_at(tile));
+  pack_keys(plan, kernels, head, placed, 0, columns, narrow_, panels_.data() + panels_at(tile));
   for (int v = 0; v < plan.similarity->values; ++v) {
     std::copy_n(placed.values.begin() + v * placed.value_stride, columns,
                 values_.begin() + v * value_stride_ + begin);
@@ -73,7 +74,9 @@ KeyTile<T> PackedKeys<T>::tile(int index) const {
           first_ + begin,
           keys_of(index),
           round_up(keys_of(index), column_multiple_),
-          &non_finite_[static_cast<std::size_t>(index)]};
+          &non_finite_[static_cast<std::size_t>(index)],
+          nullptr,
+          narrow_};
 }
 
 #define CONELAB_PACKED_KEYS(T, S)                                                         \

@@ -35,6 +35,7 @@ class PackedKeys {
  private:
   std::int64_t count_;
   std::int64_t first_;
+  bool narrow_;
   int column_multiple_;
   int panel_;
   std::ptrdiff_t panel_size_;

@@ -13,14 +13,15 @@ namespace conelab {
 struct ParameterSums {
   explicit ParameterSums(const Plan& plan);
 
-  /// [similarity parameters + 1] The last one belongs to the light.
+  /// [similarity parameters + 1 + map parameters] The one between belongs to the light.
   std::vector<double> similarity;
   std::vector<double> constant;  ///< [constants]
   PartValues bias;               ///< Has the shapes of the bias's parameters; empty: 0.
+  double sink = 0, soft_cap = 0;
 };
 
-/// Adds dL/d(parameter) of every differentiable parameter of similarity, map and bias to the
-/// result. The sums [batch × head × parts] are added in this order.
+/// Adds dL/d(parameter) of every differentiable parameter of similarity, map, bias, soft cap
+/// and weights to the result. The sums [batch × head × parts] are added in this order.
 template <class T>
 void add_parameter_gradients(const Plan& plan, std::span<const ParameterSums> sums,
                              Backward<T>& result);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "core/base/parallel.h"
 #include "core/simd/row_reference.h"
 #include "core/tiles/aggregate.h"
+#include "core/tiles/capped_pairs.h"
 #include "core/tiles/head.h"
 #include "core/tiles/parameter_sums.h"
 #include "core/tiles/row_weights.h"
@@ -119,7 +121,12 @@ class SparseRow {
   /// `column_lse` [n_k] of the head's keys is subtracted from the logits; null: nothing is.
   SparseRow(const Plan& plan, const Kernels<T>& kernels, const SparseHead<S>& head,
             const Mask& mask, const T* column_lse)
-      : plan_(plan), kernels_(kernels), head_(head), mask_(mask), column_lse_(column_lse) {
+      : plan_(plan),
+        kernels_(kernels),
+        head_(head),
+        mask_(mask),
+        column_lse_(column_lse),
+        capped_(kernels, head.similarity(), head.head().soft_cap()) {
     std::copy_n(head.head().constants(), max_constants, constants_);
   }
 
@@ -132,6 +139,7 @@ class SparseRow {
     const auto columns = static_cast<std::size_t>(columns_);
     tile_.assign(columns, T(0));
     addend_.assign(columns, -std::numeric_limits<T>::infinity());
+    lse_.clear();
     const int values = plan_.similarity->values;
     key_values_.assign(columns * static_cast<std::size_t>(std::max(1, values)), T(0));
     const HeadBias<T>& bias = head_.head().bias();
@@ -139,8 +147,10 @@ class SparseRow {
       tile_[c] = head_.measure(query, keys_[c]);
       addend_[c] = 0;
       if (bias.exists()) bias.fill(query, keys_[c], 1, &addend_[c]);
-      if (column_lse_ != nullptr && column_lse_[keys_[c]] != -std::numeric_limits<T>::infinity()) {
-        addend_[c] -= column_lse_[keys_[c]];
+      if (column_lse_ != nullptr) lse_.push_back(column_lse_[keys_[c]]);
+      if (column_lse_ != nullptr && !capped_.exist() &&
+          lse_[c] != -std::numeric_limits<T>::infinity()) {
+        addend_[c] -= lse_[c];
       }
       for (int v = 0; v < values; ++v) {
         key_values_[static_cast<std::size_t>(v) * columns + c] =
@@ -171,21 +181,30 @@ class SparseRow {
     if (count > 0) add_gathered();
   }
 
+  /// Returns the arguments of `similarity` for the keys that were gathered. It may be called once.
   [[nodiscard]] ScoreTile<T> score() {
     const Operand<T>& q = head_.queries();
-    return {.tile = tile_.data(),
-            .stride = columns_,
-            .rows = 1,
-            .columns = columns_,
-            .query_values = q.values.data() + query_,
-            .query_stride = q.value_stride,
-            .key_values = key_values_.data(),
-            .key_stride = columns_,
-            .constants = constants_,
-            .addend = addend_.data(),
-            .addend_stride = columns_,
-            .least = nullptr,
-            .most = nullptr};
+    const ScoreTile<T> score{.tile = tile_.data(),
+                             .stride = columns_,
+                             .rows = 1,
+                             .columns = columns_,
+                             .query_values = q.values.data() + query_,
+                             .query_stride = q.value_stride,
+                             .key_values = key_values_.data(),
+                             .key_stride = columns_,
+                             .constants = constants_,
+                             .addend = addend_.data(),
+                             .addend_stride = columns_,
+                             .least = nullptr,
+                             .most = nullptr};
+    return capped_.logits(score, lse_.empty() ? nullptr : lse_.data(),
+                          static_cast<int>(keys_.size()), true);
+  }
+  /// Returns the kernels of the similarity, or those of its soft cap.
+  [[nodiscard]] const SimilarityKernels<T>& similarity() const { return capped_.kernels(); }
+  /// Does what Tiles::slopes does.
+  void slopes(PairLaw law, const SlopeTile<T>& tile, double& cap_slope) {
+    capped_.slopes(law, tile, cap_slope);
   }
   [[nodiscard]] const std::vector<std::int64_t>& keys() const { return keys_; }
   [[nodiscard]] std::size_t columns() const { return static_cast<std::size_t>(columns_); }
@@ -202,6 +221,8 @@ class SparseRow {
   std::vector<std::int64_t> keys_;
   int columns_ = 0;
   Buffer<T> tile_, addend_, key_values_;
+  std::vector<T> lse_;  ///< Of the gathered keys; empty if column_lse_ is null.
+  CappedPairs<T> capped_;
   Buffer<T> gathered_;  ///< [values_at_once × stride]
 };
 
@@ -215,20 +236,22 @@ void forward_row(const Plan& plan, const SparseHead<S>& head, SparseRow<S>& row,
   T reference = no_reference<T>, sum = 0, maximum = 0;
   if (row.gather(i)) {
     const WeightTile<T> tile{row.score(), &reference, &sum, &maximum, true};
-    head.similarity().weight[pair_law(plan.weights)](tile);
+    row.similarity().weight[pair_law(plan.weights)](tile);
     row.add_values(sums.data());
     for (std::size_t c = 0; positions.exist() && c < row.keys().size(); ++c) {
       positions.rows().gather(i, row.keys()[c], 1, &row.tile()[c], by_position);
     }
     positions.add(by_position, sums.data());
   }
-  const T m = sum != 0 ? reference : T(0);
-  const T scale = row_scale(scale_law(plan.weights, plan.aggregate), m, sum);
+  T m = sum != 0 ? reference : T(0);
+  double total = sum;
+  const double factor = add_sink(head.head().sink(), m, total);
+  const T scale = row_scale(scale_law(plan.weights, plan.aggregate), m, total, factor);
   finish_row(plan.aggregate, sums.data(), plan.extents.value, scale, result.output.row(b, h, i));
   *result.row_reference.row(b, h, i) = m;
-  *result.row_sum.row(b, h, i) = sum;
+  *result.row_sum.row(b, h, i) = static_cast<T>(total);
   *result.lse.row(b, h, i) =
-      sum == 0 ? -std::numeric_limits<T>::infinity() : static_cast<T>(m + std::log(sum));
+      total == 0 ? -std::numeric_limits<T>::infinity() : static_cast<T>(m + std::log(total));
   if (plan.aggregate == Aggregate::einstein) {
     *result.midpoint_sum.row(b, h, i) = sums[static_cast<std::size_t>(plan.extents.value)] * scale;
   }
@@ -236,15 +259,14 @@ void forward_row(const Plan& plan, const SparseHead<S>& head, SparseRow<S>& row,
 
 /// Computes Forward::column_lse of one head.
 template <class S>
-void find_column_lse(const SparseHead<S>& head, SparseRow<S>& row, std::int64_t queries,
-                     std::span<Compute<S>> lse) {
+void find_column_lse(SparseRow<S>& row, std::int64_t queries, std::span<Compute<S>> lse) {
   using T = Compute<S>;
   constexpr T none = -std::numeric_limits<T>::infinity();
   std::fill(lse.begin(), lse.end(), none);  // The largest logits so far.
   std::vector<double> sums(lse.size(), 0.0);
   for (std::int64_t i = 0; i < queries; ++i) {
     if (!row.gather(i)) continue;
-    head.similarity().score(row.score());
+    row.similarity().score(row.score());
     for (std::size_t c = 0; c < row.keys().size(); ++c) {
       const auto j = static_cast<std::size_t>(row.keys()[c]);
       const T logit = row.tile()[c], before = lse[j];
@@ -292,13 +314,16 @@ class SparseBackward {
     if (head_.head().bias().has_gradient()) by_offset_.assign(head_.head().bias().sums(), 0.0);
   }
 
-  /// Writes the head's queries of the result, adds its part of the gradients of k and v, and
-  /// returns the sums for its parameters.
+  /// Writes the head's queries of the result, adds its part of the gradients of k and v and of a
+  /// bias of pairs, and returns the sums for its parameters.
   ParameterSums run(Backward<S>& result, SharedRows<S>& key_grad, SharedRows<S>& value_grads,
-                    const std::function<bool()>& stopped) {
+                    PairGradient* pair_grad, const std::function<bool()>& stopped) {
     const Extents& e = plan_.extents;
     if (!saved_.column_lse.empty()) find_column_deltas(stopped);
-    for (std::int64_t i = 0; i < e.query && !stopped(); ++i) add_row(i);
+    for (std::int64_t i = 0; i < e.query && !stopped(); ++i) {
+      add_row(i);
+      if (pair_grad != nullptr && !add_pair_gradient(*pair_grad, i, stopped)) break;
+    }
     const Head<T>& head = head_.head();
     const TokenRows<const S> queries = input_.query.tokens(b_, h_);
     head.token_gradients(queries, by_query_.operand(), result.query.tokens(b_, h_),
@@ -317,6 +342,7 @@ class SparseBackward {
     value_grads.add(b_, h_, 0, std::move(dv));
     head.bias_gradients(by_offset_.data(), queries, result.query.tokens(b_, h_), sums_.bias,
                         sums_.similarity.data());
+    sums_.sink = upstream_.sink_slope(b_, h_);
     return std::move(sums_);
   }
 
@@ -363,7 +389,7 @@ class SparseBackward {
     for (std::int64_t i = 0; i < plan_.extents.query && !stopped(); ++i) {
       if (!row_.gather(i)) continue;
       T reference = no_reference<T>, sum = 0, maximum = 0;
-      head_.similarity().weight[referred_exponential](
+      row_.similarity().weight[referred_exponential](
           {row_.score(), &reference, &sum, &maximum, true});
       if (reference == no_reference<T>) continue;
       const T factor =
@@ -411,6 +437,19 @@ class SparseBackward {
     if (positions.exist()) add_position_weights(i, upstream);
   }
 
+  /// Adds dL/dlogit of a query's pairs to the gradient of the bias in its turn. Returns false if
+  /// the run was stopped meanwhile.
+  bool add_pair_gradient(PairGradient& gradient, std::int64_t i,
+                         const std::function<bool()>& stopped) {
+    const PairGradient::Unit unit{b_, h_, 0, i};
+    if (!gradient.wait(unit, stopped)) return false;
+    for (std::size_t c = 0; c < row_.keys().size(); ++c) {
+      gradient.add(unit, i, row_.keys()[c], 1, &logit_slope_[c]);
+    }
+    gradient.finish(unit);
+    return true;
+  }
+
   void add_position_weights(std::int64_t i, const T* upstream) {
     const PositionValues<T>& positions = head_.head().position_values();
     std::vector<double> weights(static_cast<std::size_t>(positions.count()), 0.0);
@@ -434,7 +473,7 @@ class SparseBackward {
                             .far_key_slope = room_.data(),
                             .constant_slope = sums_.constant.data(),
                             .logit_slope = logit_slope_.data()};
-    head_.similarity().slope[pair_law(plan_.weights)](tile);
+    row_.slopes(pair_law(plan_.weights), tile, sums_.soft_cap);
   }
 
   void add_pair(std::int64_t i, std::size_t c, const T* upstream) {
@@ -485,7 +524,7 @@ Forward<S> sparse_forward(const Plan& plan, const AttentionInput<S>& input, cons
       const SparseHead<S> head(plan, k, input, b, h);
       if (over_queries) {
         SparseRow<S> row(plan, k, head, mask, nullptr);
-        find_column_lse(head, row, e.query,
+        find_column_lse(row, e.query,
                         {result.column_lse.row(b, h, 0), static_cast<std::size_t>(e.key)});
       }
       const std::int64_t tasks = (e.query + task_rows - 1) / task_rows;
@@ -514,9 +553,14 @@ Backward<S> sparse_backward(const Plan& plan, const AttentionInput<S>& input,
   result.query = Tensor4<S>(input.query.shape);
   SharedRows<S> key_grad(input.key.shape, e.head), value_grad(input.value.shape, e.head);
   std::vector<ParameterSums> sums(static_cast<std::size_t>(e.batch * e.head), ParameterSums(plan));
+  std::optional<PairGradient> pair_grad;
+  if (Array<double>* into = pair_gradient_of(plan, input, result)) {
+    pair_grad.emplace(plan, 1, e.query, *into);
+  }
   run_tasks(e.batch * e.head, run, [&](std::int64_t index, const auto& stopped) {
     SparseBackward<S> pass(plan, k, input, saved, mask, index / e.head, index % e.head);
-    sums[static_cast<std::size_t>(index)] = pass.run(result, key_grad, value_grad, stopped);
+    sums[static_cast<std::size_t>(index)] =
+        pass.run(result, key_grad, value_grad, pair_grad ? &*pair_grad : nullptr, stopped);
   });
   result.key = key_grad.take();
   result.value = value_grad.take();

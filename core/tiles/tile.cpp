@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/similarity/all.h"
+#include "core/similarity/table.h"
 
 namespace conelab {
 
@@ -60,6 +60,15 @@ void Tiles<S>::measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* 
     mark_non_finite_tokens(queries, keys, tile, stride);
     return;
   }
+  if (keys.narrow) {
+    direct_->narrow_distance({queries.rows, keys.columns, depth, queries.base, queries.stride,
+                              keys.panels, kernels_->packed_size(depth), tile, stride});
+    for (int r = 0; keys.base != nullptr && r < queries.rows; ++r) {
+      find_close_pairs(queries, r, keys, tile + r * stride);
+    }
+    mark_non_finite_tokens(queries, keys, tile, stride);
+    return;
+  }
   least_.resize(static_cast<std::size_t>(queries.rows));
   most_.resize(least_.size());
   kernels_->squared_distance(queries.rows, keys.columns, depth, left, right, queries.norms,
@@ -102,14 +111,24 @@ template <class S>
 bool Tiles<S>::measure_close_pairs(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys,
                                    T* tile) {
   const std::size_t before = close_pairs_.size();
-  for (int c = 0; c < keys.count; ++c) {
-    if (!(tile[c] < close_ratio<T> * (queries.norms[row] + keys.norms[c]))) continue;
-    close_pairs_.push_back({row, c, T(0)});
+  find_close_pairs(queries, row, keys, tile);
+  for (std::size_t i = before; i < close_pairs_.size(); ++i) {
+    const int c = close_pairs_[i].column;
     tile[c] = static_cast<T>(kernels_->exact_distance2(queries.base + row * queries.stride,
                                                        placed_keys(keys) + c * queries.stride,
                                                        head_->base_size()));
   }
   return close_pairs_.size() > before;
+}
+
+template <class S>
+void Tiles<S>::find_close_pairs(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys,
+                                const T* tile) {
+  for (int c = 0; c < keys.count; ++c) {
+    if (tile[c] < close_ratio<T> * (queries.norms[row] + keys.norms[c])) {
+      close_pairs_.push_back({row, c, T(0)});
+    }
+  }
 }
 
 template <class S>
@@ -162,9 +181,10 @@ template <class S>
 Addend<Compute<S>> Tiles<S>::addend(const QueryGroup<T>& queries, const KeyTile<T>& keys,
                                     Cover cover) {
   const HeadBias<T>& bias = head_->bias();
-  if (cover == Cover::all && column_lse_ == nullptr) {
+  const bool subtracts = column_lse_ != nullptr && !capped_.exist();
+  if (cover == Cover::all && !subtracts) {
     if (!bias.exists()) return {};
-    if (bias.is_one_table()) return {bias.values(queries.first, keys.first), bias.stride()};
+    if (const T* values = bias.values(queries.first, keys.first)) return {values, bias.stride()};
   }
   const auto width = static_cast<std::size_t>(keys.columns);
   addend_.resize(static_cast<std::size_t>(queries.rows) * width);
@@ -175,7 +195,7 @@ Addend<Compute<S>> Tiles<S>::addend(const QueryGroup<T>& queries, const KeyTile<
     } else {
       std::fill_n(row, keys.count, T(0));
     }
-    if (column_lse_ != nullptr) subtract_columns(keys, row);
+    if (subtracts) subtract_columns(keys, row);
     std::fill(row + keys.count, row + keys.columns, -std::numeric_limits<T>::infinity());
     if (cover != Cover::all) hide(queries, r, keys, row);
   }
@@ -185,45 +205,56 @@ Addend<Compute<S>> Tiles<S>::addend(const QueryGroup<T>& queries, const KeyTile<
 // There are no bounds for tiles with keys that some row does not see: the formulas for far pairs
 // may round differently, and such a key must not decide whether they are used.
 template <class S>
-Bounds<Compute<S>> Tiles<S>::bounds(Cover cover) const {
-  if (plan_->similarity->info.measure != Measure::squared_distance) return {};
+Bounds<Compute<S>> Tiles<S>::bounds(const KeyTile<T>& keys, Cover cover) const {
+  if (plan_->similarity->info.measure != Measure::squared_distance || keys.narrow) return {};
   if (cover != Cover::all && !plan_->sees_all()) return {};
   return {least_.data(), most_.data()};
 }
 
 template <class S>
 ScoreTile<Compute<S>> Tiles<S>::measured(const QueryGroup<T>& queries, const KeyTile<T>& keys,
-                                         Cover cover, T* tile) {
+                                         Cover cover, T* tile, bool for_slopes) {
   measure(queries, keys, tile, keys.columns);
-  const Addend<T> bias = addend(queries, keys, cover);
-  const Bounds<T> known = bounds(cover);
-  return {.tile = tile,
-          .stride = keys.columns,
-          .rows = queries.rows,
-          .columns = keys.columns,
-          .query_values = queries.values,
-          .query_stride = queries.value_stride,
-          .key_values = keys.values,
-          .key_stride = keys.value_stride,
-          .constants = head_->constants(),
-          .addend = bias.data,
-          .addend_stride = bias.stride,
-          .least = known.least,
-          .most = known.most};
+  return scored(queries, keys, cover, tile, bounds(keys, cover), for_slopes);
 }
 
 template <class S>
-const SimilarityKernels<Compute<S>>& Tiles<S>::similarity() const {
-  return kernels_->similarities[plan_->similarity - similarity_table().data()];
+ScoreTile<Compute<S>> Tiles<S>::scored(const QueryGroup<T>& queries, const KeyTile<T>& keys,
+                                       Cover cover, T* tile, const Bounds<T>& known,
+                                       bool for_slopes) {
+  const Addend<T> bias = addend(queries, keys, cover);
+  const ScoreTile<T> score{.tile = tile,
+                           .stride = keys.columns,
+                           .rows = queries.rows,
+                           .columns = keys.columns,
+                           .query_values = queries.values,
+                           .query_stride = queries.value_stride,
+                           .key_values = keys.values,
+                           .key_stride = keys.value_stride,
+                           .constants = head_->constants(),
+                           .addend = bias.data,
+                           .addend_stride = bias.stride,
+                           .least = known.least,
+                           .most = known.most};
+  return capped_.logits(score, column_lse_ == nullptr ? nullptr : column_lse_ + keys.first,
+                        keys.count, for_slopes);
+}
+
+template <class T>
+bool is_narrow(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head) {
+  return std::is_same_v<T, float> && plan.similarity->info.measure == Measure::squared_distance &&
+         head.base_size() <= most_narrow && kernels.packed_steps == 1;
 }
 
 template <class T>
 void pack_keys(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head,
-               const Operand<T>& operand, std::int64_t begin, int columns, T* panels) {
-  const bool distance = plan.similarity->info.measure == Measure::squared_distance;
+               const Operand<T>& operand, std::int64_t begin, int columns, bool narrow, T* panels) {
+  const bool doubled = plan.similarity->info.measure == Measure::squared_distance && !narrow;
   kernels.pack_panels(operand.base.data() + begin * operand.stride, operand.stride, columns,
-                      head.base_size(), distance ? T(-2) : T(1), panels);
+                      head.base_size(), doubled ? T(-2) : T(1), panels);
 }
+template bool is_narrow(const Plan&, const Kernels<float>&, const Head<float>&);
+template bool is_narrow(const Plan&, const Kernels<double>&, const Head<double>&);
 
 template void mark_columns(const std::vector<std::int64_t>&, std::int64_t, int, int, float*,
                            std::ptrdiff_t);
@@ -234,8 +265,8 @@ template class Tiles<double>;
 template class Tiles<Float16>;
 template class Tiles<Bfloat16>;
 template void pack_keys(const Plan&, const Kernels<float>&, const Head<float>&,
-                        const Operand<float>&, std::int64_t, int, float*);
+                        const Operand<float>&, std::int64_t, int, bool, float*);
 template void pack_keys(const Plan&, const Kernels<double>&, const Head<double>&,
-                        const Operand<double>&, std::int64_t, int, double*);
+                        const Operand<double>&, std::int64_t, int, bool, double*);
 
 }  // namespace conelab

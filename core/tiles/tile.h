@@ -7,7 +7,9 @@
 
 #include "core/call/plan.h"
 #include "core/pair/mask.h"
+#include "core/simd/direct.h"
 #include "core/simd/kernels.h"
+#include "core/tiles/capped_pairs.h"
 #include "core/tiles/head.h"
 
 namespace conelab {
@@ -36,6 +38,12 @@ struct QueryGroup {
   const std::vector<std::int64_t>* non_finite;  ///< Operand::non_finite of all placed queries.
   /// Index of the group's first row in these queries.
   std::int64_t non_finite_offset;
+
+  /// Returns the group of one of its rows.
+  [[nodiscard]] QueryGroup row(int r) const {
+    return {base + r * stride, stride, values + r, value_stride,         norms + r,
+            first + r,         1,      non_finite, non_finite_offset + r};
+  }
 };
 
 /// A tile of packed keys. The first one is key `first` of the head.
@@ -53,6 +61,8 @@ struct KeyTile {
   /// Those of its keys that are not finite, numbered as in the head, ascending.
   const std::vector<std::int64_t>* non_finite;
   const T* base = nullptr;  ///< [count × operand stride] The placed keys, or null.
+  /// Whether the distances are computed from differences (is_narrow): the panels hold the keys.
+  bool narrow = false;
 };
 
 /// Returns `rows` queries of `operand` from row `begin` on. Row 0 of it is query `first` of the
@@ -110,14 +120,16 @@ class Tiles {
         const StridedTensor4<S>& keys, std::int64_t index, const Tensor4<T>& column_lse)
       : plan_(&plan),
         kernels_(&kernels),
+        direct_(&direct_kernels<T>(kernels.name)),
         head_(&head),
         mask_(&mask),
         index_(index),
         keys_(keys.tokens(index / plan.extents.head, index % plan.extents.head, plan.extents.head)),
         column_lse_(column_lse.empty()
                         ? nullptr
-                        : column_lse.row(index / plan.extents.head, index % plan.extents.head, 0)) {
-  }
+                        : column_lse.row(index / plan.extents.head, index % plan.extents.head, 0)),
+        capped_(kernels, kernels.similarities[plan.similarity - similarity_table().data()],
+                head.soft_cap()) {}
 
   [[nodiscard]] Cover cover(std::int64_t query_begin, std::int64_t query_end,
                             const KeyTile<T>& keys) const;
@@ -128,25 +140,37 @@ class Tiles {
   /// masks without holes are not searched. The next call must be `measured` for the same tile,
   /// which uses the result.
   [[nodiscard]] bool sees_any(const QueryGroup<T>& queries, const KeyTile<T>& keys, Cover cover);
-  /// Computes the measures of a tile [rows × columns of the keys] and returns the arguments of the
-  /// similarity's kernels. Close pairs are computed from differences; pairs with a token that is
-  /// not finite are NaN. The biases, masks and bounds in the result are valid until the next call.
+  /// Computes the measures of a tile [rows × columns of the keys], or the logits before a soft cap,
+  /// and returns the arguments of `similarity`. Close pairs are computed from differences; pairs
+  /// with a token that is not finite are NaN. The biases, masks and bounds in the result are valid
+  /// until the next call. `slopes` may follow if `for_slopes`.
   [[nodiscard]] ScoreTile<T> measured(const QueryGroup<T>& queries, const KeyTile<T>& keys,
-                                      Cover cover, T* tile);
+                                      Cover cover, T* tile, bool for_slopes = false);
+  /// Returns the same arguments for measures that the caller has computed, whose bounds are `known`
+  /// to it or not.
+  [[nodiscard]] ScoreTile<T> scored(const QueryGroup<T>& queries, const KeyTile<T>& keys,
+                                    Cover cover, T* tile, const Bounds<T>& known = {},
+                                    bool for_slopes = false);
+  /// Computes the weights and dL/d(measure) of the tile that was measured last, and adds dL/d(cap).
+  void slopes(PairLaw law, const SlopeTile<T>& tile, double& cap_slope) {
+    capped_.slopes(law, tile, cap_slope);
+  }
   /// Returns the close pairs of the tile that was measured last. Their gradients must be computed
   /// from differences as well; the backward pass stores their dL/d(measure) here.
   [[nodiscard]] std::vector<ClosePair<T>>& close_pairs() { return close_pairs_; }
-  /// Returns the kernels of the plan's similarity.
-  [[nodiscard]] const SimilarityKernels<T>& similarity() const;
+  /// Returns the kernels of the plan's similarity, or those of its soft cap.
+  [[nodiscard]] const SimilarityKernels<T>& similarity() const { return capped_.kernels(); }
 
  private:
   const Plan* plan_;
   const Kernels<T>* kernels_;
+  const DirectKernels<T>* direct_;
   const Head<T>* head_;
   const Mask* mask_;
   std::int64_t index_;       ///< batch * heads + head
   TokenRows<const S> keys_;  ///< [n_k × d]
   const T* column_lse_;      ///< [n_k] or null.
+  CappedPairs<T> capped_;
   Buffer<T> addend_;
   /// [rows × keys] Which pairs of a partly covered tile are visible.
   std::vector<std::uint8_t> sees_;
@@ -164,10 +188,12 @@ class Tiles {
   void hide(const QueryGroup<T>& queries, int query, const KeyTile<T>& keys, T* row) const;
   /// Returns the biases and masks of a tile.
   [[nodiscard]] Addend<T> addend(const QueryGroup<T>& queries, const KeyTile<T>& keys, Cover cover);
-  /// Returns bounds of the last measures, which were those of a tile with this cover.
-  [[nodiscard]] Bounds<T> bounds(Cover cover) const;
+  /// Returns bounds of the last measures, which were those of this tile with this cover.
+  [[nodiscard]] Bounds<T> bounds(const KeyTile<T>& keys, Cover cover) const;
   void mark_non_finite_tokens(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
                               std::ptrdiff_t stride) const;
+  void find_close_pairs(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys,
+                        const T* tile);
   /// Computes the distances of a row's close pairs from differences. Returns whether there were
   /// any.
   bool measure_close_pairs(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys, T* tile);
@@ -176,10 +202,15 @@ class Tiles {
   [[nodiscard]] const T* placed_keys(const KeyTile<T>& keys);
 };
 
+/// Returns whether the distances of a head are computed from differences, which takes less time for
+/// few base coordinates. Close pairs are then found for their gradients only.
+template <class T>
+[[nodiscard]] bool is_narrow(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head);
+
 /// Packs the placed keys [begin, begin + columns) as panels of a tile, packed_size(base_size)
 /// numbers each.
 template <class T>
 void pack_keys(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head,
-               const Operand<T>& operand, std::int64_t begin, int columns, T* panels);
+               const Operand<T>& operand, std::int64_t begin, int columns, bool narrow, T* panels);
 
 }  // namespace conelab

@@ -1,6 +1,7 @@
 #include "core/tiles/upstream.h"
 
 #include <cmath>
+#include <limits>
 #include <type_traits>
 
 #include "core/base/error.h"
@@ -42,6 +43,18 @@ template <class S>
 Compute<S> Upstream<S>::unit(std::int64_t b, std::int64_t h, std::int64_t query) const {
   if (scale_law(plan_->weights, plan_->aggregate) == plan_->weights) return 1;
   return std::exp(*saved_->lse.row(b, h, query));
+}
+
+template <class S>
+double Upstream<S>::sink_slope(std::int64_t b, std::int64_t h) const {
+  const double sink = plan_->sink(input_->tensors, h);
+  if (sink == -std::numeric_limits<double>::infinity()) return 0;
+  double sum = 0;
+  for (std::int64_t i = 0; i < plan_->extents.query; ++i) {
+    const double share = std::exp(sink - static_cast<double>(*saved_->row_reference.row(b, h, i)));
+    sum -= share * static_cast<double>(scale(b, h, i)) * static_cast<double>(delta(b, h, i));
+  }
+  return sum;
 }
 
 template <class S>

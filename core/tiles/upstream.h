@@ -52,6 +52,9 @@ class Upstream {
   /// Returns the ratio w / p of a weight w of a row to the number p that replaces it in the
   /// backward pass (scale_law in row_weights.h), so that dL/dp = unit * dL/dw.
   [[nodiscard]] T unit(std::int64_t b, std::int64_t h, std::int64_t query) const;
+  /// Returns dL/d(sink) of a head: -sum_i p_i dO_i.o_i, where p_i is the sink's share of a row's
+  /// sum.
+  [[nodiscard]] double sink_slope(std::int64_t b, std::int64_t h) const;
   /// Returns dL/d(sums of extended values) of queries [first, first + rows), padded to [rows ×
   /// stride]. The result is in `room`, or in the input if that has this form already.
   [[nodiscard]] const T* extended(std::int64_t b, std::int64_t h, std::int64_t first, int rows,

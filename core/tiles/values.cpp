@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <type_traits>
 #include <utility>
 
 #include "core/tiles/aggregate.h"
+#include "core/tiles/row_weights.h"
 #include "core/tiles/tile_size.h"
 
 namespace conelab {
@@ -17,6 +19,9 @@ constexpr std::size_t kept_limit = 8 << 20;
 /// Values that are checked, extended and packed together, so that they stay in the first-level
 /// cache. It is a multiple of a packed panel's unit.
 constexpr int chunk = 32;
+/// Numbers between the rows of transposed values, which would otherwise share few sets of the
+/// cache.
+constexpr std::ptrdiff_t narrow_gap = 16;
 
 }  // namespace
 
@@ -28,7 +33,12 @@ PackedValues<S>::PackedValues(const Plan& plan, const Kernels<T>& kernels,
       head_(head),
       values_(input.value.tokens(head / plan.extents.head, head % plan.extents.head,
                                  plan.extents.head)),
+      size_(aggregate_width(plan.aggregate, plan.extents.value)),
       stride_(value_stride(plan.aggregate, plan.extents.value, kernels.panel)),
+      narrow_stride_(
+          round_up<std::int64_t>(std::min<std::int64_t>(forward_keys<T>, plan.extents.key),
+                                 kernels.column_multiple) +
+          narrow_gap),
       non_finite_(
           static_cast<std::size_t>((plan.extents.key + forward_keys<T> - 1) / forward_keys<T>)) {
   const std::size_t numbers = non_finite_.size() * panel_numbers();
@@ -37,6 +47,7 @@ PackedValues<S>::PackedValues(const Plan& plan, const Kernels<T>& kernels,
 
 template <class S>
 std::size_t PackedValues<S>::panel_numbers() const {
+  if (is_narrow()) return static_cast<std::size_t>(size_ * narrow_stride_);
   return static_cast<std::size_t>(stride_ / kernels_->panel *
                                   kernels_->packed_size(forward_keys<T>));
 }
@@ -52,19 +63,30 @@ void PackedValues<S>::load(int tile, T* panels, std::vector<std::int64_t>& non_f
   const std::ptrdiff_t panel_stride = kernels_->packed_size(forward_keys<T>);
   const int keys = keys_of(tile);
   Buffer<T> extended;
+  for (int c = 0; is_narrow() && c < size_; ++c) {
+    std::fill(panels + c * narrow_stride_ + keys,
+              panels + c * narrow_stride_ + round_up(keys, kernels_->column_multiple), T(0));
+  }
   for (int begin = 0; begin < keys; begin += chunk) {
     const int count = std::min(chunk, keys - begin);
     const std::int64_t first = static_cast<std::int64_t>(tile) * forward_keys<T> + begin;
     const TokenRows<const S> rows = values_.part(first, count);
     T* out = panels + kernels_->packed_size(begin);
     if constexpr (std::is_same_v<S, T>) {
-      const bool as_is =
-          !is_midpoint(plan_->aggregate) && rows.columns == stride_ && rows.stride == stride_;
+      const bool as_is = !is_narrow() && !is_midpoint(plan_->aggregate) &&
+                         rows.columns == stride_ && rows.stride == stride_;
       if (as_is && kernels_->split_panels(rows.data, stride_, count, out, panel_stride)) continue;
     }
     extended.resize(static_cast<std::size_t>(chunk * stride_));
     extend_values(*plan_, head_, rows, first, stride_, extended.data(), non_finite);
-    (void)kernels_->split_panels(extended.data(), stride_, count, out, panel_stride);
+    if (!is_narrow()) {
+      (void)kernels_->split_panels(extended.data(), stride_, count, out, panel_stride);
+      continue;
+    }
+    for (int c = 0; c < size_; ++c) {
+      T* row = panels + c * narrow_stride_ + begin;
+      for (int i = 0; i < count; ++i) row[i] = extended[static_cast<std::size_t>(i * stride_ + c)];
+    }
   }
 }
 
@@ -190,7 +212,48 @@ void RowSums<T>::add(const WeightTile<T>& tile, int row) {
   }
 }
 
+template <class T>
+void RowSums<T>::join(RowSums& other) {
+  for (std::size_t r = 0; r < totals_.size(); ++r) {
+    const int row = static_cast<int>(r);
+    const T highest = std::max(references_[r], other.references_[r]);
+    if (highest == no_reference<T>) continue;
+    move_reference(row, highest);
+    other.move_reference(row, highest);
+    totals_[r] += other.totals_[r];
+    std::transform(sums(row), sums(row) + stride_, other.sums(row), sums(row), std::plus<T>());
+  }
+}
+
 template class RowSums<float>;
 template class RowSums<double>;
+
+template <class S>
+void finish_sums(const Plan& plan, const RowSums<Compute<S>>& sums, int row, std::int64_t head,
+                 std::int64_t query, double sink, Forward<S>& result) {
+  using T = Compute<S>;
+  const std::int64_t b = head / plan.extents.head, h = head % plan.extents.head;
+  double sum = sums.total(row);
+  T m = sum == 0 ? T(0) : *sums.references(row);
+  const double factor = add_sink(sink, m, sum);
+  const T scale = row_scale(scale_law(plan.weights, plan.aggregate), m, sum, factor);
+  finish_row(plan.aggregate, sums.sums(row), plan.extents.value, scale,
+             result.output.row(b, h, query));
+  *result.row_reference.row(b, h, query) = m;
+  *result.row_sum.row(b, h, query) = static_cast<T>(sum);
+  *result.lse.row(b, h, query) =
+      sum == 0 ? -std::numeric_limits<T>::infinity() : static_cast<T>(m + std::log(sum));
+  if (is_midpoint(plan.aggregate)) {
+    *result.midpoint_sum.row(b, h, query) = sums.sums(row)[plan.extents.value] * scale;
+  }
+}
+
+#define CONELAB_FINISH_SUMS(S)                                                          \
+  template void finish_sums(const Plan&, const RowSums<Compute<S>>&, int, std::int64_t, \
+                            std::int64_t, double, Forward<S>&);
+CONELAB_FINISH_SUMS(float)
+CONELAB_FINISH_SUMS(double)
+CONELAB_FINISH_SUMS(Float16)
+CONELAB_FINISH_SUMS(Bfloat16)
 
 }  // namespace conelab

@@ -9,6 +9,7 @@
 #include "core/base/buffer.h"
 #include "core/base/tensor.h"
 #include "core/call/plan.h"
+#include "core/simd/direct.h"
 #include "core/simd/kernels.h"
 #include "core/simd/row_reference.h"
 
@@ -27,6 +28,12 @@ class PackedValues {
 
   /// Returns the leading dimension of extended values (aggregate.h).
   [[nodiscard]] std::ptrdiff_t stride() const { return stride_; }
+  /// Returns whether the values have so few dimensions that a tile holds them transposed, [size ×
+  /// narrow_stride], with zeros behind the last key of whole packs, in place of panels.
+  [[nodiscard]] bool is_narrow() const { return size_ <= most_narrow; }
+  [[nodiscard]] std::ptrdiff_t narrow_stride() const { return narrow_stride_; }
+  /// Returns the size of an extended value.
+  [[nodiscard]] int size() const { return size_; }
   /// Reads the values of one tile of forward_keys keys. Threads may pack different tiles at the
   /// same time.
   void pack(int tile);
@@ -45,7 +52,8 @@ class PackedValues {
   const Kernels<T>* kernels_;
   std::int64_t head_;
   TokenRows<const S> values_;
-  std::ptrdiff_t stride_;
+  int size_;
+  std::ptrdiff_t stride_, narrow_stride_;
   Buffer<T> kept_;  ///< The panels of all tiles, or empty.
   std::vector<std::vector<std::int64_t>> non_finite_;
 
@@ -114,6 +122,8 @@ class RowSums {
   }
   /// Adds the sums of a tile's weights to the totals.
   void add(const WeightTile<T>& tile, int row);
+  /// Adds the sums of the same rows over other keys, whose references may move.
+  void join(RowSums& other);
 
  private:
   /// Returns whether the reference of any of the tile's rows has moved or is lost.
@@ -125,5 +135,11 @@ class RowSums {
   std::vector<double> totals_;
   std::vector<T> references_;
 };
+
+/// Sets the results of a query from the sums of its row. `head` is batch * heads + head, `sink` its
+/// Plan::sink.
+template <class S>
+void finish_sums(const Plan& plan, const RowSums<Compute<S>>& sums, int row, std::int64_t head,
+                 std::int64_t query, double sink, Forward<S>& result);
 
 }  // namespace conelab

@@ -28,8 +28,8 @@ const char* place_half_space(const ModelMapContext& c, const TokenNumbers& x, Sc
   return x.last <= 0 ? "its height must be above 0" : nullptr;
 }
 TokenGradient half_space_gradient(const ModelMapContext&, const TokenNumbers&,
-                                  const PlaceGradient& up, double* dlight) {
-  *dlight += up.place.light_distance;
+                                  const PlaceGradient& up, double* dp) {
+  dp[0] += up.place.light_distance;
   return {1, 0, up.place.height - up.place.light_distance};
 }
 
@@ -42,10 +42,10 @@ const char* place_psi(const ModelMapContext& c, const TokenNumbers& x, Scaling& 
   return nullptr;
 }
 TokenGradient psi_gradient(const ModelMapContext& c, const TokenNumbers& x, const PlaceGradient& up,
-                           double* dlight) {
+                           double* dp) {
   const double factor = std::exp(x.last * psi_rate(c));
   const double by_factor = up.along + up.place.height - up.place.light_distance;
-  *dlight += up.place.light_distance;
+  dp[0] += up.place.light_distance;
   return {factor, 0, by_factor * factor * psi_rate(c)};
 }
 
@@ -70,10 +70,10 @@ const char* place_xi(const ModelMapContext& c, const TokenNumbers& x, Scaling& b
   return nullptr;
 }
 TokenGradient xi_gradient(const ModelMapContext& c, const TokenNumbers& x, const PlaceGradient& up,
-                          double* dlight) {
+                          double* dp) {
   const Sigma s(x.last);
   const double by_factor = up.along + up.place.height;
-  *dlight += by_factor * s.up + up.place.light_distance * s.down;
+  dp[0] += by_factor * s.up + up.place.light_distance * s.down;
   return {c.light * s.up, 0, (by_factor - up.place.light_distance) * c.light * s.up * s.down};
 }
 
@@ -96,7 +96,7 @@ ExpPoint exp_point(double side2, double up) {
   const double ahead = up > 0 ? side2 / (r + up) : r - up;  // r - v_d
   return {s, (std::cosh(r) - s) / (r * r), std::exp(-r) + s * ahead};
 }
-constexpr std::array exp_parameters{ParameterInfo{"base_height", 1.0, Domain::positive, false,
+constexpr std::array exp_parameters{ParameterInfo{"base_height", 1.0, Domain::positive, true,
                                                   "height p_d of the point that Exp starts from"}};
 
 const char* place_exp(const ModelMapContext& c, const TokenNumbers& x, Scaling& base,
@@ -109,18 +109,19 @@ const char* place_exp(const ModelMapContext& c, const TokenNumbers& x, Scaling& 
   return nullptr;
 }
 TokenGradient exp_gradient(const ModelMapContext& c, const TokenNumbers& x, const PlaceGradient& up,
-                           double* dlight) {
+                           double* dp) {
   const ExpPoint e = exp_point(x.norm2, x.last);
   const double scale = c.p[0] / e.denominator;
   const bool clamped = scale > c.light;
   const double by_scale =
       up.along * e.sinhc + (clamped ? 0 : up.place.height - up.place.light_distance);
   const double by_denominator = -by_scale * scale / e.denominator;
+  dp[1] += by_scale / e.denominator;
   // d den / d v_i = v_i (S - v_d S') - [i = d] S,  d S / d v_i = v_i S'
   const double radial =
       by_denominator * (e.sinhc - x.last * e.sinhc_slope) + up.along * scale * e.sinhc_slope;
   // A height at its bound moves with the light; otherwise the distance from the light does.
-  *dlight += clamped ? up.place.height : up.place.light_distance;
+  dp[0] += clamped ? up.place.height : up.place.light_distance;
   return {e.sinhc * scale, radial, radial * x.last - by_denominator * e.sinhc};
 }
 
@@ -194,11 +195,11 @@ const char* place_ball(const ModelMapContext& c, const TokenNumbers& x, Scaling&
   return nullptr;
 }
 TokenGradient ball_gradient(const ModelMapContext&, const TokenNumbers& x, const PlaceGradient& up,
-                            double* dlight) {
+                            double* dp) {
   TokenGradient dx = direction_gradient(x, 1, up.along);
   dx.by_token +=
       (up.place.height + up.place.light_distance) * 2 / (std::sqrt(x.norm2) * (1 - x.norm2));
-  *dlight -= up.place.light_distance;
+  dp[0] -= up.place.light_distance;
   return dx;
 }
 
@@ -210,10 +211,10 @@ const char* place_polar(const ModelMapContext& c, const TokenNumbers& x, Scaling
   return nullptr;
 }
 TokenGradient polar_gradient(const ModelMapContext&, const TokenNumbers& x, const PlaceGradient& up,
-                             double* dlight) {
+                             double* dp) {
   TokenGradient dx = direction_gradient(x, 1, up.along);
   dx.last = (up.place.height + up.place.light_distance) * Sigma(x.last).up;
-  *dlight += up.place.height;
+  dp[0] += up.place.height;
   return dx;
 }
 

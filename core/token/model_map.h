@@ -72,9 +72,10 @@ struct ModelMapRow {
   /// Sets base and place for a token x. Returns null, or text that says why x is outside the model.
   const char* (*place)(const ModelMapContext& context, const TokenNumbers& x, Scaling& base,
                        EmbeddedPoint& place);
-  /// Returns dL/dx and adds to dlight. Other parameters of maps are not differentiable.
+  /// Returns dL/dx. Adds dL/d(light) to dp[0], and dL/d(parameter) of the map's parameter k to
+  /// dp[1 + k], where the height of the light is left to dp[0].
   TokenGradient (*gradient)(const ModelMapContext& context, const TokenNumbers& x,
-                            const PlaceGradient& upstream, double* dlight);
+                            const PlaceGradient& upstream, double* dp);
 };
 
 /// Returns the numbers of x [d].

@@ -8,10 +8,20 @@
 namespace conelab {
 namespace {
 
-std::string folder_of(const std::string& group) { return group.substr(0, group.rfind('/')); }
+/// Returns the path of a group's parent; of a layer in one of several stacks,
+/// "decoder.layer0.self", with the name without its number.
+std::string stack_of(const std::string& group) {
+  const std::size_t name = group.rfind('/') + 1, layer = group.find("layer", name);
+  const std::size_t number = layer + std::string_view("layer").size();
+  const std::size_t end = group.find_first_not_of("0123456789", std::min(number, group.size()));
+  if (layer == std::string::npos || end == number || group.find('.', name) == std::string::npos) {
+    return group.substr(0, group.rfind('/'));
+  }
+  return group.substr(0, number) + (end == std::string::npos ? "" : group.substr(end));
+}
 
-/// Returns the groups with those of one parent beside each other, the layers of each in natural
-/// order.
+/// Returns the groups with those of one parent or stack beside each other, the layers of each in
+/// natural order.
 std::vector<std::string> by_parent(const std::vector<std::string>& groups) {
   std::vector<std::string> sorted;
   for (const std::string& each : groups) {
@@ -79,7 +89,7 @@ std::vector<std::string> layers_beside(const std::vector<std::string>& groups,
                                        const std::string& group) {
   std::vector<std::string> layers;
   for (const std::string& each : groups) {
-    if (folder_of(each) == folder_of(group)) layers.push_back(each);
+    if (stack_of(each) == stack_of(group)) layers.push_back(each);
   }
   std::ranges::stable_sort(layers, naturally_before);
   return layers;

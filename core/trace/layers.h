@@ -28,7 +28,8 @@ namespace conelab {
 [[nodiscard]] std::vector<std::string> groups_of_archive(const std::vector<std::string>& arrays,
                                                          const std::string& query = "q");
 /// Returns those of `groups` that have the same parent as `group`, in natural order: the layers of
-/// one model on one text.
+/// one model on one text. Of a model with several stacks, whose layers are called "encoder.layer0",
+/// "decoder.layer0.self", "decoder.layer0.cross", ..., they are the layers of one stack and kind.
 [[nodiscard]] std::vector<std::string> layers_beside(const std::vector<std::string>& groups,
                                                      const std::string& group);
 /// Returns the first of `layers` up to and including `group`. If `group` is not one of them,

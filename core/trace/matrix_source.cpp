@@ -46,8 +46,8 @@ class AttentionSource : public MatrixSource {
 
   void prepare(const Execution& execution) override {
     if (!holds_weights()) return;
-    saved_ = input_->device == nullptr ? forward(*plan_, input_->fast, execution)
-                                       : forward_on_device(execution);
+    const bool on_cpu = input_->device == nullptr || plan_->cpu_part() != nullptr;
+    saved_ = on_cpu ? forward(*plan_, input_->fast, execution) : forward_on_device(execution);
   }
 
   void cells(const CellRange& r, float* out) const override {
@@ -69,9 +69,10 @@ class AttentionSource : public MatrixSource {
   }
 
   [[nodiscard]] std::vector<float> sample(std::int64_t stride) const override {
-    // A bias depends on the original positions, and so do logits that are given.
+    // A bias depends on the original positions, and so do logits that are given. A sink counts once
+    // beside any number of keys.
     if (plan_->bias != nullptr && std::string_view(plan_->bias->name) != "none") return {};
-    if (plan_->weights == WeightLaw::softmax_over_queries) return {};
+    if (!plan_->sinks.empty() || plan_->weights == WeightLaw::softmax_over_queries) return {};
     for (const PlannedMask& mask : plan_->masks) {
       const std::string_view name = mask.row->name;
       if (name != "causal" && name != "full") return {};
@@ -130,7 +131,8 @@ class AttentionSource : public MatrixSource {
   }
 
   void weigh(std::vector<double>& row) const {
-    RowWeights<double> law = row_weights(plan_->weights, row.data(), columns());
+    RowWeights<double> law =
+        row_weights(plan_->weights, row.data(), columns(), plan_->sink(input_->exact.tensors, 0));
     for (std::size_t c = 0; c < row.size(); ++c) {
       // Of the softmax over queries, which takes all rows, at the precision of the map.
       if (!saved_.column_lse.empty()) {

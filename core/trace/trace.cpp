@@ -14,9 +14,11 @@
 #include "core/base/names.h"
 #include "core/base/utf8.h"
 #include "core/call/call.h"
+#include "core/call/resolver.h"
 #include "core/dataset/hierarchy.h"
 #include "core/files/inspect.h"
 #include "core/files/sandbox.h"
+#include "core/pair/bias.h"
 #include "core/similarity/table.h"
 #include "core/trace/array_choice.h"
 #include "core/trace/layers.h"
@@ -89,6 +91,13 @@ std::shared_ptr<const StoredMap> weights_as_map(InputTensor weights, const Input
   return map;
 }
 
+/// Returns whether a parameter has its default, of tokens with so many features. A scale that a
+/// program computed may be rounded otherwise.
+bool is_default(const ParameterInfo& info, double value, std::int64_t features) {
+  if (std::string_view(info.computed) != "1/sqrt(d)") return value == info.initial;
+  return std::abs(value * std::sqrt(static_cast<double>(features)) - 1) < 1e-12;
+}
+
 /// Returns the edges of the file's group /hierarchy; none if it has no such group with n nodes.
 std::vector<std::array<std::int64_t, 2>> edges_of(const std::string& file, std::int64_t n,
                                                   const Cancelled& cancelled) try {
@@ -105,41 +114,67 @@ std::vector<std::array<std::int64_t, 2>> edges_of(const std::string& file, std::
 }  // namespace
 
 std::vector<std::string> own_call_attributes() {
-  std::set<std::string> names = {"similarity"};
+  std::set<std::string> names = {"similarity", "bias", soft_cap.key};
   for (const SimilarityRow& row : similarity_table()) {
     for (const ParameterInfo& info : row.parameters) names.insert(info.key);
   }
   return {names.begin(), names.end()};
 }
 
-std::optional<Call> own_call(const std::map<std::string, AttributeValue>& attributes) {
-  const auto found = attributes.find("similarity");
-  const auto* name = found == attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
+std::vector<std::string> trace_attributes() {
+  std::vector<std::string> names = own_call_attributes();
+  names.insert(names.end(), {"kind", "name", "module", "window", "dropout", "exact"});
+  return names;
+}
+
+std::optional<Call> own_call(const Input& input) {
+  const auto find = [&]<class T>(const char* name, T) -> const T* {
+    const auto found = input.attributes.find(name);
+    return found == input.attributes.end() ? nullptr : std::get_if<T>(&found->second);
+  };
+  const std::string* name = find("similarity", std::string());
   const SimilarityRow* row = name == nullptr ? nullptr : find_similarity(*name);
   if (row == nullptr) return std::nullopt;
   Call call;
   call.similarity = *name;
-  for (const ParameterInfo& info : row->parameters) {
-    const auto given = attributes.find(info.key);
-    if (given == attributes.end()) continue;
-    const auto* real = std::get_if<double>(&given->second);
-    const auto* whole = std::get_if<std::int64_t>(&given->second);
-    if (real == nullptr && whole == nullptr) continue;
+  const auto take = [&](const ParameterInfo& info) {
+    const double* real = find(info.key, double());
+    const std::int64_t* whole = find(info.key, std::int64_t());
+    if (real == nullptr && whole == nullptr) return;
     const double value = real != nullptr ? *real : static_cast<double>(*whole);
-    if (value != info.initial) call.parameters[info.key] = value;
-  }
+    if (!is_default(info, value, input.query.shape().feature)) call.parameters[info.key] = value;
+  };
+  std::ranges::for_each(row->parameters, take);
+  take(soft_cap);
+  const std::string* bias = find("bias", std::string());
+  const auto is_it = [&](const BiasRow& each) { return bias != nullptr && each.name == *bias; };
+  if (std::ranges::any_of(bias_table(), is_it)) call.bias = *bias;
   return call;
 }
 
-std::string defaults_remark(const std::optional<Call>& own, const Call& call) {
-  if (!own || !is_attention(call) || own->similarity != call.similarity) return "";
+Call with_own(const std::optional<Call>& own, Call call) {
+  if (!own || !is_attention(call) || own->similarity != call.similarity) return call;
+  for (const auto& [key, value] : own->parameters) call.parameters.emplace(key, value);
+  if (call.bias == Call().bias) call.bias = own->bias;
+  return call;
+}
+
+std::string left_out_remark(const std::optional<Call>& own, const Call& call, bool has_sinks) {
+  if (!own || !is_attention(call) || own->similarity == call.similarity) return "";
   std::string missing;
   for (const auto& [key, value] : own->parameters) {
-    if (!call.parameters.contains(key)) missing += (missing.empty() ? "" : ", ") + key;
+    if (key != soft_cap.key || call.parameters.contains(key)) continue;
+    missing = fmt::format("{} = {}", key, value.text());
   }
-  if (missing.empty()) return "";
-  return fmt::format("the input was made for {}, but its own value is not given for: {}",
-                     call_title(*own), missing);
+  if (own->bias != Call().bias && call.bias == Call().bias) {
+    missing += (missing.empty() ? "bias " : " and bias ") + own->bias;
+  }
+  if (missing.empty()) {
+    return has_sinks ? call.similarity + " takes the sinks with which the input was made" : "";
+  }
+  return fmt::format("{} is computed without {}, with which the input was made for {}{}",
+                     call.similarity, missing, own->similarity,
+                     has_sinks ? ", and takes its sinks" : "");
 }
 
 Extents Trace::extents() const {
@@ -175,7 +210,7 @@ std::shared_ptr<const Trace> load_trace(const std::string& file, const std::stri
   options.weights = arrays.weights;
   options.or_weights = arrays.query.empty();
   options.digest = digest;
-  options.attributes = own_call_attributes();
+  options.attributes = trace_attributes();
   for (const ParameterInfo& info : tensor_parameters()) options.parameters.emplace_back(info.key);
   Input input = read_input_sandboxed(spec, options, {.cancelled = cancelled});
   const auto trace =
@@ -187,7 +222,10 @@ std::shared_ptr<const Trace> load_trace(const std::string& file, const std::stri
   trace->sha256 = input.sha256;
   trace->model = input.model;
   trace->remark = input.remark;
-  trace->own_call = own_call(input.attributes);
+  trace->own_call = own_call(input);
+  const auto exact = input.attributes.find("exact");
+  trace->exact =
+      exact == input.attributes.end() || exact->second != AttributeValue(std::int64_t{0});
   if (!input.weights && !input.key && !trace->own_call && trace->remark.empty()) {
     trace->remark = fmt::format("{}: there is no k; q is read as k too", spec);
   }

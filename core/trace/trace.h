@@ -67,20 +67,31 @@ struct StoredMap {
 [[nodiscard]] std::shared_ptr<const StoredMap> load_stored_map(
     const std::string& file, const std::string& group, const std::function<bool()>& cancelled);
 
-// The operator that a trace was made for, as attributes of its group: `similarity` and, by their
-// keys, the numbers that are its parameters. `conelab train` writes them. Commands and views then
-// take this operator where the user chooses none.
+// The operator that a trace was made for, as attributes of its group: `similarity`, by their keys
+// the numbers that are its parameters, and `bias`. `conelab train` writes them, and conelab.trace
+// of a model's attention. Commands and views then take this operator where the user chooses none,
+// and of it what is not given where the user chooses its similarity.
 
 /// Returns the names of the attributes that may say it.
 [[nodiscard]] std::vector<std::string> own_call_attributes();
+/// Returns these and the names of the others that a layer may have: its kind, name and module in
+/// the model, the window, the dropout in training, and `exact`, which is 0 if the model's attention
+/// differs from what was recorded.
+[[nodiscard]] std::vector<std::string> trace_attributes();
 
-/// Returns the call of such attributes, without parameters that have their defaults; nothing if
-/// they name no similarity that there is.
-[[nodiscard]] std::optional<Call> own_call(const std::map<std::string, AttributeValue>& attributes);
+/// Returns the call of an input's attributes, without parameters that have their defaults; nothing
+/// if they name no similarity that there is.
+[[nodiscard]] std::optional<Call> own_call(const Input& input);
 
-/// Returns in one line that parameters of the trace's own operator have their defaults in `call`,
-/// where they were not given; empty if none has, or if it is another operator.
-[[nodiscard]] std::string defaults_remark(const std::optional<Call>& own, const Call& call);
+/// Returns the call with the trace's own parameters and bias where it has none, if it has the
+/// similarity of the trace's own operator.
+[[nodiscard]] Call with_own(const std::optional<Call>& own, Call call);
+
+/// Returns in one line what of the trace's own operator adds to the logits and is not applied,
+/// because `call` has another similarity, and whether that takes the trace's sinks; empty if there
+/// is nothing.
+[[nodiscard]] std::string left_out_remark(const std::optional<Call>& own, const Call& call,
+                                          bool has_sinks);
 
 /// The tensors q, k, v of a file with their attributes. Shared between views and never modified.
 struct Trace {
@@ -90,6 +101,7 @@ struct Trace {
   std::string model;   ///< The attribute `model` of the file or group; empty if there is none.
   std::string remark;  ///< What the user should know of how it was read, one line; may be empty.
   std::optional<Call> own_call;  ///< The operator that it was made for, if the file says it.
+  bool exact = true;  ///< Whether it is what the model computed, as far as the file says.
   /// (child, parent) of the file's hierarchy, if its nodes are the tokens of a trace that was made
   /// for an operator; otherwise none.
   std::vector<std::array<std::int64_t, 2>> edges;

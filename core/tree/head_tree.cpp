@@ -36,6 +36,7 @@ Plan bare(const Plan& plan, std::int64_t n) {
   Plan out = plan;
   out.bias = find_bias("none");
   out.bias_parameters.clear();
+  out.soft_cap.clear();
   out.masks = {{find_mask("full"), {}}};
   out.extents.query = out.extents.key = n;
   return out;

@@ -200,6 +200,46 @@ class Results(AttendTest):
         self.fails(2, "attend", plain, "-s", "multiplicative", "-p", "W=random", "-p", "seed=x", "-o",
                    self.folder / "none.h5", says="parameter seed")
 
+    def test_soft_cap_sinks_and_bias_equal_numpy(self):
+        q, k, v = (t.astype("f8") for t in random_tensors(n=12))
+        numbers = np.random.default_rng(2)
+        bias, sinks = numbers.standard_normal((2, 1, 12)), np.array([0.5, -1.0])
+        logits = 2 * np.tanh((q @ k.transpose(0, 2, 1) / np.sqrt(8) + bias) / 2)
+        total = np.exp(logits).sum(-1, keepdims=True) + np.exp(sinks)[:, None, None]
+        np.save(self.folder / "bias.npy", bias)
+        np.save(self.folder / "sinks.npy", sinks)
+        beside = self.write("beside.h5", q=q, k=k, v=v, bias=bias, sinks=sinks)
+        plain = self.write("plain.h5", q=q, k=k, v=v)
+        files = ("-p", f"sinks=@{self.folder}/sinks.npy")
+        for source, options in (
+                (beside, ("--bias", "explicit")),
+                (plain, ("--bias", "explicit", "-p", f"bias=@{self.folder}/bias.npy", *files)),
+                (plain, ("--bias", f"@{self.folder}/bias.npy", *files))):
+            found = self.attend(source, "-s", "dot", "-p", "soft_cap=2", *options, "--keep",
+                                "output,lse,weights,logits,gradients")
+            np.testing.assert_allclose(found["logits/logit"][0], logits, atol=1e-13)
+            np.testing.assert_allclose(found["weights/weight"][0], np.exp(logits) / total, atol=1e-13)
+            np.testing.assert_allclose(found["output/output"][0], np.exp(logits) / total @ v, atol=1e-13)
+            np.testing.assert_allclose(found["output/lse"][0], np.log(total)[..., 0], atol=1e-13)
+            self.assertEqual(found["gradients/bias"].shape, bias.shape)
+            self.assertEqual(found["gradients/sinks"].shape, (2,))
+            self.assertEqual(found["gradients/soft_cap"].shape, ())
+            self.assertEqual(float(found["parameters/soft_cap"][()]), 2)
+
+    def test_what_caps_sinks_and_biases_do_not_combine_with_is_one_line(self):
+        source = self.write(q=random_tensors()[0])
+        for options, text in ((("-p", "sinks=random", "-p", "axis=query"), "axis=key"),
+                              (("-p", "sinks=random", "--weights", "sigmoid"), "sinks"),
+                              (("-p", "soft_cap=0"), "soft_cap"),
+                              (("-p", "soft_cap=1,2,3"), "one value per head")):
+            self.fails(2, "attend", source, "-o", self.folder / "o.h5", "-s", "dot", *options,
+                       says=text)
+        self.fails(1, "attend", source, "-o", self.folder / "o.h5", "-s", "dot", "--bias", "explicit",
+                   says="needs tensor bias")
+        bad = self.write("bad.h5", q=random_tensors()[0], bias=np.zeros((40, 39), "f4"))
+        self.fails(1, "attend", bad, "-o", self.folder / "o.h5", "-s", "dot", "--bias", "explicit",
+                   says="sizes of the pairs")
+
     def test_transformer_xl_is_dot_with_the_mask_segment(self):
         x = np.array([[1.], [2.], [3.], [4.]])
         source = self.write(q=x)

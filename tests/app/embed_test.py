@@ -38,6 +38,7 @@ class Embed(ProgramTest):
         for name in ("map", "map_neighbours", "mean_rank", "depth_correlation", "ancestor_f1"):
             self.assertIn(name, said)
         self.assertEqual(said["radius"], 0.5)
+        self.assertNotEqual(said["gamma"], 1)
         self.assertEqual(said["spec"]["similarity"], "umbral")
         with h5py.File(self.out) as file:
             placed = file["embedding/placed"][:]
@@ -46,6 +47,13 @@ class Embed(ProgramTest):
             point = file["embedding/point"][:]
             np.testing.assert_allclose(placed[:, 2], np.exp(point[:, 2]))
             np.testing.assert_allclose(placed[:, :2], point[:, :2] * np.exp(point[:, 2:]))
+
+    def test_a_radius_is_trained_for_attention_and_for_the_order(self):
+        for more in ((), ("-p", "closure=25")):
+            said = self.embed("-s", "umbral", "-p", "epochs=50", "-p", "radius=train", *more)
+            self.assertNotEqual(said["radius"], 0.1)
+            with h5py.File(self.out) as file:
+                self.assertEqual(file["embedding"].attrs["radius"], said["radius"])
 
     def test_an_embedding_is_a_trace_with_its_own_operator(self):
         self.embed("-s", "umbral", "-p", "dim=3", "-p", "epochs=200", "-p", "radius=0.5")
@@ -72,6 +80,13 @@ class Embed(ProgramTest):
             held_out = file["hierarchy/held_out"][:]
         self.assertEqual(held_out.shape, (15, 2))  # Of 34 − 14 further pairs, 5 are trained.
 
+    def test_held_out_ancestors_are_measured(self):
+        said = self.embed("-s", "umbral", "-p", "held_out=0.2", "-p", "epochs=50", "-p", "dim=4")
+        self.assertTrue(0 < said["held_out_map"] <= 1)
+        self.assertGreaterEqual(said["held_out_rank"], 1)
+        with h5py.File(self.out) as file:
+            self.assertEqual(file["hierarchy/held_out"].shape, (4, 2))
+
     def test_an_input_is_no_output(self):
         self.embed("--method", "construction", "-p", "dim=2")
         before = self.out.read_bytes()
@@ -85,6 +100,8 @@ class Embed(ProgramTest):
         self.fails(2, "embed", self.data, "-o", self.out, "-s", "umbra", says="did you mean 'umbral'")
         self.fails(2, "embed", self.data, "-o", self.out, "-s", "dot", "-p", "closure=10",
                    says="closure needs cones")
+        self.fails(2, "embed", self.data, "-o", self.out, "-s", "umbral", "-p", "closure=10", "-p",
+                   "held_out=.1", says="both hold pairs back")
         self.fails(2, "embed", self.data, "-o", self.out, "-s", "dot", "-p", "epoch=10",
                    says="did you mean 'epochs'")
         self.ok("dataset", "gaussian", "-o", self.folder / "g.h5", "-p", "n=8")

@@ -7,7 +7,7 @@ import subprocess
 import time
 import unittest
 
-from program import PATIENCE, TRACE, ProgramTest, handles, start
+from program import PATIENCE, ROOT, TRACE, ProgramTest, handles, start
 
 
 @unittest.skipUnless(os.environ.get("DISPLAY"), "needs a display")
@@ -91,6 +91,24 @@ class Gui(ProgramTest):
         session = json.loads((self.state / "autosave.json").read_text())["session"]
         self.assertEqual(session["figure"]["inputs"], [str(tree)])
         self.assertEqual(session["trace"]["group"], "/german/layer0")
+
+    def test_sessions_of_earlier_versions_open(self):
+        for folder in sorted((ROOT / "tests/files/corpus").glob("*/session.json")):
+            with self.subTest(folder.parent.name):
+                session = json.loads(folder.read_text())
+                # Values that are no defaults, by the names of the earlier version.
+                chosen = session["session"]
+                chosen["trace"] |= {"file": str(TRACE), "group": "/english/layer3"}
+                chosen["maps"]["scale"], chosen["cones"]["family"] = "row", "umbral"
+                path = self.folder / "session.json"
+                path.write_text(json.dumps(session))
+                process = self.open(path)
+                self.wait_until_open(process, TRACE)
+                process.send_signal(signal.SIGTERM)
+                self.expect_interrupted(process)
+                saved = json.loads((self.state / "autosave.json").read_text())["session"]
+                for part in ("trace", "maps", "cones"):
+                    self.assertLessEqual(chosen[part].items(), saved[part].items())
 
 
 if __name__ == "__main__":

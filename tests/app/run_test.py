@@ -258,7 +258,188 @@ class Shards(RunTest):
         self.assertEqual(check.returncode, 0, check.stderr)
 
 
+OWN = """
+seed = 1
+[[dataset]]
+name = "data"
+kind = "tree"
+depth = 3
+[[dataset]]
+name = "other"
+kind = "gaussian"
+n = 4
+[[train]]
+name = "heads"
+input = "data"
+similarity = ["dot", "penumbral"]
+dim = "2"
+epochs = 5
+starts = 1
+seeds = [1, 2]
+[[rank]]
+name = "signs"
+input = "data"
+similarities = ["dot"]
+dims = [1]
+steps = 1
+starts = 1
+[report]
+order = ["table: data: nodes", "table: heads by similarity: mass",
+         "recommend: heads by similarity: mass within 2 | similarity"]
+quick = { depth = 2 }
+"""
+
+
+class Inputs(RunTest):
+    """A user's hierarchy in the place of a data set."""
+
+    def setUp(self):
+        super().setUp()
+        self.spec = self.write_study(OWN)
+        self.table = self.folder / "mine"
+        self.table.mkdir()
+        self.table = self.table / "t.csv"
+        self.table.write_text("a,r\nb,r\nc,a\n")
+
+    def keys(self, folder):
+        return {job["name"]: job["key"] for job in self.index(folder)["jobs"]}
+
+    def nodes(self, folder):
+        job = next(job for job in self.index(folder)["jobs"] if job["block"] == "data")
+        self.assertEqual(job["name"], "data")
+        return job["measures"]["nodes"]
+
+    def test_a_file_replaces_a_data_set(self):
+        self.study("shipped", "--quick")
+        self.assertEqual(self.nodes("shipped"), 7)
+        given = ["--input", f"data={self.table}", "--quick"]
+        self.study("own", *given)
+        self.assertEqual(self.nodes("own"), 4)
+        changed = {name for name, key in self.keys("own").items() if key != self.keys("shipped")[name]}
+        self.assertEqual(changed, set(self.keys("own")) - {"other"})
+        # Nothing is left to do; the same content elsewhere is the same job, other content is not.
+        self.assertNotIn("done data", self.study("own", *given).out)
+        same = self.folder / "same.csv"
+        same.write_text(self.table.read_text())
+        self.assertNotIn("\ndone ", self.study("own", "--input", f"data={same}", "--quick").out)
+        same.write_text("a,r\nb,r\nc,b\n")
+        self.assertIn("done data", self.study("own", "--input", f"data={same}", "--quick").out)
+        # As the result of an import, the same hierarchy.
+        self.ok("dataset", "edges", "-o", self.folder / "t.h5", "-p", f"path={self.table}")
+        self.study("stored", "--input", f"data={self.folder / 't.h5'}")
+        self.assertEqual(self.nodes("stored"), 4)
+        self.ok("report", self.folder / "own", "-o", self.folder / "report")
+        text = (self.folder / "report/index.html").read_text()
+        self.assertIn("The best mass has similarity", text)
+        self.ok("report", "--check", self.folder / "report")
+
+    def test_a_folder_is_known_by_its_content(self):
+        given = ["--input", f"data={self.table.parent}"]
+        self.study("own", *given)
+        self.assertEqual(self.nodes("own"), 2)
+        self.assertNotIn("done data", self.study("own", *given).out)
+        (self.table.parent / "further").write_text("x")
+        self.assertIn("done data", self.study("own", *given).out)
+        self.assertEqual(self.nodes("own"), 3)
+
+    def test_shards_take_the_same_input(self):
+        given = ["--input", f"data={self.table}"]
+        for shard in (1, 2):
+            self.study(f"part{shard}", "--shard", f"{shard}/2", *given)
+        self.ok("merge", self.folder / "part1", self.folder / "part2", "-o", self.folder / "all")
+        self.assertNotIn("done ", self.study("all", *given).out)
+        script = self.folder / "s.sh"
+        self.ok("run", self.spec, "--slurm", script, "-o", self.folder / "array", *given)
+        check = subprocess.run(["bash", "-n", script], capture_output=True, text=True)
+        self.assertEqual(check.returncode, 0, check.stderr)
+        self.assertIn(f"inputs=(--input data={self.table})", script.read_text())
+
+    def test_errors_come_before_anything_starts(self):
+        out = self.folder / "out"
+
+        def refused(given, *says):
+            self.fails(2, "run", self.spec, "-o", out, "--input", given, says=list(says))
+            self.assertFalse(out.exists())
+
+        refused("data", "expected NAME=FILE")
+        refused(f"dota={self.table}", "did you mean 'data'?")
+        refused(f"heads={self.table}", "known: data, other")
+        refused(f"data={self.folder / 'none.csv'}", "none.csv: there is no such file")
+        text = self.folder / "t.doc"
+        text.write_text("a,b\n")
+        refused(f"data={text}", "its ending says no kind", ".obo")
+        self.table.write_text("a,b\nb,a\n")
+        refused(f"data={self.table}", f"{self.spec}:3: ", str(self.table), "a cycle of 2 nodes: 'a' -> 'b' -> 'a'")
+
+
 class First(RunTest):
+    def test_trials_are_jobs_that_a_report_shows(self):
+        spec = self.write_study('''
+[[dataset]]
+name = "tree"
+kind = "tree"
+depth = 3
+[[train]]
+name = "heads"
+input = "tree"
+similarity = ["dot", "umbral"]
+seeds = ["1", "2", "3"]
+epochs = 20
+starts = 1
+held_out = 0.3
+tune = { trials = 3, by = "held_out_map", rate = [0.01, 1.0] }
+[[figure]]
+name = "curve"
+kind = "trials"
+input = "heads*"
+[report]
+order = [
+  "table: heads by similarity: held_out_map, trials, tuned_rate",
+  "table: heads.trials by similarity, trial: held_out_map",
+  "compare: heads over similarity: held_out_map",
+  "curve",
+  "claim: Cones find more | {difference_held_out_map-umbral} > 0 | p = {p_held_out_map-umbral}",
+]
+''')
+        self.study("out")
+        jobs = self.index("out")["jobs"]
+        trials = [job for job in jobs if job["block"] == "heads.trials"]
+        heads = [job for job in jobs if job["block"] == "heads"]
+        # Seeds share their trials.
+        self.assertEqual((len(jobs), len(trials), len(heads)), (1 + 6 + 6 + 1, 6, 6))
+        self.assertEqual(trials[4]["name"], "heads.trials-umbral-1")
+        for job in heads:
+            own = [t for t in trials if t["key"] in job["inputs"]]
+            self.assertEqual({t["sweep"]["similarity"] for t in own}, {job["sweep"]["similarity"]})
+            with h5py.File(self.folder / "out" / job["files"][0]) as file:
+                self.assertEqual(list(file["tune/value"][:]),
+                                 [t["measures"]["held_out_map"] for t in own])
+        self.ok("report", self.folder / "out", "-o", self.folder / "report")
+        page = (self.folder / "report/index.html").read_text()
+        for text in ("tuned_rate", "difference_held_out_map", "Holm", "comparisons made: 1"):
+            self.assertIn(text, page)
+        self.ok("report", self.folder / "report", "--check")
+        # More trials keep the first ones, and shards may run them.
+        more = self.write_study(spec.read_text().replace("trials = 3", "trials = 5"), "more.toml")
+        said = self.study("out", spec=more).out
+        self.assertEqual(sum(line.startswith("done heads.trials") for line in said.splitlines()), 4)
+        for shard in (1, 2):
+            self.study(f"shard{shard}", "--shard", f"{shard}/2")
+        self.ok("merge", self.folder / "shard1", self.folder / "shard2", "-o", self.folder / "both")
+        self.study("both")
+        self.assertEqual([(j["name"], j["digest"]) for j in self.index("both")["jobs"]],
+                         [(j["name"], j["digest"]) for j in jobs])
+
+    def test_wrong_searches_are_errors_of_their_line(self):
+        block = '[[train]]\nname = "t"\ninput = "tree"\nsimilarity = "dot"\ntune = '
+        tree = '[[dataset]]\nname = "tree"\nkind = "tree"\n'
+        for tune, says in (("{ rate = [0.1, 1.0] }", "expected the number of trials"),
+                           ("{ trials = 3, rate = 0.1 }", "expected two bounds"),
+                           ("{ trials = 3, by = 'mas' }", "did you mean 'mass'"),
+                           ("{ trials = 3, rat = [0.1, 1.0] }", "did you mean 'rate'")):
+            spec = self.write_study(tree + block + tune + "\n")
+            self.fails(2, "run", spec, "-o", self.folder / "o", says=says)
+
     def test_the_first_study_of_the_manual_runs(self):
         said = self.ok("run", ROOT / "resources/studies/first.toml", "--quick", "-o", self.folder / "first").out
         self.assertIn("10 of 10 jobs done", said)

@@ -60,6 +60,36 @@ class Train(ProgramTest):
         self.ok("figure", "heatmap", "-o", plain, "--input", f"{self.out}:/penumbral/seed1")
         self.assertIn("gamma =", plain.read_text())
 
+    def test_parameters_are_trained_unless_they_are_given(self):
+        def ends(*arguments):
+            return self.train("-s", "umbral", "--dim", "3", *arguments)["heads"][0]
+        default = ends()
+        self.assertNotEqual(default["radius"], 0.1)
+        self.assertNotEqual(default["gamma"], 1)
+        with h5py.File(self.out) as file:
+            for key in ("gamma", "radius"):
+                self.assertEqual(file["umbral/seed1"].attrs[key], default[key])
+                self.assertEqual(file.attrs[key], default[key])
+        self.assertEqual({**ends("-p", "radius=train", "-p", "gamma=train")}, default)
+        fixed = ends("-p", "radius=0.5")
+        self.assertEqual(fixed["radius"], 0.5)
+        self.assertNotEqual(fixed["gamma"], 1)
+        text = self.ok("train", self.data, "-o", self.out, "-s", "umbral", "-p", "epochs=5",
+                       "-p", "radius=0.5", "-p", "gamma=2").out
+        self.assertIn(" gamma 2 radius 0.5", text)
+
+    def test_every_similarity_trains_its_parameters(self):
+        names = "dot,laplacian,hyperbolic,penumbral,umbral,penumbral-finite,umbral-finite,ganea"
+        said = self.train("-s", names, "-p", "epochs=30")
+        rows = {row["name"]: row for row in self.ok("list", "similarities", "--json").json()}
+        for head in said["heads"]:
+            for parameter in rows[head["similarity"]]["parameters"]:
+                key = parameter["key"]
+                if parameter["differentiable"] and parameter.get("default") is not None:
+                    # The offset of hyperbolic cancels, the height of a light is a factor under xi.
+                    moved = head[key] != parameter["default"]
+                    self.assertEqual(moved, key != "offset", f"{head['similarity']} {key}")
+
     def test_equal_seeds_give_equal_bytes_with_any_threads(self):
         files = []
         for threads in (1, 2):
@@ -78,9 +108,95 @@ class Train(ProgramTest):
         # 7 nodes have descendants, the root aside 6; a dendrogram of 15 tokens has 13 clusters.
         self.assertAlmostEqual(said["robinson_foulds_least"], 7 / 19)
 
+    def test_pairs_are_held_back_and_measured(self):
+        self.ok("dataset", "tree", "-o", self.data, "-p", "depth=4")
+        said = self.train("-s", "dot,umbral", "--dim", "4", "-p", "held_out=0.25")
+        with h5py.File(self.out) as file:
+            held = file["hierarchy/held_out"][:]
+            edges = file["hierarchy/edge"][:]
+            above = ancestors(file)
+        # A complete tree of depth 4 has 4 · 1 + 8 · 2 + 16 · 3 pairs beyond its edges.
+        self.assertEqual(held.shape, (17, 2))
+        self.assertFalse(set(map(tuple, held)) & set(map(tuple, edges)))
+        self.assertTrue((above[held[:, 0], held[:, 1]] == 1).all())
+        for head in said["heads"]:
+            weights, _ = self.weights(head["group"][1:])
+            self.assertAlmostEqual((weights * above).sum() / 31, head["mass"], places=4)
+            precisions, ranks = [], []
+            for node in np.unique(held[:, 0]):
+                own = held[held[:, 0] == node, 1]
+                known = [j for j in range(31) if above[node, j] and j != node and j not in own]
+                order = [j for j in np.argsort(-weights[node]) if j != node and j not in known]
+                places = sorted(order.index(j) + 1 for j in own)
+                precisions.append(np.mean([(i + 1) / p for i, p in enumerate(places)]))
+                ranks += [p - i for i, p in enumerate(places)]
+            self.assertAlmostEqual(head["held_out_map"], np.mean(precisions), places=6)
+            self.assertAlmostEqual(head["held_out_rank"], np.mean(ranks), places=6)
+
+    def add_features(self):
+        """Each node's features are which of the nodes are its ancestors, or itself unless a leaf."""
+        with h5py.File(self.data, "r") as file:
+            edge, above = file["hierarchy/edge"][:], ancestors(file)
+        inner = np.unique(edge[:, 1])
+        with h5py.File(self.folder / "f.h5", "w") as file:
+            file["hierarchy/edge"] = edge
+            file["hierarchy/name"] = [f"n{i}" for i in range(len(above))]
+            file["hierarchy/feature"] = above[:, inner]
+        self.data = self.folder / "f.h5"
+
+    def test_nodes_that_were_not_seen_are_placed_by_their_features(self):
+        self.ok("dataset", "tree", "-o", self.data, "-p", "depth=4")
+        self.add_features()
+        for tokens in ("linear", "layers"):
+            said = self.train("-s", "umbral", "--dim", "6", "-p", f"tokens={tokens}", "-p",
+                              "held_out_nodes=0.25")
+            self.assertGreater(said["unseen_map"], 0.9)
+            self.assertGreater(said["unseen_mass"], 0.5)
+            self.assertLess(said["unseen_rank"], 2)
+            with h5py.File(self.out) as file:
+                self.assertEqual(len(file["hierarchy/held_out_node"]), 4)
+                self.assertEqual(file["umbral/seed1/q"].shape, (31, 6))
+                self.assertEqual(file["hierarchy/feature"].shape, (31, 15))
+
     def test_a_forest_is_trained_too(self):
         self.ok("dataset", "sentences", "-o", self.data, "-p", "n=4")
         self.assertGreater(self.train("-s", "umbral", "--dim", "4")["mass"], 0.5)
+
+    def test_keys_are_searched_and_trials_kept(self):
+        def tuned(trials, *arguments):
+            return self.train("-s", "umbral", "-p", "epochs=40", "--seeds", "1,2", "--tune", trials,
+                              "--tune-over", "rate=0.01..1", "--tune-over", "radius=0.1..4",
+                              *arguments)
+        said = tuned(3, "-p", "held_out=0.3")
+        kept = self.folder / "t.h5.trials/jobs"
+        first = {path: path.stat().st_mtime_ns for path in kept.glob("*.h5")}
+        self.assertEqual(len(first), 3)
+        with h5py.File(self.out) as file:
+            tune = file["tune"]
+            np.testing.assert_array_equal(tune["trial"][:], range(3))
+            best = int(np.argmax(tune["value"][:]))
+            self.assertEqual(tune.attrs["by"], "held_out_map")
+            for key, rates in (("rate", [0.1, 0.03162, 0.3162]), ("radius", [0.342, 1.17, 0.1507])):
+                np.testing.assert_allclose(tune[key][:], rates, rtol=1e-3)
+                self.assertEqual(said["tuned"][key], tune[key][best])
+                self.assertEqual(file.attrs["tuned_" + key], tune[key][best])
+            self.assertEqual([file[f"umbral/seed{seed}"].attrs["radius"] for seed in (1, 2)],
+                             [said["tuned"]["radius"]] * 2)
+            values = tune["value"][:]
+        self.assertEqual(said["trials"], 3)
+        said = tuned(5, "-p", "held_out=0.3")
+        self.assertEqual(len(list(kept.glob("*.h5"))), 5)
+        self.assertEqual({path: path.stat().st_mtime_ns for path in first}, first)
+        with h5py.File(self.out) as file:
+            np.testing.assert_array_equal(file["tune/value"][:3], values)
+        # The result names its trials; the job that it is without a search does the same.
+        same = self.train("-s", "umbral", "-p", "epochs=40", "--seeds", "1,2", "-p", "held_out=0.3",
+                          *(f"-p{key}={value}" for key, value in said["tuned"].items()))
+        self.assertEqual(same["heads"], said["heads"])
+        tuned(2, "--tune-by", "robinson_foulds")
+        with h5py.File(self.out) as file:
+            self.assertEqual(file["tune"].attrs["best"], np.argmin(file["tune/value"][:]))
+        self.ok("figure", "trials", "-o", self.folder / "t.svg", "--input", self.out)
 
     def test_errors_are_one_line(self):
         def fails(status, says, *arguments):
@@ -89,7 +205,18 @@ class Train(ProgramTest):
         fails(2, "--similarity: 'dot' is given twice", "-s", "dot,penumbral,dot")
         fails(2, "needs dim of at least 2", "-s", "penumbral", "--dim", "1")
         fails(2, "did you mean 'epochs'", "-p", "epoch=3")
+        fails(2, "radius=x is neither a number nor train", "-s", "umbral", "-p", "radius=x")
         fails(2, "--seeds", "--seeds", "x")
+        fails(2, "held_out_nodes needs tokens", "-p", "held_out_nodes=.2")
+        fails(2, "held_out=2", "-p", "held_out=2")
+        fails(2, "give one similarity and one dimension", "-s", "dot,umbral", "--tune", "2")
+        fails(2, "did you mean 'mass'", "-s", "dot", "--tune", "2", "--tune-by", "mas")
+        fails(2, "did you mean 'rate'", "-s", "dot", "--tune", "2", "--tune-over", "rat=.1..1")
+        fails(2, "rate=20 is too large", "-s", "dot", "--tune", "2", "--tune-over", "rate=1..20")
+        fails(2, "give the number of trials", "-s", "dot", "--tune-by", "mass")
+        fails(1, "its nodes have no features (expected an array feature [15 x f]", "-p",
+              "tokens=linear")
+        fails(1, "holds no pair back", "-p", "held_out=.001")
         fails(1, "every start overflow", "-s", "dot", "-p", "scale=1e300", "-p", "starts=1")
         self.ok("dataset", "gaussian", "-o", self.folder / "g.h5", "-p", "n=8")
         self.fails(1, "train", self.folder / "g.h5", "-o", self.out, says="no group /hierarchy")

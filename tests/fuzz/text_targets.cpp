@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/call/call.h"
+#include "core/dataset/dataset.h"
 #include "core/operators/operator.h"
 #include "core/study/study_file.h"
 #include "tests/fuzz/targets.h"
@@ -34,7 +35,24 @@ void check_study(std::string_view bytes) {
   }
 }
 
-constexpr Target texts[] = {{"call", read_call}, {"study", check_study}};
+/// Reads the bytes as a hierarchy that a user brings.
+template <const char* const& kind>
+void import_hierarchy(std::string_view bytes) {
+  static const std::string path = fmt::format("/dev/shm/conelab-fuzz-{}-{}", kind, ::getpid());
+  std::ofstream(path, std::ios::binary) << bytes;
+  try {
+    (void)make_dataset(kind, {{"path", path}, {"reduce", "yes"}, {"sample", "3"}});
+  } catch (const Error&) {
+  }
+}
+
+constexpr const char *edges = "edges", *newick = "newick", *obo = "obo", *json = "json";
+constexpr Target texts[] = {{"call", read_call},
+                            {"study", check_study},
+                            {edges, import_hierarchy<edges>},
+                            {newick, import_hierarchy<newick>},
+                            {obo, import_hierarchy<obo>},
+                            {json, import_hierarchy<json>}};
 
 }  // namespace
 

@@ -55,6 +55,20 @@ class GitHash(unittest.TestCase):
     def test_of_sources_without_a_repository(self):
         self.assertEqual(self.build(git=""), "unknown")
 
+    def test_of_an_archive(self):
+        root = SCRIPT.parents[1]
+        shutil.copytree(root / "cmake", self.folder / "cmake")
+        shutil.copy(root / ".gitattributes", self.folder)
+        self.git("init", "-q")
+        self.git("add", ".")
+        self.git("commit", "-qm", "first")
+        commit = self.git("rev-parse", "--short=12", "HEAD")
+        archived = subprocess.run(["git", "archive", "HEAD", "cmake/commit.txt"], cwd=self.folder, check=True,
+                                  capture_output=True).stdout
+        shutil.rmtree(self.folder / ".git")
+        subprocess.run(["tar", "-x"], input=archived, cwd=self.folder, check=True)
+        self.assertEqual(self.build(), commit)
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])

@@ -2,6 +2,7 @@
 
     install.py BUILD   # BUILD is the build folder, with everything built
 """
+import os
 import pathlib
 import subprocess
 import sys
@@ -10,8 +11,8 @@ import tempfile
 PROJECT = pathlib.Path(__file__).resolve().parents[1] / "install"
 
 
-def run(*command):
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, text=True, stdout=subprocess.PIPE,
+def run(*command, **options):
+    done = subprocess.run(command, **options, stdin=subprocess.DEVNULL, text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT)
     if done.returncode != 0:
         sys.exit(f"{' '.join(map(str, command))}\n{done.stdout[-8000:]}")
@@ -30,12 +31,15 @@ def main(build):
         symbols = run("nm", "-D", "--defined-only", *prefix.glob("lib*/**/libconelab.so"))
         foreign = [line for line in symbols.splitlines() if " T " in line and "conelab_" not in line]
         assert not foreign, foreign
-        page = (prefix / "share/man/man1/conelab.1").read_text()
-        assert ".SH NAME" in page and "\n  attend " in page, page[:400]
-        script = prefix / "share/bash-completion/completions/conelab"
-        typed = 'COMP_WORDS=(conelab att) COMP_CWORD=1; _conelab; echo "${COMPREPLY[*]}"'
-        words = run("bash", "-c", f'PATH="{prefix}/bin:$PATH"; . {script}; {typed}')
-        assert words.strip() == "attend", words
+        flags = run("pkg-config", "--cflags", "--libs", "conelab-engine",
+                    env={**os.environ, "PKG_CONFIG_PATH": next(prefix.glob("lib*/**/pkgconfig"))}).split()
+        run("c++", "-std=c++20", PROJECT / "main.cpp", "-o", user / "by_pkg_config", *flags)
+        assert run(user / "by_pkg_config").strip() == "0.5"
+        flags = run("pkg-config", "--cflags", "--libs", "conelab",
+                    env={**os.environ, "PKG_CONFIG_PATH": next(prefix.glob("lib*/**/pkgconfig"))}).split()
+        run("cc", PROJECT / "main.c", "-o", user / "c_by_pkg_config", *flags)
+        library = next(prefix.glob("lib*/**/libconelab.so")).parent
+        assert run(user / "c_by_pkg_config", env={**os.environ, "LD_LIBRARY_PATH": library}).strip() == "0.5"
     print("an installed engine serves C++ and C")
 
 

@@ -88,6 +88,20 @@ class Worker(unittest.TestCase):
         self.assertLess(error, 1e-6)
         self.assertEqual(len(answers[5].split()), 8)
 
+    def test_counts_what_queries_and_values_of_their_own_sizes_take(self):
+        case = "torch_{} {} cpu f32 1 16 4 24 1 1 query_len=2 value_dim=8 key_head={}"
+        answers = self.ask(f"case {case.format('sdpa', 'forward', 2)}", "facts",
+                           f"case {case.format('penumbral', 'forward+backward', 4)}", "facts",
+                           f"case {case.format('penumbral', 'forward', 2)}")
+        flops, size, error = map(float, answers[1].split()[1:])
+        self.assertEqual(flops, 4 * 2 * 24 * (2 * 16 + 2 * 8))
+        self.assertEqual(size, 4 * (4 * 2 * (16 + 8) + 2 * 24 * (16 + 8)))
+        self.assertLess(error, 1e-6)
+        flops, _, error = map(float, answers[3].split()[1:])
+        self.assertEqual(flops, 4 * 2 * 24 * (8 * 16 + 6 * 8))
+        self.assertLess(error, 1e-5)
+        self.assertEqual(answers[4].split()[0], "skipped")
+
     def test_only_close_pairs_are_inaccurate(self):
         """Beyond 25 tokens cdist takes a product of matrices. Of the twins it keeps no digit of their
         distance, and so of that slope's direction: 6e-3 to 4e-2 in the gradient with torch 2.15."""

@@ -85,36 +85,47 @@ class Words:
         self.text = words
         self.operator, self.pass_, self.device, dtype = words[:4]
         self.threads, self.dim, self.head, self.length, self.batch = map(int, words[4:9])
-        named = [word for word in words[9:] if "=" in word]
+        named = dict(word.split("=") for word in words[9:] if "=" in word)
+        self.queries = int(named.pop("query_len", self.length))
+        self.value_dim = int(named.pop("value_dim", self.dim))
+        self.key_head = int(named.pop("key_head", self.head))
         if named:
-            raise Skipped(f"the peers do not know {named[0]}")
-        self.seed = int(words[9]) if len(words) > 9 else 1
+            raise Skipped(f"the peers do not know {named.popitem()[0]}")
+        seeds = [word for word in words[9:] if "=" not in word]
+        self.seed = int(seeds[0]) if seeds else 1
         if self.operator not in operators():
             raise ValueError(f"unknown operator {self.operator}")
         if self.device != "cpu":
             raise Skipped(f"the peers run on the cpu only (not on {self.device})")
         if kind_of(self.operator) == "module" and (self.head != 1 or self.dim % MODULE_HEADS):
             raise Skipped(f"{self.operator} needs one head and a multiple of {MODULE_HEADS} columns")
+        if self.key_head != self.head and self.operator != "torch_sdpa":
+            raise Skipped(f"{self.operator} takes no k with heads of its own")
+        if (self.queries, self.value_dim) != (self.length, self.dim) and kind_of(self.operator) in ("module", "keops"):
+            raise Skipped(f"{self.operator} takes no k and v with sizes of their own")
         self.dtype = DTYPES[dtype]
         self.backward = self.pass_ != "forward"
 
     def flops(self):
-        pairs = self.length ** 2 * self.dim * self.head * self.batch
+        pairs = self.queries * self.length * self.head * self.batch
         if kind_of(self.operator) == "module":
-            forward = 8 * self.length * self.dim ** 2 * self.batch + 4 * pairs
+            forward = 8 * self.length * self.dim ** 2 * self.batch + 4 * pairs * self.dim
             return forward * {"forward": 1, "backward": 2, "forward+backward": 3}[self.pass_]
-        return pairs * {"forward": 4, "backward": 10, "forward+backward": 14}[self.pass_]
+        products = {"forward": (2, 2), "backward": (6, 4), "forward+backward": (8, 6)}[self.pass_]
+        return pairs * (products[0] * self.dim + products[1] * self.value_dim)
 
     def peak_bytes(self):
         """At most so many n x n arrays live at once (seen with the memory's high-water mark)."""
         size = torch.tensor([], dtype=self.dtype).element_size()
         arrays = {"eager": 12 if self.backward else 7, "compiled": 6 if self.backward else 3}.get(kind_of(self.operator), 0)
-        square = self.length ** 2 * self.head * self.batch * size * arrays
-        return PROGRAM_BYTES + square + 40 * self.length * self.dim * self.head * self.batch * size
+        square = self.queries * self.length * self.head * self.batch * size * arrays
+        rows = max(self.queries, self.length) * max(self.dim, self.value_dim)
+        return PROGRAM_BYTES + square + 40 * rows * self.head * self.batch * size
 
 
 def fused(q, k, v):
-    return torch.nn.functional.scaled_dot_product_attention(q, k, v)
+    grouped = {"enable_gqa": True} if k.shape[1] < q.shape[1] else {}
+    return torch.nn.functional.scaled_dot_product_attention(q, k, v, **grouped)
 
 
 class MultiHead:
@@ -174,12 +185,16 @@ class Case:
             raise Skipped("FlexAttention has no backward pass on the CPU")
         torch.set_num_threads(words.threads)
         generator = torch.Generator().manual_seed(words.seed)
-        shape = (words.batch, words.head, words.length, words.dim)
+        queries, keys = (words.head, words.queries), (words.key_head, words.length)
         self.q, self.k, self.v, self.grad = (
-            torch.randn(shape, generator=generator).to(words.dtype) for _ in range(4))
+            torch.randn((words.batch, *sizes), generator=generator).to(words.dtype)
+            for sizes in ((*queries, words.dim), (*keys, words.dim), (*keys, words.value_dim),
+                          (*queries, words.value_dim)))
+        first = self.q[:, ::words.head // words.key_head]
         if words.length >= 4:  # The twins of `bench` (core/bench/case_problem.h): close pairs cancel.
-            self.k[:, :, 1] = self.q[:, :, 0]
-            self.k[:, :, 3] = self.q[:, :, 2]
+            self.k[:, :, 1] = first[:, :, 0]
+        if words.length >= 4 and words.queries >= 3:
+            self.k[:, :, 3] = first[:, :, 2]
             self.k[:, :, 3, 0] += 1e-4
         self.inputs = [x.requires_grad_(words.backward) for x in (self.q, self.k, self.v)]
         self.attend = function_of(words)
@@ -203,7 +218,8 @@ class Case:
 
     def facts(self):
         words = self.words
-        size = self.q.numel() * self.q.element_size() * (8 if words.backward else 4)
+        numbers = sum(x.numel() for x in (self.q, self.k, self.v, self.grad))
+        size = numbers * self.q.element_size() * (2 if words.backward else 1)
         return f"facts {words.flops()} {size} {self.row_errors().max().item()}"
 
     def row_errors(self):
@@ -215,6 +231,8 @@ class Case:
             output = self.attend(*self.inputs)
         exact_inputs = [x.detach().double() for x in self.inputs]
         exact_inputs[0] = exact_inputs[0][:, :, :CHECKED_ROWS].clone().requires_grad_(self.words.backward)
+        for i in (1, 2):
+            exact_inputs[i] = exact_inputs[i].repeat_interleave(self.words.head // self.words.key_head, 1)
         exact = exact_attention(similarity_of(self.words.operator))(*exact_inputs)
         if not self.words.backward:
             return (output[:, :, :CHECKED_ROWS].double() - exact).abs().amax(-1)
@@ -250,8 +268,9 @@ class Case:
         before = status_bytes("VmRSS")
         self.run()
         peak = status_bytes("VmHWM")
-        outputs = {"forward": 1, "backward": 3, "forward+backward": 4}[self.words.pass_]
-        return peak, max(0, peak - before - outputs * self.q.numel() * self.q.element_size())
+        gradients = 0 if self.words.pass_ == "forward" else sum(x.numel() for x in (self.q, self.k, self.v))
+        output = 0 if self.words.pass_ == "backward" else self.grad.numel()
+        return peak, max(0, peak - before - (gradients + output) * self.q.element_size())
 
     def sample(self, cold):
         if not self.is_warm:

@@ -29,6 +29,16 @@ def models():
             "llama": transformers.LlamaForCausalLM(llama)}
 
 
+def use(model, attention):
+    """Before 4.53, a model cannot change its attention by itself."""
+    if hasattr(model, "set_attn_implementation"):
+        return model.set_attn_implementation(attention)
+    for module in model.modules():
+        if hasattr(getattr(module, "config", None), "_attn_implementation"):
+            module.config._attn_implementation = attention
+    return model
+
+
 def batch(padded):
     ids = torch.randint(0, 50, (2, 9))
     seen = torch.ones(2, 9, dtype=torch.int64)
@@ -46,9 +56,9 @@ class Models(unittest.TestCase):
             for padded in (False, True):
                 with self.subTest(name, padded=padded), torch.no_grad():
                     inputs = batch(padded)
-                    model.eval().set_attn_implementation("sdpa")
+                    use(model.eval(), "sdpa")
                     expected = model(**inputs).logits
-                    model.set_attn_implementation("conelab")
+                    use(model, "conelab")
                     seen = inputs["attention_mask"].bool()
                     difference = (model(**inputs).logits - expected)[seen].abs().max()
                     self.assertLess(difference, 1e-5)
@@ -56,7 +66,7 @@ class Models(unittest.TestCase):
     def test_penumbral_trains(self):
         for name, model in models().items():
             with self.subTest(name):
-                model.train().set_attn_implementation("conelab:penumbral")
+                use(model.train(), "conelab:penumbral")
                 inputs = batch(False)
                 optimizer = torch.optim.Adam(model.parameters(), 1e-2)
                 losses = []
@@ -68,20 +78,79 @@ class Models(unittest.TestCase):
                     losses.append(loss.item())
                 self.assertLess(losses[-1], 0.8 * losses[0])
 
-    def test_generates_with_a_cache(self):
-        model = models()["llama"].eval()
-        ids = batch(False)["input_ids"][:1]
-        model.set_attn_implementation("sdpa")
-        expected = model.generate(ids, max_new_tokens=5, do_sample=False)
-        model.set_attn_implementation("conelab")
-        self.assertTrue(torch.equal(model.generate(ids, max_new_tokens=5, do_sample=False), expected))
+    def test_generates_with_a_cache_what_it_does_without(self):
+        grouped = {**SMALL, "num_key_value_heads": 2}
+        rows = {"LlamaForCausalLM": ("LlamaConfig", grouped),
+                "MistralForCausalLM": ("MistralConfig", {**grouped, "sliding_window": 4}),
+                "GptOssForCausalLM": ("GptOssConfig", {
+                    **grouped, "head_dim": 8, "sliding_window": 4, "num_local_experts": 2,
+                    "num_experts_per_tok": 1})}
+        for name, (config, keywords) in rows.items():
+            for attention in ("conelab", "conelab:penumbral"):
+                with self.subTest(name, attention=attention):
+                    if not hasattr(transformers, name):
+                        self.skipTest(f"transformers {transformers.__version__} has no {name}")
+                    torch.manual_seed(3)
+                    model = getattr(transformers, name)(getattr(transformers, config)(**keywords))
+                    for parameter in model.parameters():
+                        if parameter.ndim > 1:
+                            torch.nn.init.normal_(parameter, std=0.2)
+                    use(model.eval(), attention)
+                    ids = batch(False)["input_ids"][:, :6]
+                    ways = {cache: model.generate(ids, max_new_tokens=8, do_sample=False,
+                                                  pad_token_id=0, eos_token_id=None, **cache_words)
+                            for cache, cache_words in (("none", {"use_cache": False}), ("usual", {}),
+                                                       ("static", {"cache_implementation": "static"}))}
+                    self.assertGreater(len(ways["none"][0, 6:].unique()), 1)
+                    for cache, found in ways.items():
+                        self.assertEqual(found.tolist(), ways["none"].tolist(), cache)
 
     def test_dropout_is_refused_in_training(self):
-        model = transformers.BertForMaskedLM(transformers.BertConfig(**SMALL))
-        model.train().set_attn_implementation("conelab")
+        model = transformers.GPT2LMHeadModel(transformers.GPT2Config(
+            vocab_size=50, n_embd=32, n_layer=2, n_head=4, n_positions=32))
+        use(model.train(), "conelab")
         with self.assertRaisesRegex(ValueError, "dropout"):
             model(**batch(False))
         model.eval()(**batch(False))
+
+
+def capped_and_sunk():
+    """Models with soft caps and a sliding window (Gemma 2), and with sinks (gpt-oss), where this
+    version of transformers has them."""
+    if hasattr(transformers, "Gemma2ForCausalLM"):
+        config = transformers.Gemma2Config(
+            **SMALL, num_key_value_heads=2, head_dim=8, attn_logit_softcapping=2.0, sliding_window=4,
+            query_pre_attn_scalar=3)
+        yield "gemma2", transformers.Gemma2ForCausalLM(config)
+    if hasattr(transformers, "GptOssForCausalLM"):
+        config = transformers.GptOssConfig(
+            **SMALL, num_key_value_heads=2, head_dim=8, num_local_experts=2, num_experts_per_tok=1,
+            sliding_window=4, rope_scaling=None, rope_parameters={"rope_type": "default",
+                                                                  "rope_theta": 10000.0})
+        yield "gpt-oss", transformers.GptOssForCausalLM(config)
+
+
+class CapsAndSinks(unittest.TestCase):
+    def test_dot_has_the_logits_of_the_model(self):
+        torch.manual_seed(3)
+        for name, model in capped_and_sunk():
+            for padded in (False, True):
+                with self.subTest(name, padded=padded):
+                    for parameter in model.parameters():
+                        torch.nn.init.normal_(parameter, std=0.3)
+                    inputs = batch(padded)
+                    use(model.eval(), "eager")
+                    seen = inputs["attention_mask"].bool()
+                    expected = model(**inputs).logits[seen]
+                    parameters = list(model.parameters())
+                    slopes = torch.autograd.grad(expected.square().mean(), parameters, allow_unused=True)
+                    use(model, "conelab")
+                    found = model(**inputs).logits[seen]
+                    torch.testing.assert_close(found, expected, atol=2e-5, rtol=1e-4)
+                    own = torch.autograd.grad(found.square().mean(), parameters, allow_unused=True)
+                    for a, b in zip(own, slopes):
+                        if b is not None:
+                            torch.testing.assert_close(a, b, atol=2e-5, rtol=2e-3)
 
 
 class Tokenizer:
@@ -98,7 +167,7 @@ class Traces(unittest.TestCase):
     def test_a_trace_holds_what_attention_saw(self):
         for name, model in models().items():
             with self.subTest(name):
-                model.eval().set_attn_implementation("sdpa")
+                use(model.eval(), "sdpa")
                 inputs = {"input_ids": torch.arange(9)[None]}
                 expected = model(**inputs).logits
                 found = conelab.trace(model, inputs, self.path, Tokenizer()).logits

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds the wheel as `pip install .` does, and tests it in a fresh environment without PyTorch.
+"""Builds the wheel as `./dev package` does, twice, and tests it in a fresh environment without PyTorch.
 
     wheel_test.py BUILD [PYTHON]   # PYTHON: one with PyTorch, for the tests that need it
 
@@ -14,19 +14,18 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import venv
+import unittest.mock
+import zipfile
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 TESTS = SOURCE / "tests/python"
+sys.path.insert(0, str(SOURCE / "resources/packaging"))
+sys.dont_write_bytecode = True
+import package  # noqa: E402
 
 
-def run(*command, **keywords):
-    done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **keywords)
-    print(done.stdout, flush=True)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))}: exit status {done.returncode}")
-    return done.stdout
+def run(*command, **options):
+    print(package.run(*command, **options), flush=True)
 
 
 def skip(why):
@@ -34,15 +33,11 @@ def skip(why):
     sys.exit(77)
 
 
-def environment(folder, *packages):
-    """A fresh virtual environment with these packages; returns its Python."""
-    venv.create(folder, with_pip=True)
-    python = folder / "bin/python"
-    done = subprocess.run([python, "-m", "pip", "install", "-q", *packages], text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    if done.returncode != 0:
-        skip(f"PyPI gives no {' '.join(packages)}: {done.stdout.strip().splitlines()[-1]}")
-    return python
+def needs_pypi(make, *arguments):
+    try:
+        return make(*arguments)
+    except SystemExit as why:
+        skip(f"PyPI gives not all: {str(why).strip().splitlines()[-1]}")
 
 
 def test_with_torch(python, wheel, folder):
@@ -52,40 +47,54 @@ def test_with_torch(python, wheel, folder):
         print(f"{python}: no PyTorch, or another version of Python: its tests are left out")
         return
     run(python, "-m", "pip", "install", "-q", "--no-deps", "--target", folder, wheel)
-    for name in ("torch_test", "transformers_test"):
-        run(python, TESTS / f"{name}.py", "-v", env={**os.environ, "PYTHONPATH": str(folder)},
-            cwd=folder)
+    # The transformers of that Python, and the oldest version that has the AttentionInterface.
+    oldest, version = folder / "oldest", "transformers==4.51.3"
+    done = subprocess.run([python, "-m", "pip", "install", "-q", "--target", oldest, version],
+                          capture_output=True)
+    if done.returncode != 0:
+        print(f"PyPI gives no {version}: the tests with it are left out")
+    for paths in [(folder,)] + [(oldest, folder)] * (done.returncode == 0):
+        for name in ("torch_test", "layers_test", "transformers_test", "tracing_test")[2 * (len(paths) - 1):]:
+            run(python, TESTS / f"{name}.py", "-v", cwd=folder,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))})
 
 
-def build_wheel(build, folder):
-    """Builds the wheel as pip does, but with tools whose place does not change."""
-    made, tools = (build.parent / f"{build.name}-{name}" for name in ("wheel", "tools"))
-    for each in (made, tools):
-        shutil.rmtree(each, ignore_errors=True)
-    try:
-        python = environment(tools, "scikit-build-core>=0.11", "nanobind>=2.4")
-        # The compiler by the name that the other builds use, or the cache knows nothing.
-        run(python, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", folder,
-            f"--config-settings=build-dir={made}", SOURCE,
-            env={**os.environ, "CC": "cc", "CXX": "c++"})
-    finally:
-        for each in (made, tools):
-            shutil.rmtree(each, ignore_errors=True)
-    (wheel,) = folder.glob("*.whl")
-    return wheel
+def test_same_bytes(tools, made, folder, wheel):
+    """The same wheel made again, later, elsewhere and for somebody with another language."""
+    with unittest.mock.patch.dict(os.environ, TZ="Asia/Tokyo", LC_ALL="tr_TR.UTF-8", TMPDIR=str(folder)):
+        plain = package.build_wheel(tools, made, new_folder(folder / "plain again"))
+        again = package.repair(tools, plain, new_folder(folder / "again"))
+    assert again.name == wheel.name
+    assert again.read_bytes() == wheel.read_bytes(), "another wheel from the same sources"
+    with zipfile.ZipFile(wheel) as archive:
+        for name in archive.namelist():
+            assert bytes(SOURCE) not in archive.read(name), f"{name} names the folder of the sources"
+
+
+def new_folder(path):
+    path.mkdir()
+    return path
 
 
 def main(build, python):
     if re.search(r"^CONELAB_SANITIZE:\w+=.+$", (build / "CMakeCache.txt").read_text(), re.M):
         skip("built with sanitizers")
     with tempfile.TemporaryDirectory() as temporary:
-        folder = pathlib.Path(temporary)
-        wheel = build_wheel(build, folder)
-        fresh = environment(folder / "fresh", "numpy", "ml_dtypes")
+        folder, made = pathlib.Path(temporary), build.parent / f"{build.name}-wheel"
+        shutil.rmtree(made, ignore_errors=True)
+        try:
+            tools = needs_pypi(package.tools, build)
+            plain = package.build_wheel(tools, made, new_folder(folder / "plain"))
+            wheel = package.repair(tools, plain, new_folder(folder / "first"))
+            test_same_bytes(tools, made, folder, wheel)
+        finally:
+            for each in (made, *build.parent.glob(f"{build.name}-tools-*")):
+                shutil.rmtree(each, ignore_errors=True)
+        fresh = needs_pypi(package.environment, folder / "fresh", "numpy", "ml_dtypes", "mypy")
         run(fresh, "-m", "pip", "install", "-q", wheel)
         assert subprocess.run([fresh, "-c", "import torch"], capture_output=True).returncode != 0
         run(fresh, TESTS / "numpy_test.py", "-v", cwd=folder)
         test_with_torch(python, wheel, folder / "packages")
 
 
-main(pathlib.Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else sys.executable)
+main(pathlib.Path(sys.argv[1]).resolve(), sys.argv[2] if len(sys.argv) > 2 else sys.executable)

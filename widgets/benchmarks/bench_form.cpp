@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <regex>
 
@@ -11,6 +12,7 @@
 #include "core/base/parse_number.h"
 #include "core/bench/parts.h"
 #include "core/files/atomic_file.h"
+#include "core/statistics/exponent.h"
 #include "core/statistics/interval.h"
 
 namespace conelab::desktop {
@@ -105,6 +107,12 @@ BenchCheck check_bench(const BenchChoice& typed, const std::vector<std::string>&
       plural(cases, "case") + " in " + plural(static_cast<std::size_t>(sweep.rounds), "round");
   if (const int enough = samples_to_cover(); sweep.rounds < enough) {
     check.extent += fmt::format("; 95 % intervals need {} rounds", enough);
+  }
+  const std::vector<std::int64_t> lengths = sweep.numbers(axis_named("seq_len"));
+  const auto [least, most] = std::ranges::minmax(lengths);
+  const double octaves = std::log2(static_cast<double>(most) / static_cast<double>(least));
+  if (octaves > 0 && octaves < octaves_needed - 1e-9) {
+    check.extent += fmt::format("; exponents need {} octaves of n", octaves_needed);
   }
   return check;
 }

@@ -68,8 +68,10 @@ BenchFormView::BenchFormView(BenchModel& model) : model_(model) {
 void BenchFormView::build_fields(QFormLayout* form) {
   for (const Axis& axis : axes()) {
     const std::string option = axis.option, title = axis.title;
+    std::string words = option;
+    std::ranges::replace(words, '-', ' ');
     if (axis.numeric) {
-      add_text(form, axis.option, text_of(option == title ? option : option + " " + title),
+      add_text(form, axis.option, text_of(words == title ? title : option + " " + title),
                tr("%1: a number, a list or a range (256..4096:x2)").arg(tr(axis.about)),
                [&axis](BenchChoice& c) -> std::string& { return c.numbers(axis.name); });
     } else if (index_of(axis) == 0) {

@@ -114,15 +114,18 @@ std::string similarity_name(const ConeScene& scene, const char* pair) {
 
 NamedNumbers cone_readout(const ConeChoice& choice, const ConeScene& scene) {
   if (!scene.error.empty()) return {{"outside", scene.error}};
+  // Points are typed and told in the half-plane, whatever model is drawn.
+  const std::string in = choice.model == cone_models[0] ? "" : " in the half-plane";
   NamedNumbers rows = {
-      {"u", point_text(choice.u)},
-      {"v", point_text(choice.v)},
+      {"u" + in, point_text(choice.u)},
+      {"v" + in, point_text(choice.v)},
       {"distance", number(scene.distance)},
       {"base", number(scene.law.base)},
       {"potential u", number(scene.potential_u)},
       {"potential v", number(scene.potential_v)},
       {"relation", geometry::relation_name(scene.law.relation)},
-      {"LCA", scene.lca_place ? point_text(scene.lca_place->x, scene.lca_place->y) : "none exists"},
+      {"LCA" + in,
+       scene.lca_place ? point_text(scene.lca_place->x, scene.lca_place->y) : "none exists"},
       {similarity_name(scene), number(scene.similarity)}};
   if (scene.other) rows.emplace_back(choice.similarity + "(u, v)", number(*scene.other));
   return rows;

@@ -4,6 +4,7 @@
 #include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
+#include <QRegularExpression>
 #include <QResizeEvent>
 #include <QSignalBlocker>
 #include <QStackedWidget>
@@ -359,21 +360,40 @@ void ExplorerView::write_tables() {
   tables_->show_scene(panes, viewport_->tokens());
 }
 
+namespace {
+
+/// Returns a text with its numbers rounded to six digits.
+QString with_six_digits(const QString& text) {
+  static const QRegularExpression number(QStringLiteral("-?\\d+\\.\\d+(e[-+]?\\d+)?"));
+  QString rounded;
+  qsizetype at = 0;
+  for (auto each = number.globalMatch(text); each.hasNext();) {
+    const QRegularExpressionMatch match = each.next();
+    rounded += text.mid(at, match.capturedStart() - at);
+    rounded += QString::number(match.captured().toDouble(), 'g', 6);
+    at = match.capturedEnd();
+  }
+  return rounded + text.mid(at);
+}
+
+}  // namespace
+
 void ExplorerView::write_readout() {
   QString html = "<table cellspacing='0'>";
   // As wide as complete numbers, so that columns do not move while a point is dragged.
   const int pair = readout_->fontMetrics().horizontalAdvance(
-      QStringLiteral("potential u  -0.123456789012, -0.123456789012 "));
+      QStringLiteral("u in the half-plane  -0.123456, -0.123456 "));
   const int room = width() - readout_margins.left() - readout_margins.right();
   const int columns = room < 2 * pair + 46 ? 1 : 2;
   int column = 0;
+  readout_->setToolTip(readout().trimmed());  // With all digits.
   for (const auto& [name, value] : cone_readout(viewport_->choice(), viewport_->scene())) {
     if (column == 0) html += "<tr>";
     html += QStringLiteral(
                 "<td style='padding-right:8px'><i>%1</i></td>"
                 "<td style='padding-right:22px'>%2</td>")
                 .arg(QString::fromStdString(name).toHtmlEscaped(),
-                     QString::fromStdString(value).toHtmlEscaped());
+                     with_six_digits(QString::fromStdString(value)).toHtmlEscaped());
     column = (column + 1) % columns;
     if (column == 0) html += "</tr>";
   }

@@ -4,6 +4,7 @@
 #include <QBoxLayout>
 #include <QComboBox>
 #include <QFormLayout>
+#include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
 #include <QPainter>
@@ -126,13 +127,40 @@ QStringList words(const std::string& text, char between) {
 }  // namespace
 
 FigureFields::FigureFields(const figure::FigureInfo& info) {
-  auto* form = laid_out<QFormLayout>(this);
-  form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+  auto* column = laid_out<QVBoxLayout>(this, {}, 4);
+  std::map<figure::KeyGroup, QFormLayout*> forms;
   for (const figure::FigureKey& row : info.keys) {
+    QFormLayout*& form = forms[figure::group_of(info, row)];
+    if (form == nullptr) form = add_group(column, figure::group_of(info, row));
+    if (row.rare) rare_keys_.insert(row.key);
     const QString key = QString::fromUtf8(row.key), about = QString::fromUtf8(row.about);
     QWidget* field = row.choices.empty() ? add_line(form, row) : add_choice(form, row);
     named(field, "figure-" + key, key, about)->setAccessibleDescription(about);
   }
+}
+
+/// Adds the title and the form of a group. That of the rarely used keys folds its form away.
+QFormLayout* FigureFields::add_group(QVBoxLayout* column, figure::KeyGroup group) {
+  auto* content = new QWidget;
+  auto* form = laid_out<QFormLayout>(content);
+  form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+  const QString title = tr(figure::key_group_titles[static_cast<int>(group)]);
+  if (group == figure::KeyGroup::rare) {
+    rare_ = tool_button(title, "figure-rare", tr("Keys that few figures need"), true);
+    rare_->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    const auto fold = [this, content](bool on) {
+      rare_->setArrowType(on ? Qt::DownArrow : Qt::RightArrow);
+      content->setVisible(on);
+    };
+    connect(rare_, &QToolButton::toggled, this, fold);
+    fold(false);
+    column->addWidget(rare_, 0, Qt::AlignLeft);
+  } else {
+    auto* label = new QLabel(QStringLiteral("<b>%1</b>").arg(title));
+    column->addWidget(label);
+  }
+  column->addWidget(content);
+  return form;
 }
 
 QWidget* FigureFields::add_choice(QFormLayout* form, const figure::FigureKey& row) {
@@ -208,7 +236,10 @@ void FigureFields::show_values(const figure::Parameters& values) {
   for (const auto& [key, show] : fields_) {
     const auto found = values.find(key);
     show(found == values.end() ? QString() : QString::fromStdString(found->second));
+    const bool rare = found != values.end() && rare_keys_.contains(key);
+    if (rare && shown_ != values) rare_->setChecked(true);  // What is set is seen.
   }
+  shown_ = values;
 }
 
 }  // namespace conelab::desktop

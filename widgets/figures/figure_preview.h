@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +20,8 @@
 
 class QFormLayout;
 class QLineEdit;
+class QToolButton;
+class QVBoxLayout;
 
 namespace conelab::desktop {
 
@@ -59,6 +62,7 @@ class FigurePreview : public QWidget {
 };
 
 // The parameters of a figure as a form: a list for a limited set of values, otherwise a text field.
+// They stand in groups (figure::KeyGroup), of which that of the rarely used keys is folded.
 
 class FigureFields : public QWidget {
   Q_OBJECT
@@ -75,12 +79,16 @@ class FigureFields : public QWidget {
 
  private:
   using Show = std::function<void(const QString&)>;
+  QFormLayout* add_group(QVBoxLayout* column, figure::KeyGroup group);
   [[nodiscard]] QWidget* add_choice(QFormLayout* form, const figure::FigureKey& row);
   [[nodiscard]] QWidget* add_line(QFormLayout* form, const figure::FigureKey& row);
   void add_operators(QLineEdit* line, const QString& key, const QString& initial);
 
   /// For each key, the function that shows a value.
   std::vector<std::pair<std::string, Show>> fields_;
+  std::set<std::string> rare_keys_;
+  QToolButton* rare_ = nullptr;  ///< Shows the rarely used keys; null if there are none.
+  figure::Parameters shown_;
 };
 
 }  // namespace conelab::desktop

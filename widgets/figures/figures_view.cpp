@@ -103,11 +103,12 @@ void FiguresView::build_files(QVBoxLayout* column) {
     add_entry(*name_, QString::fromUtf8(info.name), QString::fromUtf8(info.about));
   }
   width_ = named(new QComboBox, "figure-width", tr("Width of the figure"),
-                 tr("86mm and 178mm are one and two columns of a journal; also 7in, 504pt, "
-                    "single or double. Empty: the figure's own."));
+                 tr("86 mm and 178 mm are one and two columns of a journal; also 7 in, 504 pt, "
+                    "single or double. A page is as wide as whole points allow: 86 mm is 243 pt, "
+                    "85.7 mm. Empty: the figure's own."));
   width_->setEditable(true);
   width_->setInsertPolicy(QComboBox::NoInsert);
-  width_->addItems({"", "86mm", "178mm", "120mm", "7in"});
+  width_->addItems({"", "86 mm", "178 mm", "120 mm", "7 in"});
   input_ = named(new QLineEdit, "figure-input", tr("Input of the figure"));
   auto* form = new QFormLayout;
   form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);

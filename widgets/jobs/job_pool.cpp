@@ -26,14 +26,17 @@ JobPool::~JobPool() {
   *alive_ = false;  // Calls that are still queued do nothing.
 }
 
-JobHandle JobPool::enqueue(std::string title, Work work, Failed failed, bool urgent) {
+JobHandle JobPool::enqueue(std::string title, Work work, Failed failed, bool urgent, bool alone) {
   auto state = std::make_shared<JobState>();
   state->title = std::move(title);
   {
     const std::lock_guard lock(mutex_);
     const Listed& listed = listed_.emplace_back(Listed{state, std::move(failed)});
     Entry entry{listed, std::move(work)};
-    urgent ? waiting_.push_front(std::move(entry)) : waiting_.push_back(std::move(entry));
+    if (alone)
+      threads_.emplace_back([this, entry = std::move(entry)] { run_listed(entry); });
+    else
+      urgent ? waiting_.push_front(std::move(entry)) : waiting_.push_back(std::move(entry));
   }
   wake_.notify_one();
   changed();
@@ -50,13 +53,17 @@ void JobPool::loop() {
       entry = std::move(waiting_.front());
       waiting_.pop_front();
     }
-    run(entry);
-    {
-      const std::lock_guard lock(mutex_);
-      std::erase_if(listed_, [&](const Listed& each) { return each.state == entry.state; });
-    }
-    changed();
+    run_listed(entry);
   }
+}
+
+void JobPool::run_listed(const Entry& entry) {
+  run(entry);
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(listed_, [&](const Listed& each) { return each.state == entry.state; });
+  }
+  changed();
 }
 
 void JobPool::report(const std::shared_ptr<JobState>& state, bool result,
@@ -92,12 +99,13 @@ std::vector<std::shared_ptr<const JobState>> JobPool::running() const {
   return states;
 }
 
-void JobPool::cancel_all() {
+void JobPool::cancel_all(const JobState* only) {
   std::vector<Listed> cancelled;
   {
     // All at once, so that no thread starts another job that is about to be cancelled.
     const std::lock_guard lock(mutex_);
     for (const Listed& each : listed_) {
+      if (only != nullptr && each.state.get() != only) continue;
       // Otherwise the end was reported already, or no one waits for it.
       if (!each.state->cancelled.exchange(true)) cancelled.push_back(each);
     }

@@ -97,25 +97,26 @@ class JobPool {
 
   /// Runs `work` on a thread. Afterwards it calls, on the window's thread, either `done` with the
   /// result or `failed` with one line, exactly once; neither is called if the handle was destroyed
-  /// or cancelled. `urgent` work is started before other work.
+  /// or cancelled. `urgent` work is started before other work; work that is `alone` gets a thread
+  /// of its own, so that a run of minutes keeps nothing waiting.
   template <class Result>
   [[nodiscard]] JobHandle start(std::string title, std::function<Result(const JobContext&)> work,
                                 std::function<void(Result)> done, Failed failed,
-                                bool urgent = false) {
+                                bool urgent = false, bool alone = false) {
     return enqueue(
         std::move(title),
         [work = std::move(work), done = std::move(done)](const JobContext& context) {
           auto result = std::make_shared<Result>(work(context));
           return std::function<void()>([result, done] { done(std::move(*result)); });
         },
-        std::move(failed), urgent);
+        std::move(failed), urgent, alone);
   }
 
   /// Returns the jobs that wait or run, oldest first.
   [[nodiscard]] std::vector<std::shared_ptr<const JobState>> running() const;
-  /// Cancels all jobs, and calls their `failed` with `job_cancelled` at once on the window's
-  /// thread.
-  void cancel_all();
+  /// Cancels all jobs, or only one of them, and calls their `failed` with `job_cancelled` at once
+  /// on the window's thread.
+  void cancel_all(const JobState* only = nullptr);
   /// Sets a function that is called on the window's thread when the list of jobs changes.
   void on_change(std::function<void()> listener) { listener_ = std::move(listener); }
 
@@ -129,8 +130,9 @@ class JobPool {
     Work work;
   };
 
-  JobHandle enqueue(std::string title, Work work, Failed failed, bool urgent);
+  JobHandle enqueue(std::string title, Work work, Failed failed, bool urgent, bool alone);
   void loop();
+  void run_listed(const Entry& entry);
   void run(const Entry& entry);
   /// Reports the end of a job unless that was done or no one waits for it. `result` is true for the
   /// result of work that was not cancelled.

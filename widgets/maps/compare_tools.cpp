@@ -85,11 +85,11 @@ void CompareTools::add_layers(const std::string& file, const std::vector<std::st
   const std::vector<std::string> beside = open ? layers_beside(groups, open->group) : groups;
   const QString name = QFileInfo(QString::fromStdString(file)).fileName();
   for (const std::string& group : groups) {
-    // The layers of other texts are named with their text.
-    const bool sibling = std::ranges::find(beside, group) != beside.end();
-    QString text = QString::fromStdString(is_stored_map(group)       ? group_title(group)
-                                          : sibling || group.empty() ? layer_name(group)
-                                                                     : group.substr(1));
+    // In a file of several texts all layers are named with their text.
+    const bool alone = beside.size() == groups.size() || group.empty();
+    QString text = QString::fromStdString(is_stored_map(group) ? group_title(group)
+                                          : alone              ? layer_name(group)
+                                                               : group.substr(1));
     if (!open || file != open->file) text = name + ": " + text;
     add_layer(tr("with %1").arg(text), file, group);
   }
@@ -233,6 +233,10 @@ bool TokenSearch::eventFilter(QObject* object, QEvent* event) {
   }
   if (key->key() == Qt::Key_Escape) {
     field_->clear();
+    emit left();
+    return true;
+  }
+  if (key->key() == Qt::Key_Down || key->key() == Qt::Key_Up) {  // On with the pair that was found.
     emit left();
     return true;
   }

@@ -90,8 +90,8 @@ void EntropyMatcher::match(const std::vector<std::size_t>& indices) {
         workspace_.document().edit(tr("match the entropy of dot"), [&](Session& s) {
           for (const Match& one : result) {
             if (one.index >= s.maps.calls.size()) continue;
-            Call& call = s.maps.calls[one.index];
-            if (call == one.before) call = one.after;
+            if (s.maps.calls[one.index] != one.before) continue;
+            bring_instead(s, one.index, one.after);  // It suits this head only.
           }
         });
         for (const Match& one : result) {

@@ -217,14 +217,17 @@ void HeadsModel::open(const HeadAt& at, const std::string& layout) {
   if (at.row >= rows_.size()) return;  // A menu was open while rows changed.
   const HeadRow& row = *rows_[at.row];
   const bool same_size = shares_pairs(row);
-  maps_.workspace().document().edit(tr("open %1").arg(QString::fromStdString(name(at, false))),
-                                    [&](Session& s) {
-                                      s.trace.group = row.work.group;
-                                      s.trace.head = static_cast<std::int64_t>(at.head);
-                                      s.maps.join = head_joins[0];
-                                      if (!layout.empty()) s.maps.layout = layout;
-                                      if (!same_size) s.locked.reset();
-                                    });
+  maps_.workspace().document().close_step();
+  maps_.workspace().document().edit(
+      tr("open %1").arg(QString::fromStdString(name(at, false))),
+      [&](Session& s) {
+        s.trace.group = row.work.group;
+        s.trace.head = static_cast<std::int64_t>(at.head);
+        s.maps.join = head_joins[0];
+        if (!layout.empty()) s.maps.layout = layout;
+        if (!same_size) s.locked.reset();
+      },
+      open_layer_step);
 }
 
 void HeadsModel::compare(const HeadAt& at) {

@@ -221,26 +221,27 @@ void MapTableModel::show_panel(int index) {
 }
 
 int MapTableModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(maps_.rows());
+  return parent.isValid() || !maps_ ? 0 : static_cast<int>(maps_->rows());
 }
 
 int MapTableModel::columnCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(maps_.columns());
+  return parent.isValid() || !maps_ ? 0 : static_cast<int>(maps_->columns());
 }
 
 QVariant MapTableModel::data(const QModelIndex& index, int role) const {
   const auto panel = static_cast<std::size_t>(panel_);
   if (role == Qt::TextAlignmentRole) return QVariant(Qt::AlignRight | Qt::AlignVCenter);
-  if ((role != Qt::DisplayRole && role != Qt::ToolTipRole) || panel >= maps_.panels().size()) {
+  if (!maps_) return {};
+  if ((role != Qt::DisplayRole && role != Qt::ToolTipRole) || panel >= maps_->panels().size()) {
     return {};
   }
-  const MapPanel& shown = *maps_.panels()[panel];
+  const MapPanel& shown = *maps_->panels()[panel];
   const MapTokens& tokens = *shown.tokens;
   if (index.row() >= tokens.query.size() || index.column() >= tokens.key.size()) return {};
   // Five digits of the picture's float value are shown if the exact row takes long.
   const bool quick = !shown.pyramid || shown.pyramid->source().exact_is_quick(index.row());
   if (role == Qt::DisplayRole && !quick) return near_text(shown, index.row(), index.column());
-  const std::string text = quick ? maps_.value_text(shown, {index.row(), index.column()})
+  const std::string text = quick ? maps_->value_text(shown, {index.row(), index.column()})
                                  : MapsModel::exact_text(shown, {index.row(), index.column()});
   if (role == Qt::ToolTipRole) return QString::fromStdString(text);
   bool number = false;
@@ -249,11 +250,14 @@ QVariant MapTableModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant MapTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (!maps_) return {};
   const auto panel = static_cast<std::size_t>(panel_);
-  const auto& panels = maps_.panels();
-  const MapTokens& tokens = panel < panels.size() ? *panels[panel]->tokens : maps_.tokens();
+  const auto& panels = maps_->panels();
+  const MapTokens& tokens = panel < panels.size() ? *panels[panel]->tokens : maps_->tokens();
   const MapAxis& axis = orientation == Qt::Vertical ? tokens.query : tokens.key;
-  if (role != Qt::DisplayRole || section >= axis.size()) return {};
+  if (section >= axis.size()) return {};
+  if (role == Qt::ToolTipRole) return QString::fromStdString(axis.text_of(section));
+  if (role != Qt::DisplayRole) return {};
   const std::string label = axis.label_of(section);
   return QString::fromStdString(figure::token_text(label));
 }
@@ -264,22 +268,42 @@ MapTableView::MapTableView(MapsModel& maps) : maps_(maps), model_(maps) {
   column->addWidget(which_, 0, Qt::AlignLeft);
   table_ = named(new QTableView, {}, tr("Attention as numbers, queries down, keys across"));
   table_->setModel(&model_);
-  table_->horizontalHeader()->setDefaultSectionSize(82);
+  const int digits = table_->fontMetrics().horizontalAdvance(QStringLiteral("-0.00000e-000")) + 12;
+  table_->horizontalHeader()->setDefaultSectionSize(digits);
+  table_->horizontalHeader()->setTextElideMode(Qt::ElideRight);
   table_->verticalHeader()->setDefaultSectionSize(22);
   column->addWidget(table_);
   connect(which_, &QComboBox::currentIndexChanged, this,
           [this](int index) { model_.show_panel(std::max(0, index)); });
   connect(&maps_, &MapsModel::panels_changed, this, &MapTableView::refill);
-  connect(
-      table_->selectionModel(), &QItemSelectionModel::currentChanged, this,
-      [this](const QModelIndex& now) {
-        if (!now.isValid()) return;
-        lock_pair(maps_.workspace().document(), maps_.tokens().pair_of({now.row(), now.column()}));
-      });
+  connect(&maps_.workspace().document(), &Document::changed, this, &MapTableView::follow_pair);
+  connect(table_->selectionModel(), &QItemSelectionModel::currentChanged, this,
+          [this](const QModelIndex& now) {
+            Document& document = maps_.workspace().document();
+            const Focus cell{now.row(), now.column()};
+            // A word has several pairs of tokens, of which one may be kept already.
+            if (!now.isValid() || maps_.tokens().cell_of(document.session().locked) == cell) return;
+            lock_pair(document, maps_.tokens().pair_of(cell));
+          });
   auto* copy = new QShortcut(QKeySequence::Copy, table_, nullptr, nullptr, Qt::WidgetShortcut);
   // The tooltips show all digits.
   connect(copy, &QShortcut::activated, this, [this] { copy_selection(*table_, Qt::ToolTipRole); });
   refill();
+}
+
+void MapTableView::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  follow_pair();
+}
+
+/// Shows the cell of the kept pair, and the beginning of its row where there is space for both.
+void MapTableView::follow_pair() {
+  const auto cell = maps_.tokens().cell_of(maps_.workspace().document().session().locked);
+  if (!cell || !isVisible()) return;
+  const QModelIndex at = model_.index(static_cast<int>(cell->query), static_cast<int>(cell->key));
+  if (!at.isValid() || at == table_->currentIndex()) return;
+  table_->setCurrentIndex(at);
+  table_->scrollTo(at);
 }
 
 void MapTableView::refill() {
@@ -289,6 +313,7 @@ void MapTableView::refill() {
   for (const auto& panel : maps_.panels()) which_->addItem(QString::fromStdString(panel->title));
   which_->setCurrentIndex(std::clamp(before, 0, std::max(0, which_->count() - 1)));
   model_.show_panel(std::max(0, which_->currentIndex()));
+  follow_pair();
 }
 
 }  // namespace conelab::desktop

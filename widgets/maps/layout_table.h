@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QAbstractTableModel>
+#include <QPointer>
 #include <QWidget>
 #include <optional>
 #include <vector>
@@ -60,7 +61,7 @@ class MapTableModel : public QAbstractTableModel {
   Q_OBJECT
 
  public:
-  explicit MapTableModel(MapsModel& maps) : maps_(maps) {}
+  explicit MapTableModel(MapsModel& maps) : maps_(&maps) {}
 
   void show_panel(int index);
   [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
@@ -70,7 +71,7 @@ class MapTableModel : public QAbstractTableModel {
                                     int role) const override;
 
  private:
-  MapsModel& maps_;
+  QPointer<MapsModel> maps_;  ///< Null while the view is destroyed: the table is hidden later.
   int panel_ = 0;
 };
 
@@ -80,8 +81,12 @@ class MapTableView : public QWidget {
  public:
   explicit MapTableView(MapsModel& maps);
 
+ protected:
+  void showEvent(QShowEvent* event) override;
+
  private:
   void refill();
+  void follow_pair();
 
   MapsModel& maps_;
   MapTableModel model_;

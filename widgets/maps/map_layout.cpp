@@ -115,6 +115,11 @@ MapLayout arrange_panels(double width, double height, std::size_t count, double 
   }
   for (std::size_t i = 0; i < count; ++i) layout.panels.push_back(place(best, i, space));
   if (!space.own_bars) layout.shared_bar = shared_bar(best, width, space);
+  if (best.has_hole()) {
+    const Box free = place(best, count, space).cells;
+    const double top = space.own_bars ? free.y : layout.shared_bar.bottom() + gap;
+    layout.rest = {free.x, top, width - gap - free.x, std::max(0.0, height - gap - top)};
+  }
   return layout;
 }
 

@@ -42,6 +42,7 @@ struct LabelSpace {
 struct MapLayout {
   std::vector<PanelPlace> panels;
   Box shared_bar;  ///< Empty if panels have their own bars.
+  Box rest;  ///< The part of an empty place of the grid below the bar; empty if there is none.
 };
 
 /// Divides the canvas among `count` panels. Rows and columns of panels are chosen so that the

@@ -24,6 +24,24 @@ void copy(const QString& text) { QGuiApplication::clipboard()->setText(text); }
 
 }  // namespace
 
+void add_largest_keys(QMenu& menu, const MapPanel& panel, std::int64_t query,
+                      const std::function<void(const Focus&)>& choose) {
+  constexpr std::size_t shown = 5;
+  const auto keys = MapsModel::largest_keys(panel, query, shown);
+  if (keys.empty()) return;
+  const auto text = [](const std::string& of) {
+    return QString::fromStdString(of).replace('&', "&&");
+  };
+  menu.addSection(QObject::tr("%1: largest keys of %2")
+                      .arg(text(panel.title), text(panel.tokens->query.text_of(query))));
+  for (const auto& [key, value] : keys) {
+    const QAction* action = menu.addAction(QStringLiteral("%1   %2").arg(
+        QString::number(value, 'g', 4), text(panel.tokens->key.brief_of(key))));
+    QObject::connect(action, &QAction::triggered, &menu,
+                     [choose, cell = Focus{query, key}] { choose(cell); });
+  }
+}
+
 QString number_of_cell(const Session& session, const MapTokens& tokens, const Focus& cell) {
   const bool weights = session.maps.quantity == "weights";
   const QString name = weights ? "/attention/weights/weight" : "/attention/logits/logit";
@@ -46,6 +64,8 @@ MapMenu::MapMenu(MapsModel& maps, EntropyMatcher& matcher, std::size_t panel,
   setAttribute(Qt::WA_DeleteOnClose);
   const auto shown = maps_.panels().at(panel);
   if (cell && shown->pyramid) {
+    add_largest_keys(*this, *shown, cell->query, [this](const Focus& c) { emit cell_chosen(c); });
+    addSeparator();
     add_values(shown, *cell);
     if (!maps_.compares()) add_command(panel, *cell);
   }
@@ -172,6 +192,7 @@ QString MapNotice::text_of(const std::vector<std::size_t>& flat) const {
     for (const auto& panel : panels) {
       if (!panel->failed()) least = std::min(least, maps_.used_colours(*panel));
     }
+    if (least >= 0.995) return tr("Every map uses all of the shared colours.");
     return tr("Every map uses at least %1 % of the shared colours.").arg(percent(least));
   }
   double most = 0;

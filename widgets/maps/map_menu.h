@@ -25,6 +25,8 @@ class MapMenu : public QMenu {
   /// number of the results is the cell.
   void commands_wanted(const std::vector<conelab::Call>& calls, const QString& note);
   void picture_wanted();
+  /// A cell was chosen among the largest of its row.
+  void cell_chosen(const conelab::desktop::Focus& cell);
 
  private:
   void add_values(const std::shared_ptr<MapPanel>& panel, const Focus& cell);
@@ -34,6 +36,11 @@ class MapMenu : public QMenu {
   MapsModel& maps_;
   EntropyMatcher& matcher_;
 };
+
+/// Adds the largest keys of a row of the panel to a menu, under their title. `choose` gets the
+/// cell.
+void add_largest_keys(QMenu& menu, const MapPanel& panel, std::int64_t query,
+                      const std::function<void(const Focus&)>& choose);
 
 /// Returns where the file that `conelab attend` writes contains a cell:
 /// "/attention/weights/weight[0, 5, 3, 8]". For merged words it says from which numbers the cell is

@@ -88,6 +88,10 @@ std::string MapAxis::text_of(std::int64_t cell) const {
   return index < label.size() ? text + fmt::format(" “{}”", label[index]) : text;
 }
 
+std::string MapAxis::brief_of(std::int64_t cell) const {
+  return text_of(cell).substr(name.size() + 1);
+}
+
 MapAxis map_axis(const char* name, const std::vector<std::string>& tokens, std::int64_t count,
                  bool merge) {
   MapAxis axis;

@@ -45,6 +45,8 @@ struct MapAxis {
   /// Returns what a cell is: "query 4 “dog”", of a word of three pieces "query 4–6 “doghouse”",
   /// without a text "feature 4".
   [[nodiscard]] std::string text_of(std::int64_t cell) const;
+  /// Returns the number of the first token and the text of a cell: "4 “dog”".
+  [[nodiscard]] std::string brief_of(std::int64_t cell) const;
 };
 /// `count` tokens with these texts (or none). If `merge` is true, words become one cell each.
 [[nodiscard]] MapAxis map_axis(const char* name, const std::vector<std::string>& tokens,

@@ -139,15 +139,39 @@ void MapsCanvas::fit() {
   update();
 }
 
-void MapsCanvas::reveal(const Focus& cell) {
+void MapsCanvas::reveal(const Focus& cell, bool readable) {
   if (layout_.panels.empty()) return;
   const Box& box = layout_.panels.front().cells;
   const QPointF at = cell_centre(0, cell);
-  if (box.contains({at.x(), at.y()})) return update();
-  model_.camera.row = static_cast<double>(cell.query) + 0.5;
-  model_.camera.column = static_cast<double>(cell.key) + 0.5;
-  model_.keep_camera(tr("select a pair of tokens"), "locked");
+  const double least = readable ? QFontMetricsF(label_font(font())).height() : 0;
+  if (!box.contains({at.x(), at.y()}) || model_.camera.scale < least) {
+    model_.camera.row = static_cast<double>(cell.query) + 0.5;
+    model_.camera.column = static_cast<double>(cell.key) + 0.5;
+    model_.camera.scale = std::max(model_.camera.scale, least);
+    model_.keep_camera(tr("select a pair of tokens"), "locked");
+  }
   update();
+  emit shown_at(cell_centre(0, cell));
+}
+
+std::optional<Focus> MapsCanvas::cell_of_profile(const QPointF& point) const {
+  const Document& document = model_.workspace().document();
+  const auto focus = model_.tokens().cell_of(document.session().locked);
+  if (!document.session().maps.profiles || !focus) return std::nullopt;
+  for (const PanelPlace& place : layout_.panels) {
+    const Box& cells = place.cells;
+    if (place.column_margin.contains({point.x(), point.y()})) {
+      return cell_at(
+          {point.x(),
+           cells.y + model_.camera.y_of(static_cast<double>(focus->query) + 0.5, cells.height)});
+    }
+    if (place.row_margin.contains({point.x(), point.y()})) {
+      return cell_at(
+          {cells.x + model_.camera.x_of(static_cast<double>(focus->key) + 0.5, cells.width),
+           point.y()});
+    }
+  }
+  return std::nullopt;
 }
 
 int MapsCanvas::panel_at(const QPointF& point) const {
@@ -191,6 +215,53 @@ void MapsCanvas::paintEvent(QPaintEvent*) {
   for (std::size_t i = 0; i < layout_.panels.size(); ++i) draw_panel(painter, i);
   painter.setFont(label_font(font()));
   for (const Bar& bar : bars()) draw_scale(painter, bar.box, bar.scale);
+  draw_largest_keys(painter);
+}
+
+void MapsCanvas::draw_largest_keys(QPainter& painter) {
+  constexpr double narrowest = 130;
+  constexpr std::size_t count = 5;
+  listed_.clear();
+  const auto cell = model_.tokens().cell_of(model_.workspace().document().session().locked);
+  const Box& box = layout_.rest;
+  const double line = painter.fontMetrics().lineSpacing() + 2;
+  if (!cell || box.width < narrowest || box.height < (count + 2) * line) return;
+  largest_.resize(model_.panels().size());
+  const auto fit = static_cast<std::size_t>(box.width / narrowest);
+  const std::size_t across = std::max<std::size_t>(1, std::min(fit, largest_.size()));
+  const double width = box.width / static_cast<double>(across);
+  const auto text = [&](const QRectF& at, const std::string& words) {
+    const QString whole = QString::fromStdString(words);
+    const int most = static_cast<int>(at.width()) - 8;
+    painter.drawText(at, Qt::AlignLeft | Qt::AlignVCenter,
+                     painter.fontMetrics().elidedText(whole, Qt::ElideRight, most));
+  };
+  painter.setPen(quiet_ink(palette()));
+  text({box.x, box.y, box.width, line},
+       tr("Largest keys of %1")
+           .arg(QString::fromStdString(model_.tokens().query.text_of(cell->query)))
+           .toStdString());
+  for (std::size_t i = 0; i < largest_.size(); ++i) {
+    const MapPanel& panel = *model_.panels()[i];
+    Largest& list = largest_[i];
+    const bool same = list.pyramid == panel.pyramid && list.query == cell->query;
+    if (!same || list.keys.empty()) {
+      list = {panel.pyramid, cell->query, MapsModel::largest_keys(panel, cell->query, count)};
+    }
+    const double x = box.x + width * static_cast<double>(i % across);
+    double y = box.y + line * (1.3 + static_cast<double>(i / across) * (count + 1.5));
+    if (y + (static_cast<double>(list.keys.size()) + 1) * line > box.y + box.height) break;
+    painter.setPen(palette().color(QPalette::WindowText));
+    text({x, y, width, line}, panel.title);
+    for (const auto& [key, value] : list.keys) {
+      y += line;
+      const QRectF place(x, y, width, line);
+      const bool kept = key == cell->key;
+      painter.setPen(kept ? focus_colour() : palette().color(QPalette::WindowText));
+      text(place, fmt::format("{:.4g}  {}", value, panel.tokens->key.brief_of(key)));
+      listed_.emplace_back(place, Focus{cell->query, key});
+    }
+  }
 }
 
 void MapsCanvas::draw_panel(QPainter& painter, std::size_t index) {
@@ -376,8 +447,14 @@ void MapsCanvas::mouseMoveEvent(QMouseEvent* event) {
     last_ = at;
     return;
   }
-  setCursor(handle_at(at) ? Qt::SplitHCursor : Qt::ArrowCursor);
+  setCursor(handle_at(at)                          ? Qt::SplitHCursor
+            : cell_of_profile(at) || is_listed(at) ? Qt::PointingHandCursor
+                                                   : Qt::ArrowCursor);
   hover(at);
+}
+
+bool MapsCanvas::is_listed(const QPointF& point) const {
+  return std::ranges::any_of(listed_, [&](const auto& each) { return each.first.contains(point); });
 }
 
 void MapsCanvas::hover(const QPointF& point) {
@@ -390,6 +467,14 @@ void MapsCanvas::mousePressEvent(QMouseEvent* event) {
   if (event->button() != Qt::LeftButton) return;
   handle_ = handle_at(event->position());
   if (handle_) return model_.workspace().document().close_step();
+  for (const auto& [place, cell] : listed_) {
+    if (!place.contains(event->position())) continue;
+    lock_pair(model_.workspace().document(), model_.tokens().pair_of(cell));
+    return reveal(cell);
+  }
+  if (const auto cell = cell_of_profile(event->position())) {
+    return lock_pair(model_.workspace().document(), model_.tokens().pair_of(*cell));
+  }
   if (panel_at(event->position()) < 0) return;
   press_ = last_ = event->position();
   dragged_ = false;
@@ -463,7 +548,8 @@ QString MapsCanvas::help_at(const QPointF& point) const {
     const bool over_title = layout_.panels[i].title.contains({point.x(), point.y()});
     if (over_title) return QString::fromStdString(model_.shown(i).title);
   }
-  const auto cell = cell_at(point);
+  auto cell = cell_at(point);
+  if (!cell) cell = cell_of_profile(point);
   return cell ? QString::fromStdString(model_.readout(model_.tokens().pair_of(*cell))) : QString();
 }
 

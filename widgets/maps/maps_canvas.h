@@ -41,8 +41,9 @@ class MapsCanvas : public QWidget {
   [[nodiscard]] const MapLayout& places() const { return layout_; }
 
   void fit();
-  /// Moves the camera to a cell if that is outside the visible part.
-  void reveal(const Focus& cell);
+  /// Moves the camera to a cell if that is outside the visible part; nearer, if `readable` and the
+  /// names of tokens have no space there.
+  void reveal(const Focus& cell, bool readable = false);
 
   /// The height at which the maps can be read at this width; a lower view scrolls, unless all of
   /// them are nearly as large in it.
@@ -50,6 +51,8 @@ class MapsCanvas : public QWidget {
   [[nodiscard]] QSize sizeHint() const override { return {900, 620}; }
 
  signals:
+  /// A cell was revealed at this point of the canvas.
+  void shown_at(const QPointF& point);
   /// The user wants the menu of a panel, at a cell or outside the matrix.
   void menu_wanted(std::size_t panel, const std::optional<conelab::desktop::Focus>& cell,
                    const QPoint& at);
@@ -80,6 +83,9 @@ class MapsCanvas : public QWidget {
   [[nodiscard]] LabelSpace label_spaces() const;
   [[nodiscard]] double aspect() const;
   [[nodiscard]] int panel_at(const QPointF& point) const;
+  /// Returns the cell of the kept row or column at a point of its profile.
+  [[nodiscard]] std::optional<Focus> cell_of_profile(const QPointF& point) const;
+  [[nodiscard]] bool is_listed(const QPointF& point) const;
   [[nodiscard]] std::optional<Bar> bar_at(const QPointF& point) const;
   [[nodiscard]] std::optional<Handle> handle_at(const QPointF& point) const;
   void drag_handle(double x);
@@ -88,6 +94,8 @@ class MapsCanvas : public QWidget {
   void draw_cells(QPainter& painter, std::size_t index);
   void draw_labels(QPainter& painter, const PanelPlace& place, const MapPanel& panel);
   void draw_margins(QPainter& painter, const PanelPlace& place, const MapPanel& panel);
+  /// Lists the largest keys of the kept row, where the layout leaves an empty place.
+  void draw_largest_keys(QPainter& painter);
   void draw_focus(QPainter& painter, const Box& cells, const MapPanel& panel);
   [[nodiscard]] QString help_at(const QPointF& point) const;
   /// Makes the pair at a point, if there is one, that under the pointer.
@@ -105,6 +113,14 @@ class MapsCanvas : public QWidget {
   std::optional<MapRegion> selecting_;  ///< The region that is dragged.
   std::optional<Focus> corner_;         ///< The cell where that began.
   int corner_panel_ = 0;
+  /// The largest keys that are listed, and the places of those that are drawn.
+  struct Largest {
+    std::shared_ptr<MapPyramid> pyramid;
+    std::int64_t query = -1;
+    std::vector<std::pair<std::int64_t, double>> keys;
+  };
+  std::vector<Largest> largest_;
+  std::vector<std::pair<QRectF, Focus>> listed_;
 };
 
 }  // namespace conelab::desktop

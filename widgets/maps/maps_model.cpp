@@ -211,7 +211,9 @@ std::string MapsModel::title_of(const Call& call, const Call* reference, PanelOf
   const std::string file = beside_->file.substr(beside_->file.rfind('/') + 1);
   if (stored) title = (other_file ? file + ": " : "") + title;
   if (stored) return title + " · " + std::to_string(subject(of).head);
-  return title + ", " + (other_file ? file + ": " : "") + subject_name(subject(of), whole);
+  title += ", " + (other_file ? file + ": " : "") + subject_name(subject(of), whole);
+  const bool of_another = beside_->own_call && call_text(*beside_->own_call) != call_text(call);
+  return title + (of_another ? ", made for " + call_title(*beside_->own_call) : "");
 }
 
 std::shared_ptr<MatrixSource> MapsModel::source_of(const Call& call, const Call* reference,
@@ -421,6 +423,32 @@ bool MapsModel::hides_value(const MapPanel& panel, const Focus& cell) {
   return drawn == 0 && panel.pyramid->source().exact(cell.query, cell.key) != 0;
 }
 
+std::vector<std::pair<std::int64_t, double>> MapsModel::largest_keys(const MapPanel& panel,
+                                                                     std::int64_t query,
+                                                                     std::size_t count) try {
+  std::vector<std::pair<std::int64_t, double>> keys;
+  if (panel.failed() || query >= panel.pyramid->rows()) return keys;
+  const MatrixSource& source = panel.pyramid->source();
+  const bool of_tokens =
+      query < panel.tokens->query.size() && source.columns() <= panel.tokens->key.size();
+  if (!of_tokens || !source.exact_is_quick(query)) return keys;
+  const std::vector<std::uint8_t>& special = panel.tokens->key.special;
+  for (std::int64_t key = 0; key < source.columns(); ++key) {
+    const auto at = static_cast<std::size_t>(key);
+    const bool excluded = panel.tokens->excludes && special[at] != 0;
+    const double value = excluded ? std::nan("") : source.exact(query, key);
+    if (std::isfinite(value)) keys.emplace_back(key, value);
+  }
+  const auto end = keys.begin() + static_cast<std::ptrdiff_t>(std::min(count, keys.size()));
+  std::ranges::partial_sort(keys, end, [](const auto& a, const auto& b) {
+    return std::pair(-a.second, a.first) < std::pair(-b.second, b.first);
+  });
+  keys.erase(end, keys.end());
+  return keys;
+} catch (const Error&) {  // A token lies outside of the model.
+  return {};
+}
+
 void MapsModel::with_exact_row(const std::shared_ptr<MapPanel>& panel, std::int64_t row,
                                std::function<void()> use) {
   if (!panel->pyramid) return;
@@ -442,6 +470,11 @@ std::string MapsModel::readout(const std::optional<Focus>& pair) const {
     if (there && (q.label_of(cell->query) != query.label_of(cell->query) ||
                   k.label_of(cell->key) != key.label_of(cell->key))) {
       text += fmt::format(" (“{}”, “{}”)", q.label_of(cell->query), k.label_of(cell->key));
+    }
+    for (const auto& [largest, value] : largest_keys(*panel, cell->query, 1)) {
+      text += largest == cell->key
+                  ? ", the row's largest"
+                  : fmt::format(", the row's largest {:.4g} at {}", value, k.brief_of(largest));
     }
   }
   return text;

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/trace/joined_source.h"
@@ -148,6 +149,11 @@ class MapsModel : public QObject {
   /// Returns whether a cell is drawn as 0 though its value is not: the picture is in single
   /// precision.
   [[nodiscard]] static bool hides_value(const MapPanel& panel, const Focus& cell);
+  /// Returns the largest exact values of a row of the panel with their keys, the largest first;
+  /// none while their computation takes long, and of a panel without a map. Special tokens that are
+  /// excluded are left out.
+  [[nodiscard]] static std::vector<std::pair<std::int64_t, double>> largest_keys(
+      const MapPanel& panel, std::int64_t query, std::size_t count);
   /// Calls `use` when the exact values of a row are known: at once, or after a job.
   void with_exact_row(const std::shared_ptr<MapPanel>& panel, std::int64_t row,
                       std::function<void()> use);

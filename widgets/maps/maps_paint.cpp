@@ -289,13 +289,17 @@ struct Profile {
   std::vector<double> edge;  ///< [values + 1] Pixels.
   std::vector<float> value;  ///< NaN where nothing is known.
   float low = 0, high = 0;
+  std::int64_t first = 0;      ///< The cell of the first value.
+  std::size_t largest_at = 0;  ///< The index of the largest value.
 
   void add(double begin, double end, float v) {
     if (edge.empty()) edge.push_back(begin);
     edge.push_back(end);
     const bool known = std::isfinite(v);
     value.push_back(known ? v : std::numeric_limits<float>::quiet_NaN());
-    if (known) low = std::min(low, v), high = std::max(high, v);
+    if (!known) return;
+    if (v > high) largest_at = value.size() - 1;
+    low = std::min(low, v), high = std::max(high, v);
   }
   /// Returns the position of a value between 0 and 1; the range includes zero.
   [[nodiscard]] double part(float v) const {
@@ -310,6 +314,7 @@ Profile profile_of(const Along& along, std::int64_t size, int level, const Read&
   const auto last =
       std::min(size - 1, static_cast<std::int64_t>(std::max(0.0, std::ceil(along.last)))) >> level;
   Profile profile;
+  profile.first = low;
   if (last < low) return profile;
   std::vector<float> cells(static_cast<std::size_t>(last - low + 1));
   read(low, last - low + 1, cells.data());
@@ -349,6 +354,23 @@ void draw_steps(QPainter& painter, const Profile& profile, const At& at) {
 void draw_largest(QPainter& painter, const QRectF& box, const Profile& profile) {
   painter.setPen(quiet_ink(QPalette()));
   painter.drawText(box, Qt::AlignCenter, QString::number(profile.high, 'g', 3));
+}
+
+/// Names the key of the largest value beside the peak, where it has more space.
+void draw_peak_name(QPainter& painter, const Box& below, const Profile& profile,
+                    const MapAxis& keys) {
+  const std::int64_t cell = profile.first + static_cast<std::int64_t>(profile.largest_at);
+  if (profile.value.empty() || !(profile.high > 0) || cell >= keys.size()) return;
+  const double left = profile.edge[profile.largest_at],
+               right = profile.edge[profile.largest_at + 1];
+  const bool to_right = below.right() - right >= left - below.x;
+  const QRectF box(to_right ? right + 3 : below.x, below.y,
+                   to_right ? below.right() - right - 3 : left - 3 - below.x, 14);
+  const QString name = painter.fontMetrics().elidedText(
+      QString::fromStdString(figure::token_text(keys.label_of(cell))), Qt::ElideRight,
+      static_cast<int>(box.width()));
+  painter.setPen(focus_colour());
+  painter.drawText(box, (to_right ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter, name);
 }
 
 }  // namespace
@@ -403,6 +425,7 @@ void draw_profiles(QPainter& painter, const PanelPlace& place, const MapCamera& 
   painter.restore();
   if (level > 0) return;  // Cells are blocks, whose largest value may be that of another row.
   draw_largest(painter, QRectF(below.right(), below.y, beside.width + 4, 14), row);
+  draw_peak_name(painter, below, row, panel.tokens->key);
   draw_largest(painter, QRectF(beside.x - 4, beside.y - 15, beside.width + 8, 14), column);
 }
 

@@ -123,6 +123,7 @@ void MapsView::build_tools(QWidget* row) {
   build_range_tools(row);
   build_export_tools(row);
   build_colour_tools(row);
+  build_row_tools(row);
   build_token_tools(row);
 }
 
@@ -309,6 +310,17 @@ void MapsView::build_colour_tools(QWidget* row) {
     edit(on ? tr("show profiles") : tr("hide profiles"),
          [&](MapChoice& maps) { maps.profiles = on; });
   });
+}
+
+void MapsView::build_row_tools(QWidget* row) {
+  largest_ =
+      add(row,
+          tool_button(tr("largest"), "maps-largest",
+                      tr("The keys that the kept query attends to most, under each operator")),
+          {"maps", "table"});
+  auto* menu = named(new QMenu(largest_), "maps-largest-menu");
+  set_menu(*largest_, menu);
+  connect(menu, &QMenu::aboutToShow, this, &MapsView::fill_largest_menu);
 }
 
 /// Builds the button that cancels work. It keeps its place while it is hidden, so that nothing

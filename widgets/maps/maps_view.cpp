@@ -111,8 +111,10 @@ void MapsView::connect_models() {
   connect(&region_, &MapRegionModel::changed, this, &MapsView::show_readout);
   connect(canvas_, &MapsCanvas::menu_wanted, this, &MapsView::show_menu);
   connect(search_, &TokenSearch::left, this, [this] { stack_->currentWidget()->setFocus(); });
+  connect(canvas_, &MapsCanvas::shown_at, this,
+          [this](const QPointF& at) { maps_page_->ensureVisible(qRound(at.x()), qRound(at.y())); });
   connect(search_, &TokenSearch::found, this, [this](const Focus& pair) {
-    if (const auto cell = model_.tokens().cell_of(pair)) canvas_->reveal(*cell);
+    if (const auto cell = model_.tokens().cell_of(pair)) canvas_->reveal(*cell, true);
     relations_.reveal(pair);
   });
 }
@@ -122,6 +124,10 @@ void MapsView::build_canvases() {
   canvas_ = named(new MapsCanvas(model_, region_), "maps-canvas");
   heads_canvas_ = new HeadsCanvas(heads_);
   relations_canvas_ = new RelationsCanvas(relations_);
+  for (QWidget* canvas : {static_cast<QWidget*>(canvas_), static_cast<QWidget*>(heads_canvas_),
+                          static_cast<QWidget*>(relations_canvas_)}) {
+    show_focus_of(*canvas);
+  }
   maps_page_ = scrolled(canvas_, tr("Attention maps, to be scrolled"));
   heads_page_ = scrolled(heads_canvas_, tr("All heads, to be scrolled"));
   relations_page_ = scrolled(relations_canvas_, tr("Arcs and trees, to be scrolled"));
@@ -139,6 +145,7 @@ void MapsView::build_canvases() {
 void MapsView::show_menu(std::size_t panel, const std::optional<Focus>& cell, const QPoint& at) {
   auto* menu = new MapMenu(model_, matcher_, panel, cell, this);
   connect(menu, &MapMenu::commands_wanted, this, &MapsView::cell_commands_wanted);
+  connect(menu, &MapMenu::cell_chosen, this, &MapsView::keep_cell);
   connect(menu, &MapMenu::picture_wanted, canvas_, [this] { copy_picture(*canvas_); });
   menu->popup(at);
 }
@@ -156,6 +163,37 @@ bool MapsView::deselect() {
   if (document.session().locked) return lock_pair(document, std::nullopt), true;
   if (!region_.region()) return false;
   return region_.choose(std::nullopt), true;
+}
+
+void MapsView::keep_cell(const Focus& cell) {
+  workspace_.document().hover(std::nullopt);
+  lock_pair(workspace_.document(), model_.tokens().pair_of(cell));
+  if (stack_->currentWidget() == maps_page_) canvas_->reveal(cell);
+}
+
+void MapsView::keep_largest() {
+  const auto cell = model_.tokens().cell_of(workspace_.document().focused());
+  const auto first = model_.first_with_map();
+  if (!cell || !first) return;
+  const auto panel = model_.panels()[*first];
+  model_.with_exact_row(panel, cell->query, [this, panel, query = cell->query] {
+    const auto keys = MapsModel::largest_keys(*panel, query, 1);
+    if (!keys.empty()) keep_cell({query, keys.front().first});
+  });
+}
+
+/// Lists the largest keys of the row that is kept, under each operator.
+void MapsView::fill_largest_menu() {
+  QMenu& menu = *largest_->menu();
+  menu.clear();
+  const auto cell = model_.tokens().cell_of(workspace_.document().focused());
+  for (const auto& panel : model_.panels()) {
+    if (!cell) break;
+    add_largest_keys(menu, *panel, cell->query, [this](const Focus& c) { keep_cell(c); });
+  }
+  if (!menu.isEmpty()) return;
+  menu.addAction(cell ? tr("computing …") : tr("Click a cell first: the list is of its row."))
+      ->setEnabled(false);
 }
 
 void MapsView::move(int key) {
@@ -187,6 +225,7 @@ void MapsView::show_layout() {
                            : layout == "heads"                       ? heads_page_
                            : layout == "table"                       ? table_page_
                                                                      : maps_page_);
+  setFocusProxy(stack_->currentWidget());
   heads_.set_visible(layout == "heads");
   notice_->set_wanted(layout == "maps");
   for (const auto& [control, layouts] : shown_in_) {

@@ -46,6 +46,10 @@ class MapsView : public QWidget {
   [[nodiscard]] std::optional<FigureChoice> figure() const;
   /// Removes what is selected: the pair of tokens, then the region. Returns whether there was one.
   bool deselect();
+  /// Keeps a cell and brings it into view.
+  void keep_cell(const Focus& cell);
+  /// Keeps the largest key of the row that is kept or pointed at, of the first map.
+  void keep_largest();
   /// Moves the locked pair to the next cell as the arrow `Qt::Key` does: where words are merged, to
   /// the next word.
   void move(int key);
@@ -70,8 +74,10 @@ class MapsView : public QWidget {
   void build_range_tools(QWidget* row);
   void build_export_tools(QWidget* row);
   void build_colour_tools(QWidget* row);
+  void build_row_tools(QWidget* row);
   void build_cancel(ToolRow* row);
   void fill_figure_menu();
+  void fill_largest_menu();
   [[nodiscard]] std::optional<FigureChoice> with_percentiles(
       std::optional<FigureChoice> figure) const;
   /// Adds a figure and its command to the menu, if there is one.
@@ -123,7 +129,7 @@ class MapsView : public QWidget {
   QSpinBox *top_ = nullptr, *from_ = nullptr, *to_ = nullptr;
   QDoubleSpinBox* threshold_ = nullptr;
   QToolButton *shared_ = nullptr, *cancel_ = nullptr, *numbers_ = nullptr, *figure_ = nullptr;
-  QToolButton *tokens_ = nullptr, *profiles_ = nullptr;
+  QToolButton *tokens_ = nullptr, *profiles_ = nullptr, *largest_ = nullptr;
   QAction* merge_ = nullptr;
   std::vector<std::pair<QWidget*, QStringList>> shown_in_;
   std::vector<std::pair<QComboBox*, std::string MapChoice::*>> choices_;

@@ -2,6 +2,7 @@
 
 #include <QBoxLayout>
 #include <QComboBox>
+#include <QFileInfo>
 #include <QFormLayout>
 #include <QKeyEvent>
 #include <QLabel>
@@ -80,6 +81,10 @@ QComboBox* narrow_box(const QString& name, const QString& accessible, const QStr
 OperatorCard::OperatorCard(int index) : index_(index) {
   auto* column = laid_out<QVBoxLayout>(this, {10, 8, 10, 8}, 6);
   column->addLayout(build_title());
+  origin_ = named(new QLabel, object_name("origin"), tr("Where the values come from"));
+  origin_->setWordWrap(true);
+  column->addWidget(origin_);
+  connect(origin_, &QLabel::linkActivated, this, [this] { emit reset_wanted(index_); });
   form_ = new QFormLayout;
   form_->setHorizontalSpacing(10);
   for (const CallField& field : call_fields()) add_part(field);
@@ -181,7 +186,7 @@ void OperatorCard::build_parameters() {
     const bool projects = std::string_view(info.key).starts_with("P_");
     if (!projects || !is_attention(call_)) add_parameter(info);
   }
-  static_cast<QVBoxLayout*>(layout())->insertWidget(1, fields_);
+  static_cast<QVBoxLayout*>(layout())->insertWidget(2, fields_);
   for (const OperatorListing& listing : list_operators()) {
     if (listing.part.name != operator_name(call_)) continue;
     operator_->setToolTip(QString::fromStdString(operator_help(listing)));
@@ -230,7 +235,27 @@ void OperatorCard::show_operator() {
   operator_->setCurrentText(QString::fromStdString(operator_name(call_)));
 }
 
-void OperatorCard::show_call(const Call& call) {
+namespace {
+
+/// Returns "gamma = 688.8 from trained.h5 · reset", or "" if nothing is from a file.
+QString origin_text(const Call& call, const Origin& origin) {
+  if (origin.file.empty()) return {};
+  const QString name = QFileInfo(QString::fromStdString(origin.file)).fileName().toHtmlEscaped();
+  if (origin.keys.empty()) return QObject::tr("the operator of %1").arg(name);
+  QStringList values;
+  for (const std::string& key : origin.keys) {
+    const QString value = QString::fromStdString(call.parameters.at(key).text());
+    values << QString::fromStdString(key) + " = " + value.left(12).toHtmlEscaped();
+  }
+  return QObject::tr("%1 from %2 · <a href='reset'>reset</a>").arg(values.join(", "), name);
+}
+
+}  // namespace
+
+void OperatorCard::show_call(const Call& call, const Origin& origin) {
+  origin_->setText(origin_text(call, origin));
+  origin_->setToolTip(QString::fromStdString(origin.file));
+  origin_->setVisible(!origin.file.empty());
   const bool is_new = built_for_.empty() || call != call_;
   call_ = call;
   show_operator();

@@ -13,6 +13,7 @@
 
 #include "core/base/parameter.h"
 #include "core/operators/operator.h"
+#include "widgets/session/brought.h"
 
 class QComboBox;
 class QFormLayout;
@@ -29,9 +30,9 @@ class OperatorCard : public QFrame {
  public:
   explicit OperatorCard(int index);
 
-  /// Shows a call. If only values differ, the fields are kept. The card changes in this way only:
-  /// an edit of the user comes back through the session.
-  void show_call(const Call& call);
+  /// Shows a call, and which of its values a file brought. If only values differ, the fields are
+  /// kept. The card changes in this way only: an edit of the user comes back through the session.
+  void show_call(const Call& call, const Origin& origin = {});
   [[nodiscard]] const Call& call() const { return call_; }
 
  signals:
@@ -39,6 +40,8 @@ class OperatorCard : public QFrame {
   /// of the same number are one change.
   void edited(int index, const Call& call, const QString& what, bool is_step);
   void removed(int index);
+  /// The defaults are wanted in place of what a file brought.
+  void reset_wanted(int index);
   /// The command line of this operator is wanted.
   void command_wanted(int index);
 
@@ -59,6 +62,7 @@ class OperatorCard : public QFrame {
   int index_;
   Call call_;
   QComboBox* operator_ = nullptr;
+  QLabel* origin_ = nullptr;
   std::vector<std::pair<const CallField*, QComboBox*>> parts_;
   QFormLayout* form_ = nullptr;
   QWidget* fields_ = nullptr;

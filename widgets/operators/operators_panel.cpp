@@ -59,9 +59,26 @@ void OperatorsPanel::show_devices(const std::vector<DeviceState>& devices) {
   show_session();
 }
 
+namespace {
+
+/// Returns the first operator that is not shown yet: of the usual ones, then of all similarities.
+Call next_call(const std::vector<Call>& shown) {
+  std::vector<Call> all = MapChoice().calls;
+  for (const PartInfo& part : list_similarities()) all.push_back(call_from_text(part.name));
+  const auto is_new = [&](const Call& call) {
+    return std::ranges::none_of(
+        shown, [&](const Call& each) { return operator_name(each) == operator_name(call); });
+  };
+  const auto found = std::ranges::find_if(all, is_new);
+  return found == all.end() ? all.front() : *found;
+}
+
+}  // namespace
+
 void OperatorsPanel::add_operator(const std::string& name) {
-  document_.edit(tr("add an operator"),
-                 [&](Session& s) { s.maps.calls.push_back(call_from_text(name)); });
+  document_.edit(tr("add an operator"), [&](Session& s) {
+    s.maps.calls.push_back(name.empty() ? next_call(s.maps.calls) : call_from_text(name));
+  });
   // The layout shows the new card when control returns to the event loop.
   QMetaObject::invokeMethod(this, &OperatorsPanel::scroll_to_last_card, Qt::QueuedConnection);
 }
@@ -106,6 +123,11 @@ void OperatorsPanel::show_session() {
   while (cards_.size() < calls.size()) {
     auto* card = new OperatorCard(static_cast<int>(cards_.size()));
     connect(card, &OperatorCard::edited, this, &OperatorsPanel::change);
+    connect(card, &OperatorCard::reset_wanted, this, [this](int index) {
+      const MapChoice& maps = document_.session().maps;
+      const Call& now = maps.calls.at(static_cast<std::size_t>(index));
+      change(index, without_brought(maps, now), tr("values of the file"), false);
+    });
     connect(card, &OperatorCard::removed, this, &OperatorsPanel::remove);
     connect(card, &OperatorCard::command_wanted, this, [this](int index) {
       emit command_wanted(document_.session().maps.calls.at(static_cast<std::size_t>(index)));
@@ -113,7 +135,9 @@ void OperatorsPanel::show_session() {
     column_->insertWidget(static_cast<int>(cards_.size()) + 1, card);
     cards_.push_back(card);
   }
-  for (std::size_t i = 0; i < calls.size(); ++i) cards_[i]->show_call(calls[i]);
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    cards_[i]->show_call(calls[i], origin_of(document_.session().maps, calls[i]));
+  }
 }
 
 }  // namespace conelab::desktop

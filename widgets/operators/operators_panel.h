@@ -18,9 +18,9 @@ class OperatorsPanel : public QScrollArea {
 
  public:
   explicit OperatorsPanel(Document& document);
-  /// Adds an operator with its defaults; a structured one draws the tensors that it needs.
-  /// Its card is scrolled to.
-  void add_operator(const std::string& name = "penumbral");
+  /// Adds an operator with its defaults; a structured one draws the tensors that it needs. Without
+  /// a name it is the first one that is not there yet. Its card is scrolled to.
+  void add_operator(const std::string& name = {});
 
   /// Shows the state of the devices. Unavailable ones cannot be chosen; their tooltips say why.
   void show_devices(const std::vector<DeviceState>& devices);

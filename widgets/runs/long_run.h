@@ -61,7 +61,7 @@ class LongRun {
       return true;
     };
     job_ = jobs_.start<bool>(
-        std::move(title), run, [](bool) {}, nullptr);
+        std::move(title), run, [](bool) {}, nullptr, false, true);
     polling_.start();
   }
   void stop() { job_.cancel(); }

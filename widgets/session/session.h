@@ -19,6 +19,7 @@
 #include "core/figure/arcs.h"
 #include "core/figure/heads.h"
 #include "core/trace/array_choice.h"
+#include "widgets/session/brought.h"
 
 namespace conelab::desktop {
 
@@ -92,6 +93,7 @@ struct MapZoom {
 /// The display of attention maps.
 struct MapChoice {
   std::vector<Call> calls = {plain_call("dot"), plain_call("penumbral"), plain_call("umbral")};
+  std::vector<Brought> brought;  ///< Which of the calls and their parameters are of a file.
   std::string quantity = map_quantities[0];
   std::string scale = figure::heat_scale_names[0];
   std::string colours = "theme";  ///< A name of figure::colour_maps, or that of the theme.

@@ -132,6 +132,7 @@ void keep_known_words(MapChoice& c) {
   keep(c.heads_order, figure::head_orders);
   keep(c.join, head_joins);
   if (c.beside) keep(c.beside->join, head_joins);
+  std::erase_if(c.brought, [](const Brought& each) { return each.calls.empty(); });
   if (c.heads_operator < 0) c.heads_operator = 0;
   if (c.arc_top < 1) c.arc_top = plain.arc_top;
   const bool of_theme = c.colours == plain.colours;

@@ -45,8 +45,15 @@ void members(A& a, BesideChoice& c) {
   a("arrays", c.arrays);
 }
 template <class A>
+void members(A& a, Brought& c) {
+  a("file", c.file), a("group", c.group), a("calls", c.calls), a("instead", c.instead);
+  a("reference", c.reference), a("family", c.family), a("scale", c.scale);
+  a("own", c.own);
+}
+template <class A>
 void members(A& a, MapChoice& c) {
-  a("calls", c.calls), a("quantity", c.quantity), a("scale", c.scale), a("colours", c.colours);
+  a("calls", c.calls), a("brought", c.brought), a("quantity", c.quantity), a("scale", c.scale),
+      a("colours", c.colours);
   a("shared_limits", c.shared_limits), a("reference", c.reference), a("layout", c.layout);
   a("arc_top", c.arc_top), a("arc_threshold", c.arc_threshold);
   a("arc_arrangement", c.arc_arrangement), a("tree_tokens", c.tree_tokens);

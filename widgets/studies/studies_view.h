@@ -10,6 +10,8 @@ class QCheckBox;
 class QHBoxLayout;
 class QLabel;
 class QProgressBar;
+class QStackedWidget;
+class QTextBrowser;
 class QToolButton;
 
 namespace conelab::desktop {
@@ -25,11 +27,14 @@ class StudiesView : public QWidget {
   [[nodiscard]] StudyModel& model() { return model_; }
 
  signals:
-  /// The user wants to see a result in HDF5.
-  void file_wanted(const QString& file);
+  /// The user wants to see a result in HDF5. `name` says of which job it is.
+  void file_wanted(const QString& file, const QString& name);
   /// The user wants to see a figure or a report, which other programs show.
   void page_wanted(const QString& file);
   void command_wanted(const QString& command);
+
+ protected:
+  void showEvent(QShowEvent* event) override;
 
  private:
   void build_tools(QHBoxLayout* line);
@@ -37,13 +42,17 @@ class StudiesView : public QWidget {
   void show_progress();
   void open_dialog();
   void open_result(int row);
+  void show_report(const QString& page);
 
   StudyModel model_;
+  QToolButton *list_ = nullptr, *run_quick_ = nullptr;
   QToolButton *run_ = nullptr, *cancel_ = nullptr, *report_ = nullptr, *copy_ = nullptr;
   QCheckBox* quick_ = nullptr;
   QProgressBar* bar_ = nullptr;
   QLabel *title_ = nullptr, *message_ = nullptr;
   TextTableView* table_ = nullptr;
+  QStackedWidget* pages_ = nullptr;  ///< The table, and the report.
+  QTextBrowser* page_ = nullptr;
 };
 
 }  // namespace conelab::desktop

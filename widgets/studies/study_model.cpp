@@ -48,9 +48,42 @@ StudyModel::StudyModel(Document& document, JobPool& jobs, StudyBackend backend)
 // ---- the study on display -----------------------------------------------------------------------
 
 void StudyModel::open(const std::string& file) {
-  document_.edit("open a study", [&](Session& s) { s.study = {.file = file}; });
+  document_.edit("open a study", [&](Session& s) { s.study.file = file; });
   if (!running()) load();  // The file may have changed.
 }
+
+void StudyModel::close() {
+  document_.edit("close a study", [&](Session& s) { s.study.file.clear(); });
+}
+
+void StudyModel::read_shipped() {
+  if (!shipped_.empty() || backend_.shipped.empty() || listing_.active()) return;
+  listing_ = jobs_.start<std::vector<ShippedStudy>>(
+      "reading the shipped studies",
+      [files = backend_.shipped](const JobContext& context) {
+        std::vector<ShippedStudy> all;
+        for (const std::string& file : files) {
+          context.stop_if_cancelled();
+          const Study study = read_study(file, true);
+          all.push_back({file, study.title, study.takes});
+        }
+        return all;
+      },
+      [this](std::vector<ShippedStudy> all) {
+        shipped_ = std::move(all);
+        emit changed();
+      },
+      [this](const std::string& message) { say(message, true); });
+}
+
+/// Shipped studies may lie where nobody may write.
+std::string StudyModel::folder_of(const std::string& file) const {
+  const bool ships = std::ranges::find(backend_.shipped, file) != backend_.shipped.end();
+  if (!ships) return folder_of_study(file);
+  return (fs::path(backend_.results) / "conelab-studies" / fs::path(file).stem()).string();
+}
+
+std::string StudyModel::folder() const { return folder_of(shown_.file); }
 
 void StudyModel::set_quick(bool quick) {
   document_.edit("choose the size of a study", [&](Session& s) { s.study.quick = quick; });
@@ -65,12 +98,12 @@ void StudyModel::load() {
   shown_ = choice();
   study_.reset();
   index_ = {};
+  report_page_.clear();
   if (shown_.file.empty()) return say("");
   say("Reading " + shown_.file + " …");
   loading_ = jobs_.start<Loaded>(
       "reading " + fs::path(shown_.file).filename().string(),
-      [choice = shown_](const JobContext& context) {
-        const std::string folder = folder_of_study(choice.file);
+      [choice = shown_, folder = folder()](const JobContext& context) {
         if (is_study_index(choice.file)) return Loaded{nullptr, read_index(folder)};
         auto study = std::make_shared<const Study>(read_study(choice.file, choice.quick));
         if (!study->errors.empty()) return Loaded{study, {}};
@@ -80,8 +113,12 @@ void StudyModel::load() {
         study_ = std::move(loaded.study);
         index_ = std::move(loaded.index);
         say_state();
+        if (std::exchange(runs_when_read_, false)) run();
       },
-      [this](const std::string& message) { say(message, true); });
+      [this](const std::string& message) {
+        runs_when_read_ = false;
+        say(message, true);
+      });
 }
 
 /// Says how far the study is, or that it is wrong.
@@ -90,7 +127,7 @@ void StudyModel::say_state() {
     return say(fmt::format("{}: nothing can be run before these errors are corrected", shown_.file),
                true);
   }
-  say(folder_of_study(shown_.file) + ": " + count_text(index_), index_.count("failed") > 0);
+  say(folder() + ": " + count_text(index_), index_.count("failed") > 0);
 }
 
 TextTable StudyModel::table() const {
@@ -100,6 +137,13 @@ TextTable StudyModel::table() const {
       errors.rows.push_back({std::to_string(error.line), error.text});
     }
     return errors;
+  }
+  if (shown_.file.empty()) {
+    TextTable list{{"shipped study", "what it answers", "takes"}, {}};
+    for (const ShippedStudy& study : shipped_) {
+      list.rows.push_back({fs::path(study.file).stem().string(), study.title, study.takes});
+    }
+    return list;
   }
   TextTable jobs{{"job", "kind", "state", "time", "remark"}, {}};
   const auto& now = progress().running;
@@ -120,7 +164,7 @@ std::vector<std::string> StudyModel::files_of(std::size_t job) const {
   std::vector<std::string> files;
   if (job >= index_.jobs.size() || !index_.jobs[job].done()) return files;
   for (const std::string& file : index_.jobs[job].files) {
-    files.push_back((fs::path(folder_of_study(shown_.file)) / file).string());
+    files.push_back((fs::path(folder()) / file).string());
   }
   return files;
 }
@@ -136,8 +180,8 @@ void StudyModel::run() {
   if (!can_run()) return;
   read_after_ = 0;
   run_.start("study " + fs::path(shown_.file).stem().string(),
-             [study = study_, backend = backend_, folder = folder_of_study(shown_.file)](
-                 const JobContext& context, const auto& change) {
+             [study = study_, backend = backend_, folder = folder()](const JobContext& context,
+                                                                     const auto& change) {
                StudyContext all{.job = backend.context, .worker = backend.worker};
                all.job.cancelled = context.cancel_check();
                all.progress = [&](const StudyProgress& now) {
@@ -147,7 +191,14 @@ void StudyModel::run() {
                all.ended = [&](const std::string&) { change([](State& s) { ++s.ended; }); };
                (void)run_study(*study, {.folder = folder}, all);
              });
-  say("Running; results go into " + folder_of_study(shown_.file));
+  say("Running; results go into " + folder());
+}
+
+void StudyModel::run_quick() {
+  if (running() || shown_.file.empty() || is_study_index(shown_.file)) return;
+  if (choice().quick && study_) return run();
+  runs_when_read_ = true;
+  set_quick(true);
 }
 
 void StudyModel::cancel() {
@@ -161,7 +212,7 @@ void StudyModel::look() {
   try {
     const int ended = run_.state().ended;
     if (std::exchange(read_after_, ended) != ended || !running()) {
-      index_ = read_index(folder_of_study(shown_.file));
+      index_ = read_index(folder());
     }
   } catch (const Error& missing) {
     if (error.empty()) error = missing.what();
@@ -177,8 +228,7 @@ void StudyModel::look() {
 
 std::string StudyModel::command() const {
   if (shown_.file.empty() || is_study_index(shown_.file)) return "";
-  std::vector<std::string> words = {"conelab", "run", shown_.file, "-o",
-                                    folder_of_study(shown_.file)};
+  std::vector<std::string> words = {"conelab", "run", shown_.file, "-o", folder()};
   if (shown_.quick) words.emplace_back("--quick");
   return shell_line(words);
 }
@@ -191,7 +241,7 @@ bool StudyModel::can_report() const {
 
 void StudyModel::make_report() {
   if (!can_report()) return;
-  const std::string folder = folder_of_study(shown_.file);
+  const std::string folder = this->folder();
   reporting_ = jobs_.start<std::string>(
       "report of " + fs::path(folder).filename().string(),
       [folder, all = backend_.context](const JobContext& context) mutable {
@@ -201,6 +251,7 @@ void StudyModel::make_report() {
         return output + "/index.html";
       },
       [this](const std::string& page) {
+        report_page_ = page;
         say("The report is " + page);
         emit report_written(QString::fromStdString(page));
       },

@@ -22,6 +22,13 @@ namespace conelab::desktop {
 struct StudyBackend {
   conelab::JobContext context = {};
   std::vector<std::string> worker = {};
+  std::vector<std::string> shipped = {};  ///< The files of the studies that ship with the program.
+  std::string results = {};               ///< The folder in which the results of these are kept.
+};
+
+/// A study that ships with the program.
+struct ShippedStudy {
+  std::string file, title, takes;
 };
 
 /// Returns the folder of the results of a study's file, or the folder in which an index.json lies.
@@ -38,11 +45,17 @@ class StudyModel : public QObject {
   [[nodiscard]] const StudyChoice& choice() const { return document_.session().study; }
   /// Shows a study, given by its file or its index.json.
   void open(const std::string& file);
+  /// Closes the study: the shipped ones are listed again.
+  void close();
+  /// Reads the shipped studies, unless that was done.
+  void read_shipped();
+  [[nodiscard]] const std::vector<ShippedStudy>& shipped() const { return shipped_; }
   void set_quick(bool quick);
 
   /// Returns the jobs with their states; without jobs before the study is read.
   [[nodiscard]] const StudyIndex& index() const { return index_; }
-  /// Returns the table of jobs, or of errors if the study is wrong.
+  /// Returns the table of jobs, of errors if the study is wrong, or of the shipped studies if none
+  /// is open.
   [[nodiscard]] TextTable table() const;
   /// Returns the files of a job's result, with their paths; none before it is done.
   [[nodiscard]] std::vector<std::string> files_of(std::size_t job) const;
@@ -52,11 +65,17 @@ class StudyModel : public QObject {
   [[nodiscard]] bool can_report() const;
   /// Runs every job that is not done.
   void run();
+  /// Runs the study with its smaller values, when it has been read so.
+  void run_quick();
+  /// Returns the folder of the results of the open study.
+  [[nodiscard]] std::string folder() const;
   /// Stops the run; what is finished is kept.
   void cancel();
   /// Writes the report into the folder `report` of the results.
   void make_report();
   [[nodiscard]] const StudyProgress& progress() const { return run_.state().progress; }
+  /// Returns the page of the report that was written last; empty if there is none.
+  [[nodiscard]] const std::string& report_page() const { return report_page_; }
   /// Returns the command line that does what `run` does.
   [[nodiscard]] std::string command() const;
   /// Returns what the view has to say, which is an error if `failed`.
@@ -78,6 +97,7 @@ class StudyModel : public QObject {
   };
 
   void follow();
+  [[nodiscard]] std::string folder_of(const std::string& file) const;
   void load();
   void look();
   void say(const std::string& message, bool failed = false);
@@ -90,10 +110,13 @@ class StudyModel : public QObject {
   StudyIndex index_;
   StudyChoice shown_;  ///< What `study_` and `index_` were read from.
   LongRun<State> run_;
+  std::vector<ShippedStudy> shipped_;
+  bool runs_when_read_ = false;
+  std::string report_page_;
   int read_after_ = 0;  ///< How many jobs had ended when the index was read.
   std::string message_;
   bool failed_ = false;
-  JobHandle loading_, reporting_;
+  JobHandle loading_, reporting_, listing_;
 };
 
 }  // namespace conelab::desktop

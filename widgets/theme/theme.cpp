@@ -5,6 +5,7 @@
 #include <QComboBox>
 #include <QCursor>
 #include <QEvent>
+#include <QFocusEvent>
 #include <QMenu>
 #include <QPainter>
 #include <QProxyStyle>
@@ -63,8 +64,10 @@ QString sheet_of(const Tones& t) {
              "QDockWidget { titlebar-close-icon: none; font-weight: 600; }"
              "QDockWidget::title { padding: 6px 10px; background: %1; }"
              "QToolBar { border: 0; padding: 3px 6px; spacing: 6px; background: %1; }"
-             "QToolButton { border: 0; border-radius: 4px; padding: 4px 8px; }"
+             "QToolButton { border: 1px solid transparent; border-radius: 4px; padding: 3px 7px; }"
              "QToolButton:hover, QToolButton:checked { background: %3; }"
+             "QToolButton:focus, QPushButton:focus { border-color: %4; }"
+             "QTabBar::tab:focus { background: %3; }"
              "QPushButton { border: 1px solid %3; border-radius: 5px; padding: 5px 12px;"
              "  background: %2; }"
              "QPushButton:hover { border-color: %4; }"
@@ -81,7 +84,9 @@ QString sheet_of(const Tones& t) {
              "  border-bottom: 2px solid transparent; }"
              "QTabBar::tab:selected { color: %7; border-bottom: 2px solid %4; }"
              "QStatusBar::item { border: 0; }"
-             "QTreeView, QListView, QTableView { border: 0; }"
+             "QTreeView, QListView, QTableView, QTextBrowser { border: 1px solid transparent; }"
+             "QTreeView:focus, QListView:focus, QTableView:focus, QTextBrowser:focus {"
+             "  border-color: %4; }"
              "QHeaderView::section { background: %1; border: 0; padding: 4px 6px; color: %5; }"
              "QProgressBar { border: 0; border-radius: 3px; background: %3; height: 6px; }"
              "QProgressBar::chunk { border-radius: 3px; background: %4; }"
@@ -194,7 +199,37 @@ class PaletteFollower : public QObject {
   bool waits_ = false;
 };
 
+/// The frame of a canvas that has the keyboard focus. It lies above the canvas and takes no input.
+class FocusFrame : public QWidget {
+ public:
+  explicit FocusFrame(QWidget& canvas) : QWidget(&canvas) {
+    setAttribute(Qt::WA_TransparentForMouseEvents);
+    hide();
+    canvas.installEventFilter(this);
+  }
+
+ protected:
+  bool eventFilter(QObject*, QEvent* event) override {
+    if (event->type() == QEvent::FocusIn) {
+      const bool by_mouse = static_cast<QFocusEvent*>(event)->reason() == Qt::MouseFocusReason;
+      resize(parentWidget()->size());
+      raise();
+      setVisible(!by_mouse);
+    }
+    if (event->type() == QEvent::FocusOut) hide();
+    if (event->type() == QEvent::Resize) resize(parentWidget()->size());
+    return false;
+  }
+  void paintEvent(QPaintEvent*) override {
+    QPainter painter(this);
+    painter.setPen(QPen(palette().color(QPalette::Highlight), 2));
+    painter.drawRect(rect().adjusted(1, 1, -1, -1));
+  }
+};
+
 }  // namespace
+
+void show_focus_of(QWidget& canvas) { new FocusFrame(canvas); }
 
 void apply_theme(QApplication& application, const QString& theme) {
   const bool dark_wanted = theme == "dark" || (theme != "light" && system_is_dark());

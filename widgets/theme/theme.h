@@ -30,6 +30,8 @@ void apply_theme(QApplication& application, const QString& theme);
 [[nodiscard]] QColor canvas_ground(const QPalette& palette);
 /// Returns the colour of the focused pair, which is visible over every colour map.
 [[nodiscard]] QColor focus_colour();
+/// Draws a frame around a canvas while it has the focus of the keyboard, unless the mouse gave it.
+void show_focus_of(QWidget& canvas);
 /// Returns the colour of errors in a form.
 [[nodiscard]] QColor error_ink(const QPalette& palette);
 /// Returns the colour of a verdict: faster (true) or slower.

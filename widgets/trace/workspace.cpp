@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/geometry/cone_family.h"
+#include "widgets/session/brought.h"
 
 namespace conelab::desktop {
 namespace {
@@ -103,7 +103,7 @@ void Workspace::load(const TraceChoice& source, bool into_session,
                      const std::vector<std::string>& groups) {
   const std::string file = source.file;
   failed_ = {};
-  opening_ = into_session, opening_group_ = source.group;
+  opening_ = into_session, opening_group_ = source.group, rereading_ = false;
   if (!into_session) changed_.clear();  // The current content of the session's file is read.
   if (!into_session) watch_.watch(QString::fromStdString(file));  // It may become readable later.
   job_ = jobs_.start<Loaded>(
@@ -132,19 +132,6 @@ void Workspace::load(const TraceChoice& source, bool into_session,
   emit loading_changed();
 }
 
-namespace {
-
-/// Shows the operator that a trace was made for, in the explorer if it is a cone family.
-void take_own_call(const Call& call, Session& s) {
-  s.maps.calls = {call};
-  s.maps.reference = -1;
-  for (const geometry::ConeFamily* family : geometry::cone_families()) {
-    if (family->name == call.similarity) s.cones.family = call.similarity;
-  }
-}
-
-}  // namespace
-
 void Workspace::take(Loaded loaded, bool into_session) {
   const auto before = std::exchange(trace_, std::move(loaded.trace));
   const bool keeps_pair = same_pairs(before.get(), *trace_);
@@ -152,32 +139,49 @@ void Workspace::take(Loaded loaded, bool into_session) {
   shown_ = {};
   watch_.watch(QString::fromStdString(trace_->file));
   emit loading_changed();
-  if (!into_session) return choose_head();
+  const Call* own = trace_->own_call ? &*trace_->own_call : nullptr;
+  if (!into_session) {
+    const bool reread = std::exchange(rereading_, false);
+    // Training may have written other parameters, and a click among all heads names a layer only.
+    if (reread || brought_for_another_layer(document_.session())) {
+      document_.edit(
+          tr("read %1 again").arg(QFileInfo(QString::fromStdString(trace_->file)).fileName()),
+          [&](Session& s) { bring_own_call(s, own); }, reread ? "read again" : open_layer_step);
+    }
+    return choose_head();
+  }
   const Session& before_it = document_.session();
   const std::string& left = before_it.trace.file;
   const bool leaves_arrays = left != trace_->file && all_beside(before_it);
+  const std::vector<Brought> brought_before = before_it.maps.brought;
   const QString left_name = QFileInfo(QString::fromStdString(left)).fileName();
   document_.open(tr("open %1").arg(QFileInfo(QString::fromStdString(trace_->file)).fileName()),
-                 [this, keeps_pair](Session& s) {
+                 [this, keeps_pair, own](Session& s) {
                    const bool other_file = s.trace.file != trace_->file;
                    if (other_file) {  // Other tokens.
                      s.maps.region.reset();
                      s.maps.limits.clear();
                      s.maps.range_begin = s.maps.range_end = 0;
                      if (all_beside(s)) s.maps.beside.reset();
+                     take_brought_away(s);
                    }
                    // Most of the half-plane would be light: tokens are near its border.
                    const bool first = s.trace.file.empty() && s.cones.model == cone_models[0];
                    if (first) s.cones.model = "ball";
                    s.trace.file = trace_->file, s.trace.group = trace_->group;
                    s.trace.arrays = trace_->arrays;
-                   if (trace_->own_call) take_own_call(*trace_->own_call, s);
+                   bring_own_call(s, own);
                    s.trace.batch = std::min(s.trace.batch, trace_->query.shape.batch - 1);
                    s.trace.head = std::min(s.trace.head, trace_->query.shape.head - 1);
                    if (other_file) s.trace.batch = 0;
                    if (!keeps_pair) s.locked.reset();
                  });
   choose_head();
+  const std::vector<Brought>& now = document_.session().maps.brought;
+  const auto operator_of = [](const std::vector<Brought>& brought) {
+    return brought.empty() ? "" : brought[0].file + operator_name(brought[0].calls[0]);
+  };
+  if (own != nullptr && operator_of(now) != operator_of(brought_before)) emit operator_brought();
   if (leaves_arrays) {
     emit failed(tr("All arrays of %1 stand side by side only while it is open itself: nothing is "
                    "compared now.")
@@ -228,6 +232,7 @@ void Workspace::file_changed() {
   }
   if (open.file.empty() || !QFileInfo::exists(QString::fromStdString(open.file))) return;
   load(open, false);
+  rereading_ = true;
 }
 
 /// Reads a file that changed while another was opened, if the session still names it: the other

@@ -42,6 +42,10 @@ class FileWatch : public QObject {
   QTimer rest_;
 };
 
+/// The merge of an edit that names another layer of the open file. The layer's own operator, known
+/// when it has been read, is part of the same step.
+inline constexpr const char* open_layer_step = "open a layer";
+
 class Workspace : public QObject {
   Q_OBJECT
 
@@ -81,6 +85,8 @@ class Workspace : public QObject {
  signals:
   /// The trace or the selected head has changed, or no trace is open any more.
   void trace_changed();
+  /// The trace that was opened has replaced the operators by its own (Session::maps.brought).
+  void operator_brought();
   /// A file could not be read; the message is one line.
   void failed(const QString& message);
   /// Reading has begun or ended.
@@ -112,6 +118,7 @@ class Workspace : public QObject {
   TraceChoice followed_;                  ///< The last choice of the session.
   std::string opening_group_;             ///< The group that `job_` reads.
   bool opening_ = false;                  ///< Whether `job_` reads a file that `open` was given.
+  bool rereading_ = false;                ///< Whether `job_` reads the open file again.
   std::string changed_;                   ///< A file that changed while `job_` opens another.
   TraceChoice failed_;                    ///< A choice that could not be read; not tried again.
   std::vector<std::string> groups_;

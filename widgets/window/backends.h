@@ -7,6 +7,7 @@
 
 #include "core/drawing/display_list.h"
 #include "widgets/benchmarks/bench_model.h"
+#include "widgets/dialogs/manual_dialog.h"
 #include "widgets/session/session.h"
 #include "widgets/studies/study_model.h"
 
@@ -29,6 +30,7 @@ struct Backends {
   /// Shows a figure or a page of HTML in the program that the user prefers for it. Returns whether
   /// there is one.
   std::function<bool(const QString& file)> show_elsewhere = {};
+  Manual manual = {};
 };
 
 }  // namespace conelab::desktop

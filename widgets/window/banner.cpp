@@ -3,11 +3,13 @@
 #include <QAction>
 #include <QBoxLayout>
 #include <QLabel>
+#include <QMenu>
 #include <QPainter>
 #include <QProgressBar>
 #include <QToolButton>
 
 #include "widgets/theme/flow_layout.h"
+#include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
 
@@ -132,7 +134,12 @@ JobBar::JobBar(JobPool& jobs) : jobs_(jobs) {
   bar_->setAccessibleName(tr("Progress"));
   line->addWidget(title_);
   line->addWidget(bar_);
-  add_button(line, tr("cancel all"), {}, {}, this, [this] { jobs_.cancel_all(); });
+  auto* cancel =
+      tool_button(tr("cancel"), "jobs-cancel", tr("Cancel one of the running jobs, or all"));
+  auto* menu = new QMenu(cancel);
+  set_menu(*cancel, menu);
+  connect(menu, &QMenu::aboutToShow, this, [this, menu] { fill_menu(*menu); });
+  line->addWidget(cancel);
   // Short jobs are not shown, because the bar would flicker.
   poll_.setInterval(200);
   connect(&poll_, &QTimer::timeout, this, &JobBar::show_jobs);
@@ -140,6 +147,18 @@ JobBar::JobBar(JobPool& jobs) : jobs_(jobs) {
     if (!poll_.isActive() && !jobs_.running().empty()) poll_.start();
   });
   hide();
+}
+
+void JobBar::fill_menu(QMenu& menu) {
+  menu.clear();
+  for (const auto& job : jobs_.running()) {
+    const QString title = QString::fromStdString(job->title).replace('&', "&&");
+    const int percent = static_cast<int>(100 * job->fraction);
+    menu.addAction(percent > 0 ? tr("%1 (%2 %)").arg(title).arg(percent) : title, this,
+                   [this, job] { jobs_.cancel_all(job.get()); });
+  }
+  menu.addSeparator();
+  menu.addAction(tr("all jobs"), this, [this] { jobs_.cancel_all(); });
 }
 
 void JobBar::show_jobs() {

@@ -10,6 +10,7 @@
 #include "widgets/jobs/job_pool.h"
 
 class QLabel;
+class QMenu;
 class QToolButton;
 class QProgressBar;
 
@@ -65,7 +66,7 @@ class Banner : public QToolBar {
   bool error_ = false;
 };
 
-// The running jobs in the status bar: title, progress, cancel.
+// The running jobs in the status bar: title, progress, and a menu that cancels each of them.
 
 class JobBar : public QWidget {
   Q_OBJECT
@@ -75,6 +76,7 @@ class JobBar : public QWidget {
 
  private:
   void show_jobs();
+  void fill_menu(QMenu& menu);
 
   JobPool& jobs_;
   QLabel* title_;

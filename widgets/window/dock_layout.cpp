@@ -156,6 +156,8 @@ void DockLayout::make_usual(const std::vector<ViewRow>& rows) {
   window_.tabifyDockWidget(main_, front_);
   window_.setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
   window_.resize(first_size(window_));
+  constexpr int side_by_side = 1200;  // In a narrower window, views stand behind one another.
+  const bool narrow = window_.width() < side_by_side;
   QHash<QDockWidget*, int> widths;
   QList<QDockWidget*> high;
   QList<int> heights;
@@ -163,6 +165,9 @@ void DockLayout::make_usual(const std::vector<ViewRow>& rows) {
   for (const ViewRow& row : rows) {
     QDockWidget* dock = named(row.name);
     if (row.height > 0) high << dock, heights << row.height;
+    const bool behind = narrow && row.place == Place::main && dock != main_;
+    if (behind) window_.tabifyDockWidget(main_, dock);
+    if (behind) continue;
     if (row.width > 0) widths[dock] = row.width;
     if (!is_panel(dock)) others += row.width;
   }

@@ -302,6 +302,11 @@ void FileOpener::report(const Found& found) {
   for (const QString& said : {places_text(), result_text()}) {
     if (!said.isEmpty()) text << said;
   }
+  const auto content = std::ranges::find_if(
+      shown_, [this](const FoundFile& file) { return view_of(file) == std::string("data"); });
+  if (content != shown_.end() && workspace_.trace()) {
+    text << window_.shown_in_data_only(content->path);
+  }
   if (!others.isEmpty()) {
     text << tr("A view shows one at a time: under File, Open recent: %1.").arg(others.join(", "));
   }

@@ -143,20 +143,26 @@ Example hierarchy(const std::string& file) {
       "Each token was trained to attend to its ancestors, with two numbers for its query and two "
       "for its key. Which operator finds them?",
       {},
-      {{"Every row shares its colours with all others. Choose “row” in place of “linear” above the "
-        "maps: the ancestors of each token are dark columns, which begin on the diagonal.",
-        [](const GuideView& v) { return session_of(v).maps.scale == "row"; }},
-       {"Point at the row “siamese_cat.n.01” (240), column “feline.n.01” (226): 0.340, the largest "
-        "of its row.",
+      {{"Colours are relative to the largest weight of each row (the scale “row” above the maps): "
+        "the "
+        "ancestors of each token are dark columns, which begin on the diagonal. Press Ctrl+F, type "
+        "siamese_cat and press Enter: the map shows the row “siamese_cat.n.01” (240).",
+        [](const GuideView& v) {
+          return v.document.focused() && v.document.focused()->query == 240;
+        }},
+       {"Press Down, so that the keys go to the map again, and L: the largest key of the row is "
+        "“feline.n.01” (226), with 0.340. The tool “largest” lists the next ones.",
         points_at({240, 226})},
-       {"Open the same tokens as the dot product was trained for them: the group dot/seed1, in the "
-        "data at the left.",
+       {"Open the same tokens as the dot product was trained for them: dot/seed1, in the first "
+        "list "
+        "above the maps.",
         [](const GuideView& v) { return session_of(v).trace.group == "/dot/seed1"; }}},
       "Penumbral cones: 0.916 of the attention of “siamese_cat” is on its ancestors and itself, "
       "under the dot product 0.676, and over all tokens 0.778 and 0.633. With eight numbers for "
       "each token every operator finds nearly all."};
   example.session.trace.file = file, example.session.trace.group = "/penumbral/seed1";
-  example.session.maps.calls = {with("penumbral", {{"gamma", "688.8"}})};
+  bring(example.session, {with("penumbral", {{"gamma", "688.8"}})});
+  example.session.maps.scale = "row";
   example.session.cones.model = "ball";
   return example;
 }
@@ -208,8 +214,8 @@ Example sharpness(const std::string& file) {
       "Only by how much. γ multiplies every logit, so the order within a row stays and "
       "the strongest takes more: 0.042, 0.073, 0.230, 0.719 for “du” and “!”."};
   example.session.trace = german_head(file);
-  example.session.maps.calls = {with("penumbral", {}), with("penumbral", {{"gamma", "4"}}),
-                                with("penumbral", {{"gamma", "16"}})};
+  bring(example.session, {with("penumbral", {}), with("penumbral", {{"gamma", "4"}}),
+                          with("penumbral", {{"gamma", "16"}})});
   example.session.cones.model = "ball";
   return example;
 }
@@ -237,9 +243,8 @@ Example ancestor(const std::string& file) {
       "129.27, and the logit is minus that height: the lower two tokens meet, the more "
       "they attend to each other."};
   example.session.trace = german_head(file);
-  example.session.cones.family = "umbral";
   // Any two tokens have a common ancestor here; under a penumbral light many pairs have none.
-  example.session.maps.calls = {with("umbral", {})};
+  bring(example.session, {with("umbral", {})});
   return example;
 }
 

@@ -164,8 +164,16 @@ class IntervalsCanvas : public QWidget {
     }
     const Session& session = workspace_.document().session();
     const QJsonObject own = session.views[view_name].toObject();
+    Call call;
+    try {
+      call = call_on_head(call_of_intervals(session, *trace), *trace, session.trace.head);
+    } catch (const Error& error) {  // The operator's card shows it too.
+      message_ = QString::fromUtf8(error.what());
+      choice_ = {}, job_ = {}, sheet_.reset();
+      return show_focus();
+    }
     SheetChoice wanted{workspace_.head(),
-                       call_on_head(call_of_intervals(session, *trace), *trace, session.trace.head),
+                       call,
                        !own["linear"].toBool(),
                        own["within"].toInt(-1),
                        std::floor(std::max(240.0, width() / pixels_per_point)),

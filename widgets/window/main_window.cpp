@@ -70,10 +70,12 @@ MainWindow::MainWindow(Backends backends, const QString& state_directory)
     const auto& trace = workspace_->trace();
     if (!trace) return;
     remember(QString::fromStdString(trace->file));
-    // What a notice says of a stored result is not true of another file, for instance after undo.
-    const bool of_another = !trace->stored && !stored_notice_.isEmpty();
-    if (of_another && notice_shown() == stored_notice_) banner_->hide();
+    // What a notice says of a file is not true of another one, for instance after undo.
+    const bool of_another = notice_of_stored_ ? !trace->stored : trace->file != notice_file_;
+    if (of_another && !file_notice_.isEmpty() && notice_shown() == file_notice_) banner_->hide();
+    if (!trace->exact) show_notice(QString::fromStdString(trace->remark));
   });
+  connect(workspace_.get(), &Workspace::operator_brought, this, &MainWindow::tell_of_operator);
   connect(&session_file_, &SessionFile::saved, this, [this](const QString& file) {
     remember(file);
     show_title();
@@ -128,10 +130,14 @@ void MainWindow::open_session(const SavedSession& saved, const QString& file) {
   if (!layout_.restore(saved.layout)) layout_.raise("maps");
 }
 
+QString MainWindow::name_of(const QString& file) const {
+  const auto named = names_.find(file);
+  return named == names_.end() ? QFileInfo(file).fileName() : named->second;
+}
+
 QString MainWindow::shown_in_data_only(const QString& path) const {
   const QString open = QString::fromStdString(workspace_->trace()->file);
-  return tr("%1 is shown in Data only; the maps still show %2.")
-      .arg(QFileInfo(path).fileName(), QFileInfo(open).fileName());
+  return tr("%1 is shown in Data only; the maps still show %2.").arg(name_of(path), name_of(open));
 }
 
 void MainWindow::show_figure(const QString& label, const FigureChoice& figure) {
@@ -166,6 +172,10 @@ void MainWindow::build_menus() {
     connect(palette, &QObject::destroyed, owner, &QObject::deleteLater);
     palette->show();
   });
+  add_action(help, tr("&Manual"), QKeySequence::HelpContents, [this] {
+    (new ManualDialog(backends_.manual, QStringLiteral("desktop"), this))->show();
+  })->setEnabled(!backends_.manual.empty());
+  add_action(help, tr("Shipped s&tudies"), QKeySequence(), [this] { layout_.raise("studies"); });
   add_action(help, tr("&Shortcuts"), QKeySequence(tr("?")),
              [this] { (new ShortcutSheet(actions_, views_, this))->show(); });
 }
@@ -217,16 +227,18 @@ void MainWindow::build_file_menu() {
 void MainWindow::build_view_menu() {
   QMenu* view = menuBar()->addMenu(tr("&View"));
   const auto add_marked = [&](const QString& text, const std::function<bool()>& marked,
-                              const std::function<void()>& run) {
-    QAction* action = add_action(view, text, QKeySequence(), run);
+                              const std::function<void()>& run, const QKeySequence& keys = {}) {
+    QAction* action = add_action(view, text, keys, run);
     action->setCheckable(true);
     connect(view, &QMenu::aboutToShow, action, [=] { action->setChecked(marked()); });
     return action;
   };
-  for (const QDockWidget* dock : layout_.docks()) {
-    const auto is_seen = [dock] { return !dock->visibleRegion().isEmpty(); };
-    add_marked(tr("Show %1").arg(dock->windowTitle()), is_seen,
-               [this, name = dock->objectName().mid(5)] { layout_.raise(name); });
+  int number = 0;
+  for (const QDockWidget* dock : layout_.docks()) {  // A view behind another has its tab.
+    add_marked(
+        tr("Show %1").arg(dock->windowTitle()), [dock] { return !dock->isHidden(); },
+        [this, name = dock->objectName().mid(5)] { layout_.raise(name); },
+        QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_0 + ++number % 10)));
   }
   view->addSeparator();
   auto* one_theme = new QActionGroup(view);
@@ -268,7 +280,9 @@ void MainWindow::show_session() {
 void MainWindow::show_title() {
   const TraceChoice& trace = document_.session().trace;
   const QString group = QString::fromStdString((trace.group.empty() ? "" : ":") + trace.group);
-  QStringList parts = {QFileInfo(QString::fromStdString(trace.file)).fileName() + group,
+  const bool exact = !workspace_->trace() || workspace_->trace()->exact;
+  QStringList parts = {name_of(QString::fromStdString(trace.file)) + group +
+                           (exact ? QString() : tr(" (not exact)")),
                        QFileInfo(session_file_.path()).fileName(), tr("Conelab")};
   parts.removeAll(QString());
   setWindowTitle(parts.join(QStringLiteral(" — ")));
@@ -406,12 +420,39 @@ void MainWindow::show_error(const QString& message) { banner_->show_error(messag
 
 void MainWindow::show_notice(const QString& text, const QString& trace) {
   if (trace.isEmpty()) return banner_->show_notice(text);
-  stored_notice_ = text;
+  file_notice_ = text, notice_of_stored_ = true;
   const InputSpec spec = parse_input_spec(trace.toStdString());
   const QString file = QFileInfo(QString::fromStdString(spec.path)).fileName();
   const QString group = QString::fromStdString((spec.group.empty() ? "" : ":") + spec.group);
   banner_->show_notice(text, tr("Open its trace, %1").arg(file + group),
                        [this, trace] { open({trace}); });
+}
+
+/// Says that the open trace is shown under its own operator, beside what was said on opening it.
+void MainWindow::tell_of_operator() {
+  const Brought& brought = document_.session().maps.brought.front();
+  QStringList mine;
+  for (const Call& call : brought.instead) mine << QString::fromStdString(call_text(call));
+  const QString name = name_of(QString::fromStdString(brought.file));
+  QString text = tr("%1 is shown under its own operator, %2.")
+                     .arg(name, QString::fromStdString(call_text(brought.calls.front())));
+  if (!brought.scale.empty()) {
+    text += tr(" The colours of each row are relative to its largest weight (scale “row”).");
+  }
+  if (!mine.isEmpty()) text += tr(" Other files have %1 again.").arg(mine.join(", "));
+  const QString shown = notice_shown();
+  if (!shown.isEmpty() && shown != file_notice_) text.prepend(shown + QStringLiteral(" · "));
+  file_notice_ = text, notice_file_ = brought.file, notice_of_stored_ = false;
+  const auto show_mine = [this, instead = brought.instead] {
+    document_.edit(tr("show the other operators too"), [&](Session& s) {
+      for (const Call& call : instead) s.maps.calls.push_back(call);
+    });
+  };
+  banner_->show_notice(text, mine.isEmpty() ? QString() : tr("Show these too"), show_mine);
+}
+
+void MainWindow::take_back(const QString& notice) {
+  if (notice_shown() == notice) banner_->hide();
 }
 
 void MainWindow::say(const QString& text) { statusBar()->showMessage(text, 6000); }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QMainWindow>
+#include <map>
 #include <memory>
 
 #include "widgets/jobs/job_pool.h"
@@ -54,6 +55,8 @@ class MainWindow : public QMainWindow {
   void show_error(const QString& message);
   /// Shows a notice. `trace` is the trace that a result was computed from, to be offered; or empty.
   void show_notice(const QString& text, const QString& trace = {});
+  /// Removes a notice if it is still shown.
+  void take_back(const QString& notice);
   /// Shows a text at the bottom of the window for a few seconds.
   void say(const QString& text);
 
@@ -64,6 +67,12 @@ class MainWindow : public QMainWindow {
   void open_dialog();
   /// Makes this the figure of the session, and shows it.
   void show_figure(const QString& label, const FigureChoice& figure);
+  /// Names a file by what it is, where its own name tells nobody: "maps-dot of first".
+  void name_file(const QString& file, const QString& name) { names_[file] = name; }
+  /// Returns that name, or the name of the file.
+  [[nodiscard]] QString name_of(const QString& file) const;
+  /// Says that the maps still show the open trace, and not this file.
+  [[nodiscard]] QString shown_in_data_only(const QString& path) const;
   /// Takes over a session from its file.
   void open_session(const SavedSession& saved, const QString& file);
   /// Asks which arrays of a file are q, k and v, and opens it with them.
@@ -109,10 +118,10 @@ class MainWindow : public QMainWindow {
   void open_earlier();
   void save_dialog();
   void show_recent();
-  /// Says that the maps still show the open trace, and not this file.
-  [[nodiscard]] QString shown_in_data_only(const QString& path) const;
+  void tell_of_operator();
 
   Backends backends_;
+  std::map<QString, QString> names_;
   Document document_;
   DockLayout layout_;
   SessionFile session_file_;
@@ -127,8 +136,10 @@ class MainWindow : public QMainWindow {
   QAction *undo_ = nullptr, *redo_ = nullptr, *earlier_ = nullptr;
   QList<QAction*> actions_;
   QString theme_shown_;
-  QString arrays_file_;    ///< The last file whose arrays were assigned to q, k and v.
-  QString stored_notice_;  ///< The last notice about a result that is shown as it is stored.
+  QString arrays_file_;  ///< The last file whose arrays were assigned to q, k and v.
+  QString file_notice_;  ///< The last notice about what is open: a stored result, or a trace.
+  bool notice_of_stored_ = false;
+  std::string notice_file_;  ///< The file of that trace.
 };
 
 }  // namespace conelab::desktop

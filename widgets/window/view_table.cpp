@@ -1,3 +1,5 @@
+#include <QDockWidget>
+
 #include "core/call/call.h"
 #include "core/operators/operator.h"
 #include "core/study/figure_table.h"
@@ -5,6 +7,7 @@
 #include "widgets/data/data_view.h"
 #include "widgets/explorer/explorer_view.h"
 #include "widgets/figures/figures_view.h"
+#include "widgets/forms/job_form.h"
 #include "widgets/maps/map_figure.h"
 #include "widgets/maps/maps_view.h"
 #include "widgets/operators/operators_panel.h"
@@ -145,6 +148,7 @@ std::vector<ViewAction> actions_of(MainWindow& window, MapsView& view) {
       go(tr("Next head"), QKeySequence(Qt::Key_BracketRight), head(1)),
       go(tr("Previous layer"), QKeySequence(Qt::Key_PageUp), layer(-1)),
       go(tr("Next layer"), QKeySequence(Qt::Key_PageDown), layer(1)),
+      go(tr("Largest key of the row"), QKeySequence(Qt::Key_L), [&view] { view.keep_largest(); }),
       arrow(tr("Previous query"), Qt::Key_Up),
       arrow(tr("Next query"), Qt::Key_Down),
       arrow(tr("Previous key"), Qt::Key_Left),
@@ -205,7 +209,13 @@ View make_explorer(MainWindow& window) {
   QObject::connect(view, &ExplorerView::text_copied, &window, copies_from(window));
   QObject::connect(view, &ExplorerView::figure_shown, &window, [&window](const QString& left_out) {
     window.show_view("figures");
-    if (!left_out.isEmpty()) window.show_notice(left_out);
+    if (left_out.isEmpty()) return;
+    window.show_notice(left_out);
+    auto* dock = window.findChild<QDockWidget*>("dock-figures");
+    QObject::connect(dock, &QDockWidget::visibilityChanged, &window,
+                     [&window, left_out](bool seen) {
+                       if (!seen) window.take_back(left_out);  // It is true of the figure only.
+                     });
   });
   QObject::connect(view, &ExplorerView::figure_command_wanted, &window,
                    &MainWindow::copy_figure_command);
@@ -299,7 +309,10 @@ View make_studies(MainWindow& window) {
       new StudiesView(window.document(), window.workspace().jobs(), window.backends().studies);
   StudyModel& model = view->model();
   QObject::connect(view, &StudiesView::file_wanted, &window,
-                   [&window](const QString& file) { window.open({file}); });
+                   [&window](const QString& file, const QString& name) {
+                     window.name_file(file, name);
+                     window.open({file});
+                   });
   QObject::connect(view, &StudiesView::command_wanted, &window, copies_from(window));
   QObject::connect(view, &StudiesView::page_wanted, &window, [&window](const QString& file) {
     const auto& show = window.backends().show_elsewhere;
@@ -316,7 +329,23 @@ View make_studies(MainWindow& window) {
                                 "kept, and Run goes on with the others.")
                            : QString();
   };
-  return {.widget = view, .running = running, .kinds = {{"study", open}}};
+  QScrollArea* scroll = scrolled(view, {}, true);  // It does not determine the window's width.
+  scroll->setFocusProxy(view);
+  return {.widget = scroll, .running = running, .kinds = {{"study", open}}};
+}
+
+View make_jobs(MainWindow& window) {
+  auto* view =
+      new JobFormView(window.document(), window.workspace().jobs(), window.backends().studies);
+  QObject::connect(view, &JobFormView::file_wanted, &window,
+                   [&window](const QString& file) { window.open({file}); });
+  QObject::connect(view, &JobFormView::command_wanted, &window, copies_from(window));
+  const auto running = [view] {
+    return view->model().running() ? tr("A job is running. Close again to stop it.") : QString();
+  };
+  QScrollArea* scroll = scrolled(view, {}, true);  // It does not determine the window's width.
+  scroll->setFocusProxy(view);
+  return {.widget = scroll, .running = running};
 }
 
 }  // namespace
@@ -333,6 +362,7 @@ const std::vector<ViewRow>& view_table() {
       {"figures", "Figures", Place::wide_tab, make_figures},
       {"benchmarks", "Benchmarks", Place::wide_tab, make_benchmarks},
       {"studies", "Studies", Place::wide_tab, make_studies},
+      {"jobs", "Jobs", Place::wide_tab, make_jobs},
   };
   return table;
 }

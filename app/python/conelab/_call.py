@@ -41,6 +41,11 @@ def call_text(similarity, operator, mask, keywords):
     return ":".join(parts)
 
 
+def with_array_of_bias(keywords, tensors):
+    """The keywords of a call. An array of biases, which is among its tensors, is the bias explicit."""
+    return {**keywords, "bias": "explicit"} if "bias" in tensors else keywords
+
+
 def split_mask(mask):
     """The names among masks, and the array among them, which is None if there is none."""
     if mask is None or isinstance(mask, str):
@@ -122,7 +127,7 @@ class Prepared:
                 self.arrays[name] = self.arrays[name].astype(np.int64, copy=False)
         self.inputs = [tensor(name, a) for name, a in self.arrays.items()]
         self.threads = threads
-        text = call_text(similarity, operator, names, keywords)
+        text = call_text(similarity, operator, names, with_array_of_bias(keywords, self.arrays))
         self.plan = plan_of(text, tuple((t[0], t[2], t[3]) for t in self.inputs))
         self.dtypes = {0: np.float64, 1: np.float32, self.inputs[0][2]: self.arrays["q"].dtype}
 

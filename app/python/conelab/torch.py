@@ -3,7 +3,8 @@
     out = conelab.torch.attention(q, k, v, similarity="penumbral", gamma=gamma)
 
 Tensors are [.., head, n, d] with contiguous features. Every parameter may be a number or a tensor; a
-tensor that requires a gradient gets one. The operators compose with autograd and torch.compile
+tensor that requires a gradient gets one. A mask of floating-point numbers is added to the logits, as
+PyTorch's attn_mask, and `bias` may be such a tensor too. The operators compose with autograd and torch.compile
 (fullgraph=True). They have no second derivatives, and no rule for vmap: give leading axes instead.
 """
 import functools
@@ -12,7 +13,7 @@ import torch
 from torch import Tensor, library
 
 from ._call import (TENSOR_NAMES, call_text, check_lengths, dense_strides, plan_of, result_shape,
-                    split_mask)
+                    split_mask, with_array_of_bias)
 
 _ELEMENTS = {torch.float64: 0, torch.float32: 1, torch.float16: 2, torch.bfloat16: 3,
              torch.int64: 4, torch.uint8: 5, torch.bool: 5}
@@ -108,9 +109,17 @@ def _fake_forward(q, k, v, extra, text, threads, saves):
                         for _, element, shape, _ in (of_forward if saves else of_forward[:2])])
 
 
+# Before the text of a backward pass without the gradient of the bias, which is as large as all pairs.
+_NO_BIAS = "no bias|"
+
+
 def _backward(grad, q, k, v, extra, output, lse, saved, text, threads):
     tensors = (q, k, v, *extra)
+    without_bias = text.startswith(_NO_BIAS)
+    text = text.removeprefix(_NO_BIAS)
     (plan, of_forward, of_backward), inputs = _bound(tensors, text)
+    if without_bias:
+        of_backward = [declared for declared in of_backward if declared[0] != "bias"]
     grad = grad if grad.stride(-1) == 1 or grad.shape[-1] == 1 else grad.clone(
         memory_format=torch.contiguous_format)
     inputs.append(_tensor("output_grad", grad))
@@ -118,7 +127,8 @@ def _backward(grad, q, k, v, extra, output, lse, saved, text, threads):
     memory, results = _results(of_backward)
     plan.backward(inputs, results, threads)
     found = {declared[0]: x for declared, x in zip(of_backward, memory)}
-    return [_gradient(found.get(name), x) for name, x in zip(_names_and_call(text)[0], tensors)]
+    return [x.new_empty(0) if without_bias and name == "bias" else _gradient(found.get(name), x)
+            for name, x in zip(_names_and_call(text)[0], tensors)]
 
 
 def _gradient(found, of):
@@ -133,6 +143,9 @@ def _gradient(found, of):
 
 
 def _fake_backward(grad, q, k, v, extra, output, lse, saved, text, threads):
+    if text.startswith(_NO_BIAS):
+        names = _names_and_call(text.removeprefix(_NO_BIAS))[0]
+        extra = [x.new_empty(0) if name == "bias" else x for name, x in zip(names[3:], extra)]
     return [torch.empty(x.shape, dtype=x.dtype if x.is_floating_point() else torch.float32,
                         device=x.device)
             for x in (q, k, v, *extra)]
@@ -178,8 +191,11 @@ class _Differentiable(torch.autograd.Function):
         q, k, v, *rest = ctx.saved_tensors
         extra, (output, lse, *saved) = rest[:ctx.count], rest[ctx.count:]
         compute = _backward_pass if _is_watched((grad, q, k, v, *extra)) else _backward
-        slopes = compute(grad, q, k, v, extra, output, lse, saved, ctx.text, ctx.threads)
-        of_extra = (g if x.is_floating_point() else None for g, x in zip(slopes[3:], extra))
+        names, needed = _names_and_call(ctx.text)[0][3:], ctx.needs_input_grad[6:]
+        without_bias = any(n == "bias" and not wanted for n, wanted in zip(names, needed))
+        text = _NO_BIAS + ctx.text if without_bias else ctx.text
+        slopes = compute(grad, q, k, v, extra, output, lse, saved, text, ctx.threads)
+        of_extra = (g if wanted else None for g, wanted in zip(slopes[3:], needed))
         return None, slopes[0], slopes[1], slopes[2], None, None, *of_extra
 
 
@@ -242,6 +258,11 @@ def attention(q, k=None, v=None, *, similarity=None, operator=None, mask=None, l
     v = k if v is None else v
     names, seen = split_mask(mask)
     check_lengths(lengths, names)
+    if isinstance(seen, Tensor) and seen.is_floating_point():
+        if parameters.get("bias") is not None:
+            raise ValueError("a mask of floating-point numbers is a bias, and there is one already "
+                             "(use a mask of bool)")
+        parameters, seen = {**parameters, "bias": seen}, None
     if lengths is not None and not isinstance(lengths, Tensor):
         lengths = torch.tensor(lengths)
     extra = {name: x for name, x in (("mask", seen), ("lengths", lengths)) if x is not None}
@@ -255,7 +276,8 @@ def attention(q, k=None, v=None, *, similarity=None, operator=None, mask=None, l
         q, k, v = (x.to(dtype) if x.dtype != torch.float64 else x for x in (q, k, v))
         extra = {name: x.to(dtype) if name in TENSOR_NAMES and x.dtype == torch.float32 else x
                  for name, x in extra.items()}
-    text = ",".join(extra) + "|" + call_text(similarity, operator, names, words)
+    text = ",".join(extra) + "|" + call_text(similarity, operator, names,
+                                             with_array_of_bias(words, extra))
     tensors = list(extra.values())
     saves = (torch.is_grad_enabled() and any(x.requires_grad for x in (q, k, v, *tensors))
              or torch.autograd.forward_ad._current_level >= 0)  # Then PyTorch refuses the call.
@@ -265,3 +287,8 @@ def attention(q, k=None, v=None, *, similarity=None, operator=None, mask=None, l
         compute = _plain_attention
     output, lse, _ = compute(q, k, v, tensors, text, threads, saves)
     return (output, lse) if return_lse else output
+
+
+from .layers import Attention, MultiheadAttention  # noqa: E402  They call `attention`.
+
+__all__ = ["Attention", "MultiheadAttention", "attention"]

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/bench/machine.h"
 
 namespace conelab {
 namespace {
@@ -91,6 +92,16 @@ TEST(RunTasks, MayBeCalledByTasksAndByThreadsAtOnce) {
   run();
   other.join();
   EXPECT_EQ(runs, 2 * 20 * 20);
+}
+
+TEST(RunTasks, KeepsNoMemoryOfItsCalls) {
+  const auto call = [](int times) {
+    for (int i = 0; i < times; ++i) run_tasks(2, with_threads(2), [](std::int64_t, const auto&) {});
+  };
+  call(2'000);
+  const double before = resident_bytes();
+  call(20'000);
+  EXPECT_LT(resident_bytes() - before, 1e6);
 }
 
 }  // namespace

@@ -96,6 +96,30 @@ TEST(OperatorCase, CallsThatACaseCannotHaveAreRefusedBeforehand) {
   EXPECT_EQ(error("penumbral:bias=rope"), "2: ");
 }
 
+TEST(OperatorCase, QueriesAndValuesMayHaveSizesOfTheirOwn) {
+  const Workload workload = operator_workload();
+  Case c = small_case("penumbral", "forward", "f64");
+  const double pairs = workload.make(c, 1, 1)->facts().flops / 100 / 32;
+  for (const auto& [queries, values] : {std::pair{1, 16}, std::pair{16, 24}, std::pair{300, 5}}) {
+    for (const char* pass : {"forward", "backward"}) {
+      c.set("pass", pass);
+      c.set("query_len", queries);
+      c.set("value_dim", values);
+      const CaseFacts facts = workload.make(c, 1, 1)->facts();
+      if (c["pass"] == "forward") {
+        EXPECT_LT(facts.error, 1e-11);
+        EXPECT_NEAR(facts.flops, pairs * queries * (16 + values), 1);
+        EXPECT_EQ(facts.bytes, 8. * 2 * (queries * (16 + values) + 100 * (16 + values)));
+      } else {
+        EXPECT_TRUE(facts.error < 1e-7 || (queries == 1 && std::isnan(facts.error))) << facts.error;
+      }
+    }
+  }
+  c.set("operator", "agglomerative");
+  EXPECT_EQ(error_of([&] { (void)workload.predict(c, 1); }),
+            "1: skipped: agglomerative takes no k and v with sizes of their own");
+}
+
 TEST(OperatorCase, ParametersAreJudgedAtTheSizesOfTheCase) {
   const Workload workload = operator_workload();
   const auto error = [&](const char* text) {

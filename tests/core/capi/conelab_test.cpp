@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "core/bench/machine.h"
+
 namespace conelab::tests {
 namespace {
 
@@ -92,6 +94,22 @@ TEST(CInterface, ServesTwoThreadsAtOnce) {
   std::thread one(compute), two(compute);
   one.join();
   two.join();
+  conelab_release(plan);
+}
+
+TEST(CInterface, KeepsNoMemoryOfItsCalls) {
+  Small s;
+  conelab_plan* plan = nullptr;
+  ASSERT_EQ(conelab_prepare("penumbral", &s.input, 1, &plan), CONELAB_OK);
+  const conelab_run run{2, nullptr, nullptr};
+  const auto call = [&](int times) {
+    for (int i = 0; i < times; ++i)
+      ASSERT_EQ(conelab_forward(plan, &s.input, 1, &s.result, 1, &run), CONELAB_OK);
+  };
+  call(2'000);
+  const double before = resident_bytes();
+  call(20'000);
+  EXPECT_LT(resident_bytes() - before, 1e6);
   conelab_release(plan);
 }
 

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
+
+#include "core/base/random.h"
 #include "core/files/bench_file.h"
 #include "tests/core/files/fixture.h"
 
@@ -63,7 +66,7 @@ TEST(Hierarchy, RefusesCyclesAndWrongEdges) {
   EXPECT_THAT(error_of([] {
                 (void)make_hierarchy({{1, 0}, {1, 2}, {2, 1}}, {"a", "b", "c"});
               }),
-              HasSubstr("node 1 lies on a cycle"));
+              HasSubstr("a cycle of 2 nodes: 'b' -> 'c' -> 'b'"));
   EXPECT_THAT(error_of([] { (void)make_hierarchy({{0, 0}}, {"a"}); }), HasSubstr("cycle"));
   EXPECT_THAT(error_of([] {
                 (void)make_hierarchy({{0, 3}}, {"a", "b"});
@@ -73,6 +76,61 @@ TEST(Hierarchy, RefusesCyclesAndWrongEdges) {
                 (void)make_hierarchy({{1, 0}, {1, 0}}, {"a", "b"});
               }),
               HasSubstr("twice"));
+}
+
+/// Returns n nodes, each with up to four parents among those before it.
+Hierarchy random_graph(Node n, std::uint64_t seed) {
+  Random random(seed);
+  std::set<std::array<Node, 2>> edges;
+  for (Node node = 1; node < n; ++node) {
+    for (std::uint64_t i = random.below(5); i > 0; --i) {
+      edges.insert({node, static_cast<Node>(random.below(static_cast<std::uint64_t>(node)))});
+    }
+  }
+  return make_hierarchy({edges.begin(), edges.end()},
+                        std::vector<std::string>(static_cast<std::size_t>(n)));
+}
+
+TEST(Hierarchy, CountsPairsAndEdgesThatFollow) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    const Hierarchy graph = random_graph(40, seed);
+    const NodeLists above = ancestors_of(graph), parents = parents_of(graph);
+    std::size_t pairs = 0, following = 0;
+    for (const auto& list : above) pairs += list.size();
+    for (const auto& [child, parent] : graph.edges) {
+      const auto& own = parents[static_cast<std::size_t>(child)];
+      following += std::ranges::any_of(own, [&, parent = parent](Node other) {
+        const auto& list = above[static_cast<std::size_t>(other)];
+        return std::ranges::find(list, parent) != list.end();
+      });
+    }
+    const auto size = closure_size(graph);
+    ASSERT_TRUE(size);
+    EXPECT_EQ(size->pairs, pairs);
+    EXPECT_EQ(size->following, following);
+    const Hierarchy less = reduced(graph);
+    EXPECT_EQ(less.edges.size(), graph.edges.size() - following);
+    EXPECT_EQ(ancestors_of(less), above);
+    EXPECT_EQ(closure_size(less)->following, 0u);
+  }
+}
+
+// As lists, these pairs would take 4 TB.
+TEST(Hierarchy, CountsTheClosureOfALongChain) {
+  constexpr Node n = 1'000'000;
+  std::vector<std::array<Node, 2>> edges;
+  for (Node node = 1; node < n; ++node) edges.push_back({node, node - 1});
+  const Hierarchy chain = make_hierarchy(edges, std::vector<std::string>(n));
+  EXPECT_EQ(closure_size(chain)->pairs, static_cast<std::size_t>(n * (n - 1) / 2));
+  EXPECT_EQ(chain.depths.back(), n - 1);
+  EXPECT_THAT(error_of([&] { check_closure_fits(chain, "f"); }),
+              HasSubstr("f: its 1000000 nodes have 499999500000 pairs"));
+}
+
+TEST(Hierarchy, StopsCountingAtItsLimit) {
+  const Hierarchy graph = random_graph(400, 1);
+  EXPECT_FALSE(closure_size(graph, 100));
+  EXPECT_TRUE(closure_size(small_tree(), 0));  // Trees need no walk.
 }
 
 class HierarchyFile : public fixtures::FilesTest {};

@@ -27,6 +27,7 @@ std::string labels(const std::vector<Tick>& ticks) {
 
 TEST(Style, ColumnWidthsAreWholePointsWithinTheColumn) {
   EXPECT_EQ(width_in_points("86mm"), single_column);
+  EXPECT_EQ(width_in_points("86 mm"), single_column);
   EXPECT_EQ(width_in_points("178mm"), double_column);
   EXPECT_EQ(width_in_points("single"), 243);
   EXPECT_EQ(width_in_points("7in"), 504);

@@ -8,7 +8,9 @@
 #include "core/dataset/dataset.h"
 #include "core/embed/construction.h"
 #include "core/embed/descent.h"
+#include "core/embed/held_out.h"
 #include "core/embed/measures.h"
+#include "core/embed/token_source.h"
 
 namespace conelab {
 namespace {
@@ -26,39 +28,61 @@ PlacedTokens four_tokens(const PairModel& model) {
   return tokens;
 }
 
-/// Compares dL/d(point) with central differences of L.
+/// Returns the central difference of f at x.
+template <class F>
+double difference(double x, const F& f) {
+  const double below = f(x - step);
+  return (f(x + step) - below) / (2 * step);
+}
+
+/// Compares dL/d(point) and dL/d(parameter) with central differences of L. Parameters begin away
+/// from their defaults.
 template <class Loss, class Gradient>
-void expect_gradient(const PairModel& model, PlacedTokens tokens, const Loss& loss,
-                     const Gradient& gradient) {
+void expect_gradient(const char* name, const Loss& loss, const Gradient& gradient) {
+  PairModel model(name, 3);
+  std::vector<double> values = model.values();
+  for (double& value : values) value = 1.25 * value + (value == 0 ? 0.5 : 0);
+  model.set_values(values);
+  PlacedTokens tokens = four_tokens(model);
   TokenSums sums = model.sums(tokens);
-  gradient(tokens, sums);
-  model.finish(tokens, sums);
+  ParameterSlopes dp = model.parameter_slopes();
+  gradient(model, tokens, sums, dp);
+  model.finish(tokens, sums, dp);
+  const std::vector<double> slopes = model.parameter_gradient(dp);
   for (std::size_t c = 0; c < tokens.point.size(); ++c) {
     const double x = tokens.point[c];
-    double ends[2];
-    for (int side = 0; side < 2; ++side) {
-      tokens.point[c] = x + (side == 0 ? -step : step);
+    const double found = difference(x, [&](double moved) {
+      tokens.point[c] = moved;
       model.place(tokens);
-      ends[side] = loss(tokens);
-    }
+      return loss(model, tokens);
+    });
     tokens.point[c] = x;
-    EXPECT_NEAR(sums.point[c], (ends[1] - ends[0]) / (2 * step), tolerance)
-        << model.row().info.name << ", coordinate " << c;
+    EXPECT_NEAR(sums.point[c], found, tolerance) << name << ", coordinate " << c;
+  }
+  ASSERT_EQ(slopes.size(), values.size()) << name;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double found = difference(values[i], [&](double moved) {
+      std::vector<double> other = values;
+      other[i] = moved;
+      model.set_values(other);
+      model.place(tokens);
+      return loss(model, tokens);
+    });
+    EXPECT_NEAR(slopes[i], found, tolerance * std::max(1.0, std::abs(found)))
+        << name << ", " << model.row().parameters[i].key;
   }
 }
 
 TEST(PairModel, HasTheGradientsOfItsLogits) {
   for (const char* name : similarities) {
-    const PairModel model(name, 3);
     expect_gradient(
-        model, four_tokens(model),
-        [&](const PlacedTokens& t) {
+        name,
+        [](const PairModel& model, const PlacedTokens& t) {
           return model.score(t, 0, t, 1) - 2 * model.score(t, 2, t, 0) + model.score(t, 3, t, 3);
         },
-        [&](const PlacedTokens& t, TokenSums& sums) {
-          double by_factor = 0;
+        [](const PairModel& model, const PlacedTokens& t, TokenSums& sums, ParameterSlopes& dp) {
           for (const auto& [i, j, rate] : {std::tuple(0, 1, 1.0), {2, 0, -2.0}, {3, 3, 1.0}}) {
-            model.add(model.slope(t, i, t, j), rate, t, i, sums, t, j, sums, by_factor);
+            model.add(model.slope(t, i, t, j), rate, t, i, sums, t, j, sums, dp);
           }
         });
   }
@@ -72,9 +96,13 @@ TEST(ConeOrder, HasTheGradientsOfItsEnergy) {
               std::string("dot laplacian hyperbolic").find(name) == std::string::npos);
     if (!order) continue;
     expect_gradient(
-        model, four_tokens(model),
-        [&](const PlacedTokens& t) { return order->energy(model, t, 0, 1); },
-        [&](const PlacedTokens& t, TokenSums& sums) { order->add(model, t, 0, 1, 1, sums); });
+        name,
+        [](const PairModel& own, const PlacedTokens& t) {
+          return ConeOrder::of(own)->energy(own, t, 0, 1);
+        },
+        [](const PairModel& own, const PlacedTokens& t, TokenSums& sums, ParameterSlopes& dp) {
+          ConeOrder::of(own)->add(own, t, 0, 1, 1, sums, dp);
+        });
   }
 }
 
@@ -95,6 +123,22 @@ TEST(PairModel, RefusesWhatPairsDoNotGive) {
   EXPECT_THROW(PairModel("gat", 3), Error);
   EXPECT_THROW(PairModel("umbral", 1), Error);
   EXPECT_THROW(PairModel("umbral", 3, {{"height", 1.0}}), Error);
+}
+
+TEST(ParameterDescent, FindsTheLeastOfAFunctionOfFreeParametersInTheirDomains) {
+  PairModel model("umbral", 3, {{"gamma", 2.0}});
+  ParameterDescent descent;
+  for (int i = 0; i < 3000; ++i) descent.step(model, {1.0, model.values()[1] - 0.7}, 0.01);
+  EXPECT_NEAR(model.values()[1], 0.7, 1e-6);
+  EXPECT_EQ(model.values()[0], 2);
+  // The logarithm decreases by 0.01 in each step; the radius stays positive.
+  descent = ParameterDescent();
+  for (int i = 0; i < 3000; ++i) descent.step(model, {0.0, 1 / model.values()[1]}, 0.01);
+  EXPECT_EQ(model.values()[1], 1e-9);
+  PairModel offset("hyperbolic", 3);
+  descent = ParameterDescent();
+  descent.step(offset, {0.0, 1e-14}, 0.01);  // The rounding of an offset under softmax.
+  EXPECT_EQ(offset.values(), PairModel("hyperbolic", 3).values());
 }
 
 /// The average precision by sorting, without ties.
@@ -144,6 +188,73 @@ TEST(Measures, OfAChainAreThoseOfAHand) {
   EXPECT_DOUBLE_EQ(found.mean_rank, (2 + 1 + 1) / 3.0);
 }
 
+// The chain a - b - c - d. Node 3 was trained on 2 and has 0 and 1 held back; of the others that
+// are not its ancestors there is none but node 4, a root of its own.
+TEST(Measures, OfHeldOutAncestorsAreThoseOfAHand) {
+  const double near[5] = {3, 9, 5, 0, 4};
+  const auto found = measure_held_out({{}, {}, {}, {0, 1}, {}}, {{}, {0}, {1}, {2}, {}},
+                                      [&](Node, Node j) { return near[j]; });
+  EXPECT_DOUBLE_EQ(found.map, (1 + 2 / 3.0) / 2);  // 1 is first, 0 third behind 4.
+  EXPECT_DOUBLE_EQ(found.rank, (1 + 2) / 2.0);
+}
+
+TEST(HoldOut, DrawsPairsBeyondTheEdgesAndWholeLeaves) {
+  const Hierarchy tree = *make_dataset("tree", {{"depth", "4"}}).hierarchy;  // 31 nodes, 16 leaves.
+  const NodeLists closure = ancestors_of(tree), parents = parents_of(tree);
+  const HeldOut out = hold_out(tree, closure, 0.25, 0.5, 7);
+  EXPECT_EQ(out.unseen.size(), 8u);
+  EXPECT_EQ(out.seen.size(), 23u);
+  std::size_t pairs = 0;
+  for (Node i = 0; i < tree.size(); ++i) {
+    const auto n = static_cast<std::size_t>(i);
+    const bool unseen = std::ranges::binary_search(out.unseen, i);
+    std::vector<Node> both = out.trained[n];
+    both.insert(both.end(), out.held[n].begin(), out.held[n].end());
+    std::ranges::sort(both);
+    EXPECT_EQ(both, unseen ? std::vector<Node>() : closure[n]);
+    for (const Node above : out.held[n]) EXPECT_EQ(std::ranges::count(parents[n], above), 0);
+    pairs += out.held[n].size();
+  }
+  // Of 2 · 0 + 4 · 1 + 8 · 2 + 8 · 3 further pairs of nodes that are seen, a quarter.
+  EXPECT_EQ(pairs, 11u);
+  EXPECT_EQ(out.pairs.size(), 11u);
+  EXPECT_EQ(out.trained_pairs.size(), 22u + 33u);
+  EXPECT_NE(hold_out(tree, closure, 0.25, 0.5, 8).pairs, out.pairs);
+}
+
+/// Descends the squared distance of a source's points to these, and returns the largest that is
+/// left.
+double distance_after_descent(TokenKind kind, const Features& features,
+                              const std::vector<double>& wanted) {
+  TokenSource source(kind, features.count(), 2, 16, features, 3);
+  for (int i = 0; i < 3000; ++i) {
+    std::vector<double> slope = source.points(features);
+    for (std::size_t c = 0; c < slope.size(); ++c) slope[c] -= wanted[c];
+    source.step(features, slope, falling_rate(0.03, i, 3000));
+  }
+  double most = 0;
+  const std::vector<double> found = source.points(features);
+  for (std::size_t c = 0; c < found.size(); ++c) {
+    most = std::max(most, std::abs(found[c] - wanted[c]));
+  }
+  return most;
+}
+
+TEST(TokenSource, FitsWhatItsKindCan) {
+  const Features corners{{-1, -1, -1, 1, 1, -1, 1, 1}, 2};
+  const std::vector<double> sums = {-2, 1, 0, 3, 0, -1, 2, 1};  // x + y, y − x + 1
+  const std::vector<double> product = {1, 0, -1, 0, -1, 0, 1, 0};
+  EXPECT_LT(distance_after_descent(TokenKind::own, corners, product), 1e-3);
+  EXPECT_LT(distance_after_descent(TokenKind::linear, corners, sums), 1e-3);
+  EXPECT_NEAR(distance_after_descent(TokenKind::linear, corners, product), 1, 1e-3);
+  EXPECT_LT(distance_after_descent(TokenKind::layers, corners, product), 1e-2);
+}
+
+TEST(TokenSource, ScalesFeaturesByTheNodesThatAreSeen) {
+  const Features scaled = scaled_features({{1, 5, 3, 5, 9, 7}, 2}, std::vector<Node>{0, 1});
+  EXPECT_EQ(scaled.value, (std::vector<double>{-1, 0, 1, 0, 7, 0}));
+}
+
 /// The scores of a construction as hyperbolic distances, by the engine's own formula.
 EmbeddingMeasures measured(const Hierarchy& hierarchy, int dim) {
   const PairModel model("hyperbolic", dim + 1);
@@ -189,7 +300,7 @@ TEST(Descent, PutsASmallTreeIntoCones) {
   for (const char* name : {"penumbral", "umbral"}) {
     PairModel model(name, 4);
     PlacedTokens tokens = drawn_points(tree.size(), 4, 1);
-    const ConeOrder order = *ConeOrder::of(model);
+    ConeOrder order = *ConeOrder::of(model);
     std::vector<std::array<Node, 2>> pairs;
     for (Node u = 0; u < tree.size(); ++u) {
       for (const Node v : closure[static_cast<std::size_t>(u)]) pairs.push_back({u, v});

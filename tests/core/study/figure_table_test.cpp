@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/study/job_table.h"
+#include "core/study/tune.h"
 #include "tests/core/figure/figure_checks.h"
 
 namespace conelab::figure {
@@ -96,6 +97,8 @@ FigureInput example(const FigureInfo& info) {
   input.tree = small_tree();
   input.tokens = {"fir", "oak", "tree"};
   input.cone = "penumbral";
+  input.own = std::vector<TrialValues>{{"dot", "map", false, {0.3, 0.5, 0.4}},
+                                       {"umbral", "map", false, {0.2, 0.7, 0.6}}};
   return input;
 }
 

@@ -44,6 +44,14 @@ TEST(ReportOrder, HasTextsFiguresTablesAndClaims) {
   EXPECT_EQ(claim.relation, "{a} > {b}");
   EXPECT_EQ(claim.why, "luck");
   EXPECT_EQ(std::get<ClaimEntry>(parsed("claim: x | {a} > 1")).why, "");
+  const auto take = std::get<RecommendEntry>(
+      parsed("recommend: points by similarity, dim: lowest map within .5 | dim | time"));
+  EXPECT_EQ(take.table.keys, (std::vector<std::string>{"similarity", "dim"}));
+  EXPECT_EQ(take.table.measures, std::vector<std::string>{"map"});
+  EXPECT_TRUE(take.lowest);
+  EXPECT_EQ(take.margin, .5);
+  EXPECT_EQ(take.fewest, "dim");
+  EXPECT_EQ(take.cost, "time");
 }
 
 TEST(ReportOrder, NamesWhatIsWrong) {
@@ -55,6 +63,12 @@ TEST(ReportOrder, NamesWhatIsWrong) {
   EXPECT_THAT(refusal("table: points by dim,: map"), HasSubstr("is empty"));
   EXPECT_THAT(refusal("table: fig1: map"), HasSubstr("has no numbers"));
   EXPECT_THAT(refusal("claim: only a text"), HasSubstr("RELATION"));
+  for (const char* wrong : {"recommend: points by dim: map", "recommend: points by dim: map | dim",
+                            "recommend: points by dim: map within x | dim",
+                            "recommend: points by dim: map, mean_rank within 1 | dim"}) {
+    EXPECT_THAT(refusal(wrong), HasSubstr("MEASURE within NUMBER"));
+  }
+  EXPECT_THAT(refusal("recommend: points by dim: map within 1 | similarity"), HasSubstr("dim"));
 }
 
 TEST(ReportOrder, SaysWhereTheLabelsOfABenchmarkStand) {

@@ -28,7 +28,11 @@ const std::vector<Parts>& all_parts() {
       {"t5", {"causal"}, "exp", "einstein", false},
       {"none", {"full"}, "softmax:axis=query", "mean", false},
       {"hype", {"window", "explicit"}, "softmax:axis=query", "einstein", true},
-      {"alibi", {"graph"}, "softmax:axis=query", "mean", true, "lift"}};
+      {"alibi", {"graph"}, "softmax:axis=query", "mean", true, "lift"},
+      {"alibi", {"causal"}, "softmax:soft_cap=1", "mean", true},
+      {"explicit", {"graph"}, "softmax:sinks=random:soft_cap=1", "mean", true},
+      {"explicit", {"window"}, "softmax:axis=query:soft_cap=1", "einstein", false},
+      {"none", {"full"}, "sigmoid:soft_cap=1", "mean", false}};
   return parts;
 }
 

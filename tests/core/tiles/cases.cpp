@@ -45,6 +45,7 @@ std::vector<Variant> choices_of(const PartInfo& similarity) {
   call.similarity = similarity.name;
   std::vector<Variant> all{{similarity.name, call}};
   for (const ParameterInfo& p : similarity.parameters) {
+    if (std::string_view(p.key) == "evaluation") continue;  // See interval_attention_test.cpp.
     const bool optional = p.domain == Domain::tensor && !std::isnan(p.initial);
     if (optional) all = with_each(all, p.key, {"", "random"});
     if (p.domain == Domain::choice) all = with_each(all, p.key, choice_words(p));
@@ -262,8 +263,8 @@ Call chosen_parts(const Variant& variant, const Parts& parts) {
   call.position = parts.position;
   const std::vector<std::string> weights = split(parts.weights, ':');
   call.weights = weights.front();
-  if (weights.size() > 1) {
-    const std::vector<std::string> choice = split(weights.back(), '=');
+  for (std::size_t i = 1; i < weights.size(); ++i) {
+    const std::vector<std::string> choice = split(weights[i], '=');
     call.parameters[choice.front()] = choice.back();
   }
   call.value_map = parts.value_map;
@@ -361,11 +362,14 @@ std::vector<std::string> weight_words() {
   std::vector<std::string> all;
   for (const PartInfo& part : list_weights()) {
     if (part.parameters.empty()) all.push_back(part.name);
-    for (const ParameterInfo& choice : part.parameters) {
-      for (const std::string& word : choice_words(choice)) {
-        all.push_back(fmt::format("{}:{}={}", part.name, choice.key, word));
+    for (const ParameterInfo& p : part.parameters) {
+      const bool tensor = p.domain == Domain::tensor;
+      for (const std::string& word :
+           tensor ? std::vector<std::string>{"random"} : choice_words(p)) {
+        all.push_back(fmt::format("{}:{}={}", part.name, p.key, word));
       }
     }
+    all.push_back(all.back() + ":soft_cap=1");
   }
   return all;
 }

@@ -36,7 +36,7 @@ inline void PrintTo(const Variant& variant, std::ostream* out) { *out << variant
 struct Parts {
   std::string bias = "none";
   std::vector<std::string> masks = {"full"};
-  std::string weights = "softmax";  ///< With a word of its choice: "softmax:axis=query".
+  std::string weights = "softmax";  ///< With words of its keys: "softmax:axis=query:soft_cap=1".
   std::string aggregate = "mean";
   bool per_head = false;  ///< Give every numeric parameter as a list, one value per head.
   std::string value_map = "none";
@@ -92,7 +92,8 @@ class Random {
                                                      std::uint64_t seed, bool joins_heads);
 
 /// Return the names of the biases that a similarity takes, of all masks and value maps, and all
-/// weights with every word of their choices, as in Parts.
+/// weights with every word of their choices, with the tensors that they may have and with a soft
+/// cap, as in Parts.
 [[nodiscard]] std::vector<std::string> bias_names(const std::string& similarity = "dot");
 [[nodiscard]] std::vector<std::string> mask_names();
 [[nodiscard]] std::vector<std::string> value_map_names();

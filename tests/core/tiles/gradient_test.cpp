@@ -102,12 +102,16 @@ Count expect_gradients(const Call& call, const AttentionInput<double>& input) {
 }
 
 const std::vector<Parts>& gradient_parts() {
-  static const std::vector<Parts> parts{{},
-                                        {"alibi", {"causal"}, "softmax", "mean", true},
-                                        {"hype", {"window"}, "softmax", "einstein", true},
-                                        {"hype", {"explicit", "padding"}, "sigmoid", "mean", false},
-                                        {"alibi", {"causal"}, "sigmoid", "einstein", false},
-                                        {"alibi", {"window"}, "softmax:axis=query", "mean", true}};
+  static const std::vector<Parts> parts{
+      {},
+      {"alibi", {"causal"}, "softmax", "mean", true},
+      {"hype", {"window"}, "softmax", "einstein", true},
+      {"hype", {"explicit", "padding"}, "sigmoid", "mean", false},
+      {"alibi", {"causal"}, "sigmoid", "einstein", false},
+      {"alibi", {"window"}, "softmax:axis=query", "mean", true},
+      {"explicit", {"causal"}, "softmax:sinks=random:soft_cap=1", "mean", true},
+      {"none", {"strided"}, "softmax:sinks=random:soft_cap=1", "einstein", false},
+      {"alibi", {"full"}, "softmax:axis=query:soft_cap=1", "mean", true}};
   return parts;
 }
 

@@ -201,13 +201,31 @@ class PlainHead {
                     {measure(i, j), q.height, q.light_distance, k.height, k.light_distance});
   }
 
-  [[nodiscard]] float logit(std::int64_t i, std::size_t j) const {
-    if (!sees(i, j)) return -std::numeric_limits<float>::infinity();
+  [[nodiscard]] double bias(std::int64_t i, std::int64_t j) const {
+    if (plan_.bias->of_pairs) {
+      const auto at = static_cast<std::size_t>(i * plan_.extents.key + j);
+      return static_cast<double>(in_.tensors.at("bias").data[at]);
+    }
+    const auto offset = static_cast<double>(j - i + plan_.extents.query - plan_.extents.key);
+    return plan_.bias->value(bias_values_, offset);
+  }
+
+  /// The logit before the soft cap.
+  [[nodiscard]] float uncapped(std::int64_t i, std::size_t j) const {
     const float score = rounded<S>(similarity(i, j).value);
     if (bias_values_.p.empty()) return score;
-    const auto offset = static_cast<double>(static_cast<std::int64_t>(j) - i + plan_.extents.query -
-                                            plan_.extents.key);
-    return rounded<S>(score + rounded<S>(plan_.bias->value(bias_values_, offset)));
+    return rounded<S>(score + rounded<S>(bias(i, static_cast<std::int64_t>(j))));
+  }
+  /// tanh(logit / c) of the soft cap.
+  [[nodiscard]] float share_of_cap(std::int64_t i, std::size_t j) const {
+    const auto c = static_cast<float>(plan_.values(plan_.soft_cap, h_).front());
+    return rounded<S>(std::tanh(rounded<S>(uncapped(i, j) / c)));
+  }
+
+  [[nodiscard]] float logit(std::int64_t i, std::size_t j) const {
+    if (!sees(i, j)) return -std::numeric_limits<float>::infinity();
+    if (plan_.soft_cap.empty()) return uncapped(i, j);
+    return rounded<S>(plan_.values(plan_.soft_cap, h_).front() * share_of_cap(i, j));
   }
 
   void set_weights(std::int64_t i, std::vector<float>& weight) const {
@@ -220,11 +238,13 @@ class PlainHead {
       for (float& w : weight) w = rounded<S>(std::exp(w));
       return;
     }
+    weight.push_back(static_cast<float>(plan_.sink(in_.tensors, h_)));
     const float most = *std::max_element(weight.begin(), weight.end());
     for (float& w : weight) w = rounded<S>(std::exp(rounded<S>(w - most)));
     const float sum = sum_of<S>(
-        plan_.extents.key, [&](std::int64_t j) { return weight[static_cast<std::size_t>(j)]; });
+        plan_.extents.key + 1, [&](std::int64_t j) { return weight[static_cast<std::size_t>(j)]; });
     for (float& w : weight) w = rounded<S>(w / sum);
+    weight.pop_back();
   }
 
   Row row_of(std::int64_t i) const {
@@ -240,7 +260,7 @@ class PlainHead {
     const S* given = in_.output_grad.row(b_, h_, i);
     for (std::int64_t c = 0; c < plan_.extents.value; ++c) row.upstream.push_back(float(given[c]));
     if (is_midpoint(plan_.aggregate)) set_midpoint(sums.back(), row);
-    set_slopes(row);
+    set_slopes(i, row);
     return row;
   }
 
@@ -254,7 +274,7 @@ class PlainHead {
     row.upstream.push_back(-rounded<S>(along));
   }
 
-  void set_slopes(Row& row) const {
+  void set_slopes(std::int64_t i, Row& row) const {
     for (std::size_t j = 0; j < key_.size(); ++j) {
       row.by_logit.push_back(sum_of<S>(static_cast<std::int64_t>(width()), [&](std::int64_t c) {
         return row.upstream[static_cast<std::size_t>(c)] * value_[j][static_cast<std::size_t>(c)];
@@ -270,6 +290,9 @@ class PlainHead {
                              ? rounded<S>(row.weight[j] * (1 - row.weight[j]))
                              : row.weight[j];
       row.by_logit[j] = rounded<S>(rate * rounded<S>(row.by_logit[j] - mean));
+      if (plan_.soft_cap.empty()) continue;
+      const float t = share_of_cap(i, j);
+      row.by_logit[j] = rounded<S>(row.by_logit[j] * rounded<S>(1 - t * t));
     }
   }
 

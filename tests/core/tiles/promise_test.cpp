@@ -111,7 +111,9 @@ std::vector<std::string> promised_calls() {
   for (const char* text :
        {"umbral:radius=1", "penumbral:gamma=1.3", "laplacian:aggregate=einstein",
         "dot:aggregate=einstein", "laplacian:weights=sigmoid", "dot:weights=exp",
-        "laplacian:bias=hype:masks=window:window=150", "penumbral:masks=causal"}) {
+        "laplacian:bias=hype:masks=window:window=150", "penumbral:masks=causal",
+        "dot:soft_cap=2:masks=causal", "umbral:soft_cap=30", "laplacian:soft_cap=3:weights=sigmoid",
+        "penumbral:sinks=random:masks=causal", "dot:bias=random:soft_cap=1.5:sinks=random"}) {
     calls.emplace_back(text);
   }
   return calls;

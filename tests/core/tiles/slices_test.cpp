@@ -46,6 +46,14 @@ AttentionInput<T> slice_of(const AttentionInput<T>& all, Range queries, Range ke
     const auto row = all.allowed.begin() + i * n_k;
     part.allowed.insert(part.allowed.end(), row + keys.begin, row + keys.end);
   }
+  if (const auto bias = all.tensors.find("bias"); bias != all.tensors.end()) {
+    Array<T>& own =
+        part.tensors["bias"] = {{queries.end - queries.begin, keys.end - keys.begin}, {}};
+    for (std::int64_t i = queries.begin; i < queries.end; ++i) {
+      const auto row = bias->second.data.begin() + i * n_k;
+      own.data.insert(own.data.end(), row + keys.begin, row + keys.end);
+    }
+  }
   if (!all.output_grad.empty()) {
     part.output_grad = tokens_of(all.output_grad, queries.begin, queries.end);
   }
@@ -83,7 +91,8 @@ std::vector<Call> positioned_calls() {
         "laplacian:bias=hype:grid=6x10:hype_mu=0.1,0.05;0.2,0.1:masks=window:window=9",
         "dot:bias=hype:grid=6x10:hype_form=columns", "umbral:bias=t5:masks=segment:segment=8",
         "dot:bias=shaw:shaw_k=random:shaw_v=random:clip=5:masks=causal+padding",
-        "multiplicative:bias=shaw:shaw_v=random:position=rope"}) {
+        "multiplicative:bias=shaw:shaw_v=random:position=rope", "dot:sinks=random:masks=causal",
+        "umbral:sinks=random:masks=window:window=9:aggregate=einstein"}) {
     calls.push_back(with_random_tensors(call_from_text(text)));
   }
   return calls;
@@ -143,10 +152,13 @@ void expect_merged(const Call& call, const AttentionInput<T>& all, const std::ve
   EXPECT_LT(difference(joined.lse, whole.lse), tolerance);
   const Backward<T> expected = backward(*plan, all, whole, one_thread());
   Tensor4<T> query_grad(expected.query.shape), key_grad(expected.key.shape);
+  std::vector<double> sinks_grad(2);
   for (std::size_t s = 0; s < cuts.size(); ++s) {
     const Backward<T> part = backward(*plans[s], inputs[s], joined, one_thread());
     for (std::size_t i = 0; i < query_grad.data.size(); ++i)
       query_grad.data[i] += part.query.data[i];
+    for (std::size_t h = 0; h < 2 && part.tensors.contains("sinks"); ++h)
+      sinks_grad[h] += part.tensors.at("sinks").data[h];
     for (std::int64_t b = 0; b < key_grad.shape.batch; ++b) {
       for (std::int64_t h = 0; h < key_grad.shape.head; ++h) {
         std::copy_n(part.key.row(b, h, 0), part.key.shape.token * part.key.shape.feature,
@@ -156,6 +168,9 @@ void expect_merged(const Call& call, const AttentionInput<T>& all, const std::ve
   }
   EXPECT_LT(difference(query_grad, expected.query), 30 * tolerance);
   EXPECT_LT(difference(key_grad, expected.key), 30 * tolerance);
+  for (std::size_t h = 0; h < 2 && expected.tensors.contains("sinks"); ++h) {
+    EXPECT_NEAR(sinks_grad[h], expected.tensors.at("sinks").data[h], 200 * tolerance);
+  }
 }
 
 TEST(Slices, MergeToTheRowsAndGradientsOfTheWhole) {

@@ -45,7 +45,7 @@ TEST(BenchForm, ReadsASweep) {
   ASSERT_TRUE(check.sound());
   EXPECT_EQ(check.sweep["seq_len"], (std::vector<std::string>{"256", "512", "1024"}));
   EXPECT_EQ(check.sweep.cases().size(), 12U);
-  EXPECT_EQ(check.extent, "12 cases in 9 rounds");
+  EXPECT_EQ(check.extent, "12 cases in 9 rounds; exponents need 3 octaves of n");
 }
 
 TEST(BenchForm, SaysWhatIsWrongByField) {

@@ -54,6 +54,11 @@ struct ShownTemplates {
     const std::string needs = info.source.text;
     if (needs.empty()) return "";
     const QString trace = QString::fromStdString(shipped_trace()) + ":/german/layer3";
+    if (needs.find("embed`") != std::string::npos && needs.find("trace") != std::string::npos) {
+      return QStringLiteral(CONELAB_SOURCE_DIR
+                            "/datasets/mammals_trace.h5:/umbral/seed1");  // d = 2
+    }
+    if (needs.find("--tune") != std::string::npos) return tuned();
     if (needs.find("trace") != std::string::npos) return trace;
     const bool bench = needs.find("bench") != std::string::npos;
     const QString file = folder.filePath(bench ? "bench.h5" : "tree.h5");
@@ -65,6 +70,16 @@ struct ShownTemplates {
                             "--warm-only"}
               : QStringList{"tree", trace, "-o", file, "--similarity", "penumbral"};
     return run_program(make) ? file : "";
+  }
+
+  /// Returns a short search of `train`.
+  QString tuned() {
+    const QString tree = folder.filePath("family.h5"), file = folder.filePath("tuned.h5");
+    if (QFile::exists(file)) return file;
+    const bool made = run_program({"dataset", "tree", "-o", tree, "-p", "depth=3"}) &&
+                      run_program({"train", tree, "-o", file, "-s", "dot", "--dim", "2", "-p",
+                                   "epochs=5", "--tune", "2"});
+    return made ? file : "";
   }
 
   /// Exports the session's figure by the view and by the command, in each format.

@@ -247,7 +247,7 @@ TEST(JoinedHeads, RolloutOfTooManyTokensSaysSo) {
 TEST(Compare, TwoLayersWithTheirDifference) {
   REQUIRE_DISPLAY();
   Compared compared;
-  compared.choose("maps-beside", "with layer5");
+  compared.choose("maps-beside", "with german/layer5");
   ASSERT_TRUE(compared.complete(3));
   compared.choose("maps-beside-head", "head 9");
   ASSERT_TRUE(compared.complete(3));
@@ -283,7 +283,7 @@ TEST(Compare, TwoLayersWithTheirDifference) {
 TEST(Compare, TheFigureHasBothSides) {
   REQUIRE_DISPLAY();
   Compared compared;
-  compared.choose("maps-beside", "with layer5");
+  compared.choose("maps-beside", "with german/layer5");
   ASSERT_TRUE(compared.complete(3));
   compared.document.edit("mean", [](Session& s) { s.maps.join = "mean"; });
   std::vector<FigureChoice> figures;
@@ -317,7 +317,7 @@ TEST(Compare, TheFigureMenuSaysWhatAFigureLeavesOut) {
 TEST(Compare, TwoHeadsOfOneLayer) {
   REQUIRE_DISPLAY();
   Compared compared;
-  compared.choose("maps-beside", "with layer3");
+  compared.choose("maps-beside", "with german/layer3");
   ASSERT_TRUE(compared.complete(3));
   EXPECT_EQ(compared.panels()[1]->title, "dot, layer3 · 1");  // Not the same head again.
   compared.choose("maps-beside-head", "mean");

@@ -501,9 +501,8 @@ TEST(MapNotice, WritesAHundredPercentInFull) {
   ShownMaps shown;
   shown.edit([](MapChoice& maps) { maps.calls = {plain_call("dot"), plain_call("dot")}; });
   auto& text = shown.named<QLabel>("maps-notice-text");
-  EXPECT_TRUE(wait_for([&] {
-    return text.text() == "Every map uses at least 100 % of the shared colours.";
-  })) << text.text().toStdString();
+  EXPECT_TRUE(wait_for([&] { return text.text() == "Every map uses all of the shared colours."; }))
+      << text.text().toStdString();
 }
 
 TEST(MapLimits, PercentilesReplaceThoseThatWereSetByHand) {

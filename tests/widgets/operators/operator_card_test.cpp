@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <QComboBox>
+#include <QLabel>
 #include <QLineEdit>
 #include <set>
 
@@ -28,6 +29,34 @@ TEST(OperatorCard, ShowsMasksThatItDoesNotOffer) {
     EXPECT_EQ(mask->currentText().toStdString(), fmt::format("{}", fmt::join(masks, ",")));
     EXPECT_EQ(document.session().maps.calls[0].masks, masks);
   }
+}
+
+TEST(OperatorCard, SaysWhichValuesAreOfAFileAndResetsThem) {
+  Document document;
+  OperatorsPanel panel(document);
+  document.edit("open", [](Session& s) {
+    s.trace.file = "/tmp/trained.h5";
+    bring(s, {call_from_text("umbral:gamma=10.15:radius=1.5")});
+  });
+  auto* origin = panel.findChild<QLabel*>("operator-0-origin");
+  ASSERT_NE(origin, nullptr);
+  EXPECT_TRUE(origin->text().startsWith("gamma = 10.15, radius = 1.5 from trained.h5"))
+      << origin->text().toStdString();
+  document.edit("type", [](Session& s) { s.maps.calls[0].parameters["gamma"] = "2"; });
+  EXPECT_TRUE(origin->text().startsWith("radius = 1.5 from")) << origin->text().toStdString();
+  emit origin->linkActivated("reset");
+  EXPECT_EQ(call_text(document.session().maps.calls[0]), "umbral:gamma=2");
+  EXPECT_TRUE(origin->isHidden());
+}
+
+TEST(OperatorsPanel, AddsAnOperatorThatIsNotThereYet) {
+  Document document;
+  OperatorsPanel panel(document);
+  std::set<std::string> names;
+  for (int i = 0; i < 5; ++i) panel.add_operator();
+  const std::vector<Call>& calls = document.session().maps.calls;
+  for (const Call& call : calls) names.insert(operator_name(call));
+  EXPECT_EQ(names.size(), calls.size());
 }
 
 TEST(OperatorCard, OffersEveryPartThatItsOperatorTakes) {

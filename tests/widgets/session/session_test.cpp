@@ -135,6 +135,11 @@ struct Change {
     Change inner{random, pick(7)};
     members(inner, call);
   }
+  void change(const std::string&, Brought& brought) const {
+    Change inner{random, pick(8)};
+    members(inner, brought);
+    if (brought.calls.empty()) brought.calls.emplace_back();  // A session without them forgets it.
+  }
   template <class T>
   void change(const std::string&, std::optional<T>& value) const {
     if (value && pick(3) == 0) return value.reset();

@@ -6,7 +6,9 @@
 #include <QLabel>
 #include <QTableView>
 #include <QTemporaryDir>
+#include <QTextBrowser>
 #include <QToolButton>
+#include <algorithm>
 #include <fstream>
 
 #include "app/desktop.h"
@@ -43,6 +45,7 @@ class StudiesTest : public testing::Test {
     const std::string program = CONELAB_BINARY_DIR "/bin/conelab";
     made.studies.context.worker = {program, "bench-worker"};
     made.studies.worker = {program, "job-worker"};
+    made.studies.results = folder.path().toStdString();
     made.show_elsewhere = [this](const QString& file) {
       shown << file;
       return true;
@@ -55,7 +58,9 @@ class StudiesTest : public testing::Test {
     const QString file = folder.filePath("s.toml");
     std::ofstream(file.toStdString()) << "title = \"Two maps\"\n" << text;
     window.open({file});
-    ASSERT_TRUE(wait_for([&] { return !model().table().rows.empty(); })) << model().message();
+    ASSERT_TRUE(wait_for([&] {
+      return !model().choice().file.empty() && !model().table().rows.empty();
+    })) << model().message();
   }
   void press(const char* name) {
     auto* button = window.findChild<QToolButton*>(name);
@@ -95,6 +100,51 @@ TEST_F(StudiesTest, AStudyIsOpenedRunAndItsResultShown) {
     const auto& shown = window.workspace().trace();
     return shown && shown->stored && shown->file == model().files_of(1).front();
   })) << window.error_shown().toStdString();
+}
+
+TEST_F(StudiesTest, AResultIsNamedAfterItsJob) {
+  open_study(two_maps);
+  press("study-run");
+  ASSERT_TRUE(finish());
+  activate(0);
+  EXPECT_TRUE(wait_for([&] { return window.windowTitle().startsWith("maps-dot of s"); }))
+      << window.windowTitle().toStdString();
+}
+
+TEST_F(StudiesTest, AnotherStudyStaysQuick) {
+  open_study(two_maps);
+  model().set_quick(true);
+  const QString other = folder.filePath("other.toml");
+  ASSERT_TRUE(QFile::copy(folder.filePath("s.toml"), other));
+  model().open(other.toStdString());
+  EXPECT_TRUE(model().choice().quick);
+}
+
+TEST_F(StudiesTest, AShippedStudyRunsQuickAtTheFirstClick) {
+  window.show_view("studies");
+  ASSERT_TRUE(wait_for([&] { return model().table().rows.size() >= 7; })) << model().message();
+  EXPECT_EQ(model().table().header.front(), "shipped study");
+  const Texts names = column(0);
+  const auto first = std::ranges::find(names, "first") - names.begin();
+  EXPECT_FALSE(column(2)[static_cast<std::size_t>(first)].empty()) << "how long it takes";
+  auto* table = window.findChild<QTableView*>("study-jobs");
+  table->setCurrentIndex(table->model()->index(static_cast<int>(first), 0));
+  press("study-run-quick");
+  ASSERT_TRUE(wait_for([&] { return model().running(); })) << model().message();
+  EXPECT_TRUE(model().choice().quick);
+  EXPECT_EQ(model().folder(), folder.filePath("conelab-studies/first").toStdString());
+  ASSERT_TRUE(wait_for([&] { return model().index().count("done") > 0; })) << model().message();
+  press("study-stop");
+  ASSERT_TRUE(finish());
+}
+
+/// A copied study finds the data that ship, which lie elsewhere.
+TEST_F(StudiesTest, ACopyOfAShippedStudyIsSound) {
+  const QString copy = folder.filePath("copy.toml");
+  ASSERT_TRUE(QFile::copy(CONELAB_SOURCE_DIR "/resources/studies/first.toml", copy));
+  model().open(copy.toStdString());
+  ASSERT_TRUE(wait_for([&] { return !model().index().jobs.empty() || model().failed(); }));
+  EXPECT_TRUE(model().can_run()) << model().message();
 }
 
 TEST_F(StudiesTest, AJobThatFailsDoesNotStopTheOthers) {
@@ -158,9 +208,18 @@ TEST_F(StudiesTest, TheReportIsWrittenAndShown) {
   press("study-run");
   ASSERT_TRUE(finish());
   press("study-report");
-  ASSERT_TRUE(wait_for([&] { return !shown.isEmpty(); })) << model().message();
+  const auto* page = window.findChild<QTextBrowser*>("study-page");
+  ASSERT_TRUE(wait_for([&] { return page->isVisible(); })) << model().message();
+  EXPECT_TRUE(page->toPlainText().contains("Two maps"));
+  EXPECT_EQ(page->toPlainText().count(QChar::ObjectReplacementCharacter), 2) << "its figures";
+  // The path is a link, which opens the browser.
+  auto* message = window.findChild<QLabel*>("study-message");
+  ASSERT_TRUE(message->text().contains("href")) << message->text().toStdString();
+  emit message->linkActivated(message->text().section('\'', 1, 1));
+  ASSERT_EQ(shown.size(), 1);
   EXPECT_EQ(shown[0], folder.filePath("s/report/index.html"));
   EXPECT_GT(QFileInfo(shown[0]).size(), 10000);
+  press("study-report");  // Back to the jobs.
   activate(2);
   ASSERT_TRUE(wait_for([&] { return shown.size() == 2; }));
   EXPECT_TRUE(shown[1].endsWith(".svg"));

@@ -83,9 +83,15 @@ TEST(Guide, OfAHierarchyTellsTheTruth) {
   EXPECT_EQ(opened.window.document().session().maps.calls, std::vector<Call>{*trace->own_call});
   EXPECT_TRUE(opened.step(2).contains(said(opened.value(0, {240, 226}), 3).c_str()));
   EXPECT_EQ(opened.strongest_key(0, 240), 226);
-  opened.window.document().edit("scale", [](Session& s) { s.maps.scale = "row"; });
+  EXPECT_EQ(opened.window.document().session().maps.scale, "row");
+  auto* field = opened.window.findChild<QLineEdit*>("maps-search");
+  opened.window.view<MapsView>().find_token();
+  field->setText("siamese_cat");
+  press_key(*field, Qt::Key_Return);
+  pump(30);
   EXPECT_EQ(opened.guide->done(), 1U);
-  opened.window.document().hover(Focus{240, 226});
+  press_key(*field, Qt::Key_Down);
+  opened.window.view<MapsView>().keep_largest();
   pump(30);
   EXPECT_EQ(opened.guide->done(), 2U);
   opened.window.workspace().open_group("/dot/seed1");

@@ -15,7 +15,9 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTimer>
+#include <span>
 
+#include "core/files/tensor_write.h"
 #include "tests/widgets/driving.h"
 #include "tests/widgets/session/strange_session.h"
 #include "widgets/session/session_json.h"
@@ -282,6 +284,26 @@ TEST(SavedSession, ReplacesNoFileThatIsNotASession) {
   }
   EXPECT_EQ(saved, (QStringList{mine, mine, empty}));
   EXPECT_EQ(failures.size(), 1);
+}
+
+TEST(Title, SaysThatALayerDiffersFromItsModel) {
+  REQUIRE_DISPLAY();
+  OpenedSession opened;
+  MainWindow& window = *opened.window;
+  const QTemporaryDir folder;
+  std::vector<float> numbers(24, 0.5F);
+  TraceLayer layer{"layer0", {{"q", NumberType::f32, numbers.data(), {6, 4}, {4, 1}}}, {}, {}};
+  for (const std::int64_t exact : {1, 0}) {
+    layer.attributes = {{"exact", exact}};
+    const QString file = folder.filePath(exact != 0 ? "same.h5" : "other.h5");
+    write_trace(file.toStdString(), std::span(&layer, 1), {});
+    window.open({file + ":/layer0"});
+    const QString title = exact != 0 ? "same.h5:/layer0 — mine.json — Conelab"
+                                     : "other.h5:/layer0 (not exact) — mine.json — Conelab";
+    EXPECT_TRUE(wait_for([&] { return window.windowTitle() == title; }))
+        << window.windowTitle().toStdString();
+    EXPECT_EQ(window.notice_shown().contains("exact = 0"), exact == 0);
+  }
 }
 
 TEST(SavedSession, IsNamedInTheTitleBesideTheTrace) {

@@ -266,7 +266,7 @@ TEST(ViewKeys, ThePaletteFindsTheToolsOfTheViews) {
   EXPECT_EQ(opened.session().maps.quantity, "logits");
   run_from_palette(opened, "rollout");
   EXPECT_EQ(opened.session().maps.join, "rollout");
-  run_from_palette(opened, "compared layer: with layer5");
+  run_from_palette(opened, "compared layer: with german/layer5");
   ASSERT_TRUE(opened.session().maps.beside);
   EXPECT_EQ(opened.session().maps.beside->group, "/german/layer5");
   run_from_palette(opened, "cone family: ganea");

@@ -1,0 +1,50 @@
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import torch as torch
+from . import tracing as tracing
+from . import transformers as transformers
+
+__version__: str
+__all__ = ["Attended", "Figure", "attend", "attention", "figure", "lca", "operators", "read", "trace",
+           "weights", "write"]
+
+_Array: TypeAlias = NDArray[Any]
+_Path: TypeAlias = str | PathLike[str]
+
+class Attended:
+    output: _Array
+    lse: _Array | None
+    weights: _Array | None
+    logits: _Array | None
+    gradients: dict[str, _Array] | None
+
+class Figure:
+    def save(self, path: _Path) -> None: ...
+    def _repr_svg_(self) -> str: ...
+
+def attention(q: _Array, k: _Array | None = None, v: _Array | None = None, *, similarity: str | None = None,
+              operator: str | None = None, mask: Any = None, lengths: ArrayLike | None = None,
+              threads: int = 0, **parameters: Any) -> _Array: ...
+def attend(q: _Array, k: _Array | None = None, v: _Array | None = None, *, similarity: str | None = None,
+           operator: str | None = None, mask: Any = None, lengths: ArrayLike | None = None,
+           keep: str | Iterable[str] = ("output", "lse"), output_grad: _Array | None = None,
+           threads: int = 0, **parameters: Any) -> Attended: ...
+def weights(q: _Array, k: _Array | None = None, *, similarity: str | None = None,
+            operator: str | None = None, mask: Any = None, lengths: ArrayLike | None = None,
+            lse: ArrayLike | None = None, rows: slice | None = None, cols: slice | None = None,
+            logits: bool = False, threads: int = 0, **parameters: Any) -> _Array: ...
+def lca(cone: str, u: Sequence[float] | NDArray[np.floating[Any]], v: Sequence[float] | NDArray[np.floating[Any]],
+        *, model: str = "", **parameters: Any) -> dict[str, Any]: ...
+def operators() -> list[dict[str, Any]]: ...
+def figure(name: str, inputs: _Path | Mapping[str, Any] | Sequence[_Path | Mapping[str, Any]] = (), *,
+           width: str = "", **parameters: Any) -> Figure: ...
+def read(spec: _Path) -> dict[str, Any]: ...
+def write(path: _Path, layers: Mapping[str, Mapping[str, Any]], *, tokens: Sequence[str] = (),
+          model: str = "", text: str = "") -> None: ...
+def trace(model: Any, inputs: Mapping[str, Any], path: _Path, tokenizer: Any = None,
+          layers: Iterable[int] | None = None, text: str = "") -> Any: ...

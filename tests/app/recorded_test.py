@@ -1,0 +1,69 @@
+"""Traces of models, as conelab.trace records them: what commands take from them, and what they say."""
+import unittest
+
+import h5py
+import numpy as np
+
+from program import ProgramTest
+
+
+def softmax(logits):
+    weights = np.exp(logits - logits.max(-1, keepdims=True))
+    return weights / weights.sum(-1, keepdims=True)
+
+
+class Recorded(ProgramTest):
+    def output(self, source, *options):
+        self.ok("attend", source, "-o", self.folder / "out.h5", *options)
+        with h5py.File(self.folder / "out.h5") as file:
+            return file["attention/output/output"][0]
+
+    def recorded(self, name="recorded.h5", more={}, **attributes):
+        """A trace as conelab.trace records it: of a model whose logits are not those of the default."""
+        numbers = np.random.default_rng(1)
+        q, k, v = (numbers.standard_normal((2, 12, 8)).astype("f4") for _ in range(3))
+        bias = numbers.standard_normal((2, 1, 12)).astype("f4")
+        path = self.folder / name
+        with h5py.File(path, "w") as file:
+            for key, array in {"q": q, "k": k, "v": v, "bias": bias, **more}.items():
+                file[key] = array
+            file.attrs.update({"similarity": "dot", "scale": 1.0, "soft_cap": 2.0, "bias": "explicit",
+                               **attributes})
+        logits = 2 * np.tanh((q @ k.swapaxes(1, 2) + bias) / 2)
+        return path, softmax(logits) @ v, softmax(np.tanh(q @ k.swapaxes(1, 2))) @ v
+
+    def test_computes_what_the_model_did(self):
+        path, expected, other = self.recorded()
+        for options in ((), ("-s", "dot"), ("--similarity", "dot", "-p", "scale=1")):
+            found = self.output(path, *options)
+            np.testing.assert_allclose(found, expected, atol=2e-6)
+        found = self.output(path, "-s", "dot", "--bias", "none", "-p", "soft_cap=1")
+        np.testing.assert_allclose(found, other, atol=2e-6)
+
+    def test_names_what_another_similarity_leaves_out(self):
+        path = self.recorded()[0]
+        said = self.ok("attend", path, "-o", self.folder / "out.h5", "-s", "penumbral").err
+        self.assertIn("penumbral is computed without soft_cap = 2 and bias explicit, with which the "
+                      "input was made for dot", said)
+        self.assertEqual(len(said.splitlines()), 1)
+        sunk = self.recorded("sunk.h5", {"sinks": np.ones(2, "f4")})[0]
+        said = self.ok("attend", sunk, "-o", self.folder / "out.h5", "-s", "penumbral").err
+        self.assertIn("made for dot, and takes its sinks", said)
+        figure = ("figure", "heatmap", "-o", self.folder / "out.svg", "-i", path, "-p")
+        said = self.ok(*figure, "similarities=dot,penumbral").err
+        self.assertIn("penumbral is computed without soft_cap = 2 and bias explicit", said)
+        self.assertIn("dot takes what is not given from it", said)
+        self.assertIn("soft_cap = 2", (self.folder / "out.svg").read_text())
+
+    def test_of_a_layer_that_is_not_exact_says_so(self):
+        path = self.recorded(exact=np.int64(0))[0]
+        out = self.folder / "out.svg"
+        for command in (("attend", path, "-o", self.folder / "out.h5"), ("tree", path, "-o", self.folder / "tree.h5"),
+                        ("figure", "heatmap", "-o", out, "-i", path)):
+            said = self.ok(*command).err
+            self.assertIn(f"{path}: attention differs from what the model computed (exact = 0)", said)
+        self.assertIn("@exact = 0", self.ok("inspect", path).out)
+
+
+if __name__ == "__main__":
+    unittest.main()

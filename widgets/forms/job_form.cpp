@@ -1,0 +1,376 @@
+#include "widgets/forms/job_form.h"
+
+#include <fmt/ranges.h>
+
+#include <QAction>
+#include <QBoxLayout>
+#include <QCheckBox>
+#include <QComboBox>
+#include <QDir>
+#include <QFormLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QStyle>
+#include <QTableView>
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "core/base/duration.h"
+#include "core/base/error.h"
+#include "core/study/call_json.h"
+#include "core/study/job_worker.h"
+#include "widgets/dialogs/file_dialogs.h"
+#include "widgets/tables/text_table_model.h"
+#include "widgets/theme/flow_layout.h"
+#include "widgets/theme/theme.h"
+
+namespace conelab::desktop {
+namespace {
+
+constexpr const char* view_name = "jobs";
+
+bool repeats(const JobField& field) {
+  return field.kind == FieldKind::inputs || field.kind == FieldKind::texts;
+}
+
+/// Returns the texts between separators, without blanks around them.
+std::vector<std::string> parts_of(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  for (const QString& part : QString::fromStdString(text).split(separator, Qt::SkipEmptyParts)) {
+    if (!part.trimmed().isEmpty()) parts.push_back(part.trimmed().toStdString());
+  }
+  return parts;
+}
+
+/// Returns the value of a field as it is typed in the form.
+FieldValue value_of_typed(const JobField& field, const std::string& text) try {
+  if (field.kind == FieldKind::flag) return text == "yes";
+  if (field.kind == FieldKind::parameters) return parse_parameters(parts_of(text, ';'));
+  if (repeats(field)) return parts_of(text, ';');
+  return value_of_text(field, text);
+} catch (const Error& error) {
+  misuse("{}: {}", field.name, error.what());
+}
+
+}  // namespace
+
+// ---- the model ----------------------------------------------------------------------------------
+
+JobFormModel::JobFormModel(Document& document, JobPool& jobs, StudyBackend backend)
+    : document_(document), jobs_(jobs), backend_(std::move(backend)) {
+  connect(&document_, &Document::changed, this, &JobFormModel::changed);
+}
+
+std::vector<const JobKind*> JobFormModel::kinds() {
+  std::vector<const JobKind*> kinds;
+  for (const JobKind& kind : job_table()) {
+    if (kind.name != "bench" && kind.name != "figure") kinds.push_back(&kind);
+  }
+  return kinds;
+}
+
+QJsonObject JobFormModel::stored() const { return document_.session().views[view_name].toObject(); }
+
+const JobKind& JobFormModel::kind() const {
+  const std::string name = stored()["kind"].toString().toStdString();
+  for (const JobKind* kind : kinds()) {
+    if (kind->name == name) return *kind;
+  }
+  return job_named("dataset");
+}
+
+void JobFormModel::choose_kind(const std::string& name) {
+  QJsonObject now = stored();
+  now["kind"] = QString::fromStdString(name);
+  document_.edit(tr("choose a kind of job"), [&](Session& s) { s.views[view_name] = now; });
+}
+
+JobFormModel::Texts JobFormModel::typed() const {
+  Texts texts;
+  const QJsonObject fields = stored()[QString::fromStdString(kind().name)].toObject();
+  for (const JobField& field : typed_fields(kind())) {
+    const QString text = fields[QString::fromStdString(field.name)].toString();
+    if (!text.isEmpty()) texts[field.name] = text.toStdString();
+  }
+  return texts;
+}
+
+void JobFormModel::type(const std::string& field, const std::string& text) {
+  const QString of = QString::fromStdString(kind().name), name = QString::fromStdString(field);
+  QJsonObject now = stored(), fields = now[of].toObject();
+  text.empty() ? fields.remove(name) : void(fields[name] = QString::fromStdString(text));
+  now[of] = fields;
+  document_.edit(
+      tr("change %1 of %2").arg(name, of), [&](Session& s) { s.views[view_name] = now; },
+      "job " + of + name);
+}
+
+JobSpec JobFormModel::spec() const {
+  FieldValues values;
+  const Texts texts = typed();
+  for (const JobField& field : typed_fields(kind())) {
+    const auto found = texts.find(field.name);
+    if (found != texts.end()) values[field.name] = value_of_typed(field, found->second);
+  }
+  const JobField* output = find_field(kind(), FieldKind::output);
+  if (output != nullptr && values.contains(output->name)) {  // In the folder of results.
+    auto& path = std::get<std::string>(values[output->name]);
+    path = (std::filesystem::path(backend_.results) / path).string();
+  }
+  return spec_of_typed(kind(), std::move(values));
+}
+
+std::string JobFormModel::problem() const try {
+  for (const JobField& field : typed_fields(kind())) {
+    if (field.required && !typed().contains(field.name)) return field.name + " is needed";
+  }
+  check_spec(spec());
+  return {};
+} catch (const Error& error) {
+  return error.what();
+}
+
+std::vector<std::string> JobFormModel::keys() const try {
+  return kind().keys == nullptr ? std::vector<std::string>() : kind().keys(spec());
+} catch (const Error&) {
+  return {};
+}
+
+std::string JobFormModel::command() const { return shell_line(command_words(spec())); }
+
+void JobFormModel::run() {
+  const JobSpec spec = this->spec();
+  check_spec(spec);
+  const JobField* output = find_field(kind(), FieldKind::output);
+  const std::string path = output == nullptr ? "" : spec.text(output->name);
+  Run& run = runs_.emplace_front(
+      Run{kind().name + " " + std::filesystem::path(path).stem().string(), path,
+          std::make_unique<LongRun<Run::State>>(jobs_, [this] { emit progressed(); })});
+  run.run->start(run.title, [spec, backend = backend_](const JobContext& job, const auto& change) {
+    conelab::JobContext context = backend.context;
+    context.cancelled = job.cancel_check();
+    context.progress = [&](const char* stage, double fraction) {
+      job.progress(fraction);
+      change([&](Run::State& s) { s.stage = stage, s.fraction = fraction; });
+    };
+    context.seconds_left = [&](double seconds) {
+      change([&](Run::State& s) { s.seconds_left = seconds; });
+    };
+    context.remark = [&](const std::string& text) {
+      change([&](Run::State& s) { s.remarks.push_back(text); });
+    };
+    const std::string folder = std::filesystem::current_path().string();
+    const JobReport report = backend.worker.empty()
+                                 ? run_job(spec, context)
+                                 : run_in_worker(backend.worker, folder, spec, context);
+    change([&](Run::State& s) { s.files = report.files; });
+  });
+  emit changed();
+}
+
+bool JobFormModel::running() const {
+  return std::ranges::any_of(runs_, [](const Run& run) { return run.run->running(); });
+}
+
+TextTable JobFormModel::table() const {
+  TextTable table{{"job", "state", "output", "remark"}, {}};
+  for (const Run& run : runs_) {
+    const Run::State& state = run.run->state();
+    const RunEnd end = run.run->end();
+    std::string now = end == RunEnd::finished  ? "done"
+                      : end == RunEnd::stopped ? "cancelled"
+                      : end == RunEnd::failed
+                          ? "failed"
+                          : fmt::format("{} {:.0f} %", state.stage, 100 * state.fraction);
+    if (end == RunEnd::none && std::isfinite(state.seconds_left)) {
+      now += ", " + duration_text(state.seconds_left) + " left";
+    }
+    const std::string remark = state.remarks.empty() ? std::string() : state.remarks.back();
+    table.rows.push_back(
+        {run.title, now, run.output, end == RunEnd::failed ? run.run->error() : remark});
+  }
+  return table;
+}
+
+void JobFormModel::cancel(std::size_t run) {
+  if (run < runs_.size()) runs_[run].run->stop();
+}
+
+std::string JobFormModel::result_of(std::size_t run) const {
+  if (run >= runs_.size() || runs_[run].run->state().files.empty()) return {};
+  return runs_[run].run->state().files.front();
+}
+
+// ---- the view -----------------------------------------------------------------------------------
+
+JobFormView::JobFormView(Document& document, JobPool& jobs, StudyBackend backend)
+    : model_(document, jobs, std::move(backend)) {
+  auto* line = laid_out<QHBoxLayout>(this, {10, 6, 10, 8}, 12);
+  auto* side = new QWidget;
+  side->setFixedWidth(380);
+  auto* column = laid_out<QVBoxLayout>(side);
+  kind_ = named(new QComboBox, "job-kind", tr("Kind of job"));
+  for (const JobKind* kind : JobFormModel::kinds()) {
+    add_entry(*kind_, QString::fromStdString(kind->name), QString::fromStdString(kind->about));
+  }
+  column->addWidget(kind_);
+  about_ = text_label("job-about");
+  column->addWidget(about_);
+  auto* content = new QWidget;
+  place_ = laid_out<QVBoxLayout>(content, {0, 0, 6, 0});
+  column->addWidget(scrolled(content, tr("Form of the job")), 1);
+  message_ = text_label("job-message", tr("What the form has to say"));
+  column->addWidget(message_);
+  auto* buttons = new QHBoxLayout;
+  run_ = add_button<QPushButton>(buttons, tr("Run"), "job-run",
+                                 tr("Runs the job in a process of its own"), &model_,
+                                 &JobFormModel::run);
+  add_button(buttons, QStringLiteral("$_"), "job-command",
+             tr("Copy as command: the same job from a terminal"), this,
+             [this] {
+               if (model_.problem().empty()) {
+                 emit command_wanted(QString::fromStdString(model_.command()));
+               }
+             })
+      ->setAccessibleName(tr("Copy the job as command"));
+  buttons->addStretch(1);
+  column->addLayout(buttons);
+  line->addWidget(side);
+  auto* runs = new QVBoxLayout;
+  runs->addWidget(new QLabel(tr("Jobs of this window")));
+  table_ = named(new TextTableView, "job-runs", tr("The jobs that were started"),
+                 tr("Double click, or Enter: open the result"));
+  runs->addWidget(table_, 1);
+  cancel_ =
+      add_button<QPushButton>(runs, tr("Cancel the selected job"), "job-cancel", {}, this, [this] {
+        const int row = table_->currentIndex().row();
+        model_.cancel(static_cast<std::size_t>(std::max(0, row)));
+      });
+  line->addLayout(runs, 1);
+  connect(kind_, &QComboBox::textActivated, this,
+          [this](const QString& name) { model_.choose_kind(name.toStdString()); });
+  connect(table_, &QTableView::activated, this, [this](const QModelIndex& cell) {
+    const std::string file = model_.result_of(static_cast<std::size_t>(cell.row()));
+    if (!file.empty()) emit file_wanted(QString::fromStdString(file));
+  });
+  connect(&model_, &JobFormModel::changed, this, &JobFormView::show_model);
+  connect(&model_, &JobFormModel::progressed, this, &JobFormView::show_progress);
+  setFocusProxy(kind_);
+  follow_palette(this, [this] {
+    shown_.reset();
+    show_model();
+  });
+}
+
+QWidget* JobFormView::field_of(const JobField& field) {
+  const auto told = [this, name = field.name](const QString& text) {
+    model_.type(name, text.trimmed().toStdString());
+  };
+  if (field.kind == FieldKind::flag) {
+    auto* box = new QCheckBox;
+    connect(box, &QCheckBox::clicked, this, [told](bool on) { told(on ? "yes" : ""); });
+    fields_.emplace_back(field.name,
+                         [box](const QString& text) { box->setChecked(text == "yes"); });
+    return box;
+  }
+  if (field.choices.empty()) return text_field(field);
+  auto* box = new QComboBox;
+  const QString initial = QString::fromStdString(field.initial);
+  if (initial.isEmpty()) box->addItem(field.required ? tr("choose …") : tr("default"), QString());
+  for (const std::string& word : field.choices) {
+    const QString text = QString::fromStdString(word);
+    box->addItem(text, text == initial ? QString() : text);
+  }
+  connect(box, &QComboBox::activated, this, [told, box] { told(box->currentData().toString()); });
+  fields_.emplace_back(field.name, [box](const QString& text) {
+    box->setCurrentIndex(std::max(0, box->findData(text)));
+  });
+  return box;
+}
+
+/// A line of text; files can be chosen in a dialog.
+QWidget* JobFormView::text_field(const JobField& field) {
+  auto* edit = new QLineEdit;
+  const std::string& hint = field.initial.empty() ? field.about : field.initial;
+  edit->setPlaceholderText(QString::fromStdString(hint));
+  const std::string name = field.name;
+  connect(edit, &QLineEdit::textEdited, this,
+          [this, name](const QString& text) { model_.type(name, text.trimmed().toStdString()); });
+  fields_.emplace_back(name, [this, edit, name](const QString& text) {
+    if (edit->text().trimmed() != text) edit->setText(text);
+    if (name == "parameters") {
+      const std::vector<std::string> keys = model_.keys();
+      edit->setPlaceholderText(keys.empty() ? tr("KEY=VALUE; KEY=VALUE")
+                                            : tr("of %1").arg(QString::fromStdString(
+                                                  fmt::format("{}", fmt::join(keys, ", ")))));
+      edit->setToolTip(edit->accessibleDescription() + "\n" + edit->placeholderText());
+    }
+  });
+  const bool reads = field.kind == FieldKind::input || field.kind == FieldKind::inputs;
+  if (!reads && field.kind != FieldKind::output) return edit;
+  const QString title = tr("Choose %1").arg(QString::fromStdString(name));
+  auto* browse =
+      edit->addAction(style()->standardIcon(QStyle::SP_DirOpenIcon), QLineEdit::TrailingPosition);
+  browse->setToolTip(title);
+  connect(browse, &QAction::triggered, this, [this, reads, title, name, edit] {
+    const QString file = reads
+                             ? ask_for_file(this, title, tr("All files (*)"))
+                             : ask_where_to_write(this, title, edit->text(), tr("Results (*.h5)"));
+    if (!file.isEmpty()) model_.type(name, file.toStdString());
+  });
+  return edit;
+}
+
+/// The fields that are needed come first, then the others in the order of the row.
+void JobFormView::build_form() {
+  const JobKind& kind = model_.kind();
+  if (built_for_ == kind.name) return;
+  built_for_ = kind.name;
+  fields_.clear();
+  delete form_;
+  form_ = new QWidget;
+  auto* form = laid_out<QFormLayout>(form_);
+  form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+  std::vector<JobField> all = typed_fields(kind);
+  const auto comes_first = [](const JobField& field) { return field.required; };
+  std::ranges::stable_partition(all, comes_first);
+  for (const JobField& field : all) {
+    QWidget* edit = field_of(field);
+    const QString title = QString::fromStdString(field.name).replace('_', ' ');
+    named(edit, QStringLiteral("job-field-%1").arg(QString::fromStdString(field.name)), title,
+          QString::fromStdString(field.about));
+    edit->setAccessibleDescription(edit->toolTip());
+    form->addRow(field.required ? QStringLiteral("<b>%1</b>").arg(title) : title, edit);
+  }
+  place_->insertWidget(0, form_);
+  if (place_->count() == 1) place_->addStretch(1);
+}
+
+void JobFormView::show_model() {
+  // The session changes often in other respects, and a check may look into a file.
+  const std::pair now(model_.kind().name, model_.typed());
+  if (shown_ == now) return show_progress();
+  shown_ = now;
+  build_form();
+  kind_->setCurrentText(QString::fromStdString(model_.kind().name));
+  about_->setText(QString::fromStdString(model_.kind().about));
+  const JobFormModel::Texts& typed = now.second;
+  for (const auto& [name, show] : fields_) {
+    const auto found = typed.find(name);
+    show(found == typed.end() ? QString() : QString::fromStdString(found->second));
+  }
+  const std::string problem = model_.problem();
+  set_ink(*message_, typed.empty() ? palette().color(QPalette::WindowText) : error_ink(palette()));
+  message_->setText(QString::fromStdString(problem));
+  run_->setEnabled(problem.empty());
+  show_progress();
+}
+
+void JobFormView::show_progress() {
+  table_->show_table(model_.table());
+  cancel_->setEnabled(model_.running());
+}
+
+}  // namespace conelab::desktop

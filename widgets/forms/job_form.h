@@ -1,0 +1,118 @@
+// Every kind of job as a form, which is made from the fields of its row (core/study/job_table.h),
+// and the jobs that were started with their progress. A new kind of job appears by itself.
+//
+// What is typed is kept in the session as texts, under Session::views["jobs"], so that undo and
+// saving include it. Jobs run in processes of their own.
+#pragma once
+
+#include <QWidget>
+#include <cmath>
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "core/study/job_table.h"
+#include "widgets/runs/long_run.h"
+#include "widgets/session/document.h"
+#include "widgets/studies/study_model.h"
+
+class QComboBox;
+class QFormLayout;
+class QLabel;
+class QPushButton;
+class QToolButton;
+class QVBoxLayout;
+
+namespace conelab::desktop {
+
+class TextTableView;
+
+// The model: what is typed, whether it is right, and the jobs that were started.
+
+class JobFormModel : public QObject {
+  Q_OBJECT
+
+ public:
+  using Texts = std::map<std::string, std::string>;
+
+  JobFormModel(Document& document, JobPool& jobs, StudyBackend backend);
+
+  /// Returns the kinds that have no view of their own.
+  [[nodiscard]] static std::vector<const JobKind*> kinds();
+  [[nodiscard]] const JobKind& kind() const;
+  void choose_kind(const std::string& name);
+  /// Returns what is typed, by field; parameters are "KEY=VALUE, …".
+  [[nodiscard]] Texts typed() const;
+  void type(const std::string& field, const std::string& text);
+
+  /// Returns the job that is typed. Throws misuse, which names the field, if something is wrong.
+  [[nodiscard]] JobSpec spec() const;
+  /// Returns what is wrong with it; empty if it can run.
+  [[nodiscard]] std::string problem() const;
+  /// Returns the keys that the parameters may have now; empty while that is not known.
+  [[nodiscard]] std::vector<std::string> keys() const;
+  [[nodiscard]] std::string command() const;
+
+  /// Starts the job that is typed.
+  void run();
+  struct Run {
+    struct State {
+      std::string stage;
+      double fraction = 0, seconds_left = std::nan("");
+      std::vector<std::string> files, remarks;
+    };
+    std::string title, output;
+    std::unique_ptr<LongRun<State>> run;
+  };
+  /// Returns the jobs that were started, the last one first.
+  [[nodiscard]] const std::deque<Run>& runs() const { return runs_; }
+  [[nodiscard]] bool running() const;
+  [[nodiscard]] TextTable table() const;
+  void cancel(std::size_t run);
+  /// Returns the file of a result; empty before the job has finished.
+  [[nodiscard]] std::string result_of(std::size_t run) const;
+
+ signals:
+  void changed();
+  void progressed();
+
+ private:
+  [[nodiscard]] QJsonObject stored() const;
+
+  Document& document_;
+  JobPool& jobs_;
+  StudyBackend backend_;
+  std::deque<Run> runs_;
+};
+
+class JobFormView : public QWidget {
+  Q_OBJECT
+
+ public:
+  JobFormView(Document& document, JobPool& jobs, StudyBackend backend);
+  [[nodiscard]] JobFormModel& model() { return model_; }
+
+ signals:
+  void file_wanted(const QString& file);
+  void command_wanted(const QString& command);
+
+ private:
+  void build_form();
+  [[nodiscard]] QWidget* field_of(const JobField& field);
+  [[nodiscard]] QWidget* text_field(const JobField& field);
+  void show_model();
+  void show_progress();
+
+  JobFormModel model_;
+  QComboBox* kind_ = nullptr;
+  QVBoxLayout* place_ = nullptr;
+  QWidget* form_ = nullptr;
+  std::string built_for_;
+  std::optional<std::pair<std::string, JobFormModel::Texts>> shown_;
+  std::vector<std::pair<std::string, std::function<void(const QString&)>>> fields_;
+  QLabel *about_ = nullptr, *message_ = nullptr;
+  QPushButton *run_ = nullptr, *cancel_ = nullptr;
+  TextTableView* table_ = nullptr;
+};
+
+}  // namespace conelab::desktop
