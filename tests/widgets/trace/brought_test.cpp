@@ -183,15 +183,14 @@ TEST(Brought, TheSessionKnowsWhereAValueComesFrom) {
   const Traces traces;
   Work work;
   open(work, {traces.files[2], "/layer0"});
-  const MapChoice& maps = work.document.session().maps;
-  EXPECT_EQ(origin_of(maps, maps.calls.front()),
+  const MapChoice brought = work.document.session().maps;
+  EXPECT_EQ(origin_of(brought, brought.calls.front()),
             (Origin{traces.files[2], {"gamma", "radius"}, true}));
   type(work, "gamma", "7");
-  const Call& typed = work.document.session().maps.calls.front();
-  EXPECT_EQ(origin_of(work.document.session().maps, typed),
-            (Origin{traces.files[2], {"radius"}, false}));
-  EXPECT_EQ(call_text(without_brought(work.document.session().maps, typed)), "umbral:gamma=7");
-  EXPECT_EQ(origin_of(maps, call_from_text("dot")), Origin());
+  const MapChoice typed = work.document.session().maps;
+  EXPECT_EQ(origin_of(typed, typed.calls.front()), (Origin{traces.files[2], {"radius"}, false}));
+  EXPECT_EQ(call_text(without_brought(typed, typed.calls.front())), "umbral:gamma=7");
+  EXPECT_EQ(origin_of(typed, call_from_text("dot")), Origin());
 }
 
 TEST(Brought, AMatchedValueIsOfItsFile) {
