@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "core/base/adam.h"
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "core/embed/ancestor_loss.h"
 
 namespace conelab {
 namespace {
@@ -19,39 +21,37 @@ void report(const DescentOptions& options, std::int64_t epoch, double loss) {
   }
 }
 
-/// One epoch of train_attention for all nodes.
-class AttentionEpoch {
+/// One epoch of train_attention with nodes that are drawn.
+class DrawnEpoch {
  public:
-  AttentionEpoch(const PairModel& model, const NodeLists& targets, const DescentOptions& options,
-                 Random& random)
+  DrawnEpoch(const PairModel& model, const NodeLists& targets, const DescentOptions& options,
+             Random& random)
       : model_(model), targets_(targets), options_(options), random_(random) {}
 
-  double run(const PlacedTokens& q, TokenSums& dq, const PlacedTokens& k, TokenSums& dk,
-             ParameterSlopes& dp) {
+  double run(const PlacedTokens& tokens, TokenSums& sums, ParameterSlopes& slopes) {
     double loss = 0;
-    for (Node i = 0; i < q.count; ++i) {
-      draw(i, k.count);
+    for (Node i = 0; i < tokens.count; ++i) {
+      draw(i, tokens.count);
       double largest = -INFINITY, sum = 0, wanted = 0;
       slopes_.clear();
-      const auto logit = [&](std::size_t c) {
-        return slopes_[c].logit + (c < positives_ ? 0 : log_weight_);
-      };
       for (std::size_t c = 0; c < keys_.size(); ++c) {
-        slopes_.push_back(model_.slope(q, i, k, keys_[c]));
-        largest = std::max(largest, logit(c));
+        slopes_.push_back(model_.slope(tokens, i, tokens, keys_[c]));
+        largest = std::max(largest, slopes_[c].logit);
       }
       const double share = 1 / static_cast<double>(positives_);
       for (std::size_t c = 0; c < keys_.size(); ++c) {
-        sum += std::exp(logit(c) - largest);
+        sum += std::exp(slopes_[c].logit - largest);
         if (c < positives_) wanted += share * slopes_[c].logit;
       }
       loss += largest + std::log(sum) - wanted;
       for (std::size_t c = 0; c < keys_.size(); ++c) {
-        const double rate = std::exp(logit(c) - largest) / sum - (c < positives_ ? share : 0);
-        model_.add(slopes_[c], rate / static_cast<double>(q.count), q, i, dq, k, keys_[c], dk, dp);
+        const double rate =
+            std::exp(slopes_[c].logit - largest) / sum - (c < positives_ ? share : 0);
+        model_.add(slopes_[c], rate / static_cast<double>(tokens.count), tokens, i, sums, tokens,
+                   keys_[c], sums, slopes);
       }
     }
-    return loss / static_cast<double>(q.count);
+    return loss / static_cast<double>(tokens.count);
   }
 
  private:
@@ -62,7 +62,6 @@ class AttentionEpoch {
   std::vector<Node> keys_;
   std::vector<PairSlope> slopes_;
   std::size_t positives_ = 0;
-  double log_weight_ = 0;
 
   /// Sets the keys of a node: its targets, itself, and others that are drawn.
   void draw(Node i, Node count) {
@@ -77,9 +76,6 @@ class AttentionEpoch {
       keys_.push_back(j);
       ++c;
     }
-    const double drawn = static_cast<double>(keys_.size() - positives_);
-    log_weight_ =
-        options_.all_keys && drawn > 0 ? std::log(static_cast<double>(others) / drawn) : 0;
   }
 };
 
@@ -94,35 +90,34 @@ PlacedTokens drawn_points(Node count, int dim, std::uint64_t seed) {
   return tokens;
 }
 
-double train_attention(PairModel& model, PlacedTokens& queries, PlacedTokens& keys,
-                       const NodeLists& targets, const DescentOptions& options) {
+double train_attention(PairModel& model, PlacedTokens& tokens, const NodeLists& targets,
+                       const DescentOptions& options) {
   Random random(options.seed);
-  Adam query_steps, key_steps;
+  Adam steps;
   ParameterDescent parameter_steps;
-  AttentionEpoch epochs(model, targets, options, random);
-  const bool shared = &queries == &keys;
-  double loss = 0;
+  DrawnEpoch drawn(model, targets, options, random);
+  AncestorLoss found;
   for (std::int64_t epoch = 0; epoch < options.epochs; ++epoch) {
-    model.place(queries);
-    if (!shared) model.place(keys);
-    TokenSums dq = model.sums(queries), own = shared ? TokenSums() : model.sums(keys);
-    TokenSums& dk = shared ? dq : own;
-    ParameterSlopes dp = model.parameter_slopes();
-    loss = epochs.run(queries, dq, keys, dk, dp);
-    report(options, epoch, loss);
-    const double rate = falling_rate(options.rate, epoch, options.epochs);
-    model.finish(queries, dq, dp);
-    query_steps.step(queries.point, dq.point, rate);
-    if (!shared) {
-      model.finish(keys, dk, dp);
-      key_steps.step(keys.point, dk.point, rate);
+    if (options.negatives == 0) {
+      found = ancestor_loss(model, tokens, tokens, targets, {});
+      std::ranges::transform(found.query, found.key, found.query.begin(), std::plus());
+    } else {
+      model.place(tokens);
+      TokenSums sums = model.sums(tokens);
+      ParameterSlopes slopes = model.parameter_slopes();
+      found.loss = drawn.run(tokens, sums, slopes);
+      model.finish(tokens, sums, slopes);
+      found.query = std::move(sums.point);
+      found.parameter = model.parameter_gradient(std::move(slopes));
     }
-    parameter_steps.step(model, model.parameter_gradient(std::move(dp)), rate);
+    report(options, epoch, found.loss);
+    const double rate = falling_rate(options.rate, epoch, options.epochs);
+    steps.step(tokens.point, found.query, rate);
+    parameter_steps.step(model, found.parameter, rate);
   }
   round_parameters(model);
-  model.place(queries);
-  if (!shared) model.place(keys);
-  return loss;
+  model.place(tokens);
+  return found.loss;
 }
 
 double train_order(PairModel& model, PlacedTokens& tokens, ConeOrder& order,

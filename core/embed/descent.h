@@ -4,9 +4,10 @@
 // share, among these and other nodes that are drawn anew in each epoch:
 //   L_i = −1/|P| Σ_{p in P} log( e^{l_ip} / Σ_{j in P and drawn} w_j e^{l_ij} ),
 // w_j = 1, or for drawn nodes the number of others for each drawn one, so that the sum estimates
-// that of all keys. The optimiser is Adam (Kingma, Ba 2015) with a rate that falls linearly to a
-// tenth. The parameters of the similarity that are not given are trained as well, and rounded to
-// four digits at the end. Results depend on the seed, not on the number of threads.
+// that of all keys. If none are to be drawn, the sum is over all keys (ancestor_loss.h). The
+// optimiser is Adam (Kingma, Ba 2015) with a rate that falls linearly to a tenth. The parameters of
+// the similarity that are not given are trained as well, and rounded to four digits at the end.
+// Results depend on the seed, not on the number of threads.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +21,8 @@ namespace conelab {
 struct DescentOptions {
   std::int64_t epochs = 1000;
   double rate = 0.05;
-  std::int64_t negatives = 50;  ///< Others that are drawn for each node.
+  std::int64_t negatives = 50;  ///< Others that are drawn for each node; 0: all keys.
   std::uint64_t seed = 1;
-  bool all_keys = false;  ///< Whether drawn nodes stand for all others.
   /// Receives the fraction done; it may throw.
   std::function<void(double)> progress = {};
 };
@@ -32,11 +32,11 @@ constexpr double first_spread = 0.1;
 /// Returns tokens drawn from N(0, 0.1²), not placed yet.
 [[nodiscard]] PlacedTokens drawn_points(Node count, int dim, std::uint64_t seed);
 
-/// Trains queries and keys, which may be the same object, on `targets` [n], the nodes that each
-/// node should find besides itself. Returns the mean loss of the last epoch. Throws a failure if
-/// the loss is not finite.
-double train_attention(PairModel& model, PlacedTokens& queries, PlacedTokens& keys,
-                       const NodeLists& targets, const DescentOptions& options);
+/// Trains tokens, which are both queries and keys, on `targets` [n], the nodes that each node
+/// should find besides itself. Returns the mean loss of the last epoch. Throws a failure if the
+/// loss is not finite.
+double train_attention(PairModel& model, PlacedTokens& tokens, const NodeLists& targets,
+                       const DescentOptions& options);
 
 /// Trains tokens so that u lies in the cone of v exactly for these pairs (u, v): the hinge of
 /// energy E = base(u, v) − (s(u) − s(v)) above −margin for pairs, and below margin for pairs with

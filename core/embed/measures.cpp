@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/base/parallel.h"
 #include "core/base/random.h"
 
 namespace conelab {
@@ -12,19 +13,11 @@ namespace {
 constexpr Node most_rows = 5000;
 constexpr std::size_t most_pairs = 100000;
 
-/// How many other nodes score above, and as much as, a node.
-struct Ranked {
-  double above = 0, equal = 0;
-};
-template <class Counted>
-Ranked rank_of(const std::vector<double>& scores, double score, const Counted& counted) {
-  Ranked rank;
-  for (std::size_t j = 0; j < scores.size(); ++j) {
-    if (!counted(static_cast<Node>(j))) continue;
-    rank.above += scores[j] > score;
-    rank.equal += scores[j] == score;
-  }
-  return rank;
+/// Returns half a rank for each score that equals `score`, and one for each above it.
+double rank_of(const std::vector<double>& scores, double score) {
+  std::int64_t halves = 0;
+  for (const double other : scores) halves += std::int64_t{other > score} + (other >= score);
+  return static_cast<double>(halves) / 2;
 }
 
 /// Returns the ranks of numbers, counted from 0; ties have their mean rank.
@@ -40,6 +33,16 @@ std::vector<double> ranks(const std::vector<double>& x) {
     }
   }
   return rank;
+}
+
+/// Returns the scores of all nodes for a node, with NaN for itself.
+std::vector<double> scores_of(Node node, std::size_t count, const PairScore& score) {
+  std::vector<double> scores(count, std::nan(""));
+  for (std::size_t j = 0; j < count; ++j) {
+    const auto other = static_cast<Node>(j);
+    if (other != node) scores[j] = score(node, other);
+  }
+  return scores;
 }
 
 std::vector<Node> measured_nodes(Node count, Random& random) {
@@ -82,24 +85,21 @@ double f1_of_counts(double found_true, double found_false, double missed) {
 }
 
 // The precision at a wanted node is the number of wanted nodes down to its rank, over this rank.
-double average_precision(const std::vector<double>& scores, Node node,
-                         const std::vector<Node>& wanted) {
-  double sum = 0;
-  for (const Node each : wanted) {
-    const double score = scores[static_cast<std::size_t>(each)];
-    const Ranked all = rank_of(scores, score, [&](Node j) { return j != node && j != each; });
-    Ranked own;
-    for (const Node other : wanted) {
-      if (other == each) continue;
-      own.above += scores[static_cast<std::size_t>(other)] > score;
-      own.equal += scores[static_cast<std::size_t>(other)] == score;
-    }
-    sum += (1 + own.above + own.equal / 2) / (1 + all.above + all.equal / 2);
+WantedRanks ranks_of(const std::vector<double>& scores, const std::vector<Node>& wanted) {
+  std::vector<double> own;
+  for (const Node each : wanted) own.push_back(scores[static_cast<std::size_t>(each)]);
+  WantedRanks ranks;
+  for (const double score : own) {  // Each equals itself.
+    const double all = rank_of(scores, score) + 0.5, among_own = rank_of(own, score) + 0.5;
+    ranks.average_precision += among_own / all / static_cast<double>(own.size());
+    ranks.rank_sum += 1 + all - among_own;
   }
-  return wanted.empty() ? 0 : sum / static_cast<double>(wanted.size());
+  return ranks;
 }
 
 double spearman(const std::vector<double>& a, const std::vector<double>& b) {
+  const auto is_nan = [](double x) { return std::isnan(x); };
+  if (std::ranges::any_of(a, is_nan) || std::ranges::any_of(b, is_nan)) return std::nan("");
   const std::vector<double> x = ranks(a), y = ranks(b);
   const double mean = static_cast<double>(a.size() - 1) / 2;
   double xy = 0, xx = 0, yy = 0;
@@ -115,21 +115,13 @@ HeldOutMeasures measure_held_out(const NodeLists& held, const NodeLists& trained
                                  const PairScore& score) {
   HeldOutMeasures sums;
   double nodes = 0, pairs = 0;
-  std::vector<double> scores(held.size());
   for (std::size_t i = 0; i < held.size(); ++i) {
     if (held[i].empty()) continue;
-    const auto node = static_cast<Node>(i);
-    for (std::size_t j = 0; j < scores.size(); ++j) scores[j] = score(node, static_cast<Node>(j));
-    for (const Node known : trained[i]) scores[static_cast<std::size_t>(known)] = -INFINITY;
-    sums.map += average_precision(scores, node, held[i]), ++nodes;
-    for (const Node each : held[i]) {
-      const Ranked rank = rank_of(scores, scores[static_cast<std::size_t>(each)], [&](Node j) {
-        return j != node && !std::ranges::binary_search(held[i], j) &&
-               !std::ranges::binary_search(trained[i], j);
-      });
-      sums.rank += 1 + rank.above + rank.equal / 2;
-      ++pairs;
-    }
+    std::vector<double> scores = scores_of(static_cast<Node>(i), held.size(), score);
+    for (const Node known : trained[i]) scores[static_cast<std::size_t>(known)] = std::nan("");
+    const WantedRanks ranks = ranks_of(scores, held[i]);
+    sums.map += ranks.average_precision, ++nodes;
+    sums.rank += ranks.rank_sum, pairs += static_cast<double>(held[i].size());
   }
   return {sums.map / nodes, sums.rank / pairs};
 }
@@ -139,28 +131,40 @@ EmbeddingMeasures measure_embedding(const Hierarchy& hierarchy, const PairScore&
   Random random(seed);
   const NodeLists ancestors = ancestors_of(hierarchy), parents = parents_of(hierarchy),
                   children = children_of(hierarchy);
-  EmbeddingMeasures sums;
-  double with_ancestors = 0, with_neighbours = 0, pairs = 0;
-  std::vector<double> scores(hierarchy.names.size());
-  for (const Node i : measured_nodes(hierarchy.size(), random)) {
-    for (Node j = 0; j < hierarchy.size(); ++j) scores[static_cast<std::size_t>(j)] = score(i, j);
-    const auto row = static_cast<std::size_t>(i);
-    const std::vector<Node>& above = ancestors[row];
-    std::vector<Node> near = parents[row];
-    near.insert(near.end(), children[row].begin(), children[row].end());
-    std::sort(near.begin(), near.end());
-    if (!above.empty()) sums.map += average_precision(scores, i, above), ++with_ancestors;
-    if (!near.empty()) sums.map_neighbours += average_precision(scores, i, near), ++with_neighbours;
-    for (const Node each : above) {
-      const Ranked rank = rank_of(scores, scores[static_cast<std::size_t>(each)], [&](Node j) {
-        return j != i && !std::binary_search(above.begin(), above.end(), j);
+  const std::vector<Node> nodes = measured_nodes(hierarchy.size(), random);
+  std::vector<WantedRanks> above(nodes.size()), near(nodes.size());
+  run_blocks(
+      static_cast<std::int64_t>(nodes.size()), 16, {}, [&](std::int64_t begin, std::int64_t end) {
+        for (auto at = static_cast<std::size_t>(begin); at < static_cast<std::size_t>(end); ++at) {
+          const auto row = static_cast<std::size_t>(nodes[at]);
+          const std::vector<double> scores = scores_of(nodes[at], ancestors.size(), score);
+          std::vector<Node> neighbours = parents[row];
+          neighbours.insert(neighbours.end(), children[row].begin(), children[row].end());
+          above[at] = ranks_of(scores, ancestors[row]);
+          near[at] = ranks_of(scores, neighbours);
+        }
       });
-      sums.mean_rank += 1 + rank.above + rank.equal / 2;
-      ++pairs;
-    }
+  EmbeddingMeasures sums;
+  double with_ancestors = 0, with_neighbours = 0, pairs = 0, squares = 0;
+  for (std::size_t at = 0; at < nodes.size(); ++at) {
+    const auto row = static_cast<std::size_t>(nodes[at]);
+    sums.map += above[at].average_precision;
+    squares += above[at].average_precision * above[at].average_precision;
+    sums.mean_rank += above[at].rank_sum;
+    sums.map_neighbours += near[at].average_precision;
+    with_ancestors += !ancestors[row].empty();
+    with_neighbours += !parents[row].empty() || !children[row].empty();
+    pairs += static_cast<double>(ancestors[row].size());
   }
-  return {sums.map / with_ancestors, sums.map_neighbours / with_neighbours, sums.mean_rank / pairs,
-          depth_correlation(hierarchy, ancestors, score, random)};
+  sums.map /= with_ancestors;
+  const double variance = squares / with_ancestors - sums.map * sums.map;
+  const double unseen =
+      1 - static_cast<double>(nodes.size()) / static_cast<double>(hierarchy.size());
+  sums.map_half_width = 1.96 * std::sqrt(std::max(0.0, variance) * unseen / with_ancestors);
+  sums.map_neighbours /= with_neighbours;
+  sums.mean_rank /= pairs;
+  sums.depth_correlation = depth_correlation(hierarchy, ancestors, score, random);
+  return sums;
 }
 
 }  // namespace conelab

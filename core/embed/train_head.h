@@ -2,21 +2,18 @@
 // token attends to its ancestors and itself. The points of the tokens are their own, or a map of
 // features makes them (token_source.h).
 //
-// The target of a row is uniform over the set P of these; the loss is the cross entropy
-//   L = mean over i of ( log Σ_j e^{l_ij} − 1/|P| Σ_{p in P} l_ip ).
-// The sums over all keys and their gradients are attention with the weights e^{l_ij} and values of
-// one, which the engine computes; the logits of ancestors are single pairs (pair_model.h). Adam
-// (core/base/adam.h) changes queries, keys and the parameters of the similarity that are not given,
-// which are rounded to four digits at the end. Starts from different random points differ, so that
-// several should be made; of four, the first begins with the default of a radius (or K), the others
-// with 10, √10 and 10 √10 times that. A start ends where e^{l_ij} overflows, as products may after
-// many steps, and keeps what it has reached.
+// The loss is that of core/embed/ancestor_loss.h. Adam (core/base/adam.h) changes queries, keys and
+// the parameters of the similarity that are not given, which are rounded to four digits at the end.
+// Starts from different random points differ, so that several should be made; of four, the first
+// begins with the default of a radius (or K), the others with 10, √10 and 10 √10 times that. A
+// start ends where a number is not finite, and keeps what it has reached.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <string>
 
+#include "core/base/parallel.h"
 #include "core/embed/pair_model.h"
 #include "core/embed/token_source.h"
 
@@ -51,14 +48,10 @@ struct TrainedHead {
 /// Trains a head from the start with this number. Results depend on the goal, the start and the
 /// instruction set alone. `stepped` is called after each step; what it throws is thrown.
 [[nodiscard]] TrainedHead train_head(const HeadGoal& goal, std::uint64_t start,
-                                     const HeadProblem& problem,
+                                     const HeadProblem& problem, const Execution& run = {},
                                      const std::function<void()>& stepped = {});
 
 /// Gives a head the tokens of all nodes with these features.
 void place_all(TrainedHead& head, const Features& features);
-
-/// Returns the mean over the queries of `nodes` of the attention on their ancestors and themselves.
-[[nodiscard]] double mass_on_ancestors(const TrainedHead& head, const NodeLists& closure,
-                                       std::span<const Node> nodes);
 
 }  // namespace conelab

@@ -32,7 +32,8 @@ const std::vector<KeyInfo>& embed_keys() {
       {"dim", "2", "coordinates of a point", Domain::whole, "", 64},
       {"epochs", "1000", "epochs of descent", Domain::count, "", 1e6},
       {"rate", ".05", "first rate of Adam", Domain::positive, "", 10},
-      {"negatives", "50", "others that are drawn for each node or pair", Domain::whole, "", 1e5},
+      {"negatives", "50", "others that are drawn for each node or pair; 0: all nodes, exactly",
+       Domain::count, "", 1e5},
       {"held_out", "0",
        "share of the pairs of a node and an ancestor beyond its parents to hold back",
        Domain::non_negative, "", 0.99},
@@ -147,8 +148,7 @@ Embedding descend(const Hierarchy& hierarchy, const JobSpec& spec, const KeyValu
         f1_held_out(*model, *tokens, *order, result.held_out.pairs, closure, seed);
   } else {
     result.held_out = hold_out(hierarchy, closure, values.number("held_out"), 0, seed);
-    result.attributes["loss"] =
-        train_attention(*model, *tokens, *tokens, result.held_out.trained, options);
+    result.attributes["loss"] = train_attention(*model, *tokens, result.held_out.trained, options);
   }
   if (order && hierarchy.size() <= most_ordered) {
     order->follow(*model);
@@ -205,6 +205,7 @@ JobReport run_embed(const JobSpec& spec, const JobContext& context) {
   const EmbeddingMeasures found =
       measure_embedding(hierarchy, made.score, static_cast<std::uint64_t>(values.whole("seed")));
   made.attributes["map"] = found.map;
+  made.attributes["map_half_width"] = found.map_half_width;
   made.attributes["map_neighbours"] = found.map_neighbours;
   made.attributes["mean_rank"] = found.mean_rank;
   made.attributes["depth_correlation"] = found.depth_correlation;
@@ -238,6 +239,7 @@ void check_embed(const JobSpec& spec) {
   if (!spec.given("similarity")) misuse("embed: give --similarity, or --method construction");
   const PairModel model = model_of(spec, static_cast<int>(values.whole("dim")));
   if (values.text("closure") == "none") return;
+  if (values.whole("negatives") == 0) misuse("embed: closure needs negatives of at least 1");
   if (!ConeOrder::of(model)) {
     misuse("embed: closure needs cones, and {} has none", spec.text("similarity"));
   }
@@ -245,10 +247,10 @@ void check_embed(const JobSpec& spec) {
 }
 
 std::vector<std::string> embed_measures() {
-  std::vector<std::string> names = {
-      "nodes",       "map",         "map_neighbours", "mean_rank",     "depth_correlation",
-      "ancestor_f1", "held_out_f1", "held_out_map",   "held_out_rank", "loss",
-      "scale"};
+  std::vector<std::string> names = {"nodes",          "map",         "map_half_width",
+                                    "map_neighbours", "mean_rank",   "depth_correlation",
+                                    "ancestor_f1",    "held_out_f1", "held_out_map",
+                                    "held_out_rank",  "loss",        "scale"};
   for (const ParameterInfo& info : all_parameters()) names.emplace_back(info.key);
   return names;
 }

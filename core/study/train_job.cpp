@@ -16,6 +16,7 @@
 #include "core/base/names.h"
 #include "core/base/parallel.h"
 #include "core/bench/axes.h"
+#include "core/embed/ancestor_loss.h"
 #include "core/embed/held_out.h"
 #include "core/embed/measures.h"
 #include "core/embed/train_head.h"
@@ -34,7 +35,8 @@ namespace {
 using TrainJson = nlohmann::ordered_json;
 using tree::Cluster;
 
-constexpr Node most_trained = 5000;  // A step looks at all pairs.
+/// Where a step, or a dendrogram, looks at all pairs.
+constexpr Node most_in_pairs = 5000;
 constexpr std::int64_t most_dim = 1024;
 
 const std::vector<KeyInfo>& train_keys() {
@@ -107,6 +109,18 @@ Training training_of(const JobSpec& spec) {
     }
   }
   return training;
+}
+
+/// Throws a failure if the hierarchy has too many nodes for a similarity.
+void check_size(const Training& training, const Hierarchy& hierarchy, const std::string& path) {
+  if (hierarchy.size() <= most_in_pairs) return;
+  for (const HeadGoal& goal : training.goals) {
+    if (!sums_all_pairs(PairModel(goal.similarity, goal.dim, goal.parameters))) continue;
+    fail(
+        "{}: the hierarchy has {} nodes, but at most {} are trained for {} with --dim {}, whose "
+        "steps look at all pairs (those of umbral with --dim 2 do not)",
+        path, hierarchy.size(), most_in_pairs, goal.similarity, goal.dim);
+  }
 }
 
 /// What heads are trained on, and what is kept from them.
@@ -202,12 +216,14 @@ struct MeasuredHead {
   std::vector<std::pair<const char*, double>> measures;
 };
 
+PairScore score_of(const TrainedHead& head) {
+  return [&head](Node i, Node j) { return head.model.score(head.query, i, head.key, j); };
+}
+
 /// Adds the measures of what was held back.
 void measure_held_back(const TrainingData& data, MeasuredHead& made) {
   const TrainedHead& head = made.head;
-  const PairScore score = [&](Node i, Node j) {
-    return head.model.score(head.query, i, head.key, j);
-  };
+  const PairScore score = score_of(head);
   if (!data.held.pairs.empty()) {
     const auto found = measure_held_out(data.held.held, data.held.trained, score);
     made.measures.emplace_back("held_out_map", found.map);
@@ -221,12 +237,12 @@ void measure_held_back(const TrainingData& data, MeasuredHead& made) {
   const auto found = measure_held_out(unseen, NodeLists(unseen.size()), score);
   made.measures.emplace_back("unseen_map", found.map);
   made.measures.emplace_back("unseen_rank", found.rank);
-  made.measures.emplace_back("unseen_mass",
-                             mass_on_ancestors(head, data.closure, data.held.unseen));
+  made.measures.emplace_back("unseen_mass", mass_on_ancestors(head.model, head.query, head.key,
+                                                              data.closure, data.held.unseen));
 }
 
 MeasuredHead measured_head(std::vector<TrainedHead>& starts, const TrainingData& data,
-                           const KnownClusters& known, const std::string& name) {
+                           std::uint64_t seed, const std::string& name) {
   std::vector<double> losses;
   std::size_t best = 0;
   for (const TrainedHead& start : starts) {
@@ -236,14 +252,23 @@ MeasuredHead measured_head(std::vector<TrainedHead>& starts, const TrainingData&
   if (std::isnan(losses[best])) fail("{}: the logits of every start overflow at once", name);
   MeasuredHead made{std::move(starts[best]), losses, {}};
   place_all(made.head, data.features);
+  const TrainedHead& head = made.head;
   std::vector<Node> all(data.closure.size());
   std::iota(all.begin(), all.end(), 0);
-  const auto nodes = tree::match_clusters(known.nodes, dendrogram_of(made.head, all));
-  const auto leaves = tree::match_clusters(known.leaves, dendrogram_of(made.head, known.leaf));
-  made.measures = {
-      {"loss", made.head.loss},          {"mass", mass_on_ancestors(made.head, data.closure, all)},
-      {"robinson_foulds", 1 - nodes.f1}, {"robinson_foulds_least", 1 - nodes.most_f1},
-      {"constituent_f1", leaves.f1},     {"constituent_f1_most", leaves.most_f1}};
+  const EmbeddingMeasures found = measure_embedding(data.hierarchy, score_of(head), seed);
+  made.measures = {{"loss", head.loss},
+                   {"mass", mass_on_ancestors(head.model, head.query, head.key, data.closure, all)},
+                   {"map", found.map},
+                   {"map_half_width", found.map_half_width}};
+  if (data.hierarchy.size() <= most_in_pairs) {
+    const KnownClusters known = known_clusters(data.hierarchy, data.closure);
+    const auto nodes = tree::match_clusters(known.nodes, dendrogram_of(head, all));
+    const auto leaves = tree::match_clusters(known.leaves, dendrogram_of(head, known.leaf));
+    made.measures.insert(made.measures.end(), {{"robinson_foulds", 1 - nodes.f1},
+                                               {"robinson_foulds_least", 1 - nodes.most_f1},
+                                               {"constituent_f1", leaves.f1},
+                                               {"constituent_f1_most", leaves.most_f1}});
+  }
   measure_held_back(data, made);
   return made;
 }
@@ -257,20 +282,21 @@ std::vector<MeasuredHead> train_all(const Training& training, const TrainingData
   std::atomic<std::int64_t> steps = 0;
   const double all_steps =
       static_cast<double>(tasks) * static_cast<double>(training.goals.front().epochs);
+  Execution one = quiet(run);
+  if (tasks > 1) one.threads = 1;
   run_tasks(static_cast<std::int64_t>(tasks), run, [&](std::int64_t task, const auto& stopped) {
     const auto t = static_cast<std::size_t>(task);
-    trained[t] = train_head(training.goals[t / starts], t % starts, data.problem, [&] {
+    trained[t] = train_head(training.goals[t / starts], t % starts, data.problem, one, [&] {
       if (stopped()) throw Error(ErrorKind::interrupted, "interrupted");
       const auto done = static_cast<double>(++steps);
       if (context.progress) context.progress("training", done / all_steps);
     });
   });
-  const KnownClusters known = known_clusters(data.hierarchy, data.closure);
   std::vector<MeasuredHead> heads;
   for (std::size_t g = 0; g < training.goals.size(); ++g) {
     std::vector<TrainedHead> own;
     for (std::size_t s = 0; s < starts; ++s) own.push_back(std::move(*trained[g * starts + s]));
-    heads.push_back(measured_head(own, data, known, training.groups[g]));
+    heads.push_back(measured_head(own, data, training.goals[g].seed, training.groups[g]));
   }
   return heads;
 }
@@ -316,10 +342,7 @@ TrainJson head_json(const MeasuredHead& made, const Training& training, std::siz
 JobReport run_train(const JobSpec& spec, const JobContext& context) {
   const Training training = training_of(spec);
   const Hierarchy hierarchy = read_edges(spec, context);
-  if (hierarchy.size() > most_trained) {
-    fail("{}: the hierarchy has {} nodes, but at most {} are trained: a step looks at all pairs",
-         parse_input_spec(spec.text("input")).path, hierarchy.size(), most_trained);
-  }
+  check_size(training, hierarchy, parse_input_spec(spec.text("input")).path);
   const TrainingData data = data_of(training, hierarchy, parse_input_spec(spec.text("input")).path);
   const std::vector<MeasuredHead> heads =
       train_all(training, data, context.execution(spec.integer("threads")), context);
@@ -335,10 +358,11 @@ JobReport run_train(const JobSpec& spec, const JobContext& context) {
                              head_group(heads[g], training.goals[g], hierarchy.names));
     report.summary["heads"].push_back(head_json(heads[g], training, g));
     std::string line = fmt::format("  {:<22}", training.groups[g]);
-    for (const auto& [key, value] : heads[g].measures)
-      line += fmt::format(" {} {:.4f}", key, value);
-    for (const auto& [key, value] : heads[g].head.model.parameters())
-      line += fmt::format(" {} {:.4g}", key, value);
+    const auto add = [&](const auto& numbers) {
+      for (const auto& [key, value] : numbers) line += fmt::format(" {} {:.4g}", key, value);
+    };
+    add(heads[g].measures);
+    add(heads[g].head.model.parameters());
     report.lines.push_back(line);
   }
   if (heads.size() == 1) {  // The measures of a study's tables.
@@ -368,6 +392,8 @@ std::vector<std::string> train_measures() {
   std::vector<std::string> names = {"nodes",
                                     "loss",
                                     "mass",
+                                    "map",
+                                    "map_half_width",
                                     "robinson_foulds",
                                     "robinson_foulds_least",
                                     "constituent_f1",

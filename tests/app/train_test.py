@@ -217,7 +217,7 @@ class Train(ProgramTest):
         fails(1, "its nodes have no features (expected an array feature [15 x f]", "-p",
               "tokens=linear")
         fails(1, "holds no pair back", "-p", "held_out=.001")
-        fails(1, "every start overflow", "-s", "dot", "-p", "scale=1e300", "-p", "starts=1")
+        fails(1, "every start overflow", "-s", "umbral", "-p", "gamma=1.79e308", "-p", "starts=1")
         self.ok("dataset", "gaussian", "-o", self.folder / "g.h5", "-p", "n=8")
         self.fails(1, "train", self.folder / "g.h5", "-o", self.out, says="no group /hierarchy")
         self.assert_clean("tree.h5", "g.h5")

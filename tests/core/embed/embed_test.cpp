@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "core/dataset/dataset.h"
+#include "core/embed/ancestor_loss.h"
 #include "core/embed/construction.h"
 #include "core/embed/descent.h"
 #include "core/embed/held_out.h"
@@ -20,9 +21,9 @@ const char* const similarities[] = {"dot",    "laplacian",        "hyperbolic", 
 /// The largest error of a central difference with step 1e-6 that was measured is 3e-9.
 constexpr double step = 1e-6, tolerance = 1e-7;
 
-/// Returns four tokens in three dimensions.
+/// Returns four tokens.
 PlacedTokens four_tokens(const PairModel& model) {
-  PlacedTokens tokens = drawn_points(4, 3, 5);
+  PlacedTokens tokens = drawn_points(4, model.dim(), 5);
   for (double& x : tokens.point) x *= 8;
   model.place(tokens);
   return tokens;
@@ -35,20 +36,30 @@ double difference(double x, const F& f) {
   return (f(x + step) - below) / (2 * step);
 }
 
+struct Gradient {
+  std::vector<double> point, parameter;
+};
+
+/// Returns what `add` adds to the sums of the tokens and of the parameters, finished.
+template <class Add>
+Gradient gradient_of_sums(const PairModel& model, const PlacedTokens& tokens, const Add& add) {
+  TokenSums sums = model.sums(tokens);
+  ParameterSlopes dp = model.parameter_slopes();
+  add(sums, dp);
+  model.finish(tokens, sums, dp);
+  return {sums.point, model.parameter_gradient(dp)};
+}
+
 /// Compares dL/d(point) and dL/d(parameter) with central differences of L. Parameters begin away
 /// from their defaults.
-template <class Loss, class Gradient>
-void expect_gradient(const char* name, const Loss& loss, const Gradient& gradient) {
-  PairModel model(name, 3);
+template <class Loss, class Slopes>
+void expect_gradient(const char* name, int dim, const Loss& loss, const Slopes& gradient) {
+  PairModel model(name, dim);
   std::vector<double> values = model.values();
   for (double& value : values) value = 1.25 * value + (value == 0 ? 0.5 : 0);
   model.set_values(values);
   PlacedTokens tokens = four_tokens(model);
-  TokenSums sums = model.sums(tokens);
-  ParameterSlopes dp = model.parameter_slopes();
-  gradient(model, tokens, sums, dp);
-  model.finish(tokens, sums, dp);
-  const std::vector<double> slopes = model.parameter_gradient(dp);
+  const Gradient slopes = gradient(model, tokens);
   for (std::size_t c = 0; c < tokens.point.size(); ++c) {
     const double x = tokens.point[c];
     const double found = difference(x, [&](double moved) {
@@ -57,9 +68,9 @@ void expect_gradient(const char* name, const Loss& loss, const Gradient& gradien
       return loss(model, tokens);
     });
     tokens.point[c] = x;
-    EXPECT_NEAR(sums.point[c], found, tolerance) << name << ", coordinate " << c;
+    EXPECT_NEAR(slopes.point[c], found, tolerance) << name << ", coordinate " << c;
   }
-  ASSERT_EQ(slopes.size(), values.size()) << name;
+  ASSERT_EQ(slopes.parameter.size(), values.size()) << name;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double found = difference(values[i], [&](double moved) {
       std::vector<double> other = values;
@@ -68,7 +79,7 @@ void expect_gradient(const char* name, const Loss& loss, const Gradient& gradien
       model.place(tokens);
       return loss(model, tokens);
     });
-    EXPECT_NEAR(slopes[i], found, tolerance * std::max(1.0, std::abs(found)))
+    EXPECT_NEAR(slopes.parameter[i], found, tolerance * std::max(1.0, std::abs(found)))
         << name << ", " << model.row().parameters[i].key;
   }
 }
@@ -76,16 +87,51 @@ void expect_gradient(const char* name, const Loss& loss, const Gradient& gradien
 TEST(PairModel, HasTheGradientsOfItsLogits) {
   for (const char* name : similarities) {
     expect_gradient(
-        name,
+        name, 3,
         [](const PairModel& model, const PlacedTokens& t) {
           return model.score(t, 0, t, 1) - 2 * model.score(t, 2, t, 0) + model.score(t, 3, t, 3);
         },
-        [](const PairModel& model, const PlacedTokens& t, TokenSums& sums, ParameterSlopes& dp) {
-          for (const auto& [i, j, rate] : {std::tuple(0, 1, 1.0), {2, 0, -2.0}, {3, 3, 1.0}}) {
-            model.add(model.slope(t, i, t, j), rate, t, i, sums, t, j, sums, dp);
-          }
+        [](const PairModel& model, const PlacedTokens& t) {
+          return gradient_of_sums(model, t, [&](TokenSums& sums, ParameterSlopes& dp) {
+            for (const auto& [i, j, rate] : {std::tuple(0, 1, 1.0), {2, 0, -2.0}, {3, 3, 1.0}}) {
+              model.add(model.slope(t, i, t, j), rate, t, i, sums, t, j, sums, dp);
+            }
+          });
         });
   }
+}
+
+/// The cross entropy of four nodes of a chain, from the scores of all pairs.
+double loss_of_chain(const PairModel& model, const PlacedTokens& t) {
+  double loss = 0;
+  for (Node i = 0; i < 4; ++i) {
+    double sum = 0, wanted = 0;
+    for (Node j = 0; j < 4; ++j) sum += std::exp(model.score(t, i, t, j));
+    for (Node j = 0; j <= i; ++j) wanted += model.score(t, i, t, j) / static_cast<double>(i + 1);
+    loss += (std::log(sum) - wanted) / 4;
+  }
+  return loss;
+}
+
+TEST(AncestorLoss, IsThatOfAllPairsWithItsGradients) {
+  const NodeLists chain = {{}, {0}, {0, 1}, {0, 1, 2}};
+  for (const char* name : similarities) {
+    for (const int dim : {2, 3}) {
+      expect_gradient(name, dim, loss_of_chain, [&](const PairModel& model, PlacedTokens& t) {
+        const AncestorLoss found = ancestor_loss(model, t, t, chain, {});
+        EXPECT_NEAR(found.loss, loss_of_chain(model, t), 1e-12) << name;
+        std::vector<double> point = found.query;
+        for (std::size_t c = 0; c < point.size(); ++c) point[c] += found.key[c];
+        return Gradient{point, found.parameter};
+      });
+    }
+  }
+}
+
+TEST(AncestorLoss, OfManyConesInThePlaneLooksAtNoPairs) {
+  EXPECT_FALSE(sums_all_pairs(PairModel("umbral", 2)));
+  EXPECT_TRUE(sums_all_pairs(PairModel("umbral", 3)));
+  EXPECT_TRUE(sums_all_pairs(PairModel("dot", 2)));
 }
 
 TEST(ConeOrder, HasTheGradientsOfItsEnergy) {
@@ -96,12 +142,14 @@ TEST(ConeOrder, HasTheGradientsOfItsEnergy) {
               std::string("dot laplacian hyperbolic").find(name) == std::string::npos);
     if (!order) continue;
     expect_gradient(
-        name,
+        name, 3,
         [](const PairModel& own, const PlacedTokens& t) {
           return ConeOrder::of(own)->energy(own, t, 0, 1);
         },
-        [](const PairModel& own, const PlacedTokens& t, TokenSums& sums, ParameterSlopes& dp) {
-          ConeOrder::of(own)->add(own, t, 0, 1, 1, sums, dp);
+        [](const PairModel& own, const PlacedTokens& t) {
+          return gradient_of_sums(own, t, [&](TokenSums& sums, ParameterSlopes& dp) {
+            ConeOrder::of(own)->add(own, t, 0, 1, 1, sums, dp);
+          });
         });
   }
 }
@@ -164,16 +212,20 @@ TEST(Measures, AveragePrecisionIsThatOfSorting) {
   for (int round = 0; round < 50; ++round) {
     std::vector<double> scores(12);
     for (double& x : scores) x = random.uniform();
-    EXPECT_NEAR(average_precision(scores, 4, {0, 3, 7}), sorted_precision(scores, 4, {0, 3, 7}),
-                1e-14);
+    const double sorted = sorted_precision(scores, 4, {0, 3, 7});
+    scores[4] = NAN;
+    EXPECT_NEAR(ranks_of(scores, {0, 3, 7}).average_precision, sorted, 1e-14);
   }
-  EXPECT_EQ(average_precision({1, 1, 1, 1}, 0, {1, 2, 3}), 1);  // Ties, all of them wanted.
-  EXPECT_EQ(average_precision({0, 5, 1, 1}, 0, {2}), 1 / 2.5);  // Ranks 2 and 3 are tied.
+  // Ties, all of them wanted; and ranks 2 and 3 tied.
+  EXPECT_DOUBLE_EQ(ranks_of({NAN, 1, 1, 1}, {1, 2, 3}).average_precision, 1);
+  EXPECT_DOUBLE_EQ(ranks_of({NAN, 5, 1, 1}, {2}).average_precision, 1 / 2.5);
+  EXPECT_DOUBLE_EQ(ranks_of({NAN, 5, 1, 1}, {2}).rank_sum, 2.5);
 }
 
 TEST(Measures, SpearmanTakesMeanRanks) {
   EXPECT_DOUBLE_EQ(spearman({1, 2, 3, 4}, {10, 20, 30, 40}), 1);
   EXPECT_DOUBLE_EQ(spearman({1, 2, 3, 4}, {4, 3, 2, 1}), -1);
+  EXPECT_TRUE(std::isnan(spearman({1, 2, NAN, 4}, {4, 3, 2, 1})));
   EXPECT_NEAR(spearman({1, 2, 2, 3}, {1, 3, 2, 4}), 0.9486832980505138, 1e-15);  // 4.5 / √(4.5 · 5)
 }
 
@@ -184,8 +236,29 @@ TEST(Measures, OfAChainAreThoseOfAHand) {
   const auto found = measure_embedding(
       chain, [&](Node i, Node j) { return near[i][j]; }, 1);
   EXPECT_DOUBLE_EQ(found.map, (0.5 + 1) / 2);
+  EXPECT_EQ(found.map_half_width, 0);
   EXPECT_DOUBLE_EQ(found.map_neighbours, (1 + 1 + 0.5) / 3);
   EXPECT_DOUBLE_EQ(found.mean_rank, (2 + 1 + 1) / 3.0);
+}
+
+TEST(Measures, OfManyNodesAreThoseOfASampleWithItsInterval) {
+  const Hierarchy tree = *make_dataset("tree", {{"branching", "9"}, {"depth", "4"}}).hierarchy;
+  const auto score = [](Node i, Node j) { return static_cast<double>(i * (j + 7) * 61 % 1009); };
+  const NodeLists above = ancestors_of(tree);
+  double sum = 0;
+  std::vector<double> scores(above.size());
+  for (Node i = 1; i < tree.size(); ++i) {
+    const auto row = static_cast<std::size_t>(i);
+    for (Node j = 0; j < tree.size(); ++j) scores[static_cast<std::size_t>(j)] = score(i, j);
+    scores[row] = NAN;
+    sum += ranks_of(scores, above[row]).average_precision;
+  }
+  const auto found = measure_embedding(tree, score, 1);
+  const double all = sum / static_cast<double>(tree.size() - 1);
+  EXPECT_GT(found.map_half_width, 0);
+  EXPECT_LT(found.map_half_width, 0.1 * all);
+  EXPECT_NE(found.map, all);
+  EXPECT_NEAR(found.map, all, 2 * found.map_half_width);
 }
 
 // The chain a - b - c - d. Node 3 was trained on 2 and has 0 and 1 held back; of the others that
@@ -282,15 +355,17 @@ TEST(Construction, FindsTheNeighboursOfTreesExactly) {
 TEST(Descent, FindsTheAncestorsOfASmallTree) {
   const Hierarchy tree = *make_dataset("tree", {{"depth", "3"}}).hierarchy;
   for (const char* name : similarities) {
-    PairModel model(name, 8);
-    PlacedTokens queries = drawn_points(tree.size(), 8, 1), keys = drawn_points(tree.size(), 8, 2);
-    DescentOptions options;
-    options.epochs = 300;
-    options.negatives = 14;
-    const double loss = train_attention(model, queries, keys, ancestors_of(tree), options);
-    const auto found = measure_embedding(
-        tree, [&](Node i, Node j) { return model.score(queries, i, keys, j); }, 1);
-    EXPECT_GT(found.map, 0.9) << name << ": loss " << loss;
+    for (const std::int64_t negatives : {14, 0}) {
+      PairModel model(name, 8);
+      PlacedTokens tokens = drawn_points(tree.size(), 8, 1);
+      DescentOptions options;
+      options.epochs = 300;
+      options.negatives = negatives;
+      const double loss = train_attention(model, tokens, ancestors_of(tree), options);
+      const auto found = measure_embedding(
+          tree, [&](Node i, Node j) { return model.score(tokens, i, tokens, j); }, 1);
+      EXPECT_GT(found.map, 0.8) << name << ", " << negatives << ": loss " << loss;
+    }
   }
 }
 
