@@ -43,6 +43,17 @@ void check_numbers(const Axis& axis, const std::vector<std::int64_t>& values) {
   }
 }
 
+/// Throws misuse if no number of heads can share any of those of k and v.
+void check_key_heads(const Sweep& s) {
+  const std::vector<std::int64_t> heads = s.numbers(axis_named("head"));
+  const std::vector<std::int64_t> key_heads = s.numbers(axis_named("key_head"));
+  const bool some_fit = std::ranges::any_of(key_heads, [&](std::int64_t own) {
+    return own == 0 || std::ranges::any_of(heads, [&](std::int64_t n) { return n % own == 0; });
+  });
+  if (some_fit) return;
+  misuse("key-heads must divide heads (found {} of {})", key_heads.front(), heads.front());
+}
+
 template <class T>
 T whole_number(const std::string& name, const std::string& text) {
   T value = 0;
@@ -126,6 +137,7 @@ void check_sweep(const Sweep& s, const std::vector<std::string>& known_operators
       check_names(axis, s[axis], index_of(axis) == 0 ? known_operators : choices_of(axis));
     }
   }
+  check_key_heads(s);
   if (s.rounds < 1) misuse("rounds must be at least 1 (found {})", s.rounds);
   if (s.controls < 0) misuse("controls must be at least 0 (found {})", s.controls);
   if (s.batch < 1) misuse("batch must be at least 1 (found {})", s.batch);

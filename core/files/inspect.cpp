@@ -439,6 +439,9 @@ class Walk {
       item.attributes = attributes(where);
       verify(dataset, stored, item, where);
       item.value = scalar_value(dataset, stored, where);
+      if (stored.element == Element::other) {
+        item.unread = fmt::format("{}: its type {} is not read", where.text(), stored.type);
+      }
     } catch (const Unread& error) {
       item.unread = error.what();
       item.checksummed = false;  // Nothing was verified.

@@ -220,12 +220,12 @@ std::shared_ptr<const Trace> load_trace(const std::string& file, const std::stri
   trace->file = file;
   trace->arrays = arrays;
   trace->sha256 = input.sha256;
-  trace->model = input.model;
   trace->remark = input.remark;
   trace->own_call = own_call(input);
   const auto exact = input.attributes.find("exact");
   trace->exact =
       exact == input.attributes.end() || exact->second != AttributeValue(std::int64_t{0});
+  trace->model = input.model + (trace->exact || input.model.empty() ? "" : ", exact = 0");
   if (!input.weights && !input.key && !trace->own_call && trace->remark.empty()) {
     trace->remark = fmt::format("{}: there is no k; q is read as k too", spec);
   }

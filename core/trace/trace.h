@@ -98,7 +98,9 @@ struct Trace {
   std::string file, group;
   ArrayNames arrays;   ///< Names of the file's arrays that were read as q, k and v.
   std::string sha256;  ///< Digest of the file.
-  std::string model;   ///< The attribute `model` of the file or group; empty if there is none.
+  /// The attribute `model` of the file or group, with ", exact = 0" for a layer that is not exact,
+  /// as captions show it; empty if there is none.
+  std::string model;
   std::string remark;  ///< What the user should know of how it was read, one line; may be empty.
   std::optional<Call> own_call;  ///< The operator that it was made for, if the file says it.
   bool exact = true;  ///< Whether it is what the model computed, as far as the file says.

@@ -90,10 +90,10 @@ class Inspect(ProgramTest):
         found = self.ok("inspect", path)
         self.assertNotIn("damaged", found.out + found.err)
         for text in ("/lists: lists of variable length", "/packed: filter 6 (scaleoffset)",
-                     "/away: keeps its numbers in another file (--allow-external reads it)"):
+                     "/two: its type compound", "/away: keeps its numbers in another file (--allow-external reads it)"):
             self.assertIn("cannot read: " + text, found.out)
-        self.assertIn("3 of the arrays cannot be read", found.out)
-        self.assertIn("2 of the arrays cannot be read", self.ok("inspect", path, "--allow-external").out)
+        self.assertIn("4 of the arrays cannot be read", found.out)
+        self.assertIn("3 of the arrays cannot be read", self.ok("inspect", path, "--allow-external").out)
         (self.folder / "away.raw").write_bytes(bytes(15))
         self.fails(1, "inspect", path, "--allow-external", says=["/away", "truncated: expected 16 bytes", "have 15"])
 

@@ -56,12 +56,13 @@ class Recorded(ProgramTest):
         self.assertIn("soft_cap = 2", (self.folder / "out.svg").read_text())
 
     def test_of_a_layer_that_is_not_exact_says_so(self):
-        path = self.recorded(exact=np.int64(0))[0]
+        path = self.recorded(exact=np.int64(0), model="bert")[0]
         out = self.folder / "out.svg"
         for command in (("attend", path, "-o", self.folder / "out.h5"), ("tree", path, "-o", self.folder / "tree.h5"),
                         ("figure", "heatmap", "-o", out, "-i", path)):
             said = self.ok(*command).err
             self.assertIn(f"{path}: attention differs from what the model computed (exact = 0)", said)
+        self.assertIn("bert, exact = 0, head 0", out.read_text())
         self.assertIn("@exact = 0", self.ok("inspect", path).out)
 
 

@@ -1,11 +1,13 @@
 """conelab.trace on models of many kinds with random weights; nothing is downloaded. Weights computed
 from a trace are compared with those that the model itself returns. Needs the installed package,
 PyTorch and transformers."""
+import gc
 import pathlib
 import tempfile
 import unittest
 import unittest.mock
 import warnings
+import weakref
 
 try:
     import torch
@@ -16,6 +18,7 @@ except ImportError:
 import numpy as np
 
 import conelab
+import conelab._recording
 
 VERSION = tuple(int(x) for x in transformers.__version__.split(".")[:2])
 SMALL = {"vocab_size": 50, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
@@ -354,6 +357,39 @@ class Traces(unittest.TestCase):
             with self.assertWarnsRegex(UserWarning, "differs"):
                 conelab.trace(model, inputs, self.path, strict=False)
         self.assertEqual(self.layer("text1/layer1")["exact"], 0)
+
+    def test_numbers_that_are_not_finite_are_named(self):
+        model = model_of("LlamaForCausalLM")[0]
+        torch.nn.init.constant_(model.model.layers[1].self_attn.v_proj.weight, float("nan"))
+        with self.assertRaisesRegex(RuntimeError, "layer1 .*the model's own output has numbers that are "
+                                    "not finite"):
+            conelab.trace(model, TEXT, self.path)
+
+    def test_wrong_arguments_are_named(self):
+        model = model_of("LlamaForCausalLM")[0]
+        for error, said, keywords in (
+                (ValueError, r"no layer 7 \(known: 0 to 1, or layer0, layer1\)", {"layers": [0, 7]}),
+                (ValueError, "no layer layer9", {"layers": "layer9"}),
+                (ValueError, "tokenizer is neither .*found str", {"tokenizer": "bert"}),
+                (RuntimeError, "cannot be written", {"path": "/nowhere/trace.h5"})):
+            with self.subTest(keywords), self.assertRaisesRegex(error, said):
+                conelab.trace(model, TEXT, **{"path": self.path, **keywords})
+            self.assertFalse(pathlib.Path(self.path).exists())
+        with self.assertRaisesRegex(RuntimeError, "device meta"):
+            conelab.trace(model_of("LlamaForCausalLM")[0].to("meta"), TEXT, self.path)
+        conelab.trace(model, TEXT, self.path, layers="layer1")
+        self.assertEqual(self.layer("layer1")["layer"], 1)
+
+    def test_what_was_recorded_is_not_kept_in_memory(self):
+        recorded, split = [], conelab._recording._call
+        def remember(*args, **keywords):
+            call = split(*args, **keywords)
+            recorded.append(weakref.ref(call["q"]))
+            return call
+        with unittest.mock.patch("conelab._recording._call", remember):
+            conelab.trace(*model_of("LlamaForCausalLM"), self.path)
+        gc.collect()
+        self.assertEqual([each() for each in recorded], [None, None])
 
     def test_a_model_in_training_is_refused_for_its_dropout(self):
         model = made("GPT2LMHeadModel", ("GPT2Config", GPT)).train()

@@ -14,5 +14,6 @@ def heads(q: NDArray[np.float32]) -> NDArray[np.float32]:
     conelab.write("trace.h5", {"layer0": {"q": q}}, tokens=["a"])
     conelab.figure("heatmap", [{"q": q}]).save("maps.svg")
     depth: float = conelab.lca("penumbral", (0.1, 0.5), np.array([0.3, 0.4]), height=1.0)["depth"]
-    out *= depth * float(tile.sum())
+    out *= depth * float(tile.sum()) * conelab.hierarchy([("oak", "tree")]).depth[0]
+    conelab.trace(None, {}, "model.h5", layers="layer0", strict=False)
     return out

@@ -8,10 +8,11 @@ from numpy.typing import ArrayLike, NDArray
 from . import torch as torch
 from . import tracing as tracing
 from . import transformers as transformers
+from .tracing import trace as trace
 
 __version__: str
-__all__ = ["Attended", "Figure", "attend", "attention", "figure", "lca", "operators", "read", "trace",
-           "weights", "write"]
+__all__ = ["Attended", "Figure", "Hierarchy", "attend", "attention", "figure", "hierarchy", "lca", "operators",
+           "read", "trace", "weights", "write"]
 
 _Array: TypeAlias = NDArray[Any]
 _Path: TypeAlias = str | PathLike[str]
@@ -22,6 +23,11 @@ class Attended:
     weights: _Array | None
     logits: _Array | None
     gradients: dict[str, _Array] | None
+
+class Hierarchy:
+    names: list[str]
+    edge: NDArray[np.int64]
+    depth: NDArray[np.int64]
 
 class Figure:
     def save(self, path: _Path) -> None: ...
@@ -43,8 +49,7 @@ def lca(cone: str, u: Sequence[float] | NDArray[np.floating[Any]], v: Sequence[f
 def operators() -> list[dict[str, Any]]: ...
 def figure(name: str, inputs: _Path | Mapping[str, Any] | Sequence[_Path | Mapping[str, Any]] = (), *,
            width: str = "", **parameters: Any) -> Figure: ...
+def hierarchy(edges: Any, path: _Path | None = None) -> Hierarchy: ...
 def read(spec: _Path) -> dict[str, Any]: ...
 def write(path: _Path, layers: Mapping[str, Mapping[str, Any]], *, tokens: Sequence[str] = (),
           model: str = "", text: str = "") -> None: ...
-def trace(model: Any, inputs: Mapping[str, Any], path: _Path, tokenizer: Any = None,
-          layers: Iterable[int] | None = None, text: str = "") -> Any: ...

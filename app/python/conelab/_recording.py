@@ -16,9 +16,9 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from .transformers import is_causal_call, mask_and_bias, register_mask, whole_mask
 
 _NAME = "conelab-trace"
-# Arguments of the interface that a trace holds.
-_HELD = {"scaling", "dropout", "is_causal", "softcap", "s_aux", "position_bias",
-         "sliding_window"}
+# Arguments of the interface that a trace holds, and positions, which the masks hold.
+_HELD = {"scaling", "dropout", "is_causal", "softcap", "s_aux", "position_bias", "sliding_window",
+         "position_ids"}
 _BLOCKS = "it computes blocks of pairs, of which a trace of all pairs says nothing"
 _REASONS = {
     "Deberta": "its logits have products of content and of relative positions (disentangled attention)",
@@ -42,17 +42,19 @@ def record(model, inputs):
     output                      [batch, n_q, heads, d_v], as the model computed it
     others                      names of arguments that were given, and that no trace holds
     Throws if there is none."""
-    calls, ran = [], []
+    name, calls, ran = type(model).__name__, [], []
+    parameters = [] if hasattr(model, "hf_device_map") else list(model.parameters())
+    if parameters and all(x.is_meta for x in parameters):
+        raise RuntimeError(f"{name} is on the device meta, where tensors have no numbers")
     paths = {id(module): path for path, module in model.named_modules()}
     with _recording(model, calls, ran), torch.no_grad():
         output = model(**inputs)
     for call in calls:
         call["path"] = paths.get(id(call["module"]), "")
     left_out = _left_out([paths[id(module)] for module in ran], [call["path"] for call in calls])
-    reasons = [f"{path or type(model).__name__} ({_reason(model.get_submodule(path))})"
+    reasons = [f"{path or name} ({_reason(model.get_submodule(path))})"
                for path in left_out]
     if not calls:
-        name = type(model).__name__
         raise RuntimeError(f"{name}: attention cannot be recorded: {reasons[0]}" if reasons
                            else f"{name} has no attention: there is nothing to record")
     return output, calls, reasons
@@ -99,6 +101,7 @@ def _recording(model, calls, ran):
             handle.remove()
         for config, name in before:
             config._attn_implementation = name
+        AttentionInterface.register(_NAME, _record)  # The table keeps no tensors.
 
 
 def _record(module, query, key, value, attention_mask, *args, calls, **keywords):

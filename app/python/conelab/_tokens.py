@@ -6,8 +6,12 @@ class Texts:
 
     def __init__(self, model, inputs, tokenizer):
         self.model, self.inputs = model, inputs
-        self.tokenizer = getattr(tokenizer, "tokenizer", tokenizer)
-        self.sound = getattr(tokenizer, "feature_extractor", None)
+        of_text = getattr(tokenizer, "tokenizer", tokenizer)
+        self.tokenizer = of_text if hasattr(of_text, "convert_ids_to_tokens") else None
+        self.sound = getattr(tokenizer, "feature_extractor", tokenizer)
+        if tokenizer is not None and self.tokenizer is None and not callable(tokenizer):
+            raise ValueError("tokenizer is neither a tokenizer nor a processor (found "
+                             f"{type(tokenizer).__name__})")
 
     def of(self, stack, element, n, config):
         """The texts of the n tokens of a batch element in a stack of layers ("encoder", "vision", ..., or

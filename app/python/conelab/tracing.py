@@ -29,7 +29,7 @@ def trace(model, inputs, path, tokenizer=None, layers=None, text="", strict=True
     "decoder.layer0.cross", "vision.layer0", ... where a model has several stacks; of several sequences
     to "text0/layer0" and so on, each without its padding. Key heads stay grouped. With a `tokenizer`
     or processor, tokens have texts. `layers`: names of the layers to keep, or their numbers in the
-    order of the model (all).
+    order of the model, or one of them (all).
 
     A layer whose attention, computed from what was recorded, differs from the model's by more than
     1e-4 (2e-2 for types of 16 bits) is an error; with `strict=False` it is kept with the attribute
@@ -41,11 +41,8 @@ def trace(model, inputs, path, tokenizer=None, layers=None, text="", strict=True
     output, calls, left_out = record(model, inputs)
     _name(calls, bool(getattr(model.config, "is_encoder_decoder", False)))
     texts = Texts(model, inputs, tokenizer)
-    kept = None if layers is None else set(layers)
     groups = {}
-    for number, call in enumerate(calls):
-        if kept is not None and not kept & {number, call["name"]}:
-            continue
+    for number, call in _chosen(calls, layers):
         count = _elements(call, inputs)
         for element in range(count):
             prefix = f"text{element}/" if count > 1 else ""
@@ -57,13 +54,25 @@ def trace(model, inputs, path, tokenizer=None, layers=None, text="", strict=True
     for layer in groups.values():  # Names of older versions, unless they are those of other layers.
         if layer.get("alias") in groups:
             del layer["alias"]
-    if not groups:
-        raise ValueError(f"there is no layer {layers} (the model has {len(calls)})")
     if left_out:
-        warnings.warn("attention that is not in the trace: " + "; ".join(left_out), stacklevel=2)
+        warnings.warn("attention that is not in the trace: " + "; ".join(left_out), stacklevel=3)
     name = getattr(model.config, "_name_or_path", "") or type(model).__name__
     write(path, groups, model=name, text=text)
     return output
+
+
+def _chosen(calls, layers):
+    """The calls that `layers` names, each with its number."""
+    numbered = list(enumerate(calls))
+    if layers is None:
+        return numbered
+    layers = {layers} if isinstance(layers, (str, int)) else set(layers)
+    unknown = layers.difference(*((number, call["name"]) for number, call in numbered))
+    if unknown:
+        names = [call["name"] for call in calls[:8]] + ["..."] * (len(calls) > 8)
+        raise ValueError(f"there is no layer {', '.join(map(str, unknown))} (known: 0 to "
+                         f"{len(calls) - 1}, or {', '.join(names)})")
+    return [(number, call) for number, call in numbered if layers & {number, call["name"]}]
 
 
 def _stack_of(path, encodes_and_decodes):
@@ -200,6 +209,8 @@ def _check(name, call, layer, computed, strict):
         return
     if call["module"].training and layer.get("dropout"):
         reason = "the model is training, with dropout: call model.eval()"
+    elif not np.isfinite(computed).all():
+        reason = "the model's own output has numbers that are not finite"
     elif call["others"]:
         reason = f"its attention takes {', '.join(call['others'])}, which a trace does not hold"
     else:
@@ -208,7 +219,7 @@ def _check(name, call, layer, computed, strict):
             f"{most:.2g}: {reason}")
     if strict:
         raise RuntimeError(said + " (strict=False keeps the layer, with the attribute exact = 0)")
-    warnings.warn(said, stacklevel=3)
+    warnings.warn(said, stacklevel=4)
 
 
 def _array(x):

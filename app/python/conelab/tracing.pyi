@@ -5,4 +5,5 @@ from typing import Any
 __all__ = ["trace"]
 
 def trace(model: Any, inputs: Mapping[str, Any], path: str | PathLike[str], tokenizer: Any = None,
-          layers: Iterable[int] | None = None, text: str = "") -> Any: ...
+          layers: Iterable[int | str] | int | str | None = None, text: str = "",
+          strict: bool = True) -> Any: ...

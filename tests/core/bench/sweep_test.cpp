@@ -77,6 +77,11 @@ TEST(CheckSweep, RefusesWhatCannotBeMeasured) {
             }),
             "2: lengths must ascend (found 64)");
   EXPECT_EQ(error([](Sweep& s) { s["head"] = {"0"}; }), "2: heads must be at least 1 (found 0)");
+  EXPECT_EQ(error([](Sweep& s) {
+              s["key_head"] = {"3", "5"};
+            }),
+            "2: key-heads must divide heads (found 3 of 8)");
+  EXPECT_EQ(error([](Sweep& s) { s["key_head"] = {"3", "4"}; }), "no error");
   EXPECT_EQ(error([](Sweep& s) { s.rounds = 0; }), "2: rounds must be at least 1 (found 0)");
   EXPECT_NE(error([](Sweep& s) { s["pass"] = {"sideways"}; }).find("unknown pass"),
             std::string::npos);
