@@ -18,6 +18,8 @@ struct CaseFacts {
   double flops = 0;  ///< Operations of one run.
   double bytes = 0;  ///< Inputs read and outputs written by one run: the compulsory traffic.
   double error = 0;  ///< Largest absolute difference from float64; NaN if not determined.
+  /// The Evaluation of the last pass, as a number; NaN if it is another program's.
+  double evaluation = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// One sample of a case. Times are seconds per run; NaN if not measured.
@@ -68,6 +70,7 @@ void each_fact(Facts& facts, const F& f) {
   f("flops", facts.flops);
   f("bytes", facts.bytes);
   f("error", facts.error);
+  f("evaluation", facts.evaluation);
 }
 
 /// Calls f(name, number) for every number of a sample that a worker measures, in that order too.

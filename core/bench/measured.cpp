@@ -207,6 +207,7 @@ std::vector<MeasuredCase> measured_cases(const LabelledFile& file, const std::st
   read_field(runtime, "peak_bytes", &MeasuredCase::peak_bytes, true, cases);
   read_field(runtime, "extra_bytes", &MeasuredCase::extra_bytes, false, cases);
   read_field(runtime, "error", &MeasuredCase::error, true, cases);
+  read_field(runtime, "evaluation_taken", &MeasuredCase::evaluation, false, cases);
   read_statuses(runtime, cases);
   read_samples(runtime, "time_samples", &MeasuredCase::samples, true, cases);
   read_samples(runtime, "peak_flops_samples", &MeasuredCase::peak_samples, false, cases);

@@ -26,7 +26,8 @@ struct MeasuredCase {
   /// Bandwidth of the memory in bytes/s; NaN if the file does not contain it.
   double bandwidth = 0;
   double peak_bytes = 0, extra_bytes = 0;
-  double error = 0;  ///< NaN if not determined.
+  double error = 0;       ///< NaN if not determined.
+  double evaluation = 0;  ///< An Evaluation; NaN in files that do not contain it.
 };
 
 /// Returns the arithmetic intensity: operations over compulsory bytes, with inputs read and outputs

@@ -95,6 +95,13 @@ struct CaseOperator {
     return forward + backward;
   }
 
+  /// Returns how the last pass of a run is evaluated.
+  template <class T>
+  [[nodiscard]] double evaluation(const AttentionInput<T>& input) const {
+    const Pass last = forward_only() ? Pass::forward : Pass::backward;
+    return static_cast<double>(evaluation_of(*plan, input, last));
+  }
+
   /// Return how many numbers q, k and v have together, and the output.
   [[nodiscard]] double input_size() const {
     const Extents& e = plan->extents;
@@ -198,7 +205,9 @@ class HostCase : public CaseExecutor {
     if (operator_.backward_only()) saved_ = forward(*operator_.plan, input_, execution_);
   }
 
-  CaseFacts facts() override { return {operator_.flops(input_), operator_.bytes(), error()}; }
+  CaseFacts facts() override {
+    return {operator_.flops(input_), operator_.bytes(), error(), operator_.evaluation(input_)};
+  }
 
   Sample sample(bool cold) override {
     if (!warm_) first_run();
@@ -348,7 +357,8 @@ class DeviceCase : public CaseExecutor {
     const Call& call = operator_.call;
     return {operator_.flops(input_), operator_.bytes(),
             operator_.forward_only() ? output_error(call, input_, saved_.output)
-                                     : gradient_error(call, input_, gradients_, {})};
+                                     : gradient_error(call, input_, gradients_, {}),
+            static_cast<double>(Evaluation::pairs)};
   }
 
   Sample sample(bool cold) override {

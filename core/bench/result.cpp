@@ -243,6 +243,8 @@ void add_facts(RuntimeGroup& g) {
   fact("flops", "", "operations of the products of one run", &CaseFacts::flops);
   fact("bytes", "byte", "inputs read and outputs written by one run", &CaseFacts::bytes);
   fact("error", "", "largest absolute difference to float64", &CaseFacts::error);
+  fact("evaluation_taken", "", "1: sums over pairs were computed pair by pair, 2: over intervals",
+       &CaseFacts::evaluation);
 }
 
 /// Returns the coverage of the intervals of medians over this number of rounds. It is below 95 %

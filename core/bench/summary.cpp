@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/base/evaluation.h"
 #include "core/bench/axes.h"
 #include "core/statistics/interval.h"
 
@@ -76,7 +77,7 @@ std::vector<std::string> measurements(const MeasuredCase& c) {
           peak_text(c),
           bytes_text(c.extra_bytes),
           std::isnan(c.error) ? "-" : fmt::format("{:.1e}", c.error),
-          ""};
+          c.evaluation == static_cast<double>(Evaluation::intervals) ? "by intervals" : ""};
 }
 
 /// Returns "memory: 17.4 GB/s read by 1 thread, 20.1 GB/s by 2 threads". It is empty if the

@@ -206,13 +206,18 @@ CaseStatus WorkerProcess::question(const std::string& word, const WaitLimit& lim
 
 CaseStatus WorkerProcess::facts(const WaitLimit& limit, CaseFacts& facts) {
   std::vector<double> n;
-  const CaseStatus status = ask_numbers("facts", "facts", {3}, limit, n);
+  constexpr std::size_t of_every_program = 3;  // Peers answer with these only.
+  std::size_t all = 0;
+  each_fact(facts, [&](const char*, double) { ++all; });
+  const CaseStatus status = ask_numbers("facts", "facts", {of_every_program, all}, limit, n);
   if (status != CaseStatus::ok) return status;
   if (!(n[0] >= 0 && n[1] >= 0)) {
     return wrong_answer("facts " + reason_, "operations and bytes from 0");
   }
   std::size_t i = 0;
-  each_fact(facts, [&](const char*, double& number) { number = n[i++]; });
+  each_fact(facts, [&](const char*, double& number) {
+    if (i < n.size()) number = n[i++];
+  });
   return status;
 }
 

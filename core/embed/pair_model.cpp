@@ -196,6 +196,10 @@ constexpr double least_trained = 1e-9, most_trained = 1e9;
 /// would turn it into steps.
 constexpr double least_gradient = 1e-12;
 
+/// The share of the rate with which parameters move that change the shape of the logit rather than
+/// its scale, as a radius does. The places of all tokens must follow them.
+constexpr double shape_share = 0.1;
+
 bool by_logarithm(const PairModel& model, std::size_t parameter) {
   const Domain domain = model.row().parameters[parameter].domain;
   return parameter == 0 || domain == Domain::positive || domain == Domain::moderate;
@@ -211,9 +215,11 @@ void ParameterDescent::step(PairModel& model, const std::vector<double>& gradien
     x.push_back(log ? std::log(values[i]) : values[i]);
     dx.push_back(!moves ? 0 : log ? values[i] * gradient[i] : gradient[i]);
   }
+  const std::vector<double> before = x;
   steps_.step(x, dx, rate);
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (model.is_fixed(i)) continue;
+    if (i > 0) x[i] = before[i] + shape_share * (x[i] - before[i]);
     values[i] =
         by_logarithm(model, i) ? std::clamp(std::exp(x[i]), least_trained, most_trained) : x[i];
   }

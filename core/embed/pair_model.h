@@ -97,7 +97,7 @@ class PairModel {
 
 /// Steps of Adam for those parameters of a model that are not fixed. Positive ones are changed
 /// through their logarithm and stay in 1e-9 .. 1e9, as does the first one, which is the factor of
-/// the logit.
+/// the logit. The others take a tenth of the rate.
 class ParameterDescent {
  public:
   /// `gradient` is dL/d(parameter) [parameters].

@@ -9,6 +9,7 @@
 #include "core/base/parse_number.h"
 #include "core/base/random.h"
 #include "core/call/composed.h"
+#include "core/tiles/interval_attention.h"
 
 namespace conelab {
 namespace {
@@ -37,7 +38,20 @@ Backward<T> backward(const Plan& plan, const AttentionInput<T>& input, const For
 }
 
 template <class T>
+Evaluation evaluation_of(const Plan& plan, const AttentionInput<T>& input, Pass pass) {
+  const bool intervals = takes_intervals<T>(plan, plan.mask(input), pass);
+  return intervals ? Evaluation::intervals : Evaluation::pairs;
+}
+
+template <class T>
 double pass_flops(const Plan& plan, const AttentionInput<T>& input, Pass pass) {
+  if (evaluation_of(plan, input, pass) == Evaluation::intervals) {
+    const Extents& e = plan.extents;
+    const auto tokens = static_cast<double>(e.query + e.key);
+    const double depth = tokens < 2 ? 1 : std::log2(tokens);
+    return (pass == Pass::forward ? 4 : 10) * static_cast<double>(e.batch * e.head) * tokens *
+           depth * static_cast<double>(e.value + 1);
+  }
   return plan.operation->flops(plan, pass, plan.mask(input).share());
 }
 
@@ -103,6 +117,7 @@ std::shared_ptr<const Plan> draw_tensors(const Call& call, AttentionInput<T>& in
   template Forward<T> forward(const Plan&, const AttentionInput<T>&, const Execution&);   \
   template Backward<T> backward(const Plan&, const AttentionInput<T>&, const Forward<T>&, \
                                 const Execution&);                                        \
+  template Evaluation evaluation_of(const Plan&, const AttentionInput<T>&, Pass);         \
   template double pass_flops(const Plan&, const AttentionInput<T>&, Pass);                \
   template std::shared_ptr<const Plan> draw_tensors(const Call&, AttentionInput<T>&, std::uint64_t);
 CONELAB_OPERATORS(float)

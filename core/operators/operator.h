@@ -133,9 +133,14 @@ template <class T>
 [[nodiscard]] Backward<T> backward(const Plan& plan, const AttentionInput<T>& input,
                                    const Forward<T>& saved, const Execution& run = {});
 
+/// Returns how a pass is evaluated: by intervals, or else by pairs.
+template <class T>
+[[nodiscard]] Evaluation evaluation_of(const Plan& plan, const AttentionInput<T>& input, Pass pass);
+
 /// Returns the floating-point operations of one pass, as counted for rooflines. For attention these
 /// are 2 pairs (d + d_v) in the forward pass and 2 pairs (3 d + 2 d_v) in the backward pass, over
-/// the pairs that the masks admit, plus the products of projections.
+/// the pairs that the masks admit, plus the products of projections. By intervals they are
+/// 4 n (d_v + 1) log2 n and 2.5 times that, with n = n_q + n_k, for each head.
 template <class T>
 [[nodiscard]] double pass_flops(const Plan& plan, const AttentionInput<T>& input, Pass pass);
 

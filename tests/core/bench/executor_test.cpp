@@ -18,9 +18,9 @@ TEST(EachMeasurement, HasTheOrderOfTheProtocol) {
 
 TEST(EachFact, HasTheOrderOfTheProtocol) {
   std::vector<double> values;
-  const CaseFacts facts{1, 2, 3};
+  const CaseFacts facts{1, 2, 3, 4};
   each_fact(facts, [&](const char*, double value) { values.push_back(value); });
-  EXPECT_EQ(values, (std::vector<double>{1, 2, 3}));
+  EXPECT_EQ(values, (std::vector<double>{1, 2, 3, 4}));
 }
 
 }  // namespace
