@@ -1,6 +1,6 @@
 // A subcommand of the program: its name, its purpose, and its options.
 //
-// Each job (core/study/job_table.h) is a subcommand, which command_job.cpp declares. Each other
+// Each job (core/jobs/job_table.h) is a subcommand, which command_job.cpp declares. Each other
 // subcommand is one file, app/command_<name>.cpp, and one row of app/command_table.cpp.
 #pragma once
 

@@ -16,8 +16,8 @@
 #include "core/bench/compare.h"
 #include "core/bench/parts.h"
 #include "core/bench/summary.h"
-#include "core/study/bench_job.h"
-#include "core/study/labelled_view.h"
+#include "core/job/labelled_view.h"
+#include "core/jobs/bench_job.h"
 
 namespace conelab {
 namespace {

@@ -13,8 +13,8 @@
 #include "core/base/utf8.h"
 #include "core/files/inspect.h"
 #include "core/files/result_kind.h"
-#include "core/study/call_json.h"
-#include "core/study/labelled_view.h"
+#include "core/job/call_json.h"
+#include "core/job/labelled_view.h"
 
 namespace conelab {
 namespace {

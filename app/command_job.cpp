@@ -12,8 +12,8 @@
 #include "app/output.h"
 #include "app/progress.h"
 #include "core/base/error.h"
-#include "core/study/call_json.h"
-#include "core/study/job_table.h"
+#include "core/job/call_json.h"
+#include "core/jobs/job_table.h"
 #include "gpu/cuda_backend.h"
 
 namespace conelab {

@@ -1,8 +1,8 @@
-// Declares and runs the jobs of core/study/job_table.h as subcommands.
+// Declares and runs the jobs of core/jobs/job_table.h as subcommands.
 #pragma once
 
 #include "app/command.h"
-#include "core/study/job_spec.h"
+#include "core/job/job_spec.h"
 
 namespace conelab {
 

@@ -13,8 +13,8 @@
 #include "core/base/environment.h"
 #include "core/figure/cones.h"
 #include "core/geometry/lca_query.h"
-#include "core/study/call_json.h"
-#include "core/study/figure_job.h"
+#include "core/job/call_json.h"
+#include "core/jobs/figure_job.h"
 
 namespace conelab {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "app/command.h"
 #include "app/command_job.h"
-#include "core/study/job_table.h"
+#include "core/jobs/job_table.h"
 
 namespace conelab {
 

@@ -25,7 +25,7 @@ int run_desktop(const std::vector<std::string>& files);
 /// nor gpu; see widgets/window/backends.h for each. It is not defined in a build without Qt.
 [[nodiscard]] desktop::Backends desktop_backends();
 
-/// Returns what writes figures as PNG (core/study/job_spec.h); it is empty in a build without Qt.
+/// Returns what writes figures as PNG (core/job/job_spec.h); it is empty in a build without Qt.
 [[nodiscard]] std::function<void(const figure::DisplayList&, const std::string&)> png_writer();
 
 }  // namespace conelab

@@ -18,7 +18,7 @@
 #include "core/operators/combines.h"
 #include "core/operators/operator.h"
 #include "core/simd/kernels.h"
-#include "core/study/figure_table.h"
+#include "core/source/figure_table.h"
 #include "core/token/model_map.h"
 #include "gpu/cuda_backend.h"
 

@@ -12,7 +12,7 @@
 #include "app/list_rows.h"
 #include "app/python/module.h"
 #include "core/drawing/svg.h"
-#include "core/study/figure_job.h"
+#include "core/jobs/figure_job.h"
 
 namespace conelab::python {
 namespace {

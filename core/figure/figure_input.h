@@ -1,5 +1,5 @@
 // A figure is made from this: the parameters `-p KEY=VALUE`, and plain numbers that were read from
-// the user's files according to the figure's source. core/study/figure_table.h is the table.
+// the user's files according to the figure's source. core/source/figure_table.h is the table.
 #pragma once
 
 #include <any>
@@ -23,7 +23,7 @@
 #include "core/figure/tree_figure.h"
 
 namespace conelab {
-struct FigureRequest;  // core/study/figure_job.h
+struct FigureRequest;  // core/source/figure_request.h
 }
 
 namespace conelab::figure {

@@ -1,5 +1,5 @@
 // The kinds of results of this program. A kind is named after the job that writes it, "attend": the
-// job's row in core/study/job_table.cpp is the only one that a new kind needs.
+// job's row in core/jobs/job_table.cpp is the only one that a new kind needs.
 //
 // The root of a result has the attribute `conelab_format`. Its kind stands in the attribute
 // `result`, or else `default` names the group that holds all of it: `attention`, which attend

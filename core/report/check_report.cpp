@@ -10,9 +10,9 @@
 #include "core/base/random.h"
 #include "core/base/sha256.h"
 #include "core/files/byte_file.h"
+#include "core/jobs/job_table.h"
 #include "core/report/records.h"
 #include "core/report/report.h"
-#include "core/study/job_table.h"
 #include "core/study/job_worker.h"
 
 namespace conelab {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/files/sandbox.h"
-#include "core/study/job_spec.h"
+#include "core/job/job_spec.h"
 
 namespace conelab {
 

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "core/files/seal.h"
+#include "core/job/job_spec.h"
 #include "core/statistics/interval.h"
-#include "core/study/job_spec.h"
 #include "core/study/report_order.h"
 #include "core/study/study_index.h"
 

@@ -12,8 +12,8 @@
 
 #include "core/base/error.h"
 #include "core/base/line_process.h"
-#include "core/study/call_json.h"
-#include "core/study/job_table.h"
+#include "core/job/call_json.h"
+#include "core/jobs/job_table.h"
 
 namespace conelab {
 namespace {

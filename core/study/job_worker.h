@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/study/job_spec.h"
+#include "core/job/job_spec.h"
 
 namespace conelab {
 

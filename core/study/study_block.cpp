@@ -7,9 +7,10 @@
 #include <set>
 
 #include "core/base/names.h"
+#include "core/job/call_json.h"
+#include "core/jobs/job_table.h"
+#include "core/jobs/shared_fields.h"
 #include "core/operators/operator.h"
-#include "core/study/call_json.h"
-#include "core/study/shared_fields.h"
 
 namespace conelab {
 namespace {

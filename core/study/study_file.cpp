@@ -12,13 +12,13 @@
 #include "core/dataset/dataset.h"
 #include "core/files/byte_file.h"
 #include "core/files/read_tensors.h"
-#include "core/study/call_json.h"
-#include "core/study/job_table.h"
+#include "core/job/call_json.h"
+#include "core/jobs/job_table.h"
+#include "core/jobs/tune.h"
 #include "core/study/report_order.h"
 #include "core/study/shipped_files.h"
 #include "core/study/study_block.h"
 #include "core/study/toml_json.h"
-#include "core/study/tune.h"
 
 namespace conelab {
 namespace {

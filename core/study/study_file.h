@@ -11,7 +11,7 @@
 //   similarity = ["dot", "umbral"] # a list sweeps: the product of all lists is run
 //   keep = ["weights"]             # the value of a list; a list of lists sweeps it
 //   gamma = 2                      # a parameter, as with -p
-//   tune = { trials = 16, rate = [0.005, 0.5] }   # keys that are searched, see tune.h
+//   tune = { trials = 16, rate = [0.005, 0.5] }   # keys that are searched, see core/jobs/tune.h
 //   [report]
 //   order = ["text: ...", "maps"]
 //   quick = { gamma = 1 }          # the values that --quick gives to these keys
@@ -26,7 +26,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/study/job_spec.h"
+#include "core/job/job_spec.h"
 
 namespace conelab {
 

@@ -22,9 +22,9 @@
 #include "core/bench/parts.h"
 #include "core/files/atomic_file.h"
 #include "core/files/seal.h"
+#include "core/job/call_json.h"
+#include "core/jobs/job_table.h"
 #include "core/simd/kernels.h"
-#include "core/study/call_json.h"
-#include "core/study/job_table.h"
 #include "core/study/job_worker.h"
 
 namespace conelab {

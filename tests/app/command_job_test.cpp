@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/study/bench_job.h"
+#include "core/jobs/bench_job.h"
 
 namespace conelab {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/files/bench_file.h"
-#include "core/study/attention_file.h"
+#include "core/jobs/attention_file.h"
 
 namespace conelab {
 namespace {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "core/drawing/display_list.h"
-#include "core/study/figure_table.h"
+#include "core/source/figure_table.h"
 #include "widgets/jobs/job_pool.h"
 
 class QFormLayout;

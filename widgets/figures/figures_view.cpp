@@ -22,7 +22,7 @@
 #include "core/drawing/font_metrics.h"
 #include "core/drawing/svg.h"
 #include "core/files/atomic_file.h"
-#include "core/study/figure_table.h"
+#include "core/source/figure_table.h"
 #include "widgets/dialogs/file_dialogs.h"
 #include "widgets/figures/figure_preview.h"
 #include "widgets/painter/painter.h"

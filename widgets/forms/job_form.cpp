@@ -19,7 +19,8 @@
 
 #include "core/base/duration.h"
 #include "core/base/error.h"
-#include "core/study/call_json.h"
+#include "core/job/call_json.h"
+#include "core/jobs/job_table.h"
 #include "core/study/job_worker.h"
 #include "widgets/dialogs/file_dialogs.h"
 #include "widgets/tables/text_table_model.h"

@@ -1,4 +1,4 @@
-// Every kind of job as a form, which is made from the fields of its row (core/study/job_table.h),
+// Every kind of job as a form, which is made from the fields of its row (core/jobs/job_table.h),
 // and the jobs that were started with their progress. A new kind of job appears by itself.
 //
 // What is typed is kept in the session as texts, under Session::views["jobs"], so that undo and
@@ -11,7 +11,7 @@
 #include <memory>
 #include <optional>
 
-#include "core/study/job_table.h"
+#include "core/jobs/job_table.h"
 #include "widgets/runs/long_run.h"
 #include "widgets/session/document.h"
 #include "widgets/studies/study_model.h"

@@ -6,7 +6,7 @@
 
 #include "core/base/names.h"
 #include "core/call/call.h"
-#include "core/study/figure_table.h"
+#include "core/source/figure_table.h"
 
 namespace conelab::desktop {
 namespace {

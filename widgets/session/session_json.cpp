@@ -12,7 +12,7 @@
 #include "core/drawing/colour_map.h"
 #include "core/files/atomic_file.h"
 #include "core/geometry/cone_family.h"
-#include "core/study/figure_table.h"
+#include "core/source/figure_table.h"
 #include "widgets/session/session_members.h"
 
 namespace conelab::desktop {

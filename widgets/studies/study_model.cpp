@@ -6,8 +6,8 @@
 
 #include "core/base/duration.h"
 #include "core/base/error.h"
+#include "core/job/call_json.h"
 #include "core/report/report.h"
-#include "core/study/call_json.h"
 
 namespace conelab::desktop {
 namespace {

@@ -9,7 +9,7 @@
 #include "core/files/atomic_file.h"
 #include "core/files/inspect.h"
 #include "core/files/result_kind.h"
-#include "core/study/figure_table.h"
+#include "core/source/figure_table.h"
 #include "widgets/studies/study_model.h"
 
 namespace conelab::desktop {

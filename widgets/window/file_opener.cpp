@@ -11,7 +11,7 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/study/figure_table.h"
+#include "core/source/figure_table.h"
 #include "widgets/data/data_view.h"
 #include "widgets/maps/maps_view.h"
 #include "widgets/theme/theme.h"

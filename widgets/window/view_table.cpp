@@ -2,7 +2,7 @@
 
 #include "core/call/call.h"
 #include "core/operators/operator.h"
-#include "core/study/figure_table.h"
+#include "core/source/figure_table.h"
 #include "widgets/benchmarks/benchmarks_view.h"
 #include "widgets/data/data_view.h"
 #include "widgets/explorer/explorer_view.h"

@@ -12,7 +12,7 @@
 #include "core/base/error.h"
 #include "core/drawing/fonts.h"
 #include "core/drawing/text.h"
-#include "core/study/figure_table.h"
+#include "core/source/figure_table.h"
 
 namespace conelab::figure {
 namespace {

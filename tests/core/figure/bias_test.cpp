@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/pair/bias.h"
-#include "core/study/figure_table.h"
+#include "core/source/figure_table.h"
 #include "tests/core/figure/figure_checks.h"
 
 namespace conelab::figure {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.h"
-#include "core/study/figure_table.h"
+#include "core/source/figure_table.h"
 #include "tests/core/figure/figure_checks.h"
 
 namespace conelab::figure {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "core/geometry/cone_family.h"
-#include "core/study/figure_table.h"
+#include "core/source/figure_table.h"
 #include "tests/core/figure/figure_checks.h"
 
 namespace conelab::figure {

@@ -15,7 +15,7 @@
 #include "core/drawing/font_metrics.h"
 #include "core/drawing/svg.h"
 #include "core/drawing/text.h"
-#include "core/study/figure_table.h"
+#include "core/source/figure_table.h"
 #include "tests/core/figure/dump.h"
 
 namespace conelab::figure {

@@ -4,7 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/pair/mask.h"
-#include "core/study/figure_table.h"
+#include "core/source/figure_table.h"
 #include "tests/core/figure/figure_checks.h"
 
 namespace conelab::figure {

@@ -5,7 +5,7 @@
 
 #include "core/geometry/cone_family.h"
 #include "core/geometry/cone_law.h"
-#include "core/study/figure_table.h"
+#include "core/source/figure_table.h"
 #include "tests/core/figure/figure_checks.h"
 
 namespace conelab::figure {

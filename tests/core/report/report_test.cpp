@@ -8,9 +8,9 @@
 #include "core/drawing/pdf.h"
 #include "core/drawing/svg.h"
 #include "core/files/bench_file.h"
+#include "core/jobs/figure_job.h"
 #include "core/report/check_report.h"
 #include "core/report/records.h"
-#include "core/study/figure_job.h"
 #include "tests/core/files/fixture.h"
 
 namespace conelab {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/study/call_json.h"
+#include "core/job/call_json.h"
 #include "core/study/study_run.h"
 #include "tests/core/files/fixture.h"
 

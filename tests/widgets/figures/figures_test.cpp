@@ -16,7 +16,7 @@
 
 #include "core/base/error.h"
 #include "core/drawing/svg.h"
-#include "core/study/figure_table.h"
+#include "core/source/figure_table.h"
 #include "tests/widgets/driving.h"
 #include "widgets/figures/figures_view.h"
 #include "widgets/painter/painter.h"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/study/figure_table.h"
+#include "core/source/figure_table.h"
 #include "tests/widgets/driving.h"
 
 namespace conelab::desktop {

@@ -1,0 +1,187 @@
+#include "core/jobs/figure_job.h"
+
+#include <filesystem>
+#include <map>
+
+#include "core/base/environment.h"
+#include "core/base/error.h"
+#include "core/base/names.h"
+#include "core/base/sha256.h"
+#include "core/drawing/font_metrics.h"
+#include "core/drawing/pdf.h"
+#include "core/drawing/style.h"
+#include "core/drawing/svg.h"
+#include "core/files/atomic_file.h"
+#include "core/files/read_tensors.h"
+#include "core/job/call_json.h"
+#include "core/jobs/job_table.h"
+#include "core/jobs/shared_fields.h"
+
+namespace conelab {
+
+std::string claim_figure(const std::string& path, const JobContext& context) {
+  std::string format = figure::file_format(path);
+  if (format == "png" && !context.write_png) {
+    misuse("{}: this program was built without Qt and writes figures as SVG and PDF only", path);
+  }
+  check_replaceable_figure(path, format);
+  probe_writable(path);
+  return format;
+}
+
+void write_figure_file(const figure::DisplayList& list, const std::string& path,
+                       const JobContext& context) {
+  const std::string format = figure::file_format(path);
+  if (format == "png") return context.write_png(list, path);
+  write_text_atomically(path, format == "pdf" ? figure::to_pdf(list) : figure::to_svg(list));
+}
+
+// The job `figure`: draws one figure, with the same bytes as the desktop's export.
+
+namespace {
+
+FigureRequest request_of(const JobSpec& spec, const JobContext& context) {
+  FigureRequest request{spec.text("kind"),  spec.list("input"), spec.parameters(),
+                        spec.text("width"), reading_of(spec),   context};
+  const std::string weights = spec.text("weights_array");
+  if (!weights.empty()) request.parameters["weights_array"] = weights;
+  return request;
+}
+
+/// Returns the output, and the files beside it that the context asks for.
+std::vector<std::string> outputs_of(const JobSpec& spec, const JobContext& context) {
+  std::vector<std::string> paths = {spec.text("output")};
+  for (const std::string& ending : context.also) {
+    paths.push_back(std::filesystem::path(paths.front()).replace_extension(ending).string());
+  }
+  return paths;
+}
+
+JobReport run_figure(const JobSpec& spec, const JobContext& context) {
+  const bool prints = spec.text("output") == "-" || spec.text("output") == "/dev/stdout";
+  const auto outputs = prints ? std::vector<std::string>() : outputs_of(spec, context);
+  for (const std::string& path : outputs) (void)claim_figure(path, context);
+  const figure::DisplayList list = draw_figure(request_of(spec, context));
+  for (const std::string& path : outputs) write_figure_file(list, path, context);
+  if (const std::string note = figure::missing_note(list); !note.empty()) {
+    context.say("{}", note);
+  }
+  if (prints) {
+    std::string svg = figure::to_svg(list);
+    if (svg.ends_with('\n')) svg.pop_back();
+    return {.summary = svg, .lines = {svg}};
+  }
+  return {.summary = {{"output", outputs.front()},
+                      {"figure", spec.text("kind")},
+                      {"format", figure::file_format(outputs.front())},
+                      {"width_pt", list.width},
+                      {"height_pt", list.height},
+                      {"description", list.metadata.description}},
+          .lines = {fmt::format("{}: {} ({:.0f} x {:.0f} pt)", outputs.front(),
+                                list.metadata.description, list.width, list.height)},
+          .files = outputs};
+}
+
+void check_figure(const JobSpec& spec) {
+  const figure::FigureInfo& info = figure::figure_named(spec.text("kind"));
+  figure::check_keys(info, spec.parameters());
+  if (const std::string width = spec.text("width"); !width.empty()) {
+    (void)figure::width_in_points(width);
+  }
+  check_inputs(info, spec.list("input"));
+}
+
+std::vector<std::string> figure_sources(const JobSpec& spec) {
+  const figure::FigureSource& source = figure::figure_named(spec.text("kind")).source;
+  std::vector<std::string> kinds;
+  if (source.traces) kinds = token_sources(spec);
+  kinds.insert(kinds.end(), source.results.begin(), source.results.end());
+  return kinds;
+}
+
+std::vector<std::string> figure_keys(const JobSpec& spec) {
+  std::vector<std::string> keys;
+  for (const auto& key : figure::figure_named(spec.text("kind")).keys) keys.emplace_back(key.key);
+  return keys;
+}
+
+}  // namespace
+
+JobKind figure_job() {
+  return with_reading_fields(
+      {.name = "figure",
+       .about = "draw a figure as SVG, PDF or PNG",
+       .example =
+           "  conelab figure cones -o cones.svg -p cone=umbral -p u=-0.4,0.3 -p v=0.5,0.2\n"
+           "  conelab figure heatmap -o maps.pdf --input datasets/minilm_trace.h5:/german/layer3 "
+           "-p similarities=dot,penumbral,umbral -p head=5\n"
+           "  conelab figure scaling -o scaling.svg --input bench.h5 --width 86mm\n",
+       .fields = {{.name = "kind",
+                   .option = "NAME",
+                   .about = join(names_of(figure::figure_table())) + " (`conelab list figures`)",
+                   .required = true},
+                  {.name = "output",
+                   .option = "-o,--output",
+                   .about = "FILE.svg, FILE.pdf or FILE.png; - prints SVG",
+                   .kind = FieldKind::output,
+                   .required = true,
+                   .changes_result = false},
+                  {"input", "--input,-i", "what to draw: FILE.h5 or FILE.h5:/group",
+                   FieldKind::inputs},
+                  {"parameters", "-p,--parameter",
+                   "a parameter (`conelab list figures`), -p again for the next",
+                   FieldKind::parameters},
+                  {"weights_array", "--weights-array",
+                   "the array of attention weights in an --input without q; default: attentions or "
+                   "weight"},
+                  {"width", "--width", "86mm, 178mm, 7in, 504pt, single or double"}},
+       .run = run_figure,
+       .check = check_figure,
+       .sources = figure_sources,
+       .keys = figure_keys,
+       .endings = {".svg", ".pdf", ".png"}});
+}
+
+namespace {
+
+/// Returns the SHA-256 of each input file, in order and separated by blanks.
+std::string digests_of(const FigureRequest& request) {
+  std::string digests;
+  std::map<std::string, std::string> by_path;  // Several inputs may be groups of one file.
+  for (const std::string& input : request.inputs) {
+    const auto [own, added] = by_path.try_emplace(parse_input_spec(input).path);
+    if (added) own->second = sha256_of_file(own->first, request.context.cancelled);
+    digests += (digests.empty() ? "" : " ") + own->second;
+  }
+  return digests;
+}
+
+}  // namespace
+
+JobSpec figure_spec(const FigureRequest& request) {
+  JobSpec spec{&job_named("figure"), {}};
+  spec.values["kind"] = request.name;
+  if (!request.inputs.empty()) spec.values["input"] = request.inputs;
+  spec.values["parameters"] = request.parameters;
+  if (!request.width.empty()) spec.values["width"] = request.width;
+  add_reading(request.reading, spec);
+  return spec;
+}
+
+figure::DisplayList draw_figure(const FigureRequest& request) {
+  const figure::FigureInfo& info = figure::figure_named(request.name);
+  figure::check_keys(info, request.parameters);
+  check_inputs(info, request.inputs);
+  figure::FigureInput input;
+  input.info = &info;
+  input.parameters = request.parameters;
+  input.cancelled = request.context.cancelled;
+  if (!request.width.empty()) input.width = figure::width_in_points(request.width);
+  input.metadata.version = version();
+  input.metadata.spec = shell_line(command_words(figure_spec(request)));
+  if (info.source.read != nullptr) info.source.read(request, input);
+  input.metadata.data_hash = digests_of(request);
+  return info.make(input);
+}
+
+}  // namespace conelab

@@ -1,0 +1,446 @@
+// The job `train`: attention heads with a query and a key for each node of a hierarchy, trained so
+// that each token attends to its ancestors and itself, and how well they do.
+//
+// The file holds a trace: a group /SIMILARITY/seedN for each head, in the first dimension, and
+// /SIMILARITY_dD/seedN in further ones. Its attributes similarity, gamma and so on are those of the
+// operator that it was trained for, which commands and the desktop then take.
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
+
+#include "core/base/error.h"
+#include "core/base/key_values.h"
+#include "core/base/names.h"
+#include "core/base/parallel.h"
+#include "core/bench/axes.h"
+#include "core/embed/ancestor_loss.h"
+#include "core/embed/held_out.h"
+#include "core/embed/measures.h"
+#include "core/embed/train_head.h"
+#include "core/files/bench_file.h"
+#include "core/files/read_tensors.h"
+#include "core/job/call_json.h"
+#include "core/jobs/hierarchy_job.h"
+#include "core/jobs/shared_fields.h"
+#include "core/jobs/tune.h"
+#include "core/operators/operator.h"
+#include "core/tree/merge.h"
+
+namespace conelab {
+namespace {
+
+using TrainJson = nlohmann::ordered_json;
+using tree::Cluster;
+
+/// Where a step, or a dendrogram, looks at all pairs.
+constexpr Node most_in_pairs = 5000;
+constexpr std::int64_t most_dim = 1024;
+
+const std::vector<KeyInfo>& train_keys() {
+  static const std::vector<KeyInfo> keys = {
+      {"epochs", "1000", "steps of descent", Domain::whole, "", 1e6},
+      {"rate", ".05", "first rate of Adam", Domain::positive, "", 10},
+      {"starts", "4", "random starts, of which the one with the least loss is kept", Domain::whole,
+       "", 1000},
+      {"held_out", "0",
+       "share of the pairs of a node and an ancestor beyond its parents to hold back",
+       Domain::non_negative, "", 0.99},
+      {"held_out_nodes", "0", "share of the nodes without children to hold back",
+       Domain::non_negative, "", 0.99},
+      {"tokens", "own", "points of their own, or one or two layers that map the nodes' features",
+       Domain::choice, "own|linear|layers"},
+      {"hidden", "32", "width between two layers", Domain::whole, "", 4096}};
+  return keys;
+}
+
+/// Returns the keys of -p: those of the job, and the parameters of the similarities.
+std::vector<std::string> keys_of_training(const JobSpec& spec) {
+  return keys_with_parameters(train_keys(), split_list(spec.text("similarity"), "--similarity"));
+}
+
+/// What is trained: the heads in the order of the file, and how.
+struct Training {
+  std::vector<HeadGoal> goals;
+  std::vector<std::string> groups;  ///< [goal]
+  KeyTexts texts;                   ///< Of the job's own keys, with their defaults.
+  std::int64_t starts = 0;
+  double held_out = 0, held_out_nodes = 0;  ///< Shares.
+};
+
+/// Throws misuse for a wrong similarity, dimension, seed or key.
+Training training_of(const JobSpec& spec) {
+  const KeyValues values("train", train_keys(),
+                         own_texts(spec, train_keys(), keys_of_training(spec)));
+  Training training{{},
+                    {},
+                    values.texts(),
+                    values.whole("starts"),
+                    values.number("held_out"),
+                    values.number("held_out_nodes")};
+  const std::string& word = values.text("tokens");
+  const TokenKind tokens = word == "own"      ? TokenKind::own
+                           : word == "linear" ? TokenKind::linear
+                                              : TokenKind::layers;
+  if (training.held_out_nodes > 0 && tokens == TokenKind::own) {
+    misuse(
+        "train: held_out_nodes needs tokens=linear or layers: points of their own are unknown "
+        "for nodes that are not trained");
+  }
+  const std::vector<std::int64_t> dims = parse_each("--dim", spec.text("dim"));
+  const std::vector<std::int64_t> seeds = parse_each("--seeds", spec.text("seeds"));
+  if (dims.back() > most_dim)
+    misuse("--dim: expected at most {} (found {})", most_dim, dims.back());
+  const std::vector<std::string> names = split_list(spec.text("similarity"), "--similarity");
+  for (const std::string& name : names) {
+    if (std::ranges::count(names, name) > 1) misuse("--similarity: '{}' is given twice", name);
+    for (const std::int64_t dim : dims) {
+      for (const std::int64_t seed : seeds) {
+        training.goals.push_back({name, static_cast<int>(dim), static_cast<std::uint64_t>(seed),
+                                  similarity_parameters(spec, train_keys(), name),
+                                  values.whole("epochs"), values.number("rate"), tokens,
+                                  values.whole("hidden")});
+        const std::string further = dim == dims.front() ? "" : fmt::format("_d{}", dim);
+        training.groups.push_back(fmt::format("{}{}/seed{}", name, further, seed));
+      }
+      (void)PairModel(name, static_cast<int>(dim), training.goals.back().parameters);
+    }
+  }
+  return training;
+}
+
+/// Throws a failure if the hierarchy has too many nodes for a similarity.
+void check_size(const Training& training, const Hierarchy& hierarchy, const std::string& path) {
+  if (hierarchy.size() <= most_in_pairs) return;
+  for (const HeadGoal& goal : training.goals) {
+    if (!sums_all_pairs(PairModel(goal.similarity, goal.dim, goal.parameters))) continue;
+    fail(
+        "{}: the hierarchy has {} nodes, but at most {} are trained for {} with --dim {}, whose "
+        "steps look at all pairs (those of umbral with --dim 2 do not)",
+        path, hierarchy.size(), most_in_pairs, goal.similarity, goal.dim);
+  }
+}
+
+/// What heads are trained on, and what is kept from them.
+struct TrainingData {
+  Hierarchy hierarchy;
+  NodeLists closure;
+  HeldOut held;
+  Features features;    ///< Of all nodes.
+  HeadProblem problem;  ///< Of the nodes that are seen.
+};
+
+/// Returns the features of all nodes, scaled. Throws a failure if there are none.
+Features features_of(const Hierarchy& hierarchy, std::span<const Node> seen,
+                     const std::string& path) {
+  if (hierarchy.features.empty()) {
+    fail("{}: its nodes have no features (expected an array feature [{} x f] in /hierarchy)", path,
+         hierarchy.size());
+  }
+  const auto columns = static_cast<std::int64_t>(hierarchy.features.size()) / hierarchy.size();
+  return scaled_features({hierarchy.features, columns}, seen);
+}
+
+/// Holds back what is asked for, by the first seed. Throws a failure if the hierarchy has too few
+/// pairs or nodes for that.
+TrainingData data_of(const Training& training, const Hierarchy& hierarchy,
+                     const std::string& path) {
+  TrainingData data{hierarchy, ancestors_of(hierarchy), {}, {}, {}};
+  data.held = hold_out(hierarchy, data.closure, training.held_out, training.held_out_nodes,
+                       training.goals.front().seed);
+  if (training.held_out > 0 && data.held.pairs.empty()) {
+    fail(
+        "{}: held_out={} holds no pair back: too few nodes have an ancestor that is not their "
+        "parent",
+        path, training.texts.at("held_out"));
+  }
+  if (training.held_out_nodes > 0 && data.held.unseen.empty()) {
+    fail("{}: held_out_nodes={} holds no node back: too few have no children", path,
+         training.texts.at("held_out_nodes"));
+  }
+  if (training.goals.front().tokens != TokenKind::own) {
+    data.features = features_of(hierarchy, data.held.seen, path);
+    data.problem.features = rows_of(data.features, data.held.seen);
+  }
+  const std::vector<Node>& seen = data.held.seen;
+  for (const Node i : seen) {
+    std::vector<Node>& targets = data.problem.targets.emplace_back();
+    for (const Node above : data.held.trained[static_cast<std::size_t>(i)]) {
+      targets.push_back(std::ranges::lower_bound(seen, above) - seen.begin());
+    }
+  }
+  return data;
+}
+
+/// The clusters of tokens that the hierarchy knows.
+struct KnownClusters {
+  std::set<Cluster> nodes;   ///< Of each node: itself and its descendants, of all tokens.
+  std::set<Cluster> leaves;  ///< Of each node: its leaves, numbered as in `leaf`.
+  std::vector<Node> leaf;
+};
+
+KnownClusters known_clusters(const Hierarchy& hierarchy, const NodeLists& closure) {
+  KnownClusters known;
+  const NodeLists children = children_of(hierarchy);
+  std::vector<Cluster> below(closure.size()), leaves(closure.size());
+  for (Node i = 0; i < hierarchy.size(); ++i) {
+    const auto n = static_cast<std::size_t>(i);
+    std::vector<Node> above = closure[n];
+    above.push_back(i);
+    for (const Node a : above) below[static_cast<std::size_t>(a)].push_back(i);
+    if (!children[n].empty()) continue;
+    const auto number = static_cast<std::int64_t>(known.leaf.size());
+    for (const Node a : above) leaves[static_cast<std::size_t>(a)].push_back(number);
+    known.leaf.push_back(i);
+  }
+  known.nodes.insert(below.begin(), below.end());
+  known.leaves.insert(leaves.begin(), leaves.end());
+  return known;
+}
+
+/// Returns the dendrogram of some of a head's queries, as `conelab tree --tokens query` makes it.
+tree::Dendrogram dendrogram_of(const TrainedHead& head, const std::vector<Node>& nodes) {
+  std::vector<double> depth;
+  for (const Node i : nodes) {
+    for (const Node j : nodes) depth.push_back(head.model.score(head.query, i, head.query, j));
+  }
+  return tree::merge_by_depth(depth, nodes.size());
+}
+
+/// A head with its measures, in the order in which they are printed.
+struct MeasuredHead {
+  TrainedHead head;
+  std::vector<double> losses;  ///< [start] NaN where a start could make no step.
+  std::vector<std::pair<const char*, double>> measures;
+};
+
+PairScore score_of(const TrainedHead& head) {
+  return [&head](Node i, Node j) { return head.model.score(head.query, i, head.key, j); };
+}
+
+/// Adds the measures of what was held back.
+void measure_held_back(const TrainingData& data, MeasuredHead& made) {
+  const TrainedHead& head = made.head;
+  const PairScore score = score_of(head);
+  if (!data.held.pairs.empty()) {
+    const auto found = measure_held_out(data.held.held, data.held.trained, score);
+    made.measures.emplace_back("held_out_map", found.map);
+    made.measures.emplace_back("held_out_rank", found.rank);
+  }
+  if (data.held.unseen.empty()) return;
+  NodeLists unseen(data.closure.size());
+  for (const Node i : data.held.unseen) {
+    unseen[static_cast<std::size_t>(i)] = data.closure[static_cast<std::size_t>(i)];
+  }
+  const auto found = measure_held_out(unseen, NodeLists(unseen.size()), score);
+  made.measures.emplace_back("unseen_map", found.map);
+  made.measures.emplace_back("unseen_rank", found.rank);
+  made.measures.emplace_back("unseen_mass", mass_on_ancestors(head.model, head.query, head.key,
+                                                              data.closure, data.held.unseen));
+}
+
+MeasuredHead measured_head(std::vector<TrainedHead>& starts, const TrainingData& data,
+                           std::uint64_t seed, const std::string& name) {
+  std::vector<double> losses;
+  std::size_t best = 0;
+  for (const TrainedHead& start : starts) {
+    losses.push_back(start.loss);
+    if (start.loss < losses[best] || std::isnan(losses[best])) best = losses.size() - 1;
+  }
+  if (std::isnan(losses[best])) fail("{}: the logits of every start overflow at once", name);
+  MeasuredHead made{std::move(starts[best]), losses, {}};
+  place_all(made.head, data.features);
+  const TrainedHead& head = made.head;
+  std::vector<Node> all(data.closure.size());
+  std::iota(all.begin(), all.end(), 0);
+  const EmbeddingMeasures found = measure_embedding(data.hierarchy, score_of(head), seed);
+  made.measures = {{"loss", head.loss},
+                   {"mass", mass_on_ancestors(head.model, head.query, head.key, data.closure, all)},
+                   {"map", found.map},
+                   {"map_half_width", found.map_half_width}};
+  if (data.hierarchy.size() <= most_in_pairs) {
+    const KnownClusters known = known_clusters(data.hierarchy, data.closure);
+    const auto nodes = tree::match_clusters(known.nodes, dendrogram_of(head, all));
+    const auto leaves = tree::match_clusters(known.leaves, dendrogram_of(head, known.leaf));
+    made.measures.insert(made.measures.end(), {{"robinson_foulds", 1 - nodes.f1},
+                                               {"robinson_foulds_least", 1 - nodes.most_f1},
+                                               {"constituent_f1", leaves.f1},
+                                               {"constituent_f1_most", leaves.most_f1}});
+  }
+  measure_held_back(data, made);
+  return made;
+}
+
+/// Trains all starts of all heads, each as a task of its own.
+std::vector<MeasuredHead> train_all(const Training& training, const TrainingData& data,
+                                    const Execution& run, const JobContext& context) {
+  const auto starts = static_cast<std::size_t>(training.starts);
+  const std::size_t tasks = training.goals.size() * starts;
+  std::vector<std::optional<TrainedHead>> trained(tasks);
+  std::atomic<std::int64_t> steps = 0;
+  const double all_steps =
+      static_cast<double>(tasks) * static_cast<double>(training.goals.front().epochs);
+  Execution one = quiet(run);
+  if (tasks > 1) one.threads = 1;
+  run_tasks(static_cast<std::int64_t>(tasks), run, [&](std::int64_t task, const auto& stopped) {
+    const auto t = static_cast<std::size_t>(task);
+    trained[t] = train_head(training.goals[t / starts], t % starts, data.problem, one, [&] {
+      if (stopped()) throw Error(ErrorKind::interrupted, "interrupted");
+      const auto done = static_cast<double>(++steps);
+      if (context.progress) context.progress("training", done / all_steps);
+    });
+  });
+  std::vector<MeasuredHead> heads;
+  for (std::size_t g = 0; g < training.goals.size(); ++g) {
+    std::vector<TrainedHead> own;
+    for (std::size_t s = 0; s < starts; ++s) own.push_back(std::move(*trained[g * starts + s]));
+    heads.push_back(measured_head(own, data, training.goals[g].seed, training.groups[g]));
+  }
+  return heads;
+}
+
+LabelledArray head_group(const MeasuredHead& made, const HeadGoal& goal,
+                         const std::vector<std::string>& names) {
+  LabelledArray group;
+  group.axes = {counted_axis("node", names.size()),
+                counted_axis("coordinate", static_cast<std::size_t>(goal.dim))};
+  const auto add = [&](const char* name, const PlacedTokens& tokens) {
+    group.variables.push_back({name,
+                               {"node", "coordinate"},
+                               std::vector<float>(tokens.point.begin(), tokens.point.end()),
+                               "",
+                               {}});
+  };
+  add("q", made.head.query);
+  add("k", made.head.key);
+  add("v", made.head.key);
+  group.variables.push_back({"token", {"node"}, names, "", {}});
+  group.attributes = {{"similarity", goal.similarity}};
+  for (const auto& [key, value] : made.head.model.parameters()) {
+    group.attributes.emplace_back(key, value);
+  }
+  group.attributes.emplace_back("dim", std::int64_t{goal.dim});
+  group.attributes.emplace_back("seed", static_cast<std::int64_t>(goal.seed));
+  for (const auto& [key, value] : made.measures) group.attributes.emplace_back(key, value);
+  group.attributes.emplace_back("start_loss", made.losses);
+  return group;
+}
+
+TrainJson head_json(const MeasuredHead& made, const Training& training, std::size_t g) {
+  TrainJson json{{"group", "/" + training.groups[g]},
+                 {"similarity", training.goals[g].similarity},
+                 {"dim", training.goals[g].dim},
+                 {"seed", training.goals[g].seed}};
+  for (const auto& [key, value] : made.head.model.parameters()) json[key] = value;
+  for (const auto& [key, value] : made.measures) json[key] = value;
+  json["start_loss"] = made.losses;
+  return json;
+}
+
+JobReport run_train(const JobSpec& spec, const JobContext& context) {
+  const Training training = training_of(spec);
+  const Hierarchy hierarchy = read_edges(spec, context);
+  check_size(training, hierarchy, parse_input_spec(spec.text("input")).path);
+  const TrainingData data = data_of(training, hierarchy, parse_input_spec(spec.text("input")).path);
+  const std::vector<MeasuredHead> heads =
+      train_all(training, data, context.execution(spec.integer("threads")), context);
+  const TrainJson json = spec_with_defaults(spec, training.texts);
+  LabelledFile file = result_of(json);
+  const std::string output = spec.text("output");
+  JobReport report{
+      .summary = {{"output", output}, {"spec", json}, {"nodes", hierarchy.size()}},
+      .lines = {fmt::format("{}: {} heads of {} tokens", output, heads.size(), hierarchy.size())},
+      .files = {output}};
+  for (std::size_t g = 0; g < heads.size(); ++g) {
+    file.groups.emplace_back(training.groups[g],
+                             head_group(heads[g], training.goals[g], hierarchy.names));
+    report.summary["heads"].push_back(head_json(heads[g], training, g));
+    std::string line = fmt::format("  {:<22}", training.groups[g]);
+    const auto add = [&](const auto& numbers) {
+      for (const auto& [key, value] : numbers) line += fmt::format(" {} {:.4g}", key, value);
+    };
+    add(heads[g].measures);
+    add(heads[g].head.model.parameters());
+    report.lines.push_back(line);
+  }
+  if (heads.size() == 1) {  // The measures of a study's tables.
+    std::vector<std::pair<std::string, double>> numbers(heads[0].measures.begin(),
+                                                        heads[0].measures.end());
+    for (const auto& entry : heads[0].head.model.parameters()) numbers.push_back(entry);
+    for (const auto& [key, value] : numbers) {
+      file.attributes.emplace_back(key, value);
+      report.summary[key] = value;
+    }
+  }
+  add_choice(context, file, report);
+  file.groups.emplace_back("hierarchy", group_with_held_out(hierarchy, data.held));
+  write_labelled(output, file);
+  return report;
+}
+
+void check_train(const JobSpec& spec) { (void)training_of(spec); }
+
+std::vector<std::string> groups_of_train(const JobSpec& spec) {
+  std::vector<std::string> groups = training_of(spec).groups;
+  for (std::string& group : groups) group.insert(0, "/");
+  return groups;
+}
+
+std::vector<std::string> train_measures() {
+  std::vector<std::string> names = {"nodes",
+                                    "loss",
+                                    "mass",
+                                    "map",
+                                    "map_half_width",
+                                    "robinson_foulds",
+                                    "robinson_foulds_least",
+                                    "constituent_f1",
+                                    "constituent_f1_most",
+                                    "held_out_map",
+                                    "held_out_rank",
+                                    "unseen_map",
+                                    "unseen_rank",
+                                    "unseen_mass"};
+  for (const ParameterInfo& info : all_parameters()) names.emplace_back(info.key);
+  return names;
+}
+
+JobField training_field(const char* name, const char* option, const char* about,
+                        const char* initial) {
+  return {.name = name, .option = option, .about = about, .initial = initial};
+}
+
+}  // namespace
+
+JobKind train_job() {
+  return with_tune_fields(
+      {.name = "train",
+       .about = "train heads so that the tokens of a hierarchy attend to their ancestors",
+       .example = "  conelab train mammals.h5 -o trace.h5 --similarity dot,penumbral --seeds 1..5\n"
+                  "  conelab figure heatmap -o map.svg --input trace.h5:/penumbral/seed1\n",
+       .version = 2,
+       .fields = {hierarchy_field(), output_field(),
+                  training_field("similarity", "-s,--similarity",
+                                 "similarities, with commas (`conelab list similarities`)",
+                                 "dot,penumbral,umbral"),
+                  training_field("dim", "--dim", "dimensions of a token: 2, or 2,3 or 2..8", "2"),
+                  training_field("seeds", "--seeds", "seeds of the starts: 1, or 1..5", "1"),
+                  parameters_field(
+                      "epochs, rate, starts, held_out, held_out_nodes, tokens, hidden, "
+                      "and parameters of the similarities: a number, or train (the "
+                      "default); -p again for the next"),
+                  threads_field()},
+       .run = run_train,
+       .check = check_train,
+       .sources = token_sources,
+       .keys = keys_of_training,
+       .measures = train_measures(),
+       .result = true,
+       .tokens = true,
+       .groups = groups_of_train,
+       .tune_over = std::map<std::string, std::string>{{"rate", "0.005..0.5"}}});
+}
+
+}  // namespace conelab

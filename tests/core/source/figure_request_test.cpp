@@ -1,0 +1,75 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/base/error.h"
+#include "core/base/sha256.h"
+#include "core/jobs/figure_job.h"
+#include "core/source/figure_subject.h"
+
+namespace conelab {
+namespace {
+
+TEST(FigureRequest, OfAFigureWithoutInputTakesNone) {
+  for (const figure::FigureInfo& info : figure::figure_table()) {
+    if (info.source.read != nullptr) continue;
+    FigureRequest request;
+    request.name = info.name;
+    EXPECT_FALSE(draw_figure(request).items.empty()) << info.name;
+    request.inputs = {"x.h5"};
+    EXPECT_THROW(static_cast<void>(draw_figure(request)), Error) << info.name;
+  }
+}
+
+TEST(FigureRequest, OfAFigureWithAnInputNeedsIt) {
+  for (const figure::FigureInfo& info : figure::figure_table()) {
+    if (info.source.read == nullptr) continue;
+    FigureRequest request;
+    request.name = info.name;
+    EXPECT_THROW(static_cast<void>(draw_figure(request)), Error) << info.name;
+    request.inputs = {"there is no such file.h5"};
+    EXPECT_THROW(static_cast<void>(draw_figure(request)), Error) << info.name;
+  }
+}
+
+TEST(FigureRequest, OfNoFigureIsMisuse) {
+  FigureRequest request;
+  request.name = "no such figure";
+  EXPECT_THROW(static_cast<void>(draw_figure(request)), Error);
+}
+
+/// The bytes that this process, and those that it has waited for, have read.
+std::uint64_t bytes_read() {
+  std::ifstream counters("/proc/self/io");
+  std::string name;
+  std::uint64_t bytes = 0;
+  counters >> name >> bytes;
+  return bytes;
+}
+
+TEST(FigureRequest, CaptionsNameFilesButNoDigests) {
+  EXPECT_EQ(file_title("folder/trees.h5"), "trees");
+  const std::string digest(64, 'b');
+  EXPECT_EQ(file_title("study/jobs/" + digest + ".h5"), "");
+  EXPECT_EQ(file_title("study/jobs/" + digest + "0.h5"), digest + "0");
+}
+
+TEST(FigureRequest, AFileOfManyLayersIsHashedOnce) {
+  const std::string trace = CONELAB_SOURCE_DIR "/datasets/minilm_trace.h5";
+  FigureRequest request;
+  request.name = "heads";
+  request.inputs = {trace + ":/german/layer0"};
+  request.parameters = {{"rows", "layers"}};
+  const std::uint64_t size = std::filesystem::file_size(trace), before = bytes_read();
+  const figure::DisplayList drawn = draw_figure(request);
+  const std::uint64_t read = bytes_read() - before;
+  if (read == 0) GTEST_SKIP() << "the system does not count what a process reads";
+  EXPECT_EQ(drawn.metadata.data_hash, sha256_of_file(trace));
+  EXPECT_GE(read, size) << "children are not counted";
+  EXPECT_LT(read, 3 * size)
+      << "the layers alone take 1.3 times the size, with their readers' pipes";
+}
+
+}  // namespace
+}  // namespace conelab
