@@ -10,8 +10,8 @@ from . import tracing as tracing
 from . import transformers as transformers
 
 __version__: str
-__all__ = ["Attended", "Figure", "attend", "attention", "figure", "lca", "operators", "read", "trace",
-           "weights", "write"]
+__all__ = ["Attended", "Figure", "Hierarchy", "attend", "attention", "figure", "hierarchy", "lca", "operators",
+           "read", "trace", "weights", "write"]
 
 _Array: TypeAlias = NDArray[Any]
 _Path: TypeAlias = str | PathLike[str]
@@ -22,6 +22,12 @@ class Attended:
     weights: _Array | None
     logits: _Array | None
     gradients: dict[str, _Array] | None
+    evaluation: str
+
+class Hierarchy:
+    names: list[str]
+    edge: NDArray[np.int64]
+    depth: NDArray[np.int64]
 
 class Figure:
     def save(self, path: _Path) -> None: ...
@@ -46,5 +52,6 @@ def figure(name: str, inputs: _Path | Mapping[str, Any] | Sequence[_Path | Mappi
 def read(spec: _Path) -> dict[str, Any]: ...
 def write(path: _Path, layers: Mapping[str, Mapping[str, Any]], *, tokens: Sequence[str] = (),
           model: str = "", text: str = "") -> None: ...
+def hierarchy(edges: Any, path: _Path | None = None) -> Hierarchy: ...
 def trace(model: Any, inputs: Mapping[str, Any], path: _Path, tokenizer: Any = None,
           layers: Iterable[int] | None = None, text: str = "") -> Any: ...
