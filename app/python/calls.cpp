@@ -69,8 +69,11 @@ class Plan {
     }
     return list;
   }
-  void forward(const Tensors& inputs, const Tensors& results, int threads) const {
+  /// Returns conelab_evaluation.
+  [[nodiscard]] std::string forward(const Tensors& inputs, const Tensors& results,
+                                    int threads) const {
     run_pass_of(conelab_forward, inputs, results, threads);
+    return conelab_evaluation();
   }
   void backward(const Tensors& inputs, const Tensors& results, int threads) const {
     run_pass_of(conelab_backward, inputs, results, threads);

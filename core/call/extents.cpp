@@ -84,6 +84,14 @@ Extents extents_of(const AttentionInput<T>& input) {
   return extents;
 }
 
+void check_dropout(const Plan& plan, double share) {
+  if (!(share >= 0 && share < 1)) {
+    misuse("the share of weights that are dropped is in [0, 1) (found {})", share);
+  }
+  if (!is_attention(plan.call)) misuse("{} has no dropout of weights", operator_name(plan.call));
+  if (plan.evaluation == Evaluation::intervals) misuse("evaluation=intervals has no dropout");
+}
+
 }  // namespace
 
 void check_pair_sizes(const char* name, const Shape4& s, const Shape4& pairs) {
@@ -135,6 +143,7 @@ void check_input(const Plan& plan, const AttentionInput<T>& input) {
   }
   check_same("the feature sizes d", "the plan", e.feature, "q", found.feature);
   check_same("the feature sizes d_v", "the plan", e.value, "v", found.value);
+  if (input.dropout.share != 0) check_dropout(plan, input.dropout.share);
   for (const Parameter& p : plan.parameters) {
     if (p.info.domain != Domain::tensor || p.extents.empty()) continue;
     const auto given = found.tensors.find(p.info.key);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/dropout.h"
 #include "core/base/half.h"
 #include "core/base/positions.h"
 #include "core/base/strided_tensor.h"
@@ -69,6 +70,8 @@ struct AttentionInput {
   TensorView bias = {};
   /// Whether backward computes the gradient of a bias that has a number for each pair.
   bool wants_bias_gradient = true;
+  /// Of the weights of attention, the chain of parts, on the CPU.
+  Dropout dropout = {};
 };
 
 /// Returns the sizes of a tensor [.. x n_q x n_k] with those of absent leading axes, 1.
@@ -114,7 +117,8 @@ template <class To, class From>
           input.allowed_sizes,
           input.graph,
           input.bias,
-          input.wants_bias_gradient};
+          input.wants_bias_gradient,
+          input.dropout};
 }
 
 /// Checks that the shapes agree and returns the sizes. Throws a failure that names both operands

@@ -21,6 +21,7 @@ struct conelab_plan {
 namespace {
 
 thread_local std::string last_error;
+thread_local const char* last_evaluation = "";
 
 /// Runs `work` and returns its status. What it throws becomes the thread's error text.
 template <class Work>
@@ -95,6 +96,8 @@ const char* conelab_version(void) {
 
 const char* conelab_error(void) { return last_error.c_str(); }
 
+const char* conelab_evaluation(void) { return last_evaluation; }
+
 conelab_status conelab_prepare(const char* call, const conelab_tensor* inputs, size_t count,
                                conelab_plan** plan) {
   *plan = nullptr;
@@ -119,8 +122,8 @@ conelab_status conelab_forward(const conelab_plan* plan, const conelab_tensor* i
                                size_t input_count, const conelab_tensor* results,
                                size_t result_count, const conelab_run* run) {
   return guarded([&] {
-    plan->call->forward(views_of(inputs, input_count), views_of(results, result_count),
-                        execution_of(run));
+    last_evaluation = plan->call->forward(views_of(inputs, input_count),
+                                          views_of(results, result_count), execution_of(run));
   });
 }
 

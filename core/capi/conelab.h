@@ -49,10 +49,11 @@ typedef enum {
 /// Inputs: "q" [.. x head x n_q x d], "k", "v" (without "k", q takes its place, and without "v", k
 /// does), "output_grad" in the sizes of the output (ones, if it is absent), "mask" [.. x head x n_q
 /// x n_k] of CONELAB_U8, any of whose axes may have the size 1, "lengths" [batch] and "edge" [m x
-/// 2] of CONELAB_I64, and parameters that are tensors, as "W"; of them "bias" [.. x head x n_q x
-/// n_k] is read where it lies, and may have axes of size 1. Leading axes are one axis of batch
-/// elements, and must lie in one sequence. The features of a token are contiguous. q decides the
-/// type of the call.
+/// 2] of CONELAB_I64, "dropout" [2] of CONELAB_F64, the share of the weights that are dropped, in
+/// [0, 1), and a seed, a whole number below 2^53, and parameters that are tensors, as "W"; of them
+/// "bias" [.. x head x n_q x n_k] is read where it lies, and may have axes of size 1. Leading axes
+/// are one axis of batch elements, and must lie in one sequence. The features of a token are
+/// contiguous. q decides the type of the call.
 typedef struct {
   const char* name;
   void* data;  ///< Only read where the tensor is an input.
@@ -111,6 +112,9 @@ CONELAB_API const conelab_tensor* conelab_results(const conelab_plan* plan, cone
 CONELAB_API conelab_status conelab_forward(const conelab_plan* plan, const conelab_tensor* inputs,
                                            size_t input_count, const conelab_tensor* results,
                                            size_t result_count, const conelab_run* run);
+/// Returns how this thread's last forward pass computed sums over pairs: "pairs" or "intervals"; ""
+/// if the call has no choice of its evaluation.
+CONELAB_API const char* conelab_evaluation(void);
 /// Computes gradients of sum(output * output_grad). If all results of the forward pass are among
 /// the inputs, it is not computed once more.
 CONELAB_API conelab_status conelab_backward(const conelab_plan* plan, const conelab_tensor* inputs,

@@ -149,7 +149,8 @@ AttentionInput<Compute<S>> tokens_in_compute_type(const AttentionInput<S>& input
           input.allowed_sizes,
           input.graph,
           input.bias,
-          input.wants_bias_gradient};
+          input.wants_bias_gradient,
+          input.dropout};
 }
 
 /// Returns the tensors of an input in the type of the computation: the map itself, or a copy in

@@ -17,6 +17,7 @@ DeviceAttention::DeviceAttention(Backend& backend, const Plan& plan,
       dtype_(dtype),
       execution_(execution),
       flowing_(plan.without_stopped_pairs()) {
+  if (input.dropout.share != 0) misuse("dropout of weights is computed on the CPU only");
   if (plan.inner) mapped_ = map_tokens(plan, input);
   call_ = prepare(plan);
 }

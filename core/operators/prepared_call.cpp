@@ -127,7 +127,8 @@ auto with_callers_tensors(const Work& work) {
 }
 
 /// The inputs that are no parameters.
-constexpr const char* operands[] = {"q", "k", "v", "output_grad", "mask", "lengths", "edge"};
+constexpr const char* operands[] = {"q",    "k",       "v",    "output_grad",
+                                    "mask", "lengths", "edge", "dropout"};
 
 template <class T>
 constexpr Dtype dtype_named = std::is_same_v<T, double>    ? Dtype::f64
@@ -152,12 +153,13 @@ class Prepared final : public PreparedCall {
       if (find_view(inputs, name) == nullptr) drawn_.emplace(name, tensor);
     }
     if (find_view(inputs, "edge") == nullptr) drawn_indices_ = input.indices;
+    chooses_evaluation_ = choices(*plan_).contains(evaluation_choice.key);
     declare_forward();
     declare_backward();
     check_names(inputs);
   }
 
-  void forward(Views inputs, Views results, const Execution& run) const override {
+  const char* forward(Views inputs, Views results, const Execution& run) const override {
     check_results(results, Pass::forward);
     const AttentionInput<T> input = read(inputs);
     Forward<T> done = conelab::forward(*plan_, input, run);
@@ -168,6 +170,7 @@ class Prepared final : public PreparedCall {
         copy_to(view, part(done, view.name)->data);
       }
     }
+    return chooses_evaluation_ ? evaluation_words[static_cast<int>(done.evaluation)] : "";
   }
 
   void backward(Views inputs, Views results, const Execution& run) const override {
@@ -203,6 +206,7 @@ class Prepared final : public PreparedCall {
   }
 
  private:
+  bool chooses_evaluation_ = false;
   std::map<std::string, Array<T>> drawn_;
   std::map<std::string, Array<std::int64_t>> drawn_indices_;
   /// The lists of the caller's edges, which all passes share.
@@ -353,6 +357,15 @@ class Prepared final : public PreparedCall {
     if (const TensorView* lengths = find_view(inputs, "lengths")) {
       check_type(*lengths, NumberType::i64);
       input.key_lengths = numbers_of<std::int64_t>(*lengths);
+    }
+    if (const TensorView* dropout = find_view(inputs, "dropout")) {
+      check_type(*dropout, NumberType::f64);
+      check_sizes(*dropout, {2});
+      const std::vector<double> numbers = numbers_of<double>(*dropout);
+      if (!(numbers[1] >= 0 && numbers[1] < 0x1p53)) {
+        misuse("the seed of dropout is a number from 0 to 2^53 (found {})", numbers[1]);
+      }
+      input.dropout = {numbers[0], static_cast<std::uint64_t>(numbers[1])};
     }
     with_callers_tensors([&] { check_input(*plan_, input); });
     return input;

@@ -8,7 +8,8 @@
 //
 // Inputs, by name: "q", "k", "v", "output_grad" [.. x head x n x d]; the tensors that are
 // parameters, as "W"; "mask" [.. x head x n_q x n_k] of u8, which applies if it is given and any of
-// whose axes may have the size 1; "lengths" [batch] and "edge" [m x 2] of i64. The tokens may have
+// whose axes may have the size 1; "lengths" [batch] and "edge" [m x 2] of i64; "dropout" [2] of
+// f64, the share and the seed of a Dropout, which maps ignore. The tokens may have
 // any strides, with contiguous features. Leading axes count as one axis of batch elements. Without
 // "k", q takes its place, and without "v", k does.
 //
@@ -49,7 +50,9 @@ class PreparedCall {
   }
   /// Computes those results that `results` names. Throws misuse for a view that no input or result
   /// has, for one of a wrong type or of wrong sizes, and as conelab::forward does.
-  virtual void forward(Views inputs, Views results, const Execution& run) const = 0;
+  /// Returns how sums over pairs were computed: "pairs" or "intervals", or "" if the call has no
+  /// such choice.
+  virtual const char* forward(Views inputs, Views results, const Execution& run) const = 0;
   /// Does the same for gradients. `inputs` may hold the results of `forward`; unless all are there,
   /// the forward pass is computed once more.
   virtual void backward(Views inputs, Views results, const Execution& run) const = 0;

@@ -255,8 +255,10 @@ class BackwardPass {
     mark_columns(w.operands.non_finite_values(), w.keys().first, w.keys().count, group.rows,
                  w.slope.data(), columns);
     if (shared.head.position_values().exist()) add_position_slopes(shared, w, group);
+    drop(index, w, group, w.slope.data());
     if (over_queries_) subtract_column_deltas(index, w, group);
     apply_tail(shared, w, tiles, group, score);
+    drop(index, w, group, w.tile.data());
     take_close_pairs(tiles.close_pairs(), group, w);
     if (!over_queries_) add_value_grad(w, upstream, group.rows);
     if (distance_) take_margins(group, w);
@@ -270,6 +272,12 @@ class BackwardPass {
     kernels_.product(w.keys().count, static_cast<int>(w.operands.base_stride()), group.rows,
                      {w.slope.data(), 1, columns}, {group.base, group.stride, false}, w.key_grads(),
                      w.operands.base_stride(), Store::add);
+  }
+
+  /// Applies dropout to a tile [rows x columns] of weights or of dL/d(weight).
+  void drop(std::int64_t index, const KeyWork<T>& w, const QueryGroup<T>& group, T* tile) const {
+    drop_pairs(input_.dropout, plan_.extents.slice(), index, group.first, group.rows,
+               w.keys().first, w.keys().count, tile, w.keys().columns);
   }
 
   static void add_position_slopes(const BackwardHead<T>& shared, KeyWork<T>& w,
@@ -313,6 +321,7 @@ class BackwardPass {
       if (!tiles.sees_any(group, w.keys(), cover)) continue;
       const FlushSubnormals flush;
       weigh(shared, w, tiles, group, cover);
+      drop(index, w, group, w.tile.data());
       const T* upstream =
           upstream_.extended(batch_of(index), head_of(index), group.first, group.rows,
                              w.operands.value_stride(), w.upstream.data());
@@ -558,7 +567,7 @@ Backward<S> attention_backward(const Plan& plan, const AttentionInput<S>& input,
   check_input(plan, input);
   check_saved(plan, saved);
   const Mask mask = plan.mask(input);
-  if (takes_intervals<S>(plan, mask, Pass::backward)) {
+  if (input.dropout.share == 0 && takes_intervals<S>(plan, mask, Pass::backward)) {
     if (auto result = interval_backward(plan, input, saved, execution)) return std::move(*result);
   }
   if (mask.is_sparse()) return sparse_backward(plan, input, saved, execution);

@@ -349,8 +349,9 @@ std::optional<Forward<S>> few_queries_forward(const Plan& plan, const AttentionI
                                               const Execution& execution) {
   const Extents& e = plan.extents;
   const bool rounds_tokens = !std::is_same_v<S, Compute<S>>;
-  const bool fits = rounds_tokens && e.query <= few_queries && e.query > 0 && e.key >= least_keys &&
-                    e.batch * e.head > 0 && plan.weights != WeightLaw::softmax_over_queries &&
+  const bool fits = rounds_tokens && input.dropout.share == 0 && e.query <= few_queries &&
+                    e.query > 0 && e.key >= least_keys && e.batch * e.head > 0 &&
+                    plan.weights != WeightLaw::softmax_over_queries &&
                     !is_midpoint(plan.aggregate) &&
                     plan.similarity->info.measure != Measure::tanh_sum && !plan.bias->of_queries;
   if (!fits) return {};

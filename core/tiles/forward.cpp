@@ -259,6 +259,8 @@ class ForwardPass {
     tiles.similarity().weight[pair_law(plan_.weights)](weights);
     block.sums.settle(weights, row, [&](int r) { weigh_again(weights, group, r, tiles, keys); });
     block.sums.add(weights, row);
+    drop_pairs(input_.dropout, plan_.extents.slice(), block.batch * plan_.extents.head + block.head,
+               group.first, rows, keys.first, keys.count, block.tile.data(), keys.columns);
     const auto columns = static_cast<int>(shared.values.stride());
     if (shared.values.is_narrow()) {
       direct_.narrow_sums({rows, keys.columns, shared.values.size(), block.tile.data(),
@@ -297,7 +299,7 @@ Forward<S> attention_forward(const Plan& plan, const AttentionInput<S>& input,
                              const Execution& execution) {
   check_input(plan, input);
   const Mask mask = plan.mask(input);
-  if (takes_intervals<S>(plan, mask, Pass::forward)) {
+  if (input.dropout.share == 0 && takes_intervals<S>(plan, mask, Pass::forward)) {
     if (auto result = interval_forward(plan, input, execution)) return std::move(*result);
   }
   if (mask.is_sparse()) return sparse_forward(plan, input, execution);

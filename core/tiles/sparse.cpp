@@ -38,7 +38,8 @@ class SparseHead {
         kernels_(kernels),
         head_(plan, kernels, input, batch * plan.extents.head + head),
         width_(aggregate_width(plan.aggregate, plan.extents.value)),
-        stride_(value_stride(plan.aggregate, plan.extents.value, kernels.panel)) {
+        stride_(value_stride(plan.aggregate, plan.extents.value, kernels.panel)),
+        dropout_(input.dropout) {
     const Extents& e = plan.extents;
     place(input.query.tokens(batch, head), "q", queries_);
     place(input.key.tokens(batch, head, e.head), "k", keys_);
@@ -57,6 +58,7 @@ class SparseHead {
   }
 
   [[nodiscard]] const Head<T>& head() const { return head_; }
+  [[nodiscard]] const Dropout& dropout() const { return dropout_; }
   [[nodiscard]] const Operand<T>& queries() const { return queries_; }
   [[nodiscard]] const Operand<T>& keys() const { return keys_; }
   /// Return the size of an extended value, and the leading dimension of extended values.
@@ -101,6 +103,7 @@ class SparseHead {
   Head<T> head_;
   int width_;
   std::ptrdiff_t stride_;
+  Dropout dropout_;
   Operand<T> queries_, keys_;
   Buffer<T> values_;
 
@@ -158,6 +161,16 @@ class SparseRow {
       }
     }
     return true;
+  }
+
+  /// Applies dropout to the weights in `tile`, or to other numbers [keys] of the same pairs.
+  void drop() { drop(tile_.data()); }
+  void drop(T* numbers) const {
+    const Slice slice = plan_.extents.slice();
+    const RowDropout row(head_.dropout(), head_.head().index(), slice.of_query(query_));
+    for (std::size_t c = 0; head_.dropout().share > 0 && c < keys_.size(); ++c) {
+      numbers[c] *= static_cast<T>(row.factor(slice.of_key(keys_[c])));
+    }
   }
 
   /// Adds the values of the keys times the weights in `tile` to sums [stride]. The value of a key
@@ -237,6 +250,7 @@ void forward_row(const Plan& plan, const SparseHead<S>& head, SparseRow<S>& row,
   if (row.gather(i)) {
     const WeightTile<T> tile{row.score(), &reference, &sum, &maximum, true};
     row.similarity().weight[pair_law(plan.weights)](tile);
+    row.drop();
     row.add_values(sums.data());
     for (std::size_t c = 0; positions.exist() && c < row.keys().size(); ++c) {
       positions.rows().gather(i, row.keys()[c], 1, &row.tile()[c], by_position);
@@ -392,6 +406,7 @@ class SparseBackward {
       row_.similarity().weight[referred_exponential](
           {row_.score(), &reference, &sum, &maximum, true});
       if (reference == no_reference<T>) continue;
+      row_.drop();
       const T factor =
           std::exp(reference - *saved_.row_reference.row(b_, h_, i)) * upstream_.scale(b_, h_, i);
       const T* upstream = upstream_of(i);
@@ -430,9 +445,13 @@ class SparseBackward {
         sum += added;
       }
       slope_[c] = sum;
-      if (!column_delta_.empty()) slope_[c] -= unit * column_delta_[static_cast<std::size_t>(j)];
+    }
+    row_.drop(slope_.data());
+    for (std::size_t c = 0; !column_delta_.empty() && c < row_.keys().size(); ++c) {
+      slope_[c] -= unit * column_delta_[static_cast<std::size_t>(row_.keys()[c])];
     }
     apply_formula(i);
+    row_.drop();
     for (std::size_t c = 0; c < row_.keys().size(); ++c) add_pair(i, c, upstream);
     if (positions.exist()) add_position_weights(i, upstream);
   }

@@ -44,6 +44,9 @@ RESULTS = [
     ("bench.h5", "bench --operators dot,penumbral --lengths 8..64:x2 --dims 4 --heads 1 --rounds 3 --warm-only",
      ["figure scaling -i {}", "compare {} {}"]),
     ("embed.h5", "embed {dataset_tree.h5} -s penumbral -p dim=2 -p epochs=5", ["figure points -i {}"]),
+    ("embed_tuned.h5", "embed {dataset_tree.h5} -s umbral -p dim=2 -p epochs=3 -p radius=train --tune 2 --tune-by map",
+     ["figure points -i {}"]),
+    ("attend_intervals.h5", "attend {embed_tuned.h5:/embedding} -s umbral -p evaluation=intervals", []),
     ("train.h5", "train {dataset_tree.h5} -s dot,umbral --dim 2 --seeds 1..2 -p epochs=20",
      ["attend {}:/umbral/seed2 -s umbral", "figure heatmap -i {}:/dot/seed1"]),
     ("rank.h5", "rank {dataset_tree.h5} --dims 1..2 --starts 1 --steps 20", []),
@@ -107,6 +110,8 @@ def main(program):
     (folder / "study.toml").write_text(STUDY)
     run(program, folder, "run", "study.toml", "-o", "study")
     reads["study"] = ["report {}"]
+    for left in (folder / "embed_tuned.h5.trials", folder / "study/lock"):
+        subprocess.run(["rm", "-rf", left], check=True)
     session(program, folder / "dataset_gaussian.h5", folder / "session.json")
     (folder / "reads.json").write_text(json.dumps(reads, indent=1) + "\n")
 

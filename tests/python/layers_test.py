@@ -52,6 +52,8 @@ class Layers(unittest.TestCase):
                 self.expect_equal(peer, own, *batch, average_attn_weights=False)
                 self.expect_equal(peer, own, *batch, key_padding_mask=padding, attn_mask=causal)
                 self.expect_equal(peer, own, *batch, attn_mask=as_numbers)
+                self.expect_equal(peer, own, *batch, attn_mask=torch.randn(6, 7, dtype=torch.float64),
+                                  key_padding_mask=padding * -3.0)
                 self.expect_equal(peer, own, *batch, attn_mask=by_head)
                 one = [x[0] if batch_first else x[:, 0] for x in batch]
                 self.expect_equal(peer, own, *one, key_padding_mask=padding[1])
@@ -120,16 +122,25 @@ class Layers(unittest.TestCase):
         torch.testing.assert_close(weights.sum(2).float(), torch.ones(2, 5), rtol=0.02, atol=0)
 
     def test_what_is_refused(self):
-        x = torch.randn(2, 5, 8)
-        with self.assertRaisesRegex(ValueError, "no dropout of weights"):
-            MultiheadAttention(8, 2, dropout=0.1, batch_first=True)(x, x, x)
-        with self.assertRaisesRegex(ValueError, "added to no logits"):
-            MultiheadAttention(8, 2, batch_first=True)(x, x, x, attn_mask=torch.ones(5, 5))
         with self.assertRaisesRegex(ValueError, "no number 'gama'.*gamma"):
             Attention("penumbral", trained=["gama"])
         with self.assertRaisesRegex(ValueError, "unknown operator 'cone'"):
             Attention("cone", trained=["gamma"])
-        self.assertFalse(MultiheadAttention(8, 2, dropout=0.1, batch_first=True).eval()(x, x, x)[0].isnan().any())
+
+    def test_dropout_is_of_training(self):
+        layer = MultiheadAttention(8, 2, dropout=0.5, batch_first=True)
+        x = torch.randn(2, 50, 8)
+        torch.manual_seed(2)
+        first, weights = layer(x, x, x)
+        torch.manual_seed(2)
+        self.assertTrue(torch.equal(layer(x, x, x)[0], first))
+        self.assertFalse(torch.equal(layer(x, x, x)[0], first))
+        plain, own = layer.eval()(x, x, x)
+        self.assertTrue(torch.equal(layer(x, x, x)[0], plain))
+        torch.testing.assert_close(weights, own)
+        many = torch.stack([layer.train()(x, x, x)[0] for _ in range(400)])
+        error = (many.mean(0) - plain).abs().max() / many.std(0).max() * 400 ** 0.5
+        self.assertLess(error.item(), 6)
 
     def test_is_exported(self):
         self.assertEqual(conelab.torch.__all__, ["Attention", "MultiheadAttention", "attention"])

@@ -64,12 +64,29 @@ class Attention(unittest.TestCase):
         model = tokens(2, 6, 3, 8)  # [batch, token, head, feature]
         np.testing.assert_array_equal(conelab.attention(model.swapaxes(1, 2)),
                                       conelab.attention(model.swapaxes(1, 2).copy()))
-        with self.assertRaisesRegex(ValueError, "features of q are not contiguous"):
-            conelab.attention(model.T)
         with self.assertRaisesRegex(ValueError, "another type"):
             conelab.attention(tokens(4, 4), tokens(4, 4, dtype=np.float32), tokens(4, 4))
         with self.assertRaisesRegex(ValueError, "int64|type"):
             conelab.attention(np.ones((4, 4), int))
+
+    def test_dropout_has_a_seed(self):
+        q = tokens(2, 60, 4)
+        first, again, other = (conelab.attend(q, dropout_p=0.4, dropout_seed=seed, keep=("output", "gradients"))
+                               for seed in (1, 1, 2))
+        np.testing.assert_array_equal(first.gradients["q"], again.gradients["q"])
+        self.assertTrue((first.output != other.output).any())
+        many = np.mean([conelab.attention(q, dropout_p=0.4, dropout_seed=s) for s in range(500)], 0)
+        np.testing.assert_allclose(many, conelab.attention(q), atol=0.1)
+        for keywords, text in (({"dropout_p": 1}, "in \\[0, 1\\)"), ({"dropout_p": .1, "dropout_seed": -1}, "seed"),
+                               ({"dropout_p": .1, "operator": "star"}, "star has no dropout")):
+            with self.assertRaisesRegex(ValueError, text):
+                conelab.attention(q, **keywords)
+
+    def test_results_say_how_they_were_evaluated(self):
+        q = tokens(1, 6, 2)
+        for keywords, found in (({"similarity": "umbral", "evaluation": "intervals"}, "intervals"),
+                                ({"similarity": "umbral"}, "pairs"), ({"similarity": "dot"}, "")):
+            self.assertEqual(conelab.attend(q, **keywords).evaluation, found)
 
     def test_gradients_are_those_of_differences(self):
         q, k, v, g = tokens(2, 5, 4), tokens(2, 6, 4), tokens(2, 6, 3), tokens(2, 5, 3)
@@ -206,7 +223,7 @@ class Errors(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "lengths"):
             conelab.attention(q, mask="padding", lengths=[2.0])
 
-    def test_strides_that_do_not_fit_are_named(self):
+    def test_arrays_of_any_strides_are_taken(self):
         q = tokens(2, 6, 4)
         shared = np.broadcast_to(q[:1], q.shape)
         np.testing.assert_array_equal(conelab.attention(shared), conelab.attention(shared.copy()))
@@ -215,13 +232,15 @@ class Errors(unittest.TestCase):
                      for x in (backwards, backwards.copy()))
         np.testing.assert_array_equal(r.output, copied.output)
         np.testing.assert_array_equal(r.gradients["q"], copied.gradients["q"])
-        for wrong, text in ((q[..., ::-1], "contiguous"),
-                            (q[..., ::2], "contiguous"), (q.swapaxes(1, 2), "contiguous")):
-            with self.subTest(text), self.assertRaisesRegex(ValueError, text):
-                conelab.attention(wrong)
         packed = np.zeros(6, [("byte", "u1"), ("x", "f8", 4)])
-        with self.assertRaisesRegex(ValueError, "strides"):
-            conelab.attention(packed["x"])
+        packed["x"] = q[0]
+        batches = tokens(2, 3, 2, 5, 4).swapaxes(0, 1)
+        for other in (q[..., ::-1], q[..., ::2], q.swapaxes(1, 2), packed["x"], batches):
+            with self.subTest(other.strides):
+                r, copied = (conelab.attend(x, keep=("output", "gradients"), output_grad=x)
+                             for x in (other, np.array(other, order="C")))
+                np.testing.assert_array_equal(r.output, copied.output)
+                np.testing.assert_array_equal(r.gradients["q"], copied.gradients["q"])
 
     def test_numbers_that_are_not_finite_stay_with_those_who_see_them(self):
         q = tokens(4, 4)

@@ -145,7 +145,7 @@ class Gradients(unittest.TestCase):
         self.assertTrue(torch.equal(attention(q, mask="padding", lengths=[3]),
                                     attention(q, mask="padding", lengths=torch.tensor([3]))))
 
-    def test_second_derivatives_and_vmap_say_that_they_are_not_there(self):
+    def test_second_derivatives_say_that_they_are_not_there(self):
         q = tokens(2, 5, D)
         (slope,) = torch.autograd.grad(attention(q).square().sum(), q, create_graph=True)
         with self.assertRaisesRegex(RuntimeError, "differentiate twice"):
@@ -160,10 +160,116 @@ class Gradients(unittest.TestCase):
                 torch.autograd.grad(slope.square().sum(), x, allow_unused=True)
             with self.assertRaisesRegex(RuntimeError, "differentiate twice"):
                 torch.autograd.functional.hessian(further, x.detach())
-        with self.assertRaisesRegex(NotImplementedError, "vmap"):
-            torch.vmap(attention)(torch.randn(3, 2, 5, D))
         with self.assertRaises((NotImplementedError, RuntimeError)):
             torch.func.jvp(attention, (q.detach(),), (q.detach(),))
+
+
+def sdpa(*arguments, **keywords):
+    return torch.nn.functional.scaled_dot_product_attention(*arguments, **keywords)
+
+
+class Keywords(unittest.TestCase):
+    def test_causal_and_grouped_calls_are_pytorchs(self):
+        for n_q, n_k in ((6, 6), (4, 7), (7, 4)):
+            q, k, v = tokens(2, 4, n_q, D), tokens(2, 2, n_k, D), tokens(2, 2, n_k, 3)
+            with self.subTest(n_q=n_q, n_k=n_k):
+                expected = sdpa(q, k, v, is_causal=True, enable_gqa=True, scale=0.7)
+                found = attention(q, k, v, similarity="dot", is_causal=True, enable_gqa=True, scale=0.7)
+                torch.testing.assert_close(found, expected)
+                for a, b in zip(torch.autograd.grad(found.square().sum(), (q, k, v), retain_graph=True),
+                                torch.autograd.grad(expected.square().sum(), (q, k, v))):
+                    torch.testing.assert_close(a, b)
+        seen, added = torch.rand(7, 4) > 0.3, torch.randn(7, 4, dtype=torch.float64)
+        seen[:, 0] = True
+        causal = torch.ones(7, 4, dtype=torch.bool).tril()
+        for given, both in ((seen, seen & causal), (added, added.masked_fill(~causal, -torch.inf))):
+            torch.testing.assert_close(attention(q, k, v, similarity="dot", mask=given, is_causal=True),
+                                       sdpa(q, k, v, attn_mask=both, enable_gqa=True))
+
+    def test_tokens_of_any_strides_are_taken(self):
+        plain = tokens(3, 2, 2, 5, D)
+        for name, other in (("features", plain.mT.contiguous().mT), ("batch", plain.transpose(0, 1)),
+                            ("steps", plain.repeat_interleave(2, -1)[..., ::2]),
+                            ("expanded", plain[:1].expand(3, 2, 2, 5, D))):
+            with self.subTest(name):
+                dense = other.detach().contiguous().requires_grad_()
+                given = other.detach().requires_grad_()
+                self.assertFalse(given.is_contiguous())
+                slope = torch.randn_like(given)
+                self.assertTrue(torch.equal(attention(given), attention(dense)))
+                for a, b in zip(torch.autograd.grad(attention(given), given, slope.mT.contiguous().mT),
+                                torch.autograd.grad(attention(dense), dense, slope)):
+                    self.assertTrue(torch.equal(a, b))
+
+    def test_vmap_is_a_call_for_each_element(self):
+        q, k = tokens(3, 2, 5, D), tokens(2, 6, D)
+        gamma = torch.tensor([0.5, 1.0, 2.0], dtype=torch.float64, requires_grad=True)
+        wanted = (q, k, gamma)
+        found = torch.vmap(lambda x, g: attention(x, k, gamma=g, mask="causal"))(q, gamma)
+        expected = torch.stack([attention(x, k, gamma=g, mask="causal") for x, g in zip(q, gamma)])
+        self.assertTrue(torch.equal(found, expected))
+        for a, b in zip(torch.autograd.grad(found.square().sum(), wanted),
+                        torch.autograd.grad(expected.square().sum(), wanted)):
+            torch.testing.assert_close(a, b)
+        self.assertTrue(torch.equal(
+            torch.vmap(attention, in_dims=2, out_dims=2)(q.detach()),
+            torch.stack([attention(x) for x in q.detach().unbind(2)], 2)))
+
+    def test_dropout_drops_weights(self):
+        n, share = 80, 0.3
+        q, k = tokens(2, 2, n, D), tokens(2, 2, n, D)
+        identity = torch.eye(n, dtype=torch.float64).expand(2, 2, n, n)
+        for mask in ("full", "causal", torch.rand(n, n) > 0.5):
+            keywords = {"mask": mask}
+            weights = attention(q, k, identity, **keywords)
+            torch.manual_seed(8)
+            dropped = attention(q, k, identity, dropout_p=share, **keywords)
+            kept = (dropped != 0).double() / (1 - share)
+            torch.testing.assert_close(dropped, weights * kept)
+            seen = weights != 0
+            self.assertAlmostEqual(float((dropped.detach()[seen] == 0).double().mean()), share, delta=0.03)
+            # With the same pairs dropped, gradients are those of the sum that is left.
+            v = tokens(2, 2, n, 3)
+            torch.manual_seed(8)
+            found = torch.autograd.grad(attention(q, k, v, dropout_p=share, **keywords).square().sum(), (q, k, v))
+            expected = torch.autograd.grad(((weights * kept) @ v).square().sum(), (q, k, v))
+            for a, b in zip(found, expected):
+                torch.testing.assert_close(a, b)
+
+        def result(seed, **keywords):
+            torch.manual_seed(seed)
+            out = attention(q, k, v, dropout_p=share, **keywords)
+            return out, *torch.autograd.grad(out.sum(), (q, k, v))
+
+        for a, b in zip(result(3, threads=1), result(3, threads=3)):
+            self.assertTrue(torch.equal(a, b))
+        self.assertFalse(torch.equal(result(3)[0], result(4)[0]))
+        for keywords, text in (({"dropout_p": 1.0}, r"in \[0, 1\)"),
+                               ({"dropout_p": 0.1, "operator": "star"}, "star has no dropout")):
+            with self.assertRaisesRegex(ValueError, text):
+                attention(q, **keywords)
+
+    def test_dropout_compiles(self):
+        q = tokens(2, 40, D)
+
+        def step(x):
+            return attention(x, dropout_p=0.5)
+
+        compiled = torch.compile(step, fullgraph=True, backend="aot_eager")
+        (slope,) = torch.autograd.grad(compiled(q).sum(), q)
+        self.assertTrue(bool(slope.isfinite().all()))
+        self.assertFalse(torch.equal(compiled(q), compiled(q)))
+
+    def test_a_model_is_exported_but_not_to_onnx(self):
+        class Model(torch.nn.Module):
+            def forward(self, x):
+                return attention(x, mask="causal") * 2
+
+        x = torch.randn(2, 5, D)
+        exported = torch.export.export(Model(), (x,)).module()
+        self.assertTrue(torch.equal(exported(x + 1), Model()(x + 1)))
+        with self.assertRaisesRegex(Exception, "ONNX has no operator for conelab"):
+            torch.onnx.export(Model(), (x,), os.devnull, dynamo=False)
 
 
 class Compiled(unittest.TestCase):
@@ -233,8 +339,6 @@ class Types(unittest.TestCase):
 
     def test_what_is_refused(self):
         q = tokens(2, 5, D)
-        with self.assertRaisesRegex(ValueError, "contiguous"):
-            attention(q.mT)
         with self.assertRaisesRegex(ValueError, "another type"):
             attention(q, q.float(), q)
         with self.assertRaisesRegex(ValueError, "penumbral"):

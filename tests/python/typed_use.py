@@ -7,7 +7,10 @@ import conelab
 
 def heads(q: NDArray[np.float32]) -> NDArray[np.float32]:
     out: NDArray[np.float32] = conelab.attention(q, similarity="penumbral", gamma=2.0, mask="causal")
-    kept = conelab.attend(q, keep=("output", "weights"))
+    kept = conelab.attend(q, keep=("output", "weights"), similarity="umbral", evaluation="pairs", soft_cap=5.0,
+                          sinks=np.zeros(2, np.float32), bias=np.zeros((3, 3)), dropout_p=0.1, dropout_seed=3)
+    names: list[str] = conelab.hierarchy([("cat", "animal")]).names
+    print(names, kept.evaluation)
     if kept.weights is not None:
         out += kept.weights.sum()
     tile = conelab.weights(q, rows=slice(0, 2), lse=kept.lse)

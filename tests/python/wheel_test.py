@@ -54,7 +54,7 @@ def test_with_torch(python, wheel, folder):
     if done.returncode != 0:
         print(f"PyPI gives no {version}: the tests with it are left out")
     for paths in [(folder,)] + [(oldest, folder)] * (done.returncode == 0):
-        for name in ("torch_test", "layers_test", "transformers_test", "tracing_test")[2 * (len(paths) - 1):]:
+        for name in ("notebook_test", "torch_test", "layers_test", "transformers_test", "tracing_test")[3 * (len(paths) - 1):]:
             run(python, TESTS / f"{name}.py", "-v", cwd=folder,
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))})
 

@@ -3,7 +3,7 @@
     out = conelab.attention(q, k, v, similarity="penumbral", gamma=2.0, mask="causal")
 
 Arrays are [.., head, n, d] of float64, float32, float16 or bfloat16 (ml_dtypes), in memory of any
-strides with contiguous features. Keywords are those of `conelab attend`, with `p`'s keys as they
+strides; they are copied if the features of a token are not contiguous. Keywords are those of `conelab attend`, with `p`'s keys as they
 are. Misuse raises ValueError, failed work RuntimeError, each with the command's own text.
 
 `conelab.torch`, `conelab.transformers` and `conelab.trace` need PyTorch, and are imported only if
@@ -35,13 +35,14 @@ def attention(q, k=None, v=None, *, similarity=None, operator=None, mask=None, l
     """The output of an operator, [.., head, n_q, d_v].
 
     `similarity` is a name of `conelab list similarities` (penumbral if none is given), `operator` one
-    of the structured operators. `mask` is a name or several ("causal,padding"), an array [.., head, n_q, n_k] of bool, any of whose
-    axes may have the size 1, or a list of both; `lengths` [batch] are the numbers of keys that are
+    of the structured operators. `mask` is a name or several ("causal,padding"), an array [.., head, n_q, n_k]
+    of bool, any of whose axes may have the size 1, or a list of both; `lengths` [batch] are the numbers of keys that are
     not padding, for the mask "padding". `k` and `v` may have fewer heads than `q`, which then are a
     multiple. Without `k`, q takes its place, and without `v`, k does. `bias` is a name ("alibi") or an
     array [.., head, n_q, n_k], any of whose axes may have the size 1. Other keywords are parts and
     parameters: a number (soft_cap=50), one for each head, or an array where the parameter is a tensor
-    (W=..., sinks=...).
+    (W=..., sinks=...). `dropout_p` is the share of weights that are dropped, at random by
+    `dropout_seed`; the others are divided by 1 - dropout_p.
     """
     call = _Prepared(q, k, v, similarity, operator, mask, lengths, parameters, threads)
     return call.forward(("output",))["output"]
@@ -55,20 +56,22 @@ class Attended:
     weights: _np.ndarray = None
     logits: _np.ndarray = None
     gradients: dict = None
+    evaluation: str = ""  # How sums over pairs were computed, "pairs" or "intervals"; "": the call has no choice.
 
 
 def attend(q, k=None, v=None, *, similarity=None, operator=None, mask=None, lengths=None,
            keep=("output", "lse"), output_grad=None, threads=0, **parameters):
     """Computes an operator and what `keep` names: output, lse [.., head, n_q], weights and logits
-    [.., head, n_q, n_k], gradients {"q": .., "k": .., "v": .., "gamma": ..} of sum(output *
-    output_grad), or of the sum of all outputs."""
+    [.., head, n_q, n_k] without dropout, gradients {"q": .., "k": .., "v": .., "gamma": ..} of sum(output
+    * output_grad), or of the sum of all outputs."""
     keep = (keep,) if isinstance(keep, str) else tuple(keep)
     for part in keep:
         if part not in _PARTS:
             raise ValueError(f"unknown part to keep '{part}' (known: {', '.join(_PARTS)})")
     call = _Prepared(q, k, v, similarity, operator, mask, lengths, parameters, threads)
     saved = call.forward()
-    result = Attended(saved["output"], saved.get("lse") if "lse" in keep else None)
+    result = Attended(saved["output"], saved.get("lse") if "lse" in keep else None,
+                      evaluation=call.evaluation)
     if "weights" in keep:
         result.weights = call.tiles(True, saved)
     if "logits" in keep:

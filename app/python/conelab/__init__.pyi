@@ -23,6 +23,7 @@ class Attended:
     weights: _Array | None
     logits: _Array | None
     gradients: dict[str, _Array] | None
+    evaluation: str
 
 class Hierarchy:
     names: list[str]

@@ -84,6 +84,28 @@ def dense_strides(sizes):
     return tuple(reversed(strides))
 
 
+@functools.lru_cache(maxsize=1024)
+def is_readable(sizes, strides):
+    """Whether the engine reads tokens [.., head, n, d] where they lie: their features are contiguous, and
+    the axes of batch elements lie in one sequence."""
+    batch, step = 1, 0
+    for size, stride in zip(sizes[-4::-1], strides[-4::-1]):
+        if size == 1:
+            continue
+        if batch > 1 and stride != batch * step:
+            return False
+        batch, step = batch * size, stride if batch == 1 else step
+    return sizes[-1:] < (2,) or strides[-1] == 1
+
+
+def readable(array):
+    """The array, or a dense copy if the engine does not read its tokens where they lie."""
+    size = array.itemsize
+    taken = array.flags.c_contiguous or (not any(s % size for s in array.strides) and is_readable(
+        array.shape, tuple(s // size for s in array.strides)))
+    return array if taken else np.ascontiguousarray(array)
+
+
 def element_of(name, array):
     element = ELEMENTS.get(array.dtype.name)
     if element is None or not array.dtype.isnative:
@@ -117,7 +139,11 @@ class Prepared:
     def __init__(self, q, k, v, similarity, operator, mask, lengths, keywords, threads):
         names, seen = split_mask(mask)
         check_lengths(lengths, names)
-        arrays = {"q": q, "k": k, "v": v, "mask": seen, "lengths": lengths}
+        share, seed = keywords.pop("dropout_p", 0), keywords.pop("dropout_seed", 0)
+        dropout = np.array([share, seed], np.float64) if share else None
+        tokens = {name: None if a is None else readable(np.asarray(a))
+                  for name, a in (("q", q), ("k", k), ("v", v))}
+        arrays = {**tokens, "mask": seen, "lengths": lengths, "dropout": dropout}
         self.arrays = {name: np.asarray(a) for name, a in arrays.items() if a is not None}
         for name in [key for key, value in keywords.items()
                      if key in TENSOR_NAMES and not isinstance(value, (str, type(None)))]:
@@ -136,18 +162,20 @@ class Prepared:
         return self.arrays["q"].shape
 
     def forward(self, names=None):
-        """The results of the forward pass with these names, by name; None: all."""
+        """The results of the forward pass with these names, by name; None: all. `evaluation` becomes how
+        sums over pairs were computed."""
         results = {name: np.empty(result_shape(self.shape, sizes), self.dtypes[element])
                    for name, element, sizes in self.plan.results(False)
                    if names is None or name in names}
-        self.plan.forward(self.inputs, [tensor(n, a) for n, a in results.items()], self.threads)
+        self.evaluation = self.plan.forward(
+            self.inputs, [tensor(n, a) for n, a in results.items()], self.threads)
         return results
 
     def backward(self, saved, output_grad=None):
         """All gradients, by name."""
         given = dict(saved)
         if output_grad is not None:
-            given["output_grad"] = np.asarray(output_grad)
+            given["output_grad"] = readable(np.asarray(output_grad))
         results = {}
         for name, element, sizes in self.plan.results(True):
             if name in ("k", "v"):

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import json
-import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -70,13 +69,13 @@ class Attention(nn.Module):
         return {**self.constants, **dict(self.named_parameters(recurse=False)),
                 **dict(self.named_buffers(recurse=False))}
 
-    def forward(self, q: Tensor, k: Tensor | None = None, v: Tensor | None = None, *,
-                mask: Any = None, lengths: Any = None, return_lse: bool = False) -> Any:
+    def forward(self, q: Tensor, k: Tensor | None = None, v: Tensor | None = None,
+                **keywords: Any) -> Any:
         """The output [.., head, n_q, d_v] for q, k, v [.., head, n, d]; with `return_lse` also the
-        log-sum-exp of each row. `mask` and `lengths` are those of conelab.torch.attention."""
+        log-sum-exp of each row. Keywords are those of conelab.torch.attention: mask, lengths, bias,
+        dropout_p, is_causal, return_lse, ..."""
         from .torch import attention
-        return attention(q, k, v, similarity=self.similarity, mask=mask, lengths=lengths,
-                         return_lse=return_lse, **self.own_parameters())
+        return attention(q, k, v, similarity=self.similarity, **self.own_parameters(), **keywords)
 
     def extra_repr(self) -> str:
         words = [repr(self.similarity)] + [f"{key}={value!r}" for key, value in self.constants.items()]
@@ -89,8 +88,8 @@ class MultiheadAttention(nn.MultiheadAttention):
     state_dict, and results, of which those for similarity="dot" are equal.
 
     `similarity`, `trained` and `parameters` are those of Attention; trained numbers are one for each
-    head. Weights that are returned have no gradient. Refused are masks of other numbers than 0 and -inf,
-    and dropout of weights in training. A query that sees no key gets zeros, where PyTorch has NaN.
+    head. Weights that are returned have neither a gradient nor dropout. A query that sees no key gets
+    zeros, where PyTorch has NaN.
     """
 
     def __init__(self, embed_dim: int, num_heads: int, dropout: float = 0.0, bias: bool = True,
@@ -120,25 +119,21 @@ class MultiheadAttention(nn.MultiheadAttention):
             k, v = (torch.cat([x, x.new_zeros(len(x), 1, x.shape[2])], 1) for x in (k, v))
         return [q, k, v]
 
-    def _seen(self, attn_mask: Tensor | None, padding: Tensor | None, added: int) -> Tensor | None:
-        """PyTorch's masks as one of conelab's: bool, True where a query sees a key. `added` keys behind
-        the given ones are seen by all."""
-        seen = None
-        for name, mask in (("attn_mask", attn_mask), ("key_padding_mask", padding)):
+    def _masks(self, attn_mask: Tensor | None, padding: Tensor | None, added: int) -> dict[str, Tensor]:
+        """PyTorch's masks as conelab's: `mask` of bool, True where a query sees a key, and `bias`, the sum
+        of masks of numbers. `added` keys behind the given ones are seen by all."""
+        found: dict[str, Tensor] = {}
+        for mask in (attn_mask, None if padding is None else padding[:, None, None, :]):
             if mask is None:
                 continue
-            if mask.dtype != torch.bool:
-                hidden = mask == -math.inf
-                if not bool((hidden | (mask == 0)).all()):
-                    raise ValueError(f"{name}: numbers are added to no logits, only 0 and -inf are taken")
+            if mask.dim() == 3:  # [batch * head, n_q, n_k]
+                mask = mask.unflatten(0, (-1, self.num_heads))
+            if mask.dtype == torch.bool:
+                found["mask"] = found["mask"] & ~mask if "mask" in found else ~mask
             else:
-                hidden = mask
-            if name == "key_padding_mask":
-                hidden = hidden[:, None, None, :]
-            elif hidden.dim() == 3:  # [batch * head, n_q, n_k]
-                hidden = hidden.unflatten(0, (-1, self.num_heads))
-            seen = ~hidden if seen is None else seen & ~hidden
-        return seen if seen is None or not added else functional.pad(seen, (0, added), value=True)
+                found["bias"] = found["bias"] + mask if "bias" in found else mask
+        return {name: functional.pad(x, (0, added), value=float(name == "mask")) if added else x
+                for name, x in found.items()}
 
     def forward(self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: Tensor | None = None,
                 need_weights: bool = True, attn_mask: Tensor | None = None,
@@ -147,9 +142,6 @@ class MultiheadAttention(nn.MultiheadAttention):
         """The output, of query's shape, and the weights [batch, n_q, n_k], or of each head without
         `average_attn_weights`, if they are needed. As in PyTorch, True in a bool mask hides a key. With
         `is_causal`, attn_mask is taken for the causal mask that it must be."""
-        if self.dropout and self.training:
-            raise ValueError(f"conelab has no dropout of weights (found {self.dropout}): give dropout=0, "
-                             "or use eval()")
         batched = query.dim() == 3
         inputs = [query, key, value]
         if not batched:
@@ -162,29 +154,32 @@ class MultiheadAttention(nn.MultiheadAttention):
         causal = is_causal and not added
         if is_causal and added and attn_mask is None:
             attn_mask = torch.ones(q.shape[2], inputs[1].shape[1], dtype=torch.bool).triu(1)
-        seen = self._seen(None if causal else attn_mask, key_padding_mask, added)
-        mask: Any = ["causal"] * causal + ([] if seen is None else [seen])
-        output, lse = self.attention(q, k, v, mask=mask or None, return_lse=True)
+        call: dict[str, Any] = self._masks(None if causal else attn_mask, key_padding_mask, added)
+        if causal:
+            call["mask"] = ["causal", *([call["mask"]] if "mask" in call else [])]
+        output, lse = self.attention(q, k, v, return_lse=True, dropout_p=self.dropout if self.training else 0.0,
+                                     **call)
         out = self.out_proj(output.transpose(1, 2).flatten(2))
-        weights = self._weights(q, k, mask, lse, average_attn_weights) if need_weights else None
+        weights = self._weights(q, k, call, lse, average_attn_weights) if need_weights else None
         if not batched:
             return out[0], None if weights is None else weights[0]
         return (out if self.batch_first else out.transpose(0, 1)), weights
 
     @torch.no_grad()
-    def _weights(self, q: Tensor, k: Tensor, mask: list[Any], lse: Tensor, average: bool) -> Tensor:
+    def _weights(self, q: Tensor, k: Tensor, call: dict[str, Any], lse: Tensor, average: bool) -> Tensor:
         """The weights [batch, head, n_q, n_k] of a call whose log-sum-exp is known, or their mean over
         heads."""
         from . import weights as weights_of
         numbers = torch.float32 if q.dtype == torch.bfloat16 else q.dtype  # NumPy has no bfloat16.
 
         def array(x: Any) -> Any:
+            if isinstance(x, list):
+                return [array(each) for each in x]
             if not isinstance(x, Tensor):
                 return x
             return x.detach().to(numbers if x.is_floating_point() else x.dtype).numpy()
 
-        parameters = {key: array(x) for key, x in self.attention.own_parameters().items()}
-        found = torch.from_numpy(weights_of(
-            array(q), array(k), similarity=self.attention.similarity, lse=array(lse),
-            mask=[array(m) for m in mask] or None, **parameters)).to(q.dtype)
+        keywords = {key: array(x) for key, x in {**self.attention.own_parameters(), **call}.items()}
+        found = torch.from_numpy(weights_of(array(q), array(k), similarity=self.attention.similarity,
+                                            lse=array(lse), **keywords)).to(q.dtype)
         return found.mean(1) if average else found

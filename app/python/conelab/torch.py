@@ -2,27 +2,36 @@
 
     out = conelab.torch.attention(q, k, v, similarity="penumbral", gamma=gamma)
 
-Tensors are [.., head, n, d] with contiguous features. Every parameter may be a number or a tensor; a
+Tensors are [.., head, n, d]; they are copied if the features of a token are not contiguous. Every parameter may be a number or a tensor; a
 tensor that requires a gradient gets one. A mask of floating-point numbers is added to the logits, as
 PyTorch's attn_mask, and `bias` may be such a tensor too. The operators compose with autograd and torch.compile
-(fullgraph=True). They have no second derivatives, and no rule for vmap: give leading axes instead.
+(fullgraph=True) and torch.func.vmap, which makes one call for each element; leading axes take one call in
+all. They have no second derivatives.
 """
 import functools
 
 import torch
 from torch import Tensor, library
+from torch.utils._pytree import tree_map
 
-from ._call import (TENSOR_NAMES, call_text, check_lengths, dense_strides, plan_of, result_shape,
-                    split_mask, with_array_of_bias)
+from ._call import (TENSOR_NAMES, call_text, check_lengths, dense_strides, is_readable, plan_of,
+                    result_shape, split_mask, with_array_of_bias)
 
 _ELEMENTS = {torch.float64: 0, torch.float32: 1, torch.float16: 2, torch.bfloat16: 3,
              torch.int64: 4, torch.uint8: 5, torch.bool: 5}
-_ARRAYS = TENSOR_NAMES | {"q", "k", "v", "mask", "lengths"}
+_ARRAYS = TENSOR_NAMES | {"q", "k", "v", "mask", "lengths", "dropout"}
 _DTYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 
 
 def _tensor(name, x):
     return (name, x.data_ptr(), _ELEMENTS[x.dtype], x.shape, x.stride())
+
+
+def _readable(x):
+    """The tensor, or a dense copy if the engine does not read its tokens where they lie."""
+    if is_readable(x.shape, x.stride()):
+        return x
+    return x.clone(memory_format=torch.contiguous_format)
 
 
 def _check(name, x):
@@ -97,7 +106,8 @@ def _as_outputs(memory):
 
 
 def _forward(q, k, v, extra, text, threads, saves):
-    (plan, of_forward, _), inputs = _bound((q, k, v, *extra), text)
+    tensors = (*map(_readable, (q, k, v)), *extra)  # Copies must outlive the call.
+    (plan, of_forward, _), inputs = _bound(tensors, text)
     memory, results = _results(of_forward if saves else of_forward[:2])
     plan.forward(inputs, results, threads)
     return _as_outputs(memory)
@@ -114,14 +124,13 @@ _NO_BIAS = "no bias|"
 
 
 def _backward(grad, q, k, v, extra, output, lse, saved, text, threads):
-    tensors = (q, k, v, *extra)
+    tensors = (*map(_readable, (q, k, v)), *extra)
     without_bias = text.startswith(_NO_BIAS)
     text = text.removeprefix(_NO_BIAS)
     (plan, of_forward, of_backward), inputs = _bound(tensors, text)
     if without_bias:
         of_backward = [declared for declared in of_backward if declared[0] != "bias"]
-    grad = grad if grad.stride(-1) == 1 or grad.shape[-1] == 1 else grad.clone(
-        memory_format=torch.contiguous_format)
+    grad = _readable(grad)
     inputs.append(_tensor("output_grad", grad))
     inputs += [_tensor(declared[0], x) for declared, x in zip(of_forward, (output, lse, *saved))]
     memory, results = _results(of_backward)
@@ -217,9 +226,16 @@ def _is_watched(tensors):
                    or not x.is_cpu or x.is_neg() for x in tensors))
 
 
-def _refuse_vmap(*_):
-    raise NotImplementedError("conelab has no rule for vmap; give leading axes instead: "
-                              "[.., head, n, d]")
+def _one_by_one(operator, info, in_dims, *arguments):
+    """The rule for vmap: gradients of parameters are sums over all batch elements of a call."""
+    def element(x, dim, i):
+        if isinstance(x, (list, tuple)) and dim is not None:
+            return [element(each, own, i) for each, own in zip(x, dim)]
+        return x if dim is None else x.select(dim, i)
+
+    results = [operator(*(element(x, dim, i) for x, dim in zip(arguments, in_dims)))
+               for i in range(info.batch_size)]
+    return (tree_map(lambda *each: torch.stack(each), *results), tree_map(lambda _: 0, results[0]))
 
 
 # Operators of PyTorch, defined without custom_op and register_autograd: with those a small call
@@ -231,8 +247,9 @@ def _define(name, schema, compute, fake):
     _LIBRARY.define(name + schema, tags=torch.Tag.pt2_compliant_tag)
     _LIBRARY.impl(name, compute, "CPU")
     library.register_fake(f"conelab::{name}", fake, lib=_LIBRARY)
-    library.register_vmap(f"conelab::{name}", _refuse_vmap, lib=_LIBRARY)
-    return getattr(torch.ops.conelab, name).default
+    operator = getattr(torch.ops.conelab, name).default
+    library.register_vmap(f"conelab::{name}", functools.partial(_one_by_one, operator), lib=_LIBRARY)
+    return operator
 
 
 # Output, lse, and if `saves` what the backward pass reads in addition.
@@ -249,15 +266,34 @@ _LIBRARY.impl("attention", functools.partial(_differentiable, _forward_pass),
 _plain_attention = functools.partial(_differentiable, _forward)
 
 
+def _causal(q, k, names, seen):
+    """The names of masks and the array among them, with the causal mask that is_causal stands for."""
+    n_q, n_k = q.shape[-2], k.shape[-2]
+    if n_q == n_k:
+        return [*([names] if isinstance(names, str) else names or []), "causal"], seen
+    causal = torch.ones(n_q, n_k, dtype=torch.bool).tril()
+    if seen is None:
+        return names, causal
+    return names, torch.where(causal, seen, -torch.inf) if seen.is_floating_point() else seen & causal
+
+
 def attention(q, k=None, v=None, *, similarity=None, operator=None, mask=None, lengths=None,
-              threads=0, return_lse=False, **parameters):
+              dropout_p=0.0, is_causal=False, enable_gqa=True, threads=0, return_lse=False, **parameters):
     """The output of an operator, as conelab.attention; with `return_lse` also the log-sum-exp of each
     row, through which no gradient flows. Under autocast the tensors are cast as for PyTorch's own
-    attention."""
+    attention.
+
+    `dropout_p`, `is_causal` and `enable_gqa` are those of PyTorch's scaled_dot_product_attention. Dropout
+    draws its seed from PyTorch's generator (torch.manual_seed). `is_causal` counts queries and keys from
+    their first ones, the mask "causal" from their last ones. Grouped heads need not be enabled."""
+    if torch.onnx.is_in_onnx_export():
+        raise NotImplementedError("ONNX has no operator for conelab's attention: export the model without it")
     k = q if k is None else k
     v = k if v is None else v
     names, seen = split_mask(mask)
     check_lengths(lengths, names)
+    if is_causal:
+        names, seen = _causal(q, k, names, seen)
     if isinstance(seen, Tensor) and seen.is_floating_point():
         if parameters.get("bias") is not None:
             raise ValueError("a mask of floating-point numbers is a bias, and there is one already "
@@ -266,6 +302,9 @@ def attention(q, k=None, v=None, *, similarity=None, operator=None, mask=None, l
     if lengths is not None and not isinstance(lengths, Tensor):
         lengths = torch.tensor(lengths)
     extra = {name: x for name, x in (("mask", seen), ("lengths", lengths)) if x is not None}
+    if dropout_p:
+        share = torch.full((1,), dropout_p, dtype=torch.float64)
+        extra["dropout"] = torch.cat([share, torch.randint(2 ** 52, (1,), dtype=torch.float64)])
     words = {}
     for key, value in parameters.items():
         (extra if isinstance(value, Tensor) else words)[key] = value

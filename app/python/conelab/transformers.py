@@ -6,8 +6,7 @@
 "conelab" is scaled dot product with the model's own scaling, "conelab:NAME" the similarity NAME. The
 model's masks apply: causal, bool, and additive ones, which are biases where their numbers are not 0
 or as low as -inf. So do soft caps (softcap), sinks (s_aux) and learned position biases. Grouped key
-heads are shared by their query heads. Dropout in training is refused, because the operators would
-silently leave it out.
+heads are shared by their query heads. Dropout of weights applies in training.
 """
 import functools
 import json
@@ -89,9 +88,6 @@ def mask_and_bias(attention_mask, n_k):
 
 def _attend(module, query, key, value, attention_mask, scaling=None, dropout=0.0, is_causal=None,
             similarity="dot", threads=0, parameters=None, **keywords):
-    if dropout and module.training:
-        raise ValueError(f"conelab has no dropout of weights (found {dropout}): set the model's "
-                         "attention dropout to 0, or use eval()")
     parameters = dict(parameters or {})
     if attention_mask is not None:
         attention_mask = whole_mask(module, attention_mask, query.shape[2], key.shape[2])
@@ -115,5 +111,5 @@ def _attend(module, query, key, value, attention_mask, scaling=None, dropout=0.0
             raise ValueError("conelab caps logits together with their bias; this model does not")
         parameters["bias"] = bias[..., :key.shape[2]].to(query.dtype)
     out = attention(query, key, value, similarity=similarity, mask=mask, threads=threads,
-                    **parameters)
+                    dropout_p=dropout if module.training else 0.0, **parameters)
     return out.transpose(1, 2).contiguous(), None

@@ -57,6 +57,44 @@ TEST(CInterface, ComputesOutputsGradientsAndTiles) {
   conelab_release(nullptr);
 }
 
+TEST(CInterface, SaysHowSumsWereComputed) {
+  Small s;
+  std::int64_t sizes[] = {2, 16, 2}, strides[] = {32, 2, 1};
+  s.input.sizes = s.result.sizes = sizes;
+  s.input.strides = s.result.strides = strides;
+  const char* const found[][2] = {{"umbral:evaluation=intervals", "intervals"},
+                                  {"umbral:evaluation=pairs", "pairs"},
+                                  {"dot", ""}};
+  for (const auto& [call, evaluation] : found) {
+    conelab_plan* plan = nullptr;
+    ASSERT_EQ(conelab_prepare(call, &s.input, 1, &plan), CONELAB_OK);
+    ASSERT_EQ(conelab_forward(plan, &s.input, 1, &s.result, 1, nullptr), CONELAB_OK);
+    EXPECT_STREQ(conelab_evaluation(), evaluation) << call;
+    conelab_release(plan);
+  }
+}
+
+TEST(CInterface, DropsWeightsByASeed) {
+  Small s;
+  double dropout[] = {0.5, 3};
+  const std::int64_t two = 2, one = 1;
+  conelab_tensor inputs[] = {s.input, {"dropout", dropout, CONELAB_F64, 1, &two, &one}};
+  conelab_plan* plan = nullptr;
+  ASSERT_EQ(conelab_prepare("dot", inputs, 2, &plan), CONELAB_OK);
+  ASSERT_EQ(conelab_forward(plan, inputs, 2, &s.result, 1, nullptr), CONELAB_OK);
+  const std::vector<float> first = s.output;
+  dropout[1] = 4;
+  ASSERT_EQ(conelab_forward(plan, inputs, 2, &s.result, 1, nullptr), CONELAB_OK);
+  EXPECT_NE(s.output, first);
+  dropout[1] = 3;
+  ASSERT_EQ(conelab_forward(plan, inputs, 2, &s.result, 1, nullptr), CONELAB_OK);
+  EXPECT_EQ(s.output, first);
+  dropout[1] = -1;
+  EXPECT_EQ(conelab_forward(plan, inputs, 2, &s.result, 1, nullptr), CONELAB_MISUSE);
+  EXPECT_THAT(conelab_error(), HasSubstr("seed of dropout"));
+  conelab_release(plan);
+}
+
 TEST(CInterface, StatesErrorsByThread) {
   Small s;
   conelab_plan* plan = nullptr;
