@@ -2,16 +2,11 @@
 
 #include <fmt/ranges.h>
 
-#include <QAction>
 #include <QBoxLayout>
-#include <QCheckBox>
 #include <QComboBox>
-#include <QDir>
-#include <QFormLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
-#include <QStyle>
 #include <QTableView>
 #include <algorithm>
 #include <cmath>
@@ -21,7 +16,6 @@
 #include "core/base/error.h"
 #include "core/study/call_json.h"
 #include "core/study/job_worker.h"
-#include "widgets/dialogs/file_dialogs.h"
 #include "widgets/tables/text_table_model.h"
 #include "widgets/theme/flow_layout.h"
 #include "widgets/theme/theme.h"
@@ -87,8 +81,8 @@ void JobFormModel::choose_kind(const std::string& name) {
   document_.edit(tr("choose a kind of job"), [&](Session& s) { s.views[view_name] = now; });
 }
 
-JobFormModel::Texts JobFormModel::typed() const {
-  Texts texts;
+FieldTexts JobFormModel::typed() const {
+  FieldTexts texts;
   const QJsonObject fields = stored()[QString::fromStdString(kind().name)].toObject();
   for (const JobField& field : typed_fields(kind())) {
     const QString text = fields[QString::fromStdString(field.name)].toString();
@@ -97,7 +91,7 @@ JobFormModel::Texts JobFormModel::typed() const {
   return texts;
 }
 
-void JobFormModel::type(const std::string& field, const std::string& text) {
+void JobFormModel::type(const std::string& field, const std::string& text, bool done) {
   const QString of = QString::fromStdString(kind().name), name = QString::fromStdString(field);
   QJsonObject now = stored(), fields = now[of].toObject();
   text.empty() ? fields.remove(name) : void(fields[name] = QString::fromStdString(text));
@@ -105,11 +99,12 @@ void JobFormModel::type(const std::string& field, const std::string& text) {
   document_.edit(
       tr("change %1 of %2").arg(name, of), [&](Session& s) { s.views[view_name] = now; },
       "job " + of + name);
+  if (done) document_.close_step();
 }
 
 JobSpec JobFormModel::spec() const {
   FieldValues values;
-  const Texts texts = typed();
+  const FieldTexts texts = typed();
   for (const JobField& field : typed_fields(kind())) {
     const auto found = texts.find(field.name);
     if (found != texts.end()) values[field.name] = value_of_typed(field, found->second);
@@ -264,88 +259,31 @@ JobFormView::JobFormView(Document& document, JobPool& jobs, StudyBackend backend
   });
 }
 
-QWidget* JobFormView::field_of(const JobField& field) {
-  const auto told = [this, name = field.name](const QString& text) {
-    model_.type(name, text.trimmed().toStdString());
-  };
-  if (field.kind == FieldKind::flag) {
-    auto* box = new QCheckBox;
-    connect(box, &QCheckBox::clicked, this, [told](bool on) { told(on ? "yes" : ""); });
-    fields_.emplace_back(field.name,
-                         [box](const QString& text) { box->setChecked(text == "yes"); });
-    return box;
-  }
-  if (field.choices.empty()) return text_field(field);
-  auto* box = new QComboBox;
-  const QString initial = QString::fromStdString(field.initial);
-  if (initial.isEmpty()) box->addItem(field.required ? tr("choose …") : tr("default"), QString());
-  for (const std::string& word : field.choices) {
-    const QString text = QString::fromStdString(word);
-    box->addItem(text, text == initial ? QString() : text);
-  }
-  connect(box, &QComboBox::activated, this, [told, box] { told(box->currentData().toString()); });
-  fields_.emplace_back(field.name, [box](const QString& text) {
-    box->setCurrentIndex(std::max(0, box->findData(text)));
-  });
-  return box;
-}
-
-/// A line of text; files can be chosen in a dialog.
-QWidget* JobFormView::text_field(const JobField& field) {
-  auto* edit = new QLineEdit;
-  const std::string& hint = field.initial.empty() ? field.about : field.initial;
-  edit->setPlaceholderText(QString::fromStdString(hint));
-  const std::string name = field.name;
-  connect(edit, &QLineEdit::textEdited, this,
-          [this, name](const QString& text) { model_.type(name, text.trimmed().toStdString()); });
-  fields_.emplace_back(name, [this, edit, name](const QString& text) {
-    if (edit->text().trimmed() != text) edit->setText(text);
-    if (name == "parameters") {
-      const std::vector<std::string> keys = model_.keys();
-      edit->setPlaceholderText(keys.empty() ? tr("KEY=VALUE; KEY=VALUE")
-                                            : tr("of %1").arg(QString::fromStdString(
-                                                  fmt::format("{}", fmt::join(keys, ", ")))));
-      edit->setToolTip(edit->accessibleDescription() + "\n" + edit->placeholderText());
-    }
-  });
-  const bool reads = field.kind == FieldKind::input || field.kind == FieldKind::inputs;
-  if (!reads && field.kind != FieldKind::output) return edit;
-  const QString title = tr("Choose %1").arg(QString::fromStdString(name));
-  auto* browse =
-      edit->addAction(style()->standardIcon(QStyle::SP_DirOpenIcon), QLineEdit::TrailingPosition);
-  browse->setToolTip(title);
-  connect(browse, &QAction::triggered, this, [this, reads, title, name, edit] {
-    const QString file = reads
-                             ? ask_for_file(this, title, tr("All files (*)"))
-                             : ask_where_to_write(this, title, edit->text(), tr("Results (*.h5)"));
-    if (!file.isEmpty()) model_.type(name, file.toStdString());
-  });
-  return edit;
-}
-
 /// The fields that are needed come first, then the others in the order of the row.
 void JobFormView::build_form() {
   const JobKind& kind = model_.kind();
   if (built_for_ == kind.name) return;
   built_for_ = kind.name;
-  fields_.clear();
   delete form_;
-  form_ = new QWidget;
-  auto* form = laid_out<QFormLayout>(form_);
-  form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
   std::vector<JobField> all = typed_fields(kind);
-  const auto comes_first = [](const JobField& field) { return field.required; };
-  std::ranges::stable_partition(all, comes_first);
-  for (const JobField& field : all) {
-    QWidget* edit = field_of(field);
-    const QString title = QString::fromStdString(field.name).replace('_', ' ');
-    named(edit, QStringLiteral("job-field-%1").arg(QString::fromStdString(field.name)), title,
-          QString::fromStdString(field.about));
-    edit->setAccessibleDescription(edit->toolTip());
-    form->addRow(field.required ? QStringLiteral("<b>%1</b>").arg(title) : title, edit);
-  }
+  std::ranges::stable_partition(all, [](const JobField& field) { return field.required; });
+  form_ = new FieldForm(all, "job-field-");
+  connect(form_, &FieldForm::edited, this,
+          [this](const QString& field, const QString& text, bool done) {
+            model_.type(field.toStdString(), text.toStdString(), done);
+          });
   place_->insertWidget(0, form_);
   if (place_->count() == 1) place_->addStretch(1);
+}
+
+/// Names the keys that the parameters may have now.
+void JobFormView::show_keys() {
+  auto* edit = form_->findChild<QLineEdit*>("job-field-parameters");
+  if (edit == nullptr) return;
+  const std::string keys = fmt::format("{}", fmt::join(model_.keys(), ", "));
+  edit->setPlaceholderText(keys.empty() ? tr("KEY=VALUE; KEY=VALUE")
+                                        : tr("of %1").arg(QString::fromStdString(keys)));
+  edit->setToolTip(edit->accessibleDescription() + "\n" + edit->placeholderText());
 }
 
 void JobFormView::show_model() {
@@ -356,13 +294,11 @@ void JobFormView::show_model() {
   build_form();
   kind_->setCurrentText(QString::fromStdString(model_.kind().name));
   about_->setText(QString::fromStdString(model_.kind().about));
-  const JobFormModel::Texts& typed = now.second;
-  for (const auto& [name, show] : fields_) {
-    const auto found = typed.find(name);
-    show(found == typed.end() ? QString() : QString::fromStdString(found->second));
-  }
+  form_->show_texts(now.second);
+  show_keys();
   const std::string problem = model_.problem();
-  set_ink(*message_, typed.empty() ? palette().color(QPalette::WindowText) : error_ink(palette()));
+  set_ink(*message_,
+          now.second.empty() ? palette().color(QPalette::WindowText) : error_ink(palette()));
   message_->setText(QString::fromStdString(problem));
   run_->setEnabled(problem.empty());
   show_progress();

@@ -12,15 +12,14 @@
 #include <optional>
 
 #include "core/study/job_table.h"
+#include "widgets/forms/field_form.h"
 #include "widgets/runs/long_run.h"
 #include "widgets/session/document.h"
 #include "widgets/studies/study_model.h"
 
 class QComboBox;
-class QFormLayout;
 class QLabel;
 class QPushButton;
-class QToolButton;
 class QVBoxLayout;
 
 namespace conelab::desktop {
@@ -33,8 +32,6 @@ class JobFormModel : public QObject {
   Q_OBJECT
 
  public:
-  using Texts = std::map<std::string, std::string>;
-
   JobFormModel(Document& document, JobPool& jobs, StudyBackend backend);
 
   /// Returns the kinds that have no view of their own.
@@ -42,8 +39,9 @@ class JobFormModel : public QObject {
   [[nodiscard]] const JobKind& kind() const;
   void choose_kind(const std::string& name);
   /// Returns what is typed, by field; parameters are "KEY=VALUE, …".
-  [[nodiscard]] Texts typed() const;
-  void type(const std::string& field, const std::string& text);
+  [[nodiscard]] FieldTexts typed() const;
+  /// `done` is false while the text is being typed: it is one step of the history.
+  void type(const std::string& field, const std::string& text, bool done = true);
 
   /// Returns the job that is typed. Throws misuse, which names the field, if something is wrong.
   [[nodiscard]] JobSpec spec() const;
@@ -98,18 +96,16 @@ class JobFormView : public QWidget {
 
  private:
   void build_form();
-  [[nodiscard]] QWidget* field_of(const JobField& field);
-  [[nodiscard]] QWidget* text_field(const JobField& field);
+  void show_keys();
   void show_model();
   void show_progress();
 
   JobFormModel model_;
   QComboBox* kind_ = nullptr;
   QVBoxLayout* place_ = nullptr;
-  QWidget* form_ = nullptr;
+  FieldForm* form_ = nullptr;
   std::string built_for_;
-  std::optional<std::pair<std::string, JobFormModel::Texts>> shown_;
-  std::vector<std::pair<std::string, std::function<void(const QString&)>>> fields_;
+  std::optional<std::pair<std::string, FieldTexts>> shown_;
   QLabel *about_ = nullptr, *message_ = nullptr;
   QPushButton *run_ = nullptr, *cancel_ = nullptr;
   TextTableView* table_ = nullptr;

@@ -104,11 +104,11 @@ TEST_F(JobsTest, WhatIsTypedIsUndoneAndKeptForEachKind) {
   model().choose_kind("rank");
   model().type("output", "signs.h5");
   model().choose_kind("tree");
-  EXPECT_EQ(model().typed(), JobFormModel::Texts());
+  EXPECT_EQ(model().typed(), FieldTexts());
   window.document().undo();
   EXPECT_EQ(model().typed().at("output"), "signs.h5");
   window.document().undo();
-  EXPECT_EQ(model().typed(), JobFormModel::Texts());
+  EXPECT_EQ(model().typed(), FieldTexts());
 }
 
 }  // namespace
