@@ -131,7 +131,7 @@ void spread_radius(PairModel& model, std::uint64_t start) {
 }  // namespace
 
 TrainedHead train_head(const HeadGoal& goal, std::uint64_t start, const HeadProblem& problem,
-                       const std::function<void()>& stepped) {
+                       const Stepped& stepped) {
   Random seeds(goal.seed + 1000003 * start);
   const auto source = [&] {
     return TokenSource(goal.tokens, static_cast<Node>(problem.targets.size()), goal.dim,
@@ -147,7 +147,7 @@ TrainedHead train_head(const HeadGoal& goal, std::uint64_t start, const HeadProb
     const double loss = descent.step(epoch);
     if (!std::isfinite(loss)) break;
     head.loss = loss;
-    if (stepped) stepped();
+    if (stepped) stepped(epoch + 1, head);
   }
   round_parameters(head.model);
   place_all(head, problem.features);
