@@ -229,8 +229,8 @@ void FieldForm::add_browsing(QLineEdit* edit, const JobField& field) {
 
 /// One similarity, or several, can be chosen in a menu.
 void FieldForm::add_operators(QLineEdit* edit, const JobField& field) {
-  QAction* open =
-      edit->addAction(style()->standardIcon(QStyle::SP_FileDialogListView), QLineEdit::TrailingPosition);
+  QAction* open = edit->addAction(style()->standardIcon(QStyle::SP_FileDialogListView),
+                                  QLineEdit::TrailingPosition);
   open->setText(tr("Choose among all operators"));
   const bool several = field.name == "similarities" || field.initial.find(',') != std::string::npos;
   connect(open, &QAction::triggered, this, [this, edit, several, field] {

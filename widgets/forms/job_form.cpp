@@ -23,8 +23,6 @@
 namespace conelab::desktop {
 namespace {
 
-constexpr const char* view_name = "jobs";
-
 bool repeats(const JobField& field) {
   return field.kind == FieldKind::inputs || field.kind == FieldKind::texts;
 }
@@ -52,8 +50,13 @@ FieldValue value_of_typed(const JobField& field, const std::string& text) try {
 
 // ---- the model ----------------------------------------------------------------------------------
 
-JobFormModel::JobFormModel(Document& document, JobPool& jobs, StudyBackend backend)
-    : document_(document), jobs_(jobs), backend_(std::move(backend)) {
+JobFormModel::JobFormModel(Document& document, JobPool& jobs, StudyBackend backend,
+                           std::string only, FieldTexts first)
+    : document_(document),
+      jobs_(jobs),
+      backend_(std::move(backend)),
+      only_(std::move(only)),
+      first_(std::move(first)) {
   connect(&document_, &Document::changed, this, &JobFormModel::changed);
 }
 
@@ -65,9 +68,19 @@ std::vector<const JobKind*> JobFormModel::kinds() {
   return kinds;
 }
 
-QJsonObject JobFormModel::stored() const { return document_.session().views[view_name].toObject(); }
+QJsonObject JobFormModel::stored() const {
+  const QString view = QString::fromStdString(only_.empty() ? "jobs" : only_);
+  return document_.session().views[view].toObject();
+}
+
+void JobFormModel::store(const QString& label, const QJsonObject& now, const QString& merge) {
+  const QString view = QString::fromStdString(only_.empty() ? "jobs" : only_);
+  document_.edit(
+      label, [&](Session& s) { s.views[view] = now; }, merge);
+}
 
 const JobKind& JobFormModel::kind() const {
+  if (!only_.empty()) return job_named(only_);
   const std::string name = stored()["kind"].toString().toStdString();
   for (const JobKind* kind : kinds()) {
     if (kind->name == name) return *kind;
@@ -78,14 +91,16 @@ const JobKind& JobFormModel::kind() const {
 void JobFormModel::choose_kind(const std::string& name) {
   QJsonObject now = stored();
   now["kind"] = QString::fromStdString(name);
-  document_.edit(tr("choose a kind of job"), [&](Session& s) { s.views[view_name] = now; });
+  store(tr("choose a kind of job"), now);
 }
 
 FieldTexts JobFormModel::typed() const {
   FieldTexts texts;
-  const QJsonObject fields = stored()[QString::fromStdString(kind().name)].toObject();
+  const QJsonObject now = stored();
+  const QString of = QString::fromStdString(kind().name);
+  if (!now.contains(of)) return first_;
   for (const JobField& field : typed_fields(kind())) {
-    const QString text = fields[QString::fromStdString(field.name)].toString();
+    const QString text = now[of].toObject()[QString::fromStdString(field.name)].toString();
     if (!text.isEmpty()) texts[field.name] = text.toStdString();
   }
   return texts;
@@ -93,12 +108,13 @@ FieldTexts JobFormModel::typed() const {
 
 void JobFormModel::type(const std::string& field, const std::string& text, bool done) {
   const QString of = QString::fromStdString(kind().name), name = QString::fromStdString(field);
-  QJsonObject now = stored(), fields = now[of].toObject();
+  QJsonObject now = stored(), fields;
+  for (const auto& [each, its] : typed()) {
+    fields[QString::fromStdString(each)] = QString::fromStdString(its);
+  }
   text.empty() ? fields.remove(name) : void(fields[name] = QString::fromStdString(text));
   now[of] = fields;
-  document_.edit(
-      tr("change %1 of %2").arg(name, of), [&](Session& s) { s.views[view_name] = now; },
-      "job " + of + name);
+  store(tr("change %1 of %2").arg(name, of), now, "job " + of + name);
   if (done) document_.close_step();
 }
 
@@ -200,17 +216,19 @@ std::string JobFormModel::result_of(std::size_t run) const {
 
 // ---- the view -----------------------------------------------------------------------------------
 
-JobFormView::JobFormView(Document& document, JobPool& jobs, StudyBackend backend)
-    : model_(document, jobs, std::move(backend)) {
-  auto* line = laid_out<QHBoxLayout>(this, {10, 6, 10, 8}, 12);
+JobFormView::JobFormView(Document& document, JobPool& jobs, StudyBackend backend, std::string only,
+                         FieldTexts first)
+    : model_(document, jobs, std::move(backend), only, std::move(first)) {
+  line_ = laid_out<QHBoxLayout>(this, {10, 6, 10, 8}, 12);
   auto* side = new QWidget;
-  side->setFixedWidth(380);
+  side->setMinimumWidth(300);
   auto* column = laid_out<QVBoxLayout>(side);
   kind_ = named(new QComboBox, "job-kind", tr("Kind of job"));
   for (const JobKind* kind : JobFormModel::kinds()) {
     add_entry(*kind_, QString::fromStdString(kind->name), QString::fromStdString(kind->about));
   }
   column->addWidget(kind_);
+  kind_->setVisible(only.empty());
   about_ = text_label("job-about");
   column->addWidget(about_);
   auto* content = new QWidget;
@@ -232,18 +250,18 @@ JobFormView::JobFormView(Document& document, JobPool& jobs, StudyBackend backend
       ->setAccessibleName(tr("Copy the job as command"));
   buttons->addStretch(1);
   column->addLayout(buttons);
-  line->addWidget(side);
-  auto* runs = new QVBoxLayout;
-  runs->addWidget(new QLabel(tr("Jobs of this window")));
+  line_->addWidget(side, 1);
+  runs_ = new QVBoxLayout;
+  runs_->addWidget(new QLabel(tr("Jobs of this window")));
   table_ = named(new TextTableView, "job-runs", tr("The jobs that were started"),
                  tr("Double click, or Enter: open the result"));
-  runs->addWidget(table_, 1);
+  runs_->addWidget(table_, 1);
   cancel_ =
-      add_button<QPushButton>(runs, tr("Cancel the selected job"), "job-cancel", {}, this, [this] {
+      add_button<QPushButton>(runs_, tr("Cancel the selected job"), "job-cancel", {}, this, [this] {
         const int row = table_->currentIndex().row();
         model_.cancel(static_cast<std::size_t>(std::max(0, row)));
       });
-  line->addLayout(runs, 1);
+  line_->addLayout(runs_, 1);
   connect(kind_, &QComboBox::textActivated, this,
           [this](const QString& name) { model_.choose_kind(name.toStdString()); });
   connect(table_, &QTableView::activated, this, [this](const QModelIndex& cell) {
@@ -302,6 +320,13 @@ void JobFormView::show_model() {
   message_->setText(QString::fromStdString(problem));
   run_->setEnabled(problem.empty());
   show_progress();
+}
+
+/// In a narrow view the jobs stand below the form.
+void JobFormView::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  constexpr int roomy = 640;
+  line_->setDirection(width() < roomy ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
 }
 
 void JobFormView::show_progress() {

@@ -1,10 +1,11 @@
 // Every kind of job as a form, which is made from the fields of its row (core/study/job_table.h),
 // and the jobs that were started with their progress. A new kind of job appears by itself.
 //
-// What is typed is kept in the session as texts, under Session::views["jobs"], so that undo and
-// saving include it. Jobs run in processes of their own.
+// What is typed is kept in the session as texts, under Session::views["jobs"] or the name of the
+// only kind, so that undo and saving include it. Jobs run in processes of their own.
 #pragma once
 
+#include <QBoxLayout>
 #include <QWidget>
 #include <cmath>
 #include <deque>
@@ -20,7 +21,6 @@
 class QComboBox;
 class QLabel;
 class QPushButton;
-class QVBoxLayout;
 
 namespace conelab::desktop {
 
@@ -32,7 +32,9 @@ class JobFormModel : public QObject {
   Q_OBJECT
 
  public:
-  JobFormModel(Document& document, JobPool& jobs, StudyBackend backend);
+  /// Of every kind, or `only` of one, whose form begins with what is `first` typed.
+  JobFormModel(Document& document, JobPool& jobs, StudyBackend backend, std::string only = {},
+               FieldTexts first = {});
 
   /// Returns the kinds that have no view of their own.
   [[nodiscard]] static std::vector<const JobKind*> kinds();
@@ -76,10 +78,14 @@ class JobFormModel : public QObject {
 
  private:
   [[nodiscard]] QJsonObject stored() const;
+  /// Stores this as the state of the view.
+  void store(const QString& label, const QJsonObject& now, const QString& merge = {});
 
   Document& document_;
   JobPool& jobs_;
   StudyBackend backend_;
+  std::string only_;
+  FieldTexts first_;
   std::deque<Run> runs_;
 };
 
@@ -87,12 +93,18 @@ class JobFormView : public QWidget {
   Q_OBJECT
 
  public:
-  JobFormView(Document& document, JobPool& jobs, StudyBackend backend);
+  JobFormView(Document& document, JobPool& jobs, StudyBackend backend, std::string only = {},
+              FieldTexts first = {});
+  /// Adds a widget below the jobs.
+  void add_below(QWidget* widget) { runs_->addWidget(widget, 3); }
   [[nodiscard]] JobFormModel& model() { return model_; }
 
  signals:
   void file_wanted(const QString& file);
   void command_wanted(const QString& command);
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void build_form();
@@ -102,7 +114,7 @@ class JobFormView : public QWidget {
 
   JobFormModel model_;
   QComboBox* kind_ = nullptr;
-  QVBoxLayout* place_ = nullptr;
+  QBoxLayout *line_ = nullptr, *place_ = nullptr, *runs_ = nullptr;
   FieldForm* form_ = nullptr;
   std::string built_for_;
   std::optional<std::pair<std::string, FieldTexts>> shown_;
