@@ -154,18 +154,6 @@ void run_sweep(const Sweep& sweep, const BenchOptions& options) {
   run_bench(sweep, operator_workload(), with_context(sweep, options, command_context()));
 }
 
-/// Writes every option out, so that the line does not depend on defaults; numbers as they are
-/// typed.
-std::string bench_line(const desktop::BenchChoice& typed, const std::string& output) {
-  JobSpec spec{&job_named("bench"), {}};
-  spec.values["output"] = output;
-  for (const Axis& axis : axes()) spec.values[axis.option] = typed.labels[index_of(axis)];
-  spec.values["batch"] = typed.batch, spec.values["rounds"] = typed.rounds;
-  spec.values["controls"] = typed.controls, spec.values["seed"] = typed.seed;
-  spec.values["time_limit"] = typed.time_limit, spec.values["warm_only"] = !typed.cold;
-  return shell_line(command_words(spec));
-}
-
 /// Returns the folder of the user's documents, or the home folder.
 std::string results_folder() {
   const QString documents = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
@@ -174,7 +162,7 @@ std::string results_folder() {
 
 desktop::BenchBackend bench_backend() {
   return {operator_workload().operations, results_folder(), run_sweep,
-          [] { return std::vector<DeviceState>{cuda_backend().state()}; }, bench_line};
+          [] { return std::vector<DeviceState>{cuda_backend().state()}; }};
 }
 
 desktop::Manual manual() {

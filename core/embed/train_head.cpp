@@ -42,7 +42,7 @@ bool is_finite(const AncestorLoss& found) {
 }  // namespace
 
 TrainedHead train_head(const HeadGoal& goal, std::uint64_t start, const HeadProblem& problem,
-                       const Execution& run, const std::function<void()>& stepped) {
+                       const Execution& run, const Stepped& stepped) {
   Random seeds(goal.seed + 1000003 * start);
   const auto source = [&] {
     return TokenSource(goal.tokens, static_cast<Node>(problem.targets.size()), goal.dim,
@@ -64,7 +64,7 @@ TrainedHead train_head(const HeadGoal& goal, std::uint64_t start, const HeadProb
     parameter_steps.step(head.model, found.parameter, rate);
     set_points(head, problem.features);
     head.loss = found.loss;
-    if (stepped) stepped();
+    if (stepped) stepped(epoch + 1, head);
   }
   round_parameters(head.model);
   place_all(head, problem.features);

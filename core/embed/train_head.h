@@ -46,10 +46,12 @@ struct TrainedHead {
 };
 
 /// Trains a head from the start with this number. Results depend on the goal, the start and the
-/// instruction set alone. `stepped` is called after each step; what it throws is thrown.
+/// instruction set alone. `stepped` is called after each step with its number, counted from 1, and
+/// the head, whose sources have the points after it; what it throws is thrown.
+using Stepped = std::function<void(std::int64_t step, const TrainedHead& head)>;
 [[nodiscard]] TrainedHead train_head(const HeadGoal& goal, std::uint64_t start,
                                      const HeadProblem& problem, const Execution& run = {},
-                                     const std::function<void()>& stepped = {});
+                                     const Stepped& stepped = {});
 
 /// Gives a head the tokens of all nodes with these features.
 void place_all(TrainedHead& head, const Features& features);

@@ -1,12 +1,18 @@
 // The job `train`: attention heads with a query and a key for each node of a hierarchy, trained so
 // that each token attends to its ancestors and itself, and how well they do.
 //
+// With snapshots, the file is written while heads are trained, so that it can be watched and
+// nothing is lost if the job is stopped: the head so far of the start with the least loss, and of
+// it the snapshots, each a group GROUP/stepNNN with its loss and its attention on ancestors.
+//
 // The file holds a trace: a group /SIMILARITY/seedN for each head, in the first dimension, and
 // /SIMILARITY_dD/seedN in further ones. Its attributes similarity, gamma and so on are those of the
 // operator that it was trained for, which commands and the desktop then take.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
@@ -52,7 +58,12 @@ const std::vector<KeyInfo>& train_keys() {
        Domain::non_negative, "", 0.99},
       {"tokens", "own", "points of their own, or one or two layers that map the nodes' features",
        Domain::choice, "own|linear|layers"},
-      {"hidden", "32", "width between two layers", Domain::whole, "", 4096}};
+      {"hidden", "32", "width between two layers", Domain::whole, "", 4096},
+      {"snapshots", "0",
+       "how many steps of each head are kept, as groups GROUP/stepNNN; the file is there while "
+       "they "
+       "are made",
+       Domain::count, "", 1000}};
   return keys;
 }
 
@@ -68,6 +79,7 @@ struct Training {
   KeyTexts texts;                   ///< Of the job's own keys, with their defaults.
   std::int64_t starts = 0;
   double held_out = 0, held_out_nodes = 0;  ///< Shares.
+  std::int64_t snapshots = 0;               ///< Of each head.
 };
 
 /// Throws misuse for a wrong similarity, dimension, seed or key.
@@ -79,7 +91,8 @@ Training training_of(const JobSpec& spec) {
                     values.texts(),
                     values.whole("starts"),
                     values.number("held_out"),
-                    values.number("held_out_nodes")};
+                    values.number("held_out_nodes"),
+                    values.whole("snapshots")};
   const std::string& word = values.text("tokens");
   const TokenKind tokens = word == "own"      ? TokenKind::own
                            : word == "linear" ? TokenKind::linear
@@ -213,6 +226,7 @@ tree::Dendrogram dendrogram_of(const TrainedHead& head, const std::vector<Node>&
 struct MeasuredHead {
   TrainedHead head;
   std::vector<double> losses;  ///< [start] NaN where a start could make no step.
+  std::size_t start = 0;       ///< Which one it is.
   std::vector<std::pair<const char*, double>> measures;
 };
 
@@ -241,6 +255,12 @@ void measure_held_back(const TrainingData& data, MeasuredHead& made) {
                                                               data.closure, data.held.unseen));
 }
 
+std::vector<Node> all_nodes(const TrainingData& data) {
+  std::vector<Node> all(data.closure.size());
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
 MeasuredHead measured_head(std::vector<TrainedHead>& starts, const TrainingData& data,
                            std::uint64_t seed, const std::string& name) {
   std::vector<double> losses;
@@ -250,11 +270,10 @@ MeasuredHead measured_head(std::vector<TrainedHead>& starts, const TrainingData&
     if (start.loss < losses[best] || std::isnan(losses[best])) best = losses.size() - 1;
   }
   if (std::isnan(losses[best])) fail("{}: the logits of every start overflow at once", name);
-  MeasuredHead made{std::move(starts[best]), losses, {}};
+  MeasuredHead made{std::move(starts[best]), losses, best, {}};
   place_all(made.head, data.features);
   const TrainedHead& head = made.head;
-  std::vector<Node> all(data.closure.size());
-  std::iota(all.begin(), all.end(), 0);
+  const std::vector<Node> all = all_nodes(data);
   const EmbeddingMeasures found = measure_embedding(data.hierarchy, score_of(head), seed);
   made.measures = {{"loss", head.loss},
                    {"mass", mass_on_ancestors(head.model, head.query, head.key, data.closure, all)},
@@ -271,34 +290,6 @@ MeasuredHead measured_head(std::vector<TrainedHead>& starts, const TrainingData&
   }
   measure_held_back(data, made);
   return made;
-}
-
-/// Trains all starts of all heads, each as a task of its own.
-std::vector<MeasuredHead> train_all(const Training& training, const TrainingData& data,
-                                    const Execution& run, const JobContext& context) {
-  const auto starts = static_cast<std::size_t>(training.starts);
-  const std::size_t tasks = training.goals.size() * starts;
-  std::vector<std::optional<TrainedHead>> trained(tasks);
-  std::atomic<std::int64_t> steps = 0;
-  const double all_steps =
-      static_cast<double>(tasks) * static_cast<double>(training.goals.front().epochs);
-  Execution one = quiet(run);
-  if (tasks > 1) one.threads = 1;
-  run_tasks(static_cast<std::int64_t>(tasks), run, [&](std::int64_t task, const auto& stopped) {
-    const auto t = static_cast<std::size_t>(task);
-    trained[t] = train_head(training.goals[t / starts], t % starts, data.problem, one, [&] {
-      if (stopped()) throw Error(ErrorKind::interrupted, "interrupted");
-      const auto done = static_cast<double>(++steps);
-      if (context.progress) context.progress("training", done / all_steps);
-    });
-  });
-  std::vector<MeasuredHead> heads;
-  for (std::size_t g = 0; g < training.goals.size(); ++g) {
-    std::vector<TrainedHead> own;
-    for (std::size_t s = 0; s < starts; ++s) own.push_back(std::move(*trained[g * starts + s]));
-    heads.push_back(measured_head(own, data, training.goals[g].seed, training.groups[g]));
-  }
-  return heads;
 }
 
 LabelledArray head_group(const MeasuredHead& made, const HeadGoal& goal,
@@ -324,8 +315,119 @@ LabelledArray head_group(const MeasuredHead& made, const HeadGoal& goal,
   group.attributes.emplace_back("dim", std::int64_t{goal.dim});
   group.attributes.emplace_back("seed", static_cast<std::int64_t>(goal.seed));
   for (const auto& [key, value] : made.measures) group.attributes.emplace_back(key, value);
-  group.attributes.emplace_back("start_loss", made.losses);
+  if (!made.losses.empty()) group.attributes.emplace_back("start_loss", made.losses);
   return group;
+}
+
+Execution one_thread() {
+  Execution one;
+  one.threads = 1;
+  return one;
+}
+
+/// The snapshots of all starts of all heads, and the file that holds those so far.
+class Recorder {
+ public:
+  Recorder(const Training& training, const TrainingData& data, std::string path, LabelledFile file)
+      : training_(training),
+        data_(data),
+        path_(std::move(path)),
+        file_(std::move(file)),
+        snapshots_(training.goals.size() * static_cast<std::size_t>(training.starts)),
+        all_(all_nodes(data)) {}
+
+  /// Records a step if it is one of those that are kept. Called from any thread.
+  void stepped(std::size_t task, std::int64_t step, const TrainedHead& head) {
+    const std::int64_t epochs = training_.goals.front().epochs, count = training_.snapshots;
+    if (step * count / epochs == (step - 1) * count / epochs) return;
+    MeasuredHead made{head, {}, 0, {{"step", static_cast<double>(step)}}};
+    place_all(made.head, data_.features);
+    made.measures.emplace_back("loss", head.loss);
+    made.measures.emplace_back(
+        "mass", mass_on_ancestors(made.head.model, made.head.query, made.head.key, data_.closure,
+                                  all_, one_thread()));
+    const std::lock_guard lock(mutex_);
+    snapshots_[task].push_back(std::move(made));
+    if (std::chrono::steady_clock::now() < due_) return;
+    const auto begin = std::chrono::steady_clock::now();
+    write();
+    const auto end = std::chrono::steady_clock::now();
+    due_ = end + std::max<std::chrono::nanoseconds>(least_pause, (end - begin) * pause_factor);
+  }
+
+  /// Adds the snapshots of a start of a head.
+  void add_to(LabelledFile& file, std::size_t goal, std::size_t start) const {
+    const std::size_t task = goal * static_cast<std::size_t>(training_.starts) + start;
+    for (const MeasuredHead& made : snapshots_[task]) {
+      const auto step = static_cast<std::int64_t>(made.measures.front().second);
+      const std::size_t digits = std::to_string(training_.goals.front().epochs).size();
+      file.groups.emplace_back(fmt::format("{}/step{:0{}}", training_.groups[goal], step, digits),
+                               head_group(made, training_.goals[goal], data_.hierarchy.names));
+    }
+  }
+  /// Writes what there is. Returns whether there is something.
+  bool write() const {
+    LabelledFile file = file_;
+    const auto starts = static_cast<std::size_t>(training_.starts);
+    for (std::size_t goal = 0; goal < training_.goals.size(); ++goal) {
+      const auto first = snapshots_.begin() + static_cast<std::ptrdiff_t>(goal * starts);
+      const auto best = std::ranges::min_element(
+          first, first + training_.starts, {}, [](const std::vector<MeasuredHead>& made) {
+            return made.empty() ? HUGE_VAL : made.back().head.loss;
+          });
+      if (best->empty()) continue;
+      file.groups.emplace_back(
+          training_.groups[goal],
+          head_group(best->back(), training_.goals[goal], data_.hierarchy.names));
+      add_to(file, goal, static_cast<std::size_t>(best - first));
+    }
+    if (file.groups.empty()) return false;
+    file.groups.emplace_back("hierarchy", group_with_held_out(data_.hierarchy, data_.held));
+    write_labelled(path_, file);
+    return true;
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds least_pause{400};
+  static constexpr int pause_factor = 20;  ///< Writing takes at most so small a part of the time.
+  const Training& training_;
+  const TrainingData& data_;
+  std::string path_;
+  LabelledFile file_;                                 ///< Without groups.
+  std::vector<std::vector<MeasuredHead>> snapshots_;  ///< [goal × starts]
+  std::vector<Node> all_;
+  std::mutex mutex_;
+  std::chrono::steady_clock::time_point due_;
+};
+
+/// Trains all starts of all heads, each as a task of its own.
+std::vector<MeasuredHead> train_all(const Training& training, const TrainingData& data,
+                                    Recorder& recorder, const Execution& run,
+                                    const JobContext& context) {
+  const auto starts = static_cast<std::size_t>(training.starts);
+  const std::size_t tasks = training.goals.size() * starts;
+  std::vector<std::optional<TrainedHead>> trained(tasks);
+  std::atomic<std::int64_t> steps = 0;
+  const double all_steps =
+      static_cast<double>(tasks) * static_cast<double>(training.goals.front().epochs);
+  Execution one = tasks > 1 ? one_thread() : quiet(run);
+  run_tasks(static_cast<std::int64_t>(tasks), run, [&](std::int64_t task, const auto& stopped) {
+    const auto t = static_cast<std::size_t>(task);
+    const auto stepped = [&](std::int64_t step, const TrainedHead& head) {
+      if (stopped()) throw Error(ErrorKind::interrupted, "interrupted");
+      recorder.stepped(t, step, head);
+      const auto done = static_cast<double>(++steps);
+      if (context.progress) context.progress("training", done / all_steps);
+    };
+    trained[t] = train_head(training.goals[t / starts], t % starts, data.problem, one, stepped);
+  });
+  std::vector<MeasuredHead> heads;
+  for (std::size_t g = 0; g < training.goals.size(); ++g) {
+    std::vector<TrainedHead> own;
+    for (std::size_t s = 0; s < starts; ++s) own.push_back(std::move(*trained[g * starts + s]));
+    heads.push_back(measured_head(own, data, training.goals[g].seed, training.groups[g]));
+  }
+  return heads;
 }
 
 TrainJson head_json(const MeasuredHead& made, const Training& training, std::size_t g) {
@@ -344,11 +446,18 @@ JobReport run_train(const JobSpec& spec, const JobContext& context) {
   const Hierarchy hierarchy = read_edges(spec, context);
   check_size(training, hierarchy, parse_input_spec(spec.text("input")).path);
   const TrainingData data = data_of(training, hierarchy, parse_input_spec(spec.text("input")).path);
-  const std::vector<MeasuredHead> heads =
-      train_all(training, data, context.execution(spec.integer("threads")), context);
   const TrainJson json = spec_with_defaults(spec, training.texts);
   LabelledFile file = result_of(json);
   const std::string output = spec.text("output");
+  Recorder recorder(training, data, output, file);
+  std::vector<MeasuredHead> heads;
+  try {
+    heads =
+        train_all(training, data, recorder, context.execution(spec.integer("threads")), context);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::interrupted || !recorder.write()) throw;
+    throw Error(error.kind(), output + ": interrupted; its snapshots so far are kept");
+  }
   JobReport report{
       .summary = {{"output", output}, {"spec", json}, {"nodes", hierarchy.size()}},
       .lines = {fmt::format("{}: {} heads of {} tokens", output, heads.size(), hierarchy.size())},
@@ -356,6 +465,7 @@ JobReport run_train(const JobSpec& spec, const JobContext& context) {
   for (std::size_t g = 0; g < heads.size(); ++g) {
     file.groups.emplace_back(training.groups[g],
                              head_group(heads[g], training.goals[g], hierarchy.names));
+    recorder.add_to(file, g, heads[g].start);
     report.summary["heads"].push_back(head_json(heads[g], training, g));
     std::string line = fmt::format("  {:<22}", training.groups[g]);
     const auto add = [&](const auto& numbers) {
@@ -428,7 +538,7 @@ JobKind train_job() {
                   training_field("dim", "--dim", "dimensions of a token: 2, or 2,3 or 2..8", "2"),
                   training_field("seeds", "--seeds", "seeds of the starts: 1, or 1..5", "1"),
                   parameters_field(
-                      "epochs, rate, starts, held_out, held_out_nodes, tokens, hidden, "
+                      "epochs, rate, starts, held_out, held_out_nodes, tokens, hidden, snapshots, "
                       "and parameters of the similarities: a number, or train (the "
                       "default); -p again for the next"),
                   threads_field()},

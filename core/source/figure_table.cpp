@@ -17,6 +17,7 @@ FigureReader read_maps, read_heads;   // figure_maps.cpp
 FigureReader read_bench;              // figure_job.cpp
 FigureReader read_tree, read_placed;  // figure_tree.cpp
 FigureReader read_trials;             // trials_figure.cpp
+FigureReader read_training;           // training_figure.cpp
 }  // namespace conelab
 
 namespace conelab::figure {
@@ -37,6 +38,7 @@ Maker make_masks;                                         // masks.cpp
 Maker make_bias;                                          // bias.cpp
 Maker make_determinant;                                   // determinant.cpp
 Maker make_trials;                                        // ../study/trials_figure.cpp
+Maker make_training;                                      // ../study/training_figure.cpp
 
 namespace {
 
@@ -230,6 +232,8 @@ const FigureSource heads_source = {"a trace (q, k, v)", read_heads, true};
 const FigureSource bench_source = {"a result of `bench`", read_bench, false, {"bench"}};
 const FigureSource trials_source = {
     "results of `train --tune` or `embed --tune`", read_trials, false, {"train", "embed"}};
+const FigureSource training_source = {
+    "results of `train -p snapshots=N`", read_training, false, {"train"}};
 const FigureSource tree_source = {
     "a result of `tree`, or a trace (q, k, v)", read_tree, true, {"tree"}};
 const FigureSource placed_source = {"a trace (q, k, v), or a result of `tree` or `embed`",
@@ -440,6 +444,17 @@ std::vector<FigureInfo> tree_figures() {
        .width = "double",
        .keys = {caption_key},
        .make = make_trials,
+       .several = true},
+      {.name = "training",
+       .about = "loss or attention on ancestors against the steps of training, for each head",
+       .source = training_source,
+       .width = "double",
+       .keys = {{"measure",
+                 "loss",
+                 "loss, or mass: the attention on ancestors",
+                 {.data = true, .choices = "loss|mass"}},
+                caption_key},
+       .make = make_training,
        .several = true},
       {"intervals",
        "tokens of a head with d = 2 as nested bars (umbral and penumbral cones)",

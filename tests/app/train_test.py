@@ -1,10 +1,11 @@
 """`train`: layout, the operator that a file names as its own, measures, and the errors."""
+import signal
 import unittest
 
 import h5py
 import numpy as np
 
-from program import ProgramTest
+from program import ProgramTest, start
 
 
 def ancestors(file):
@@ -197,6 +198,44 @@ class Train(ProgramTest):
         with h5py.File(self.out) as file:
             self.assertEqual(file["tune"].attrs["best"], np.argmin(file["tune/value"][:]))
         self.ok("figure", "trials", "-o", self.folder / "t.svg", "--input", self.out)
+
+    def test_snapshots_are_heads_of_earlier_steps(self):
+        plain = self.train("-s", "dot,umbral", "--threads", "1")
+        self.fails(1, "figure", "training", "-o", self.folder / "t.svg", "--input", self.out,
+                   says="has no snapshots")
+        said = self.train("-s", "dot,umbral", "--threads", "2", "-p", "snapshots=7")
+        self.assertEqual(said["heads"], plain["heads"], "they change nothing")
+        steps = [int(300 * k / 7) + (300 * k % 7 > 0) for k in range(1, 8)]
+        with h5py.File(self.out) as file:
+            above = ancestors(file)
+            for name in ("dot", "umbral"):
+                groups = sorted(key for key in file[f"{name}/seed1"] if key.startswith("step"))
+                self.assertEqual(groups, [f"step{step:03}" for step in steps])
+                losses = [file[f"{name}/seed1/{group}"].attrs["loss"] for group in groups]
+                self.assertGreater(losses[0], 1.05 * losses[-1])
+            own, last = file["umbral/seed1"], file["umbral/seed1/step300"]
+            self.assertEqual(last.attrs["loss"], own.attrs["loss"])
+            np.testing.assert_array_equal(last["q"][:], own["q"][:])
+            masses = {group: file["umbral/seed1/" + group].attrs["mass"] for group in groups}
+        for group in (groups[0], groups[3]):
+            weights, _ = self.weights("umbral/seed1/" + group)
+            self.assertAlmostEqual((weights * above).sum() / 15, masses[group], places=4)
+        for measure in ("loss", "mass"):
+            drawn = self.folder / f"{measure}.svg"
+            self.ok("figure", "training", "-o", drawn, "--input", self.out, "-p",
+                    "measure=" + measure)
+            self.assertIn("umbral/seed1", drawn.read_text())
+
+    def test_a_stopped_training_keeps_its_snapshots(self):
+        for stop in (signal.SIGINT, signal.SIGKILL):
+            self.out.unlink(missing_ok=True)
+            process = start("train", self.data, "-o", self.out, "-s", "umbral", "-p",
+                            "epochs=1000000", "-p", "snapshots=1000")
+            self.wait_until(self.out.exists, process)
+            process.send_signal(stop)
+            process.communicate(timeout=60)
+            self.ok("figure", "training", "-o", self.folder / "t.svg", "--input", self.out)
+            self.weights("umbral/seed1")
 
     def test_errors_are_one_line(self):
         def fails(status, says, *arguments):

@@ -1,6 +1,6 @@
 #include "widgets/benchmarks/bench_form.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -8,12 +8,14 @@
 #include <regex>
 
 #include "core/base/error.h"
-#include "core/base/names.h"
 #include "core/base/parse_number.h"
 #include "core/bench/parts.h"
 #include "core/files/atomic_file.h"
+#include "core/job/call_json.h"
+#include "core/jobs/job_table.h"
 #include "core/statistics/exponent.h"
 #include "core/statistics/interval.h"
+#include "widgets/forms/field_form.h"
 
 namespace conelab::desktop {
 namespace {
@@ -35,25 +37,20 @@ void read_field(BenchCheck& check, const std::string& field, const Reading& read
   }
 }
 
-/// Returns the labels chosen or typed on an axis.
-Labels read_labels(const Axis& axis, const Labels& chosen) {
-  if (!axis.numeric) {
-    if (chosen.empty()) misuse("choose at least one");
-    return chosen;
-  }
-  const std::string& text = chosen.front();
-  if (text.empty()) misuse("expected a number, a list (256,512) or a range (256..4096:x2)");
-  return parse_labels(axis, axis.option, text);
-}
-
-/// Throws misuse unless a sweep can have this number.
-void check_number(const std::string& name, const std::string& text) {
-  if (!parse_number(text)) misuse("expected one number (found '{}')", text);
-  const Sweep sweep = sweep_of_items({{name, text}});
-  check_sweep(sweep, {});
-  if (std::max(sweep.rounds, sweep.controls) > most_rounds) {
+/// Throws misuse unless a sweep can have this text in the field.
+void check_text(const JobField& field, const std::string& text) {
+  if (field.kind != FieldKind::list) {
+    if (!parse_number(text)) misuse("expected one number (found '{}')", text);
+    const Sweep sweep = sweep_of_items({{field.name, text}});
+    check_sweep(sweep, {});
+    if (std::max(sweep.rounds, sweep.controls) <= most_rounds) return;
     misuse("expected at most {} (found {})", most_rounds, text);
   }
+  if (text.empty() && field.choices.empty()) {
+    misuse("expected a number, a list (256,512) or a range (256..4096:x2)");
+  }
+  if (text.empty()) misuse("choose at least one");
+  (void)sweep_of_items({{field.name, text}});
 }
 
 void check_devices(const Labels& chosen, const std::vector<DeviceState>& known) {
@@ -63,10 +60,13 @@ void check_devices(const Labels& chosen, const std::vector<DeviceState>& known) 
   }
 }
 
-/// Whether a file's text lists labels of the axis.
-bool holds_labels(const Axis& axis, const std::string& text) {
+/// Whether a file's text is one that can be typed in the field. Whether a number is in its range,
+/// check_bench says, so that no other sweep is measured.
+bool can_be_typed(const JobField& field, const std::string& text) {
+  if (field.kind != FieldKind::list) return parse_number(text).has_value();
   try {
-    return !parse_labels(axis, axis.option, text).empty();
+    (void)sweep_of_items({{field.name, text}});
+    return !text.empty();
   } catch (const Error&) {
     return false;
   }
@@ -78,22 +78,38 @@ std::string plural(std::size_t count, const char* what) {
 
 }  // namespace
 
+std::vector<JobField> sweep_fields(const std::vector<std::string>& operators) {
+  std::vector<JobField> fields = typed_fields(job_named("bench"));
+  std::erase_if(
+      fields, [](const JobField& field) { return field.name == "peer" || field.name == "resume"; });
+  std::ranges::rotate(fields, std::next(fields.begin()));  // The output stands last.
+  for (const Axis& axis : axes()) {
+    JobField& field = *std::ranges::find(fields, axis.option, &JobField::name);
+    field.choices = index_of(axis) == 0 ? operators : choices_of(axis);
+    if (axis.numeric) field.about += ": a number, a list or a range (256..4096:x2)";
+  }
+  return fields;
+}
+
+std::string typed_text(const BenchChoice& typed, const JobField& field) {
+  const auto found = typed.fields.find(field.name);
+  return found == typed.fields.end() ? field.initial : found->second;
+}
+
 BenchCheck check_bench(const BenchChoice& typed, const std::vector<std::string>& operators,
                        const std::vector<DeviceState>& devices) {
   BenchCheck check;
-  std::vector<std::pair<std::string, std::string>> items = {{"cold", typed.cold ? "1" : "0"}};
-  for (const BenchField& field : bench_fields) {
-    const std::string& text = typed.*field.text;
+  std::vector<std::pair<std::string, std::string>> items;
+  for (const JobField& field : sweep_fields(operators)) {
+    const std::string text = typed_text(typed, field);
+    if (field.kind == FieldKind::flag) items.emplace_back("cold", text.empty() ? "1" : "0");
+    if (field.kind == FieldKind::flag || field.kind == FieldKind::output) continue;
     read_field(check, field.name, [&] {
-      check_number(field.name, text);
+      check_text(field, text);
       items.emplace_back(field.name, text);
     });
   }
   Sweep& sweep = check.sweep = sweep_of_items(items);
-  for (const Axis& axis : axes()) {
-    read_field(check, axis.option,
-               [&] { sweep[axis] = read_labels(axis, typed.labels[index_of(axis)]); });
-  }
   read_field(check, "devices", [&] { check_devices(sweep["device"], devices); });
   if (check.sound()) {
     read_field(check, "operators", [&] { check_sweep(sweep, operators); });
@@ -123,20 +139,29 @@ BenchChoice form_of_sweep(BenchChoice typed, const std::vector<std::string>& lin
     const std::size_t equals = line.find('=');
     if (equals == std::string::npos) continue;
     const std::string name = line.substr(0, equals), value = line.substr(equals + 1);
-    for (const Axis& axis : axes()) {
-      if (name != axis.option || !holds_labels(axis, value)) continue;
-      typed.names(axis.name) = axis.numeric ? Labels{value} : parse_names(name, value);
+    if (name == "cold") typed.fields["warm_only"] = value == "1" ? "" : "yes";
+    for (const JobField& field : sweep_fields(operators)) {
+      const bool measured = field.kind != FieldKind::flag && field.kind != FieldKind::output;
+      if (name == field.name && measured && can_be_typed(field, value)) typed.fields[name] = value;
     }
-    // check_bench says where a number is out of range, so that no other sweep is measured.
-    for (const BenchField& field : bench_fields) {
-      if (name == field.name && parse_number(value)) typed.*field.text = value;
-    }
-    if (name == "cold") typed.cold = value == "1";
   }
-  std::erase_if(typed.names("operator"), [&](const std::string& name) {
+  std::vector<std::string> known = names_in(typed.fields["operators"]);
+  std::erase_if(known, [&](const std::string& name) {
     return std::ranges::find(operators, operator_of_label(name)) == operators.end();
   });
+  typed.fields["operators"] = fmt::format("{}", fmt::join(known, ","));
   return typed;
+}
+
+std::string bench_command(const BenchChoice& typed, const std::string& output) {
+  JobSpec spec{&job_named("bench"), {}};
+  for (const JobField& field : sweep_fields({})) {
+    const std::string text = typed_text(typed, field);
+    const bool is_flag = field.kind == FieldKind::flag;
+    spec.values[field.name] = is_flag ? FieldValue(text == "yes") : FieldValue(text);
+  }
+  spec.values["output"] = output;
+  return shell_line(command_words(spec));
 }
 
 std::string result_path(const std::string& typed, const std::string& folder) {

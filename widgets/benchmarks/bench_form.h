@@ -6,35 +6,21 @@
 #include <vector>
 
 #include "core/bench/sweep.h"
+#include "core/job/job_field.h"
 #include "core/tiles/backend.h"
 #include "widgets/session/session.h"
 
 namespace conelab::desktop {
 
-/// A field of the form that is no axis: one number, which is typed.
-struct BenchField {
-  const char* name;  ///< That of the item of a sweep.
-  const char* title;
-  const char* help;
-  std::string BenchChoice::*text;
-};
-inline constexpr BenchField bench_fields[] = {
-    {"batch", "batch", "Batch size: one whole number", &BenchChoice::batch},
-    {"rounds", "rounds",
-     "In each round every case runs once, in balanced random order. Nine give a 95 % interval of "
-     "the median; fewer than six give less.",
-     &BenchChoice::rounds},
-    {"controls", "controls",
-     "At most so many cases are measured twice: how often they come out different is the rate of "
-     "false positives",
-     &BenchChoice::controls},
-    {"seed", "seed", "Of the random inputs and of the orders", &BenchChoice::seed},
-    {"time_limit", "time limit (s)", "Seconds that one sample may take before its worker is ended",
-     &BenchChoice::time_limit}};
+/// Returns the fields of the form: those of the job `bench` that describe a sweep, with the names
+/// that can be chosen.
+[[nodiscard]] std::vector<JobField> sweep_fields(const std::vector<std::string>& operators);
+/// Returns what is typed in a field, or its default.
+[[nodiscard]] std::string typed_text(const BenchChoice& typed, const JobField& field);
 
 struct BenchCheck {
   Sweep sweep;  ///< Valid if there are no errors.
-  /// Errors by field (named as the members of BenchChoice), one line each.
+  /// Errors by field, one line each.
   std::map<std::string, std::string> errors;
   std::string extent;  ///< "8 cases in 9 rounds", or what is missing.
 
@@ -52,6 +38,10 @@ struct BenchCheck {
 /// those of `typed`.
 [[nodiscard]] BenchChoice form_of_sweep(BenchChoice typed, const std::vector<std::string>& lines,
                                         const std::vector<std::string>& operators);
+
+/// Returns the command line that runs the sweep. It writes every option out, so that it does not
+/// depend on defaults.
+[[nodiscard]] std::string bench_command(const BenchChoice& typed, const std::string& output);
 
 /// Returns the absolute path of the result. A name without a folder is placed in `folder`; ".h5" is
 /// added if there is no extension; an empty text gives "bench.h5".

@@ -13,6 +13,7 @@
 #include "core/bench/parts.h"
 #include "core/bench/result.h"
 #include "core/files/sandbox.h"
+#include "widgets/forms/field_form.h"
 
 namespace conelab::desktop {
 namespace {
@@ -94,7 +95,10 @@ void BenchModel::find_devices() {
       [this](const std::string& message) { say(message, true); });
 }
 
-std::string BenchModel::output() const { return result_path(choice().output, backend_.folder); }
+std::string BenchModel::output() const {
+  const auto typed = choice().fields.find("output");
+  return result_path(typed == choice().fields.end() ? "" : typed->second, backend_.folder);
+}
 
 bool BenchModel::can_resume() const {
   return !running() && check_.sound() && Parts::exist(output());
@@ -142,7 +146,8 @@ void BenchModel::start(const std::string& path, bool resume) {
   shown_warnings_ = 0;
   data_.reset();
   say(resume ? "Going on with " + path : "Measuring into " + path, false);
-  document_.edit("run a sweep", [&](Session& s) { s.bench.output = s.bench.shown = path; });
+  document_.edit("run a sweep",
+                 [&](Session& s) { s.bench.fields["output"] = s.bench.shown = path; });
   follow();
 }
 
@@ -184,8 +189,18 @@ std::string BenchModel::progress_text() const {
                      known ? clock_text(now.eta) + " left" : "time left unknown", now.current);
 }
 
-std::string BenchModel::command() const {
-  return backend_.command ? backend_.command(choice(), output()) : "";
+void BenchModel::type(const std::string& field, const std::string& text, bool done) {
+  const auto fields = sweep_fields(backend_.operators);
+  const auto row = std::ranges::find(fields, field, &JobField::name);
+  const bool is_default = text == row->initial || (text.empty() && !offers_names(*row));
+  const QString name = QString::fromStdString(field);
+  document_.edit(
+      tr("change %1 of the sweep").arg(name),
+      [&](Session& s) {
+        is_default ? void(s.bench.fields.erase(field)) : void(s.bench.fields[field] = text);
+      },
+      "bench " + name);
+  if (done) document_.close_step();
 }
 
 std::vector<std::string> BenchModel::warnings() const {

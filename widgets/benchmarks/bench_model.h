@@ -23,8 +23,8 @@
 
 namespace conelab::desktop {
 
-/// Functions that the program supplies to the benchmarks view: running a sweep (its workers are
-/// processes of the program), devices, the command.
+/// What the program supplies to the benchmarks view: running a sweep (its workers are processes of
+/// the program), and devices.
 struct BenchBackend {
   std::vector<std::string> operators;  ///< Names that a sweep may contain.
   std::string folder;                  ///< The folder of results, unless the user chooses another.
@@ -32,8 +32,6 @@ struct BenchBackend {
   std::function<void(const Sweep&, const BenchOptions&)> run;
   /// Returns the state of every device except the CPU. It may take long and is called from a job.
   std::function<std::vector<DeviceState>()> devices;
-  /// Returns the command line that runs the same sweep and writes `output`.
-  std::function<std::string(const BenchChoice&, const std::string& output)> command;
 };
 
 /// Holds what is known of a sweep that runs.
@@ -83,7 +81,9 @@ class BenchModel : public QObject {
   [[nodiscard]] const BenchProgress& progress() const { return run_.state().progress; }
   /// Returns for instance "34 of 72 samples, 1 min 20 s left: penumbral forward …".
   [[nodiscard]] std::string progress_text() const;
-  [[nodiscard]] std::string command() const;
+  [[nodiscard]] std::string command() const { return bench_command(choice(), output()); }
+  /// Sets the text of a field. `done` is false while it is being typed.
+  void type(const std::string& field, const std::string& text, bool done = true);
 
   // ---- the result on display
   /// Returns the result; null if there is none.

@@ -74,13 +74,13 @@ BenchmarksView::BenchmarksView(Document& document, JobPool& jobs, BenchBackend b
   whole->addWidget(split);
   auto* form = new BenchFormView(model_);
   connect(form, &BenchFormView::command_wanted, this, &BenchmarksView::command_wanted);
-  form->setMinimumWidth(326);
+  form->setMinimumWidth(356);  // Its names have space beside the scroll bar.
   split->addWidget(form);
   auto* results = new QWidget;
   auto* column = laid_out<QVBoxLayout>(results, {}, 2);
   split->addWidget(results);
   split->setStretchFactor(1, 1);
-  split->setSizes({310, 700});
+  split->setSizes({356, 700});
   build_pages();
   column->addWidget(pages_);
   auto* tools = laid_out<QHBoxLayout>(nullptr, {10, 2, 10, 0});

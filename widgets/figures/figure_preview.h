@@ -6,22 +6,17 @@
 
 #include <QImage>
 #include <QWidget>
-#include <functional>
-#include <map>
 #include <memory>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/drawing/display_list.h"
 #include "core/source/figure_table.h"
+#include "widgets/forms/field_form.h"
 #include "widgets/jobs/job_pool.h"
 
-class QFormLayout;
-class QLineEdit;
 class QToolButton;
-class QVBoxLayout;
 
 namespace conelab::desktop {
 
@@ -78,14 +73,9 @@ class FigureFields : public QWidget {
   void edited(const QString& key, const QString& value);
 
  private:
-  using Show = std::function<void(const QString&)>;
-  QFormLayout* add_group(QVBoxLayout* column, figure::KeyGroup group);
-  [[nodiscard]] QWidget* add_choice(QFormLayout* form, const figure::FigureKey& row);
-  [[nodiscard]] QWidget* add_line(QFormLayout* form, const figure::FigureKey& row);
-  void add_operators(QLineEdit* line, const QString& key, const QString& initial);
+  [[nodiscard]] QWidget* title_of(figure::KeyGroup group, QWidget* form);
 
-  /// For each key, the function that shows a value.
-  std::vector<std::pair<std::string, Show>> fields_;
+  std::vector<FieldForm*> forms_;
   std::set<std::string> rare_keys_;
   QToolButton* rare_ = nullptr;  ///< Shows the rarely used keys; null if there are none.
   figure::Parameters shown_;

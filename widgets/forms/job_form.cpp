@@ -2,16 +2,11 @@
 
 #include <fmt/ranges.h>
 
-#include <QAction>
 #include <QBoxLayout>
-#include <QCheckBox>
 #include <QComboBox>
-#include <QDir>
-#include <QFormLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
-#include <QStyle>
 #include <QTableView>
 #include <algorithm>
 #include <cmath>
@@ -22,15 +17,12 @@
 #include "core/job/call_json.h"
 #include "core/jobs/job_table.h"
 #include "core/study/job_worker.h"
-#include "widgets/dialogs/file_dialogs.h"
 #include "widgets/tables/text_table_model.h"
 #include "widgets/theme/flow_layout.h"
 #include "widgets/theme/theme.h"
 
 namespace conelab::desktop {
 namespace {
-
-constexpr const char* view_name = "jobs";
 
 bool repeats(const JobField& field) {
   return field.kind == FieldKind::inputs || field.kind == FieldKind::texts;
@@ -59,8 +51,13 @@ FieldValue value_of_typed(const JobField& field, const std::string& text) try {
 
 // ---- the model ----------------------------------------------------------------------------------
 
-JobFormModel::JobFormModel(Document& document, JobPool& jobs, StudyBackend backend)
-    : document_(document), jobs_(jobs), backend_(std::move(backend)) {
+JobFormModel::JobFormModel(Document& document, JobPool& jobs, StudyBackend backend,
+                           std::string only, FieldTexts first)
+    : document_(document),
+      jobs_(jobs),
+      backend_(std::move(backend)),
+      only_(std::move(only)),
+      first_(std::move(first)) {
   connect(&document_, &Document::changed, this, &JobFormModel::changed);
 }
 
@@ -72,9 +69,19 @@ std::vector<const JobKind*> JobFormModel::kinds() {
   return kinds;
 }
 
-QJsonObject JobFormModel::stored() const { return document_.session().views[view_name].toObject(); }
+QJsonObject JobFormModel::stored() const {
+  const QString view = QString::fromStdString(only_.empty() ? "jobs" : only_);
+  return document_.session().views[view].toObject();
+}
+
+void JobFormModel::store(const QString& label, const QJsonObject& now, const QString& merge) {
+  const QString view = QString::fromStdString(only_.empty() ? "jobs" : only_);
+  document_.edit(
+      label, [&](Session& s) { s.views[view] = now; }, merge);
+}
 
 const JobKind& JobFormModel::kind() const {
+  if (!only_.empty()) return job_named(only_);
   const std::string name = stored()["kind"].toString().toStdString();
   for (const JobKind* kind : kinds()) {
     if (kind->name == name) return *kind;
@@ -85,32 +92,36 @@ const JobKind& JobFormModel::kind() const {
 void JobFormModel::choose_kind(const std::string& name) {
   QJsonObject now = stored();
   now["kind"] = QString::fromStdString(name);
-  document_.edit(tr("choose a kind of job"), [&](Session& s) { s.views[view_name] = now; });
+  store(tr("choose a kind of job"), now);
 }
 
-JobFormModel::Texts JobFormModel::typed() const {
-  Texts texts;
-  const QJsonObject fields = stored()[QString::fromStdString(kind().name)].toObject();
+FieldTexts JobFormModel::typed() const {
+  FieldTexts texts;
+  const QJsonObject now = stored();
+  const QString of = QString::fromStdString(kind().name);
+  if (!now.contains(of)) return first_;
   for (const JobField& field : typed_fields(kind())) {
-    const QString text = fields[QString::fromStdString(field.name)].toString();
+    const QString text = now[of].toObject()[QString::fromStdString(field.name)].toString();
     if (!text.isEmpty()) texts[field.name] = text.toStdString();
   }
   return texts;
 }
 
-void JobFormModel::type(const std::string& field, const std::string& text) {
+void JobFormModel::type(const std::string& field, const std::string& text, bool done) {
   const QString of = QString::fromStdString(kind().name), name = QString::fromStdString(field);
-  QJsonObject now = stored(), fields = now[of].toObject();
+  QJsonObject now = stored(), fields;
+  for (const auto& [each, its] : typed()) {
+    fields[QString::fromStdString(each)] = QString::fromStdString(its);
+  }
   text.empty() ? fields.remove(name) : void(fields[name] = QString::fromStdString(text));
   now[of] = fields;
-  document_.edit(
-      tr("change %1 of %2").arg(name, of), [&](Session& s) { s.views[view_name] = now; },
-      "job " + of + name);
+  store(tr("change %1 of %2").arg(name, of), now, "job " + of + name);
+  if (done) document_.close_step();
 }
 
 JobSpec JobFormModel::spec() const {
   FieldValues values;
-  const Texts texts = typed();
+  const FieldTexts texts = typed();
   for (const JobField& field : typed_fields(kind())) {
     const auto found = texts.find(field.name);
     if (found != texts.end()) values[field.name] = value_of_typed(field, found->second);
@@ -206,17 +217,19 @@ std::string JobFormModel::result_of(std::size_t run) const {
 
 // ---- the view -----------------------------------------------------------------------------------
 
-JobFormView::JobFormView(Document& document, JobPool& jobs, StudyBackend backend)
-    : model_(document, jobs, std::move(backend)) {
-  auto* line = laid_out<QHBoxLayout>(this, {10, 6, 10, 8}, 12);
+JobFormView::JobFormView(Document& document, JobPool& jobs, StudyBackend backend, std::string only,
+                         FieldTexts first)
+    : model_(document, jobs, std::move(backend), only, std::move(first)) {
+  line_ = laid_out<QHBoxLayout>(this, {10, 6, 10, 8}, 12);
   auto* side = new QWidget;
-  side->setFixedWidth(380);
+  side->setMinimumWidth(300);
   auto* column = laid_out<QVBoxLayout>(side);
   kind_ = named(new QComboBox, "job-kind", tr("Kind of job"));
   for (const JobKind* kind : JobFormModel::kinds()) {
     add_entry(*kind_, QString::fromStdString(kind->name), QString::fromStdString(kind->about));
   }
   column->addWidget(kind_);
+  kind_->setVisible(only.empty());
   about_ = text_label("job-about");
   column->addWidget(about_);
   auto* content = new QWidget;
@@ -238,18 +251,18 @@ JobFormView::JobFormView(Document& document, JobPool& jobs, StudyBackend backend
       ->setAccessibleName(tr("Copy the job as command"));
   buttons->addStretch(1);
   column->addLayout(buttons);
-  line->addWidget(side);
-  auto* runs = new QVBoxLayout;
-  runs->addWidget(new QLabel(tr("Jobs of this window")));
+  line_->addWidget(side, 1);
+  runs_ = new QVBoxLayout;
+  runs_->addWidget(new QLabel(tr("Jobs of this window")));
   table_ = named(new TextTableView, "job-runs", tr("The jobs that were started"),
                  tr("Double click, or Enter: open the result"));
-  runs->addWidget(table_, 1);
+  runs_->addWidget(table_, 1);
   cancel_ =
-      add_button<QPushButton>(runs, tr("Cancel the selected job"), "job-cancel", {}, this, [this] {
+      add_button<QPushButton>(runs_, tr("Cancel the selected job"), "job-cancel", {}, this, [this] {
         const int row = table_->currentIndex().row();
         model_.cancel(static_cast<std::size_t>(std::max(0, row)));
       });
-  line->addLayout(runs, 1);
+  line_->addLayout(runs_, 1);
   connect(kind_, &QComboBox::textActivated, this,
           [this](const QString& name) { model_.choose_kind(name.toStdString()); });
   connect(table_, &QTableView::activated, this, [this](const QModelIndex& cell) {
@@ -265,88 +278,31 @@ JobFormView::JobFormView(Document& document, JobPool& jobs, StudyBackend backend
   });
 }
 
-QWidget* JobFormView::field_of(const JobField& field) {
-  const auto told = [this, name = field.name](const QString& text) {
-    model_.type(name, text.trimmed().toStdString());
-  };
-  if (field.kind == FieldKind::flag) {
-    auto* box = new QCheckBox;
-    connect(box, &QCheckBox::clicked, this, [told](bool on) { told(on ? "yes" : ""); });
-    fields_.emplace_back(field.name,
-                         [box](const QString& text) { box->setChecked(text == "yes"); });
-    return box;
-  }
-  if (field.choices.empty()) return text_field(field);
-  auto* box = new QComboBox;
-  const QString initial = QString::fromStdString(field.initial);
-  if (initial.isEmpty()) box->addItem(field.required ? tr("choose …") : tr("default"), QString());
-  for (const std::string& word : field.choices) {
-    const QString text = QString::fromStdString(word);
-    box->addItem(text, text == initial ? QString() : text);
-  }
-  connect(box, &QComboBox::activated, this, [told, box] { told(box->currentData().toString()); });
-  fields_.emplace_back(field.name, [box](const QString& text) {
-    box->setCurrentIndex(std::max(0, box->findData(text)));
-  });
-  return box;
-}
-
-/// A line of text; files can be chosen in a dialog.
-QWidget* JobFormView::text_field(const JobField& field) {
-  auto* edit = new QLineEdit;
-  const std::string& hint = field.initial.empty() ? field.about : field.initial;
-  edit->setPlaceholderText(QString::fromStdString(hint));
-  const std::string name = field.name;
-  connect(edit, &QLineEdit::textEdited, this,
-          [this, name](const QString& text) { model_.type(name, text.trimmed().toStdString()); });
-  fields_.emplace_back(name, [this, edit, name](const QString& text) {
-    if (edit->text().trimmed() != text) edit->setText(text);
-    if (name == "parameters") {
-      const std::vector<std::string> keys = model_.keys();
-      edit->setPlaceholderText(keys.empty() ? tr("KEY=VALUE; KEY=VALUE")
-                                            : tr("of %1").arg(QString::fromStdString(
-                                                  fmt::format("{}", fmt::join(keys, ", ")))));
-      edit->setToolTip(edit->accessibleDescription() + "\n" + edit->placeholderText());
-    }
-  });
-  const bool reads = field.kind == FieldKind::input || field.kind == FieldKind::inputs;
-  if (!reads && field.kind != FieldKind::output) return edit;
-  const QString title = tr("Choose %1").arg(QString::fromStdString(name));
-  auto* browse =
-      edit->addAction(style()->standardIcon(QStyle::SP_DirOpenIcon), QLineEdit::TrailingPosition);
-  browse->setToolTip(title);
-  connect(browse, &QAction::triggered, this, [this, reads, title, name, edit] {
-    const QString file = reads
-                             ? ask_for_file(this, title, tr("All files (*)"))
-                             : ask_where_to_write(this, title, edit->text(), tr("Results (*.h5)"));
-    if (!file.isEmpty()) model_.type(name, file.toStdString());
-  });
-  return edit;
-}
-
 /// The fields that are needed come first, then the others in the order of the row.
 void JobFormView::build_form() {
   const JobKind& kind = model_.kind();
   if (built_for_ == kind.name) return;
   built_for_ = kind.name;
-  fields_.clear();
   delete form_;
-  form_ = new QWidget;
-  auto* form = laid_out<QFormLayout>(form_);
-  form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
   std::vector<JobField> all = typed_fields(kind);
-  const auto comes_first = [](const JobField& field) { return field.required; };
-  std::ranges::stable_partition(all, comes_first);
-  for (const JobField& field : all) {
-    QWidget* edit = field_of(field);
-    const QString title = QString::fromStdString(field.name).replace('_', ' ');
-    named(edit, QStringLiteral("job-field-%1").arg(QString::fromStdString(field.name)), title,
-          QString::fromStdString(field.about));
-    edit->setAccessibleDescription(edit->toolTip());
-    form->addRow(field.required ? QStringLiteral("<b>%1</b>").arg(title) : title, edit);
-  }
+  std::ranges::stable_partition(all, [](const JobField& field) { return field.required; });
+  form_ = new FieldForm(all, "job-field-");
+  connect(form_, &FieldForm::edited, this,
+          [this](const QString& field, const QString& text, bool done) {
+            model_.type(field.toStdString(), text.toStdString(), done);
+          });
   place_->insertWidget(0, form_);
   if (place_->count() == 1) place_->addStretch(1);
+}
+
+/// Names the keys that the parameters may have now.
+void JobFormView::show_keys() {
+  auto* edit = form_->findChild<QLineEdit*>("job-field-parameters");
+  if (edit == nullptr) return;
+  const std::string keys = fmt::format("{}", fmt::join(model_.keys(), ", "));
+  edit->setPlaceholderText(keys.empty() ? tr("KEY=VALUE; KEY=VALUE")
+                                        : tr("of %1").arg(QString::fromStdString(keys)));
+  edit->setToolTip(edit->accessibleDescription() + "\n" + edit->placeholderText());
 }
 
 void JobFormView::show_model() {
@@ -357,16 +313,21 @@ void JobFormView::show_model() {
   build_form();
   kind_->setCurrentText(QString::fromStdString(model_.kind().name));
   about_->setText(QString::fromStdString(model_.kind().about));
-  const JobFormModel::Texts& typed = now.second;
-  for (const auto& [name, show] : fields_) {
-    const auto found = typed.find(name);
-    show(found == typed.end() ? QString() : QString::fromStdString(found->second));
-  }
+  form_->show_texts(now.second);
+  show_keys();
   const std::string problem = model_.problem();
-  set_ink(*message_, typed.empty() ? palette().color(QPalette::WindowText) : error_ink(palette()));
+  set_ink(*message_,
+          now.second.empty() ? palette().color(QPalette::WindowText) : error_ink(palette()));
   message_->setText(QString::fromStdString(problem));
   run_->setEnabled(problem.empty());
   show_progress();
+}
+
+/// In a narrow view the jobs stand below the form.
+void JobFormView::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  constexpr int roomy = 640;
+  line_->setDirection(width() < roomy ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
 }
 
 void JobFormView::show_progress() {

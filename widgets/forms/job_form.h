@@ -1,10 +1,11 @@
 // Every kind of job as a form, which is made from the fields of its row (core/jobs/job_table.h),
 // and the jobs that were started with their progress. A new kind of job appears by itself.
 //
-// What is typed is kept in the session as texts, under Session::views["jobs"], so that undo and
-// saving include it. Jobs run in processes of their own.
+// What is typed is kept in the session as texts, under Session::views["jobs"] or the name of the
+// only kind, so that undo and saving include it. Jobs run in processes of their own.
 #pragma once
 
+#include <QBoxLayout>
 #include <QWidget>
 #include <cmath>
 #include <deque>
@@ -12,16 +13,14 @@
 #include <optional>
 
 #include "core/jobs/job_table.h"
+#include "widgets/forms/field_form.h"
 #include "widgets/runs/long_run.h"
 #include "widgets/session/document.h"
 #include "widgets/studies/study_model.h"
 
 class QComboBox;
-class QFormLayout;
 class QLabel;
 class QPushButton;
-class QToolButton;
-class QVBoxLayout;
 
 namespace conelab::desktop {
 
@@ -33,17 +32,18 @@ class JobFormModel : public QObject {
   Q_OBJECT
 
  public:
-  using Texts = std::map<std::string, std::string>;
-
-  JobFormModel(Document& document, JobPool& jobs, StudyBackend backend);
+  /// Of every kind, or `only` of one, whose form begins with what is `first` typed.
+  JobFormModel(Document& document, JobPool& jobs, StudyBackend backend, std::string only = {},
+               FieldTexts first = {});
 
   /// Returns the kinds that have no view of their own.
   [[nodiscard]] static std::vector<const JobKind*> kinds();
   [[nodiscard]] const JobKind& kind() const;
   void choose_kind(const std::string& name);
   /// Returns what is typed, by field; parameters are "KEY=VALUE, …".
-  [[nodiscard]] Texts typed() const;
-  void type(const std::string& field, const std::string& text);
+  [[nodiscard]] FieldTexts typed() const;
+  /// `done` is false while the text is being typed: it is one step of the history.
+  void type(const std::string& field, const std::string& text, bool done = true);
 
   /// Returns the job that is typed. Throws misuse, which names the field, if something is wrong.
   [[nodiscard]] JobSpec spec() const;
@@ -78,10 +78,14 @@ class JobFormModel : public QObject {
 
  private:
   [[nodiscard]] QJsonObject stored() const;
+  /// Stores this as the state of the view.
+  void store(const QString& label, const QJsonObject& now, const QString& merge = {});
 
   Document& document_;
   JobPool& jobs_;
   StudyBackend backend_;
+  std::string only_;
+  FieldTexts first_;
   std::deque<Run> runs_;
 };
 
@@ -89,27 +93,31 @@ class JobFormView : public QWidget {
   Q_OBJECT
 
  public:
-  JobFormView(Document& document, JobPool& jobs, StudyBackend backend);
+  JobFormView(Document& document, JobPool& jobs, StudyBackend backend, std::string only = {},
+              FieldTexts first = {});
+  /// Adds a widget below the jobs.
+  void add_below(QWidget* widget) { runs_->addWidget(widget, 3); }
   [[nodiscard]] JobFormModel& model() { return model_; }
 
  signals:
   void file_wanted(const QString& file);
   void command_wanted(const QString& command);
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
   void build_form();
-  [[nodiscard]] QWidget* field_of(const JobField& field);
-  [[nodiscard]] QWidget* text_field(const JobField& field);
+  void show_keys();
   void show_model();
   void show_progress();
 
   JobFormModel model_;
   QComboBox* kind_ = nullptr;
-  QVBoxLayout* place_ = nullptr;
-  QWidget* form_ = nullptr;
+  QBoxLayout *line_ = nullptr, *place_ = nullptr, *runs_ = nullptr;
+  FieldForm* form_ = nullptr;
   std::string built_for_;
-  std::optional<std::pair<std::string, JobFormModel::Texts>> shown_;
-  std::vector<std::pair<std::string, std::function<void(const QString&)>>> fields_;
+  std::optional<std::pair<std::string, FieldTexts>> shown_;
   QLabel *about_ = nullptr, *message_ = nullptr;
   QPushButton *run_ = nullptr, *cancel_ = nullptr;
   TextTableView* table_ = nullptr;

@@ -167,43 +167,21 @@ struct FigureChoice {
   bool operator==(const FigureChoice&) const = default;
 };
 
-/// A sweep as it is typed, in the form that `conelab bench` takes, and the display of its result.
+/// A sweep as it is typed, and the display of its result.
 struct BenchChoice {
-  /// Every axis has its initial labels, except that this sweep is short. It begins at a length at
-  /// which fixed costs no longer lower the exponents.
-  BenchChoice();
-  /// [axis] (core/bench/axes.h) The names that are chosen; on a numeric axis one text of numbers,
-  /// "256..2048:x2".
-  std::vector<Labels> labels;
-  std::string batch = "1", rounds = "9", controls = "4", seed = "1", time_limit = "600";
-  bool cold = true;      ///< Whether runs with flushed caches are timed too.
-  std::string output;    ///< The file of the result; empty: the program chooses.
+  /// What is typed, by the fields of the job `bench`; one that is absent has its default. The first
+  /// sweep is short. It begins at a length at which fixed costs no longer lower the exponents.
+  std::map<std::string, std::string> fields = {{"operators", "dot,penumbral"},
+                                               {"passes", "forward"},
+                                               {"heads", "1"},
+                                               {"lengths", "1024..8192:x2"}};
   std::string shown;     ///< The result on display; empty: none.
   std::string compared;  ///< An older result for comparison; empty: none.
   std::string page = bench_pages[0];
   std::map<std::string, std::string> place;  ///< The cases that are drawn, by the keys of figures.
   std::vector<std::string> hidden;           ///< Operators that are not drawn.
-  [[nodiscard]] Labels& names(std::string_view axis) { return labels[index_of(axis_named(axis))]; }
-  [[nodiscard]] const Labels& names(std::string_view axis) const {
-    return labels[index_of(axis_named(axis))];
-  }
-  [[nodiscard]] std::string& numbers(std::string_view axis) { return names(axis).front(); }
-  [[nodiscard]] const std::string& numbers(std::string_view axis) const {
-    return names(axis).front();
-  }
   bool operator==(const BenchChoice&) const = default;
 };
-
-inline BenchChoice::BenchChoice() {
-  for (const Axis& axis : axes()) {
-    labels.push_back(axis.numeric ? Labels{axis.initial}
-                                  : parse_labels(axis, axis.option, axis.initial));
-  }
-  names("operator") = {"dot", "penumbral"};
-  names("pass") = {"forward"};
-  numbers("head") = std::string("1");  // A literal draws a false warning from GCC 12.
-  numbers("seq_len") = std::string("1024..8192:x2");
-}
 
 /// A study and the size in which it is run.
 struct StudyChoice {

@@ -90,15 +90,7 @@ void members(A& a, FigureChoice& c) {
 }
 template <class A>
 void members(A& a, BenchChoice& c) {
-  for (const Axis& axis : axes()) {
-    Labels& labels = c.labels[index_of(axis)];
-    if (axis.numeric)
-      a(axis.option, labels.front());
-    else
-      a(axis.option, labels);
-  }
-  a("batch", c.batch), a("rounds", c.rounds), a("controls", c.controls), a("seed", c.seed);
-  a("time_limit", c.time_limit), a("cold", c.cold), a("output", c.output), a("shown", c.shown);
+  a("fields", c.fields), a("shown", c.shown);
   a("compared", c.compared), a("page", c.page), a("place", c.place), a("hidden", c.hidden);
 }
 template <class A>

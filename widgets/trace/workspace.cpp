@@ -148,7 +148,8 @@ void Workspace::take(Loaded loaded, bool into_session) {
           tr("read %1 again").arg(QFileInfo(QString::fromStdString(trace_->file)).fileName()),
           [&](Session& s) { bring_own_call(s, own); }, reread ? "read again" : open_layer_step);
     }
-    return choose_head();
+    choose_head();
+    return read_changed();
   }
   const Session& before_it = document_.session();
   const std::string& left = before_it.trace.file;
@@ -226,7 +227,9 @@ void Workspace::take_head(Head head) {
 
 void Workspace::file_changed() {
   const TraceChoice& open = document_.session().trace;
-  if (opening_ && job_.active()) {  // Another file may replace it, or fail to be read.
+  // Another file may replace it, or fail to be read; and a file that is written often would never
+  // be read to its end.
+  if (job_.active() && (opening_ || rereading_)) {
     changed_ = open.file;
     return;
   }
@@ -235,8 +238,8 @@ void Workspace::file_changed() {
   rereading_ = true;
 }
 
-/// Reads a file that changed while another was opened, if the session still names it: the other
-/// file could not be read, or another group of the same file was opened.
+/// Reads a file that changed while it was read or another was opened, if the session still names
+/// it: the other file could not be read, or another group of the same file was opened.
 void Workspace::read_changed() {
   const std::string changed = std::exchange(changed_, {});
   if (!changed.empty() && changed == document_.session().trace.file) file_changed();

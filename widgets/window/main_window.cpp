@@ -238,7 +238,8 @@ void MainWindow::build_view_menu() {
     add_marked(
         tr("Show %1").arg(dock->windowTitle()), [dock] { return !dock->isHidden(); },
         [this, name = dock->objectName().mid(5)] { layout_.raise(name); },
-        QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_0 + ++number % 10)));
+        number < 10 ? QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_0 + ++number % 10))
+                    : QKeySequence());
   }
   view->addSeparator();
   auto* one_theme = new QActionGroup(view);

@@ -20,6 +20,7 @@
 namespace conelab::desktop {
 
 View make_intervals(MainWindow& window);  // intervals_view.cpp
+View make_train(MainWindow& window);      // train_view.cpp
 
 namespace {
 
@@ -363,6 +364,7 @@ const std::vector<ViewRow>& view_table() {
       {"benchmarks", "Benchmarks", Place::wide_tab, make_benchmarks},
       {"studies", "Studies", Place::wide_tab, make_studies},
       {"jobs", "Jobs", Place::wide_tab, make_jobs},
+      {"train", "Train", Place::tab, make_train},
   };
   return table;
 }

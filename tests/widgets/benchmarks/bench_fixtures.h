@@ -27,19 +27,16 @@ inline BenchBackend fake_bench_backend(const QTemporaryDir& folder) {
     run_bench(sweep, fixtures::fake_workload(), with_worker);
   };
   backend.devices = [] { return std::vector<DeviceState>{{"cuda", false, "no device", "", 0}}; };
-  backend.command = [](const BenchChoice& typed, const std::string& output) {
-    return "conelab bench -o " + output + " --lengths " + typed.numbers("seq_len");
-  };
   return backend;
 }
 
 /// Two operators at two lengths in six rounds: done within a moment.
 inline BenchChoice quick_sweep() {
   BenchChoice choice;
-  choice.names("operator") = {"steady", "slow"};
-  choice.numbers("seq_len") = "256,512";
-  choice.rounds = "6";
-  choice.cold = false;
+  choice.fields["operators"] = "steady,slow";
+  choice.fields["lengths"] = "256,512";
+  choice.fields["rounds"] = "6";
+  choice.fields["warm_only"] = "yes";
   return choice;
 }
 

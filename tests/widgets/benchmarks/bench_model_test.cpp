@@ -39,8 +39,8 @@ const std::vector<std::string> known = {"dot", "penumbral"};
 
 TEST(BenchForm, ReadsASweep) {
   BenchChoice typed;
-  typed.numbers("seq_len") = "256..1024:x2";
-  typed.numbers("threads") = "1,2";
+  typed.fields["lengths"] = "256..1024:x2";
+  typed.fields["threads"] = "1,2";
   const BenchCheck check = check_bench(typed, known, {});
   ASSERT_TRUE(check.sound());
   EXPECT_EQ(check.sweep["seq_len"], (std::vector<std::string>{"256", "512", "1024"}));
@@ -50,15 +50,15 @@ TEST(BenchForm, ReadsASweep) {
 
 TEST(BenchForm, SaysWhatIsWrongByField) {
   BenchChoice typed;
-  typed.names("operator") = {"dot", "penumbra"};
+  typed.fields["operators"] = "dot,penumbra";
   EXPECT_NE(check_bench(typed, known, {}).errors.at("operators").find("penumbral"),
             std::string::npos);
-  typed.names("operator") = {};
-  typed.numbers("seq_len") = "256..1024";
-  typed.numbers("dim") = "";
-  typed.rounds = "1,2";
-  typed.batch = "0";
-  typed.time_limit = "-1";
+  typed.fields["operators"] = "";
+  typed.fields["lengths"] = "256..1024";
+  typed.fields["dims"] = "";
+  typed.fields["rounds"] = "1,2";
+  typed.fields["batch"] = "0";
+  typed.fields["time_limit"] = "-1";
   const BenchCheck check = check_bench(typed, known, {});
   EXPECT_EQ(check.errors.at("operators"), "choose at least one");
   EXPECT_EQ(check.errors.at("lengths"),
@@ -70,19 +70,19 @@ TEST(BenchForm, SaysWhatIsWrongByField) {
 
 TEST(BenchForm, NoControlsAreAChoice) {
   BenchChoice typed;
-  typed.controls = "0";
+  typed.fields["controls"] = "0";
   const BenchCheck check = check_bench(typed, known, {});
   EXPECT_TRUE(check.sound());
   EXPECT_EQ(check.sweep.controls, 0);
   for (const char* wrong : {"", "-1", "x", "1,2", "10001"}) {
-    typed.controls = wrong;
+    typed.fields["controls"] = wrong;
     EXPECT_TRUE(check_bench(typed, known, {}).errors.count("controls")) << wrong;
   }
 }
 
 TEST(BenchForm, AMissingDeviceIsExplained) {
   BenchChoice typed;
-  typed.names("device") = {"cuda"};
+  typed.fields["devices"] = "cuda";
   EXPECT_TRUE(check_bench(typed, known, {}).sound());
   EXPECT_EQ(check_bench(typed, known, {{"cuda", false, "no driver", "", 0}}).errors.at("devices"),
             "cuda: no driver");
@@ -91,15 +91,15 @@ TEST(BenchForm, AMissingDeviceIsExplained) {
 
 TEST(BenchForm, LinesThatCannotBeReadLeaveIt) {
   BenchChoice typed;
-  typed.names("operator") = {"dot"};
-  typed.numbers("seq_len") = "8,16";
+  typed.fields["operators"] = "dot";
+  typed.fields["lengths"] = "8,16";
   const std::vector<std::string> lines = {
       "operators=", "passes=forward,,backward", "dtypes=,", "lengths=8,x", "rounds=", "heads=-1",
       "nothing"};
   EXPECT_TRUE(form_of_sweep(typed, lines, known) == typed);
   const BenchChoice read = form_of_sweep(typed, {"operators=", "lengths=32", "passes=,"}, known);
-  EXPECT_EQ(read.numbers("seq_len"), "32");
-  EXPECT_EQ(read.names("operator"), typed.names("operator"));
+  EXPECT_EQ(read.fields.at("lengths"), "32");
+  EXPECT_EQ(read.fields.at("operators"), typed.fields.at("operators"));
 }
 
 /// A sweep none of whose items is the default of a sweep or of the form.
@@ -211,8 +211,8 @@ TEST(BenchModel, ASpotTellsExactNumbers) {
 /// A sweep of two slow cases: 40 rounds can be finished, 4000 last until they are cancelled.
 BenchChoice slow_sweep(const char* rounds = "40") {
   BenchChoice choice = quick_sweep();
-  choice.rounds = rounds;
-  choice.names("operator") = {"slow"};
+  choice.fields["rounds"] = rounds;
+  choice.fields["operators"] = "slow";
   return choice;
 }
 
@@ -253,12 +253,12 @@ TEST(BenchModel, ResumeGoesOnFromWhatIsKept) {
   StoppedBench bench;
   const std::set<double> kept = sealed_times(bench.model.output());
   EXPECT_GT(kept.size(), 12U);
-  bench.document.edit("rounds", [](Session& s) { s.bench.rounds = "41"; });
+  bench.document.edit("rounds", [](Session& s) { s.bench.fields["rounds"] = "41"; });
   bench.model.resume();
   ASSERT_TRUE(wait_for([&] { return !bench.model.running(); }));
   EXPECT_TRUE(bench.model.failed());
   EXPECT_NE(bench.model.message().find("rounds (expected 40, found 41)"), std::string::npos);
-  bench.document.edit("rounds", [](Session& s) { s.bench.rounds = "40"; });
+  bench.document.edit("rounds", [](Session& s) { s.bench.fields["rounds"] = "40"; });
   bench.model.resume();
   ASSERT_TRUE(wait_for([&] { return !bench.model.running(); }));
   ASSERT_TRUE(bench.finish()) << bench.model.message();
@@ -297,8 +297,8 @@ TEST(BenchModel, TellsOfDamagedSamplesThatAreMeasuredAgain) {
 TEST(BenchModel, AResultThatCannotBeWrittenIsToldAtOnce) {
   for (const std::size_t length : {300U, 250U}) {
     Bench bench;
-    bench.document.edit("output",
-                        [&](Session& s) { s.bench.output = std::string(length, 'x') + ".h5"; });
+    bench.document.edit(
+        "output", [&](Session& s) { s.bench.fields["output"] = std::string(length, 'x') + ".h5"; });
     bench.model.run();
     EXPECT_FALSE(bench.model.running());
     EXPECT_TRUE(bench.model.failed());
@@ -426,7 +426,7 @@ TEST(BenchModel, AFileThatIsRewrittenIsReadAgain) {
   bench.model.run();
   ASSERT_TRUE(bench.finish());
   const std::string first = bench.shown();
-  bench.document.edit("rounds", [](Session& s) { s.bench.rounds = "7"; });
+  bench.document.edit("rounds", [](Session& s) { s.bench.fields["rounds"] = "7"; });
   bench.model.run();
   ASSERT_TRUE(bench.finish());
   const QString second = QString::fromStdString(bench.shown());
@@ -479,14 +479,14 @@ TEST(BenchModel, AnOpeningThatFailedDoesNotFillTheFormLater) {
   std::filesystem::copy_file(bench.path("bench.h5"), file,
                              std::filesystem::copy_options::overwrite_existing);
   bench.document.edit("type", [&](Session& s) {
-    s.bench.rounds = "7";
+    s.bench.fields["rounds"] = "7";
     s.bench.shown = "";
   });
   bench.document.edit("show", [&](Session& s) { s.bench.shown = file; });
   ASSERT_TRUE(wait_for([&] { return bench.model.data() != nullptr; }));
-  EXPECT_EQ(bench.model.choice().rounds, "7");
+  EXPECT_EQ(bench.model.choice().fields.at("rounds"), "7");
   bench.model.open(file);
-  EXPECT_EQ(bench.model.choice().rounds, "6");
+  EXPECT_EQ(bench.model.choice().fields.at("rounds"), "6");
 }
 
 TEST(BenchModel, AFileThatFailedIsOpenedOnceItIsRight) {
@@ -503,7 +503,7 @@ TEST(BenchModel, AFileThatFailedIsOpenedOnceItIsRight) {
 
 TEST(BenchModel, DevicesAreFoundInAJob) {
   Bench bench;
-  bench.document.edit("cuda", [](Session& s) { s.bench.names("device") = {"cuda"}; });
+  bench.document.edit("cuda", [](Session& s) { s.bench.fields["devices"] = "cuda"; });
   EXPECT_TRUE(bench.model.can_run());
   bench.model.find_devices();
   ASSERT_TRUE(wait_for([&] { return !bench.model.devices().empty(); }));

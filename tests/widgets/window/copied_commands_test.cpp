@@ -101,11 +101,11 @@ TEST(CopiedCommand, NamesTheDeviceAndTheArrays) {
 
 TEST(CopiedCommand, OfABenchmarkWritesEveryOptionOut) {
   BenchChoice typed;
-  typed.names("operator") = {"dot", "umbral"};
-  typed.names("pass") = {"forward", "backward"};
-  typed.numbers("seq_len") = "256..1024:x2";
-  typed.cold = false;
-  const std::string line = desktop_backends().bench.command(typed, "my result.h5");
+  typed.fields["operators"] = "dot,umbral";
+  typed.fields["passes"] = "forward,backward";
+  typed.fields["lengths"] = "256..1024:x2";
+  typed.fields["warm_only"] = "yes";
+  const std::string line = bench_command(typed, "my result.h5");
   EXPECT_TRUE(line.starts_with("conelab bench -o 'my result.h5' --operators dot,umbral ")) << line;
   EXPECT_TRUE(
       line.ends_with(" --lengths 256..1024:x2 --batch 1 --rounds 9 --controls 4 --seed 1 "

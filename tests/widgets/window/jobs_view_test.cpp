@@ -35,10 +35,14 @@ class JobsTest : public testing::Test {
     made.studies.results = folder.path().toStdString();
     return made;
   }
-  JobFormModel& model() { return window.view<JobFormView>().model(); }
+  /// The view Train has a form of this class, too.
+  JobFormView& jobs_view() {
+    return *window.findChild<QWidget*>("dock-jobs")->findChild<JobFormView*>();
+  }
+  JobFormModel& model() { return jobs_view().model(); }
   template <class Widget>
   Widget& find(const std::string& name) {
-    auto* found = window.view<JobFormView>().findChild<Widget*>(QString::fromStdString(name));
+    auto* found = jobs_view().findChild<Widget*>(QString::fromStdString(name));
     if (found == nullptr) throw std::runtime_error(name);
     return *found;
   }
@@ -104,11 +108,11 @@ TEST_F(JobsTest, WhatIsTypedIsUndoneAndKeptForEachKind) {
   model().choose_kind("rank");
   model().type("output", "signs.h5");
   model().choose_kind("tree");
-  EXPECT_EQ(model().typed(), JobFormModel::Texts());
+  EXPECT_EQ(model().typed(), FieldTexts());
   window.document().undo();
   EXPECT_EQ(model().typed().at("output"), "signs.h5");
   window.document().undo();
-  EXPECT_EQ(model().typed(), JobFormModel::Texts());
+  EXPECT_EQ(model().typed(), FieldTexts());
 }
 
 }  // namespace

@@ -166,11 +166,11 @@ TEST(OpenFiles, ABenchmarkFillsTheFormWithItsSweep) {
   ASSERT_TRUE(
       wait_for([&] { return opened.window.view<BenchmarksView>().model().data() != nullptr; }));
   const BenchChoice& form = opened.session().bench;
-  EXPECT_EQ(form.names("operator"), (std::vector<std::string>{"laplacian", "dot"}));
-  EXPECT_EQ(form.names("pass"), std::vector<std::string>{"backward"});
-  EXPECT_EQ(form.numbers("seq_len"), "16,32");
-  EXPECT_EQ(form.rounds, "6");
-  EXPECT_FALSE(form.cold);
+  EXPECT_EQ(form.fields.at("operators"), "laplacian,dot");
+  EXPECT_EQ(form.fields.at("passes"), "backward");
+  EXPECT_EQ(form.fields.at("lengths"), "16,32");
+  EXPECT_EQ(form.fields.at("rounds"), "6");
+  EXPECT_EQ(form.fields.at("warm_only"), "yes");
   EXPECT_TRUE(opened.window.view<BenchmarksView>().model().check().sound());
   opened.window.document().undo();
   EXPECT_TRUE(opened.session().bench == before) << "opening is one step";

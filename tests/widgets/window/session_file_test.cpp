@@ -101,7 +101,7 @@ TEST(SavedSession, OfWordsThatNobodyKnowsShowsInEveryView) {
   strange.trace.group = "/german/layer3";
   save_session({strange, {}}, opened.file);
   opened.window->open({opened.file});
-  ASSERT_TRUE(wait_for([&] { return opened.session().bench.output == "?"; }));
+  ASSERT_TRUE(wait_for([&] { return opened.session().bench.shown == "?"; }));
   show_everything(*opened.window);
   // The words of the file that a view has a list for are the defaults by now.
   EXPECT_EQ(opened.session().cones.model, Session().cones.model);

@@ -44,7 +44,7 @@ class Full {
     window_.document().edit("look", [](Session& s) {
       s.locked = Focus{3, 8};
       s.trace.head = 5;
-      s.bench.rounds = "many";  // What is wrong has a colour of its own.
+      s.bench.fields["rounds"] = "many";  // What is wrong has a colour of its own.
       s.maps.calls.front().parameters["nonsense"] = "1";
     });
   }

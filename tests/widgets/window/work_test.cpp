@@ -105,7 +105,7 @@ const std::vector<Work>& all_work() {
        [](MainWindow& w, const QString&) {
          w.document().edit("sweep", [](Session& s) {
            s.bench = quick_sweep();
-           s.bench.rounds = "400";
+           s.bench.fields["rounds"] = "400";
          });
          w.findChild<QDockWidget*>("dock-benchmarks")->raise();
          w.view<BenchmarksView>().model().run();
