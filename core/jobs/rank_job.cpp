@@ -60,8 +60,6 @@ std::vector<std::int64_t> dims_of(const JobSpec& spec) {
   return dims;
 }
 
-/// Returns the calls of the similarities. Throws misuse for one that is none, or that needs a
-/// tensor.
 std::vector<Call> calls_of(const JobSpec& spec) {
   std::vector<Call> calls;
   for (const std::string& text : spec.list("similarities")) {
@@ -200,7 +198,6 @@ std::vector<std::string> result_lines(const RankResult& result, const std::strin
   return lines;
 }
 
-/// Returns the norms over the axis alpha.
 LabelledArray norm_group(const RankResult& result) {
   LabelledArray group;
   group.axes = {{"alpha", result.alphas, ""}};
@@ -223,7 +220,6 @@ LabelledArray norm_group(const RankResult& result) {
   return group;
 }
 
-/// Returns the fits over the axes similarity and alpha.
 LabelledArray fit_group(const RankResult& result) {
   LabelledArray group;
   std::vector<std::string> names;

@@ -20,7 +20,7 @@ struct RowTile {
   std::ptrdiff_t query_stride;
   const T* key;  ///< [count × key_stride]
   std::ptrdiff_t key_stride;
-  T* tile;          ///< [rows × count] Out: the measures. Up to 3 more columns may be written.
+  T* tile;  ///< [rows × count] Out: the measures. Up to 3 more columns may be written.
   std::ptrdiff_t stride;
 };
 

@@ -1,4 +1,4 @@
-// What is common to all pairs of one head: its constants, its bias, and how its tokens become
+// Holds what is common to all pairs of one head: its constants, its bias, and how its tokens become
 // operands of the kernels. A token is `placed` when it has been mapped, centred and rounded to T.
 #pragma once
 
