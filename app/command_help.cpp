@@ -115,7 +115,6 @@ std::string reference_text() {
   return text;
 }
 
-/// Returns the heading of a topic without its mark: "Data: tensors in, results out".
 std::string_view title_of(const ManualTopic& topic) {
   return topic.text.substr(2, topic.text.find('\n') - 2);
 }

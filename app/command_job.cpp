@@ -19,7 +19,6 @@
 namespace conelab {
 namespace {
 
-/// The option of a field and what was typed for it.
 struct TypedField {
   JobField field;
   CLI::Option* option = nullptr;
@@ -34,7 +33,6 @@ struct TypedJob {
   bool json = false;
 };
 
-/// Returns the kind of value for the help, in CLI11's words.
 std::string type_text(const JobField& field) {
   if (field.kind == FieldKind::number) return "FLOAT";
   if (field.kind == FieldKind::optional_text) return "[FILE]";

@@ -22,7 +22,6 @@ const char* const closing =
     "of the manual.\n"
     "Exit status: 0 done, 1 the work failed, 2 wrong usage, 130 interrupted.";
 
-/// Returns the names of a subcommand's options as a user types them.
 std::vector<std::string> option_names(const CLI::App& command) {
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options()) {
@@ -72,7 +71,6 @@ std::vector<std::string> option_names(const CLI::App& command) {
   misuse("{} (see `{} --help`)", message, command.get_name());
 }
 
-/// Reads the options of one command. Returns false if the user only asked for help.
 bool read_options(CLI::App& command, std::vector<std::string> arguments) {
   std::transform(arguments.begin(), arguments.end(), arguments.begin(), shield_number);
   std::ranges::reverse(arguments);  // CLI11 takes the last element first.

@@ -75,7 +75,6 @@ void set_shard(const TypedRun& typed, StudyOptions& options) {
   options.shards = static_cast<int>(shards);
 }
 
-/// Prints what is wrong in the study, a line for each error.
 int print_errors(const Study& study) {
   for (const StudyError& error : study.errors) {
     print_error(fmt::format("{}:{}: {}", study.path, error.line, error.text));

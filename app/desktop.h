@@ -1,5 +1,5 @@
-// What a program without Qt does not have: the desktop, and PNG, which Qt paints. The functions are
-// defined in desktop_qt.cpp, or in desktop_plain.cpp for builds without Qt.
+// Holds what a program without Qt does not have: the desktop, and PNG, which Qt paints. The
+// functions are defined in desktop_qt.cpp, or in desktop_plain.cpp for builds without Qt.
 #pragma once
 
 #include <functional>

@@ -106,14 +106,12 @@ Json operators_json() {
   return list;
 }
 
-/// Returns the similarities only.
 Json similarities_json() {
   Json list = operators_json();
   list.erase(list.begin() + static_cast<std::ptrdiff_t>(list_similarities().size()), list.end());
   return list;
 }
 
-/// Returns the parts of one field of a call, each with the operators that it combines with.
 Json parts_json(const std::string& field, const std::vector<PartInfo>& parts) {
   Json list = Json::array();
   for (const PartInfo& part : parts) {
@@ -130,7 +128,6 @@ Json parts_json(const std::string& field, const std::vector<PartInfo>& parts) {
   return list;
 }
 
-/// Returns the maps, each with the similarities on its space.
 Json maps_json() {
   const std::vector<PartInfo> parts = list_maps();
   Json list = Json::array();
@@ -227,7 +224,6 @@ Json datasets_json() {
   return list;
 }
 
-/// Returns the devices of the machine. The CPU is always one of them.
 Json devices_json() {
   const DeviceState cuda = cuda_backend().state();
   return {{{"name", "cpu"},

@@ -29,7 +29,6 @@ class Event {
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
   void record() { CONELAB_CUDA(cudaEventRecord(event_, nullptr)); }
-  /// Waits for this event.
   [[nodiscard]] double seconds_since(const Event& start) {
     CONELAB_CUDA(cudaEventSynchronize(event_));
     float milliseconds = 0;
@@ -209,7 +208,6 @@ class CudaCall : public DeviceCall {
     CONELAB_CUDA(cudaGetLastError());
   }
 
-  /// Reserves device memory for an array that a kernel writes.
   template <class N>
   N* reserve(const std::vector<N>& array) {
     return arena_.reserve<N>(array.size());

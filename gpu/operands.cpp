@@ -108,7 +108,6 @@ class BlockList {
   std::vector<Entry> entries_;
 };
 
-/// Returns the keys that a query sees, in ascending order.
 std::vector<std::int64_t> seen_keys(const Mask& mask, std::int64_t element, std::int64_t query,
                                     std::vector<std::uint8_t>& room) {
   if (mask.is_sparse()) return mask.keys(element, query);
@@ -241,7 +240,6 @@ class Builder {
     return plan_.similarity->info.measure == Measure::squared_distance;
   }
 
-  /// The squared norm of one stored token.
   [[nodiscard]] N norm(const std::byte* stored) const {
     double sum = 0;
     for (int c = 0; c < out_.shape.base_size; ++c) {

@@ -19,7 +19,6 @@ namespace {
 
 namespace nb = nanobind;
 
-/// A figure that has been drawn.
 class Figure {
  public:
   Figure(const std::string& name, const std::vector<std::string>& inputs,
@@ -63,7 +62,6 @@ std::string lca(const std::string& cone, const std::vector<double>& u, const std
   return text;
 }
 
-/// Returns the rows of `conelab list NAME --json`.
 std::string rows(const std::string& name) {
   std::string text;
   run_unlocked([&](const auto&) { text = find_listing(name).rows().dump(); });

@@ -93,7 +93,6 @@ void add(const std::vector<Named>& from, Attributes& to) {
   }
 }
 
-/// Throws misuse unless q, k, v and mask have sizes that fit together.
 void check_sizes_of(const TraceLayer& layer) {
   std::vector<TensorView> tokens;
   for (const TensorView& array : layer.arrays) {

@@ -22,7 +22,6 @@ constexpr auto poll_period = std::chrono::milliseconds(100);
 /// object may ask the interpreter for signals.
 class Interrupt {
  public:
-  /// Returns whether the call is to stop. The interpreter's exception is set then.
   [[nodiscard]] bool wanted() {
     const bool asks = std::this_thread::get_id() == caller_ && Clock::now() >= next_;
     if (wanted_ || !asks) return wanted_;

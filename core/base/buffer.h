@@ -18,7 +18,7 @@
 namespace conelab {
 
 constexpr std::size_t large_page = std::size_t{2} << 20;
-/// From this size in bytes, memory consists of large pages where the system has them.
+/// Memory of at least so many bytes consists of large pages where the system has them.
 constexpr std::size_t large_memory = 2 * large_page;
 
 /// An allocator of aligned memory whose `construct` without arguments leaves numbers uninitialised.

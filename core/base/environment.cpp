@@ -29,7 +29,6 @@ std::string proc_value(const char* path, const std::string& key) {
   return "";
 }
 
-/// Returns the number at the start of a text.
 double leading_number(const std::string& text) {
   return parse_number(text.substr(0, text.find(' '))).value_or(unknown);
 }

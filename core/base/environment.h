@@ -1,4 +1,4 @@
-// Where a result comes from: program, compiler and machine. Every file that the program writes
+// Says where a result comes from: program, compiler and machine. Every file that the program writes
 // stores this, so that its numbers can be judged later.
 #pragma once
 

@@ -56,7 +56,6 @@ struct Pipe {
   _exit(127);
 }
 
-/// Starts the process. Returns 0, or errno if that failed.
 int spawn(const std::vector<std::string>& command, const Pipe& in, const Pipe& out, pid_t* pid) {
   std::vector<char*> argv;
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));

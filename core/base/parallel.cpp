@@ -17,7 +17,6 @@
 namespace conelab {
 namespace {
 
-/// The state that the threads of one run share.
 class Tasks {
  public:
   Tasks(std::int64_t count, const Execution& execution) : count_(count), execution_(execution) {}

@@ -27,7 +27,6 @@ AxisForm form_of(const std::string& axis) {
           parse_integer(rest).value_or(0)};
 }
 
-/// Returns the size that an axis is declared to have, where that is known.
 std::optional<std::int64_t> declared_size(const std::string& axis, const NamedSizes& sizes) {
   if (const std::optional<std::int64_t> number = parse_integer(axis)) return number;
   const auto known = sizes.find(axis);

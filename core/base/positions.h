@@ -1,4 +1,4 @@
-// Where the tokens of a call lie in the sequences that they are taken from.
+// Says where the tokens of a call lie in the sequences that they are taken from.
 //
 // By default a call has all tokens of its sequences. A call may also have consecutive ones: a slice
 // of the keys, whose results `merge_rows` (core/tiles/merge_rows.h) joins with those of the others,

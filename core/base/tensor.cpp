@@ -51,7 +51,6 @@ constexpr std::array tensor_axis_rows{
     TensorAxis{"classes", "classes of tokens",
                [](const DefaultContext& c) { return std::gcd(usual_drawn_size, c.feature); }},
     TensorAxis{"rank", "columns of the factors R_query and R_key"},
-    // T5 has 32 buckets.
     TensorAxis{"buckets", "buckets of relative positions",
                [](const DefaultContext&) -> std::int64_t { return 32; }},
     // Relative positions are clipped at 16, as in Shaw et al.

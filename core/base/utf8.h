@@ -10,7 +10,7 @@
 
 namespace conelab {
 
-/// What stands for bytes that are no character.
+/// Holds what stands for bytes that are no character.
 inline constexpr char32_t replacement_character = 0xFFFD;
 
 /// A character at the beginning of a text.

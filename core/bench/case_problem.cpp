@@ -81,7 +81,6 @@ struct HeadIndex {
   std::int64_t batch = 0, head = 0;
 };
 
-/// Some queries of a head, by which an error is measured.
 struct QueryRange {
   std::int64_t begin = 0, count = 0;
 };
@@ -111,7 +110,6 @@ QueryRange compared_queries(const Call& call, const AttentionInput<T>& input, st
   return checked_queries(call, all <= whole || needs_all_queries(call) ? all : checked_rows, all);
 }
 
-/// Returns tokens of a head in float64 [1 × 1 × count × feature].
 template <class Tensor>
 Tensor4<double> tokens_of(const Tensor& from, HeadIndex at, QueryRange range) {
   return tensor_of_tokens<double>(from.tokens(at.batch, at.head).part(range.begin, range.count));
@@ -142,8 +140,6 @@ AttentionInput<double> exact_input(const Call& call, const AttentionInput<S>& in
 /// Returns the larger of two errors. It is NaN if either is.
 double worse(double a, double b) { return std::isnan(a) || a >= b ? a : b; }
 
-/// Returns the largest difference between `a` and `exact` over the tokens of `exact`, the first of
-/// which is token `begin` of the head in `a`.
 template <class S, class Exact>
 double largest_difference(const Tensor4<S>& a, HeadIndex at, std::int64_t begin,
                           const Tensor4<Exact>& exact) {
@@ -155,7 +151,6 @@ double largest_difference(const Tensor4<S>& a, HeadIndex at, std::int64_t begin,
   return largest;
 }
 
-/// Returns the largest of `error(head)` over all heads of all batch elements.
 template <class F>
 double over_heads(const Shape4& shape, F error) {
   double largest = 0;

@@ -24,7 +24,6 @@
 namespace conelab {
 namespace {
 
-/// Returns the peak of the unit that multiplies tensors of type S on this machine.
 template <class S>
 double peak_of_one(double seconds) {
   const Kernels<Compute<S>>& k = kernels<S>();
@@ -41,7 +40,6 @@ double peak_of_one(double seconds) {
   return static_cast<double>(runs) * steps * k.peak_flops / elapsed;
 }
 
-/// Returns the sum of run(i) over so many threads that run at the same time, i from 0.
 template <class Run>
 double sum_over_threads(std::size_t count, const Run& run) {
   std::vector<double> values(count);

@@ -32,7 +32,6 @@ void each_number(Record& r, const F& f) {
   f("temperature", r.machine.temperature);
 }
 
-/// Returns the content of a text file.
 std::string read_text(const std::string& path) {
   std::ostringstream text;
   const std::ifstream file(path, std::ios::binary);
@@ -215,7 +214,6 @@ void Parts::clear_finished(const std::string& output) {
 
 namespace {
 
-/// Makes the folder of the parts and returns its name.
 std::string made_folder(const std::string& output) {
   std::error_code error;
   fs::create_directory(folder_of(output), error);

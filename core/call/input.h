@@ -68,7 +68,8 @@ struct AttentionInput {
   /// The numbers of the tensor "bias" in memory of the caller; `tensors` then has its sizes alone.
   /// Without memory, `tensors` has the numbers.
   TensorView bias = {};
-  /// Whether backward computes the gradient of a bias that has a number for each pair.
+  /// Says whether the backward pass computes the gradient of a bias that has a number for each
+  /// pair.
   bool wants_bias_gradient = true;
   /// Of the weights of attention, the chain of parts, on the CPU.
   Dropout dropout = {};

@@ -75,8 +75,8 @@ class Plan {
   /// (shared_head). The mapped k and v keep their number of heads if the maps are the same for all
   /// heads.
   std::vector<PlannedTokens> token_maps;
-  /// Whether the outputs of the heads are joined to one, head 0's columns first, and multiplied by
-  /// P_output^T [d_o x head*d_v] if P_output is given.
+  /// Says whether the outputs of the heads are joined to one, head 0's columns first, and
+  /// multiplied by P_output^T [d_o x head*d_v] if P_output is given.
   bool joins_heads = false;
   ParameterSet output_parameters;  ///< P_output.
   std::shared_ptr<const Plan> inner;

@@ -87,7 +87,6 @@ void choose_map(Resolver& resolver) {
   plan.map_parameters = resolver.add("map " + name, plan.map->parameters);
 }
 
-/// Returns whether a tensor is given or to be drawn.
 bool has_tensor(const Plan& plan, const char* name) {
   return plan.extents.tensors.contains(name) || plan.call.parameters.contains(name);
 }
@@ -173,7 +172,6 @@ std::string word_of(const Plan& plan, const std::string& key) {
   return found == words.end() ? "" : found->second;
 }
 
-/// Returns the extents of the mapped tokens, without the tensors of projections.
 Extents inner_extents(const Plan& plan) {
   Extents inner = plan.extents;
   for (const PlannedTokens& tokens : plan.token_maps) {
@@ -246,7 +244,6 @@ void check_bias(const Plan& plan, bool maps_queries) {
   }
 }
 
-/// Returns the sizes of the output if values have this number of columns.
 Shape4 output_sizes(const Plan& plan, std::int64_t columns) {
   const Extents& e = plan.extents;
   if (!plan.joins_heads) return {e.batch, e.head, e.query, columns};
@@ -254,7 +251,6 @@ Shape4 output_sizes(const Plan& plan, std::int64_t columns) {
   return {e.batch, 1, e.query, p.front()};
 }
 
-/// Sets the law of weights: that of the row, or of the word that the call chooses.
 void choose_weights(Resolver& resolver) {
   Plan& plan = resolver.plan();
   const WeightRow& row = row_named("weights", weight_rows, plan.call.weights);
@@ -292,7 +288,6 @@ std::string why_no_intervals(const Plan& plan) {
   return "";
 }
 
-/// Sets the evaluation of a plan without maps of tokens, or that of its inner plan.
 void choose_evaluation(Resolver& resolver) {
   Plan& plan = resolver.plan();
   if (std::string_view(plan.similarity->info.name) != "umbral") return;

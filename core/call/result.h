@@ -1,4 +1,4 @@
-// What an operator computes, forward and backward.
+// Holds what an operator computes, forward and backward.
 #pragma once
 
 #include <map>

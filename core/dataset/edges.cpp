@@ -32,7 +32,6 @@ class EdgeTable {
     separator_ = text_.substr(at_, beginning).find('\t') == std::string_view::npos ? ',' : '\t';
   }
 
-  /// Reads the next row that is not blank. Returns false at the end.
   bool next(EdgeRow& row) {
     while (at_ < text_.size()) {
       row = {{}, 0, line_};

@@ -12,7 +12,6 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::size_t most_entries = 5'000'000;
 
-/// Returns the entries of a folder by their names, or the error.
 std::vector<fs::directory_entry> sorted_entries(const fs::path& folder, std::error_code& error) {
   std::vector<fs::directory_entry> entries;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {

@@ -1,8 +1,9 @@
 // A hierarchy: nodes with names, and edges from each node to its parents. A tree gives each node
 // but the root one parent; a directed acyclic graph may give it several.
 //
-// In a file it is the group /hierarchy: edge [m × 2] (child, parent), name [n], depth [n], id [n]
-// where nodes have identifiers besides their names, and feature [n × f] where they have features.
+// A file stores it as the group /hierarchy: edge [m × 2] (child, parent), name [n], depth [n], id
+// [n] where nodes have identifiers besides their names, and feature [n × f] where they have
+// features.
 #pragma once
 
 #include <array>

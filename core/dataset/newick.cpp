@@ -67,7 +67,6 @@ class NewickReader {
     if (!open_.empty()) nodes_.link(node_, open_.back());
   }
 
-  /// Passes over blanks and comments.
   void skip() {
     while (true) {
       at_ = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size());
@@ -78,7 +77,6 @@ class NewickReader {
     }
   }
 
-  /// Reads a label without quotes, or a number.
   std::string_view plain_text() {
     const std::size_t begin = at_;
     at_ = std::min(text_.find_first_of(" \t\r\n()[]':;,", at_), text_.size());

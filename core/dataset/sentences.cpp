@@ -52,7 +52,6 @@ const std::vector<WordClass>& word_classes() {
 
 bool is_phrase(const std::string& symbol) { return symbol[0] >= 'A' && symbol[0] <= 'Z'; }
 
-/// Grows the trees of sentences.
 class Sentences {
  public:
   explicit Sentences(std::uint64_t seed) : random_(seed) {}

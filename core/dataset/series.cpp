@@ -25,7 +25,6 @@ Vector3 midpoint_step(const Vector3& z, double step) {
   return next;
 }
 
-/// Returns the group of series whose values `append(random, values)` adds, one series each time.
 template <class Append>
 MadeData series(const KeyValues& keys, std::size_t features, const Append& append) {
   Random random(static_cast<std::uint64_t>(keys.whole("seed")));

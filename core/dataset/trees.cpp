@@ -8,7 +8,6 @@ namespace {
 constexpr std::size_t most_nodes_of_a_tree = 1000000;
 }
 
-// Nodes follow level by level, and their names are the ways to them: "0", "0.1", "0.1.0".
 MadeData complete_tree(const KeyValues& values) {
   const std::int64_t branching = values.whole("branching"), depth = values.whole("depth");
   std::vector<std::array<Node, 2>> edges;

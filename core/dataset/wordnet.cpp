@@ -52,7 +52,6 @@ Hierarchy mammals() {
   return sorted_hierarchy(std::move(edges), std::move(names));
 }
 
-/// Returns the words of each record of a file of WordNet, up to its definition.
 std::vector<std::vector<std::string>> records(const std::string& path) {
   std::ifstream file(path);
   if (!file) {

@@ -85,7 +85,6 @@ bool usable(ScaleKind kind, double value) {
   return std::abs(value) <= largest && (kind == ScaleKind::linear || value >= 1 / largest);
 }
 
-/// Widens a range by a fraction of its length, measured on its scale.
 void widen(Axis& axis, double part) {
   if (axis.kind == ScaleKind::linear) {
     const double size = std::max(std::abs(axis.low), std::abs(axis.high));
@@ -176,7 +175,6 @@ std::vector<TextRun> scientific_label(double value, int digits) {
   return power(with_minus(mantissa) + "×10", exponent);
 }
 
-/// Returns whether the value is a power of ten up to rounding.
 bool is_power_of_ten(double value) {
   const double e = std::round(std::log10(value));
   return std::abs(value / std::pow(10, e) - 1) < 1e-9;
@@ -210,7 +208,6 @@ void write_alike(std::vector<Tick>& ticks) {
   }
 }
 
-/// Returns ticks at the digits 1–9 of each decade. Those in `labelled` have a number.
 std::vector<Tick> digit_ticks(double low, double high, const std::vector<int>& labelled) {
   std::vector<Tick> ticks;
   const int first = static_cast<int>(std::floor(std::log10(low) + 1e-9));

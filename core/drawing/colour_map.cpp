@@ -61,7 +61,6 @@ OkLab sequential_curve(double t) {
   return oklch(0.968 - 0.718 * t, 0.092 * (0.42 + 0.58 * rise), 105 + 185 * t);
 }
 
-/// Returns a colour of one half of the diverging map, from near white outwards.
 OkLab diverging_half(double t, double hue, double bend) {
   return oklch(0.965 - 0.60 * t, 0.115 * std::sin(2.07 * t), hue + bend * t);
 }

@@ -33,7 +33,6 @@ double unit_error(double angle) {
   return 2.73e-4 * std::pow(std::abs(angle) / (std::numbers::pi / 2), 6);
 }
 
-/// Returns the number of cubics that keep within the tolerance of an arc.
 int pieces(const ArcTo& arc) {
   constexpr double tolerance = 0.002;
   const double radius = std::max(std::abs(arc.rx), std::abs(arc.ry));
@@ -213,7 +212,6 @@ void check(const Path& path) {
   }
 }
 
-/// Checks items one by one, and stores which groups and clips are open.
 struct ItemCheck {
   std::vector<char> open = {};
   std::set<std::string> ids = {};

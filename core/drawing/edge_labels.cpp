@@ -41,7 +41,6 @@ std::vector<double> isotonic(const std::vector<double>& values) {
   return out;
 }
 
-/// Returns the text with a space inserted wherever a word reaches the width.
 std::string with_spaces(const std::string& text, double width) {
   std::u32string spaced;
   double word = 0;
@@ -60,7 +59,6 @@ double leader_room(std::size_t labels) {
   return std::clamp(2.4 * static_cast<double>(labels), 14.0, 26.0);
 }
 
-/// Draws name and notes, one below the other, starting with the middle of the first line.
 void draw_lines(DisplayList& list, const EdgeLabel& l, Point at) {
   for (const std::string& line : l.name) {
     list.text(at, line,

@@ -28,7 +28,6 @@ std::pair<double, double> extent_along(const Quad& quad, Point axis) {
   return {low, high};
 }
 
-/// Returns whether all of `b` lies beyond one edge of `a`.
 bool separated_by_edges_of(const Quad& a, const Quad& b) {
   for (std::size_t i = 0; i < 4; ++i) {
     const Point p = a[i], q = a[(i + 1) % 4];

@@ -43,7 +43,6 @@ BlobHandle blob_of(Bytes bytes, hb_memory_mode_t mode) {
                                    static_cast<unsigned>(bytes.size()), mode, nullptr, nullptr));
 }
 
-/// Opens a font. It measures in units of the font; an em has `units_per_em`.
 FontHandle open(FontFile file) {
   const BlobHandle blob = blob_of(font_bytes(file), HB_MEMORY_MODE_READONLY);
   const FaceHandle face(hb_face_create(blob.get(), 0));
@@ -129,7 +128,6 @@ SubsetInput subset_input() {
   return input;
 }
 
-/// Returns these tables of a font reduced to `wanted`.
 std::vector<std::uint8_t> reduced(FontFile file, hb_subset_input_t* wanted, unsigned flags,
                                   std::initializer_list<const char*> tables,
                                   const std::string& family) {
@@ -255,7 +253,6 @@ struct Part {
   bool right_to_left = false;
 };
 
-/// Returns the parts in the order in which they are drawn, from left to right.
 std::vector<Part> parts_of(std::u32string_view text) {
   std::vector<Part> parts;
   for (std::size_t begin = 0, end; begin < text.size(); begin = end) {
@@ -272,7 +269,6 @@ std::vector<Part> parts_of(std::u32string_view text) {
   return parts;
 }
 
-/// Appends runs from left to right.
 class Setter {
  public:
   explicit Setter(std::vector<GlyphRun>& runs) : runs_(runs) {}

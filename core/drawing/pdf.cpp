@@ -22,7 +22,6 @@ namespace {
 /// Returns a reference to an object: "7 0 R".
 std::string pdf_reference(std::size_t object) { return fmt::format("{} 0 R", object); }
 
-/// Returns characters in UTF-16 as hexadecimal digits, without brackets.
 std::string utf16_hex(std::u32string_view text) {
   std::string hex;
   for (const char32_t c : text) {
@@ -52,10 +51,8 @@ std::string deflated(std::string_view bytes) {
 
 class PdfDocument {
  public:
-  /// Reserves the number of an object that is set later.
   std::size_t reserve() { return add({}); }
   void set(std::size_t object, std::string body) { bodies_[object - 1] = std::move(body); }
-  /// Adds an object and returns its number.
   std::size_t add(std::string body) {
     bodies_.push_back(std::move(body));
     return bodies_.size();
@@ -119,7 +116,6 @@ std::string stroke_commands(const Stroke& stroke) {
 /// The glyphs that a figure uses of a font, and the characters that they show.
 using UsedGlyphs = std::map<std::uint32_t, std::u32string>;
 
-/// Writes the content of the page, and collects the resources that it names.
 class Content {
  public:
   explicit Content(PdfDocument& document) : document_(document) {}
@@ -164,7 +160,6 @@ class Content {
   void operator()(const GroupEnd&) {}
 
   [[nodiscard]] const std::string& text() const { return out_; }
-  /// Adds what the content names to the document and returns the dictionary of resources.
   [[nodiscard]] std::string resources();
 
  private:
@@ -178,7 +173,6 @@ class Content {
     opacities_.insert({fill, stroke});
     out_ += fmt::format("/G{}_{} gs\n", fill, stroke);
   }
-  /// Shows glyphs. The page has y downwards, and glyphs stand upright in it.
   void show(const std::vector<GlyphRun>& runs) {
     out_ += "BT\n";
     for (const GlyphRun& run : runs) {
@@ -229,7 +223,6 @@ std::size_t Content::add_image(const ImageItem& image) {
       indices);
 }
 
-/// Returns the table from glyphs to characters (section 9.10.3), in blocks of at most 100 entries.
 std::string to_unicode(const UsedGlyphs& used) {
   std::string text =
       "/CIDInit/ProcSet findresource begin 12 dict begin begincmap\n"

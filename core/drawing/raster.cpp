@@ -39,7 +39,6 @@ std::map<std::uint32_t, std::uint8_t> palette_of(std::span<const std::uint8_t> r
   return palette;
 }
 
-/// The image as the file stores it, with all samples of a pixel next to each other.
 struct Pixels {
   int colour_type = PNG_COLOR_TYPE_RGBA;
   Buffer samples;

@@ -15,7 +15,6 @@
 namespace conelab::figure {
 namespace {
 
-/// Returns a regular polygon or star with corners at these radii in turn, clockwise from the top.
 Path polygon(Point centre, int corners, double radius, double turn) {
   std::vector<Point> points;
   for (int k = 0; k < corners; ++k) {
@@ -25,7 +24,6 @@ Path polygon(Point centre, int corners, double radius, double turn) {
   return Path::polyline(points, true);
 }
 
-/// Returns a plus with arms of length 1, rotated by `turn` radians.
 Path plus(Point centre, double reach, double turn) {
   const double arm = reach / 3;
   std::vector<Point> points;

@@ -88,7 +88,6 @@ std::string runs_content(const TextItem& item) {
   return text;
 }
 
-/// The characters that are used, by the font file that draws them.
 using UsedCharacters = std::map<FontFile, std::set<char32_t>>;
 
 UsedCharacters characters(const DisplayList& list) {
@@ -128,7 +127,6 @@ std::string png_of(const ImageItem& item) {
 /// clean_text removes it.
 constexpr char id_mark = '\x01';
 
-/// Writes items, and numbers the clips, whose elements need ids.
 class Writer {
  public:
   void operator()(const PathItem& i) {

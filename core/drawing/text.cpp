@@ -37,7 +37,6 @@ struct Tag {
 constexpr std::array<Tag, 4> tags = {
     {{"<i>", "</i>"}, {"<b>", "</b>"}, {"<sup>", "</sup>"}, {"<sub>", "</sub>"}}};
 
-/// Splits markup into runs, one character or tag at a time.
 class Markup {
  public:
   std::vector<TextRun> parse(std::string_view text) {

@@ -26,7 +26,6 @@ constexpr int curve_steps = 24;        ///< Points along a curve, for pointing a
 
 Colour colour_of(const Arc& arc) { return arc.key <= arc.query ? blue : orange; }
 
-/// What all panels of a figure have in common.
 struct Plan {
   explicit Plan(const ArcsFigure& f) : figure(f) {}
   const ArcsFigure& figure;
@@ -95,7 +94,6 @@ Plan plan(const ArcsFigure& f) {
   return plan;
 }
 
-/// Returns the positions of n tokens along a horizontal line.
 std::vector<Point> along(double x, double pitch, double y, std::size_t n) {
   std::vector<Point> out;
   for (std::size_t i = 0; i < n; ++i) {
@@ -209,7 +207,6 @@ std::string unknown_text(const ArcsPanel& panel, const std::string& of) {
                      panel.queries * panel.keys, of);
 }
 
-/// Draws the name of the panel, followed by what is missing from the panel.
 void draw_title(DisplayList& list, const ArcsPanel& panel, const Box& box) {
   const double room = 0.7 * box.width;
   const std::string title = elide(clean_text(panel.title), title_size, room, Face::bold);
@@ -245,7 +242,6 @@ void draw_panel(DisplayList& list, const Plan& plan, const ArcsPanel& panel, dou
   list.group_end();
 }
 
-/// Returns ". 4 of 36 weights of umbral are not numbers and draw nothing" for each such panel.
 std::string unknown_note(const ArcsFigure& f) {
   std::string text;
   for (const ArcsPanel& p : f.panels) {

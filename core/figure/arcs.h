@@ -54,7 +54,7 @@ struct ArcsFigure {
   std::vector<std::string> query_tokens, key_tokens;  ///< Texts of the tokens; empty: numbers.
   ArcArrangement arrangement = ArcArrangement::sides;
   ArcChoice choice;  ///< The selection that was applied to the arcs, for the caption.
-  /// Whether the largest width is the strongest arc of all panels, or of each.
+  /// Says whether the largest width is the strongest arc of all panels, or of each.
   bool shared_limits = true;
   std::string caption;
   double width = double_column;

@@ -275,7 +275,6 @@ const std::vector<Order>& orders() {
   return table;
 }
 
-/// Parses "n,n^2" or "none".
 std::vector<Guide> guides_of(const std::string& typed) {
   std::vector<Guide> guides;
   if (typed == "none") return guides;

@@ -16,7 +16,7 @@ struct FigureInput;
 
 namespace conelab {
 
-/// What a figure draws: operators at all lengths, with one label on every other axis.
+/// Holds what a figure draws: operators at all lengths, with one label on every other axis.
 struct BenchSelection {
   std::vector<std::string> operators;
   Case fixed;  ///< The labels that all cases share. Its operator and its length have no meaning.

@@ -50,7 +50,6 @@ std::int64_t within(const FigureInput& input, const char* key, std::int64_t leas
   return value;
 }
 
-/// Returns a tensor of one axis: the numbers that were typed, or 32 numbers drawn from N(0, 1).
 std::vector<double> table_of(const ParameterInfo& info, const FigureInput& input) {
   std::vector<double> numbers;
   if (const std::string typed = input.value(info.key); typed != "random") {
@@ -64,7 +63,6 @@ std::vector<double> table_of(const ParameterInfo& info, const FigureInput& input
   return numbers;
 }
 
-/// Returns the parameters of a bias: those that were typed, or its defaults for this head.
 PartValues values_of(const BiasRow& row, const Setting& s) {
   PartValues values;
   values.tensor.resize(row.parameters.size());
@@ -182,7 +180,6 @@ struct BiasPanel {
   }
 };
 
-/// Draws the panels below each other with a common left edge. Returns the lowest y.
 double draw_panels(DisplayList& list, const std::vector<BiasPanel>& panels) {
   double left = 0, right = 0;
   for (const BiasPanel& p : panels) {
@@ -202,7 +199,6 @@ double draw_panels(DisplayList& list, const std::vector<BiasPanel>& panels) {
 
 // ---- HyPE's columns ----------------------------------------------------------------------------
 
-/// The columns of one position, in type T.
 template <class T>
 struct Columns {
   T query[2], key[2];
@@ -248,7 +244,6 @@ ColumnsError columns_error_in(const char* name, double mu, double tau, double d,
   return error;
 }
 
-/// The lines of the panel of HyPE's columns, and what it adds to the caption.
 struct ColumnsPanel {
   std::vector<Line> lines;
   std::string text;

@@ -43,7 +43,6 @@ bool has_heat(const PanelScene& scene, Model model) {
   return scene.heat && model != Model::hyperboloid;
 }
 
-/// Draws the colours of the heat with their values below a panel and returns the lower end.
 double draw_heat_bar(DisplayList& list, const PanelScene& scene, const Box& panel) {
   const PlaneSimilarityInfo* other = plane_similarity(scene.similarity);
   const SimilarityRange range = field_of(scene).range(part_of(scene));
@@ -173,7 +172,6 @@ class PanelPainter {
     list_.group_end();
   }
 
-  /// Draws the parallel light from ∞, which lies above the window.
   void draw_rays() {
     const Box b = view_.field();
     constexpr int rays = 5;
@@ -186,12 +184,10 @@ class PanelPainter {
     }
   }
 
-  /// Returns whether a point, possibly ideal, is on this page.
   [[nodiscard]] bool at_page(const HemispherePoint& p) const {
     return view_.box().grown(1).contains(view_.page(p));
   }
 
-  /// Draws the areas among the scene's further curves, or the lines.
   void draw_curves(bool areas) {
     if (scene_.curves.empty()) return;
     group(areas ? "areas" : "curves", areas ? "Areas" : "Their borders");
@@ -379,7 +375,6 @@ class PanelPainter {
     }
   }
 
-  /// Labels the source: next to it, or where its light enters the page.
   void name_light() {
     const Box b = view_.field();
     Point at = view_.page(curves_.source());
@@ -412,7 +407,6 @@ class PanelPainter {
     return labels_.place(list_, at, runs, {.size = small_size, .colour = colour, .halo = 0.8});
   }
 
-  /// Draws a line from a label to its point if the label is farther than `near` points away.
   void lead(const Box& name, Point to, double near, Colour colour) {
     constexpr double gap = 0.8;
     const Box around = name.grown(gap);

@@ -47,7 +47,7 @@ struct PanelScene {
   bool cones = true, ancestors = true, objects = true;
   bool depth = true;  ///< Whether the level of the LCA's depth is drawn.
   int levels = 0;     ///< Number of level lines of K(u, ·).
-  /// What K is; see ConesFigure.
+  /// Holds what K is; see ConesFigure.
   geometry::DepthMeasure measure = geometry::DepthMeasure::height;
   std::string similarity = "cone";
   bool heat = false;      ///< Whether that similarity with u is drawn in colours, with a bar below.

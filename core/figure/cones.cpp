@@ -17,7 +17,6 @@ using geometry::Vector;
 
 std::string short_number(double value) { return fmt::format("{:.4g}", value); }
 
-/// Formats a point of the half-plane in the coordinates of another model: "(0.3, −0.1)".
 std::string coordinates(const Vector& half_plane, Model model) {
   std::string text;
   for (const double c : geometry::convert(half_plane, Model::halfspace, model)) {
@@ -69,7 +68,6 @@ ConesFigure of_family(const ConesFigure& f, const std::string& family) {
 
 constexpr const char* cones_title = "Shadow cones and the lowest common ancestor";
 
-/// Draws one panel for each family, all with the same points.
 DisplayList draw_side_by_side(const ConesFigure& f) {
   std::vector<ScenePanel> panels;
   std::string caption = f.caption.empty() ? "" : f.caption + ". ";

@@ -26,8 +26,8 @@ struct ConesFigure {
   bool geodesic = false;                   ///< Whether the geodesic from u to v is drawn.
   int levels = 0;                          ///< Number of level lines of K(u, ·).
   bool heat = false;                       ///< Whether K(u, ·) is drawn in colours.
-  /// What K is: for infinite families, which depth of the LCA. `similarity` is "cone" or a name of
-  /// similarity_field.h, whose level lines are then drawn in place of those of the family.
+  /// Holds what K is: for infinite families, which depth of the LCA. `similarity` is "cone" or a
+  /// name of similarity_field.h, whose level lines are then drawn in place of those of the family.
   geometry::DepthMeasure depth = geometry::DepthMeasure::height;
   std::string similarity = "cone";
   std::vector<std::string> beside;  ///< Used by `cones` only: further families, one panel

@@ -44,7 +44,6 @@ Draws draws_of(const FigureInput& input) {
   return draws;
 }
 
-/// Returns the lengths 1, 2, 3, 4, 6, 8, 12, 16, ... up to the longest.
 std::vector<std::int64_t> lengths_to(std::int64_t longest) {
   std::vector<std::int64_t> lengths;
   for (std::int64_t n = 1; n <= longest; n *= 2) {
@@ -76,7 +75,6 @@ double log_magnitude(const Call& call, std::int64_t n, std::int64_t d, std::uint
   return jacobian_determinants(*plan, input, {}, run).front().log_magnitude;
 }
 
-/// Returns the number below which this share of the sorted numbers lies, interpolated.
 double quantile(const std::vector<double>& sorted, double share) {
   const double at = share * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(at);

@@ -10,7 +10,6 @@
 namespace conelab::figure {
 namespace {
 
-/// Throws misuse if the value is not one of the key's choices.
 void check_choice(const FigureKey& row, const std::string& value) {
   (void)index_of_name(
       row.key, value,

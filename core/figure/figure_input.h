@@ -110,7 +110,7 @@ struct FigureInput {
   /// (child, parent) of the hierarchy whose nodes the tokens are; empty: they are no nodes.
   std::vector<std::array<std::int64_t, 2>> edges;
 
-  /// What any other source holds. Its reader and the figure's maker know the type.
+  /// Holds what any other source holds. Its reader and the figure's maker know the type.
   std::any own;
 
   /// Returns the value given for a key, or its default.

@@ -34,7 +34,6 @@ void read_point(const Parameters& p, const std::string& key, std::optional<Vecto
   }
 }
 
-/// Returns the families of "umbral,ganea". Throws misuse for an unknown one.
 std::vector<std::string> families_of(const std::string& text) {
   std::vector<std::string> families;
   for (const std::string_view name : split_commas(text)) {
@@ -63,7 +62,6 @@ void check_parameters(const ConesFigure& f) {
   }
 }
 
-/// Returns the tokens of "x,height=name;x,height=name"; a name may be absent.
 std::vector<SceneToken> tokens_of(const std::string& text) {
   std::vector<SceneToken> tokens;
   std::size_t begin = 0;
@@ -179,7 +177,6 @@ namespace {
 using geometry::ConeFamily;
 using geometry::Model;
 
-/// Returns the families of the table. Those whose light has an extent come first.
 std::vector<const ConeFamily*> ordered_families() {
   std::vector<const ConeFamily*> families = geometry::cone_families();
   std::stable_partition(families.begin(), families.end(),
@@ -248,7 +245,6 @@ std::string explanation(const PanelScene& scene) {
   return text + "bound the cone of their crossing, the LCA";
 }
 
-/// Returns the cone of the LCA and its two edges, continued up to the light.
 std::vector<SceneCurve> construction_of(const PanelScene& scene) {
   const ConeCurves curves(scene.system);
   const AxisShadow u = curves.locate(scene.u, "u"), v = curves.locate(*scene.v, "v");

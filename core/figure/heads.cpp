@@ -24,7 +24,6 @@ constexpr double tallest =
     230 / 25.4 * 72;  ///< Of the figure, if the maps do not become too small.
 constexpr double bar_height = 1.3, line_height = 7, widest_title = 80;
 
-/// Lays out and draws the maps.
 class Heads {
  public:
   explicit Heads(const HeadsFigure& figure)
@@ -61,7 +60,6 @@ class Heads {
         order_, [&](const HeadPanel* a, const HeadPanel* b) { return key(a) < key(b); });
   }
 
-  /// Chooses how many maps stand in a line, and their size.
   void choose_sizes() {
     std::size_t most = 1;
     for (const HeadPanel* head : order_) most = std::max(most, head->head + 1);
@@ -89,7 +87,6 @@ class Heads {
     fit_page();
   }
 
-  /// Makes the maps smaller if the figure would be higher than a page.
   void fit_page() {
     constexpr double around = 60;  // Above and below the maps.
     const std::size_t rows = listed_ ? 1 : f_.rows.size();
@@ -103,7 +100,6 @@ class Heads {
     size_.height = height;
   }
 
-  /// Returns the space below a map, for its bar and its texts.
   [[nodiscard]] double below() const {
     return bar_height + 1 + (listed_ ? 2 : 1) * line_height + row_gap;
   }
@@ -131,7 +127,6 @@ class Heads {
     }
   }
 
-  /// Draws the numbers of the heads above the columns and returns the height of this line.
   double draw_columns() {
     if (!one_line_ || order_.empty()) return 0;
     const TextStyle style = {
@@ -149,7 +144,6 @@ class Heads {
     return edge + title_ + static_cast<double>(column) * (size_.width + gap);
   }
 
-  /// Draws the heads of one row, or all heads if they are listed. Returns the lower end.
   double draw_row(std::size_t begin, std::size_t end, double top) {
     const HeadPanel& first = *order_[begin];
     list_.group_begin(fmt::format("row{}", first.row + 1), listed_ ? "Heads" : f_.rows[first.row]);

@@ -23,7 +23,6 @@ bool counts(const HeatmapPanel& p, std::size_t i) {
   return !masked_at(p, i) && !std::isnan(p.values[i]);
 }
 
-/// Divides each row by its largest finite magnitude.
 void normalise_rows(HeatmapPanel& p) {
   for (std::size_t r = 0; r < p.rows; ++r) {
     double largest = 0;
@@ -68,7 +67,6 @@ void require_non_negative(const HeatmapPanel& p) {
   }
 }
 
-/// A block of cells as one number.
 struct Pooled {
   double value = 0;
   bool masked = true;

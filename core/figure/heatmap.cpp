@@ -17,7 +17,6 @@ namespace {
 
 constexpr double axis_title_room = 10;
 
-/// A panel as it is drawn, with what the layout needs.
 struct Drawn {
   HeatmapPanel panel;                   ///< Pooled and scaled, without tokens.
   const HeatmapPanel* whole = nullptr;  ///< The original panel; its tokens are the labels.
@@ -72,7 +71,6 @@ std::string fitted_title(const std::string& title, double width) {
   return elide(title.substr(0, last), title_size, width - width_of(end), Face::bold) + end;
 }
 
-/// Prepares a panel for a matrix of this width.
 void fill(const HeatmapFigure& f, Drawn& d, double width) {
   const HeatmapPanel& panel = *d.whole;
   const HeatScale scale = f.scale_of(panel);
@@ -84,7 +82,6 @@ void fill(const HeatmapFigure& f, Drawn& d, double width) {
   d.bar.title = bar_title(f, panel);
 }
 
-/// Sets the limits of all panels that share a bar to the union of their limits.
 void share_limits(std::vector<Drawn>& panels) {
   for (const bool diverging : {false, true}) {
     Limits all;
@@ -115,7 +112,6 @@ std::size_t panels_across(std::size_t count, double width) {
   return rows == 0 ? 1 : (count + rows - 1) / rows;
 }
 
-/// Row labels are drawn at the first panel of a row, and wherever the tokens change.
 void decide_row_labels(std::vector<Drawn>& panels, std::size_t across) {
   for (std::size_t i = 0; i < panels.size(); ++i) {
     panels[i].row_labels = i % across == 0 ||
@@ -137,7 +133,6 @@ void plan_labels(Drawn& d, double width) {
   }
 }
 
-/// Returns the space left of each panel in one row of the figure.
 double label_room(const std::vector<Drawn>& panels, std::size_t begin, std::size_t end) {
   double room = 0;
   for (std::size_t i = begin; i < end; ++i) {
@@ -164,7 +159,6 @@ double matrix_width(std::vector<Drawn>& panels, std::size_t across, double page)
   return width;
 }
 
-/// Returns the height of the figure for this width of a matrix, including bars and caption.
 double total_height(const HeatmapFigure& f, const std::vector<Drawn>& panels, std::size_t across,
                     double width) {
   constexpr double row_gap = 6, shared_bar_and_caption = 60;
@@ -209,7 +203,6 @@ std::pair<std::size_t, double> plan_layout(const HeatmapFigure& f, std::vector<D
   return {best, width_with(best)};
 }
 
-/// Returns where rows begin, so that the widest row is centred on the page.
 double left_of_rows(const std::vector<Drawn>& panels, std::size_t across, double width,
                     double page) {
   double widest = 0;
@@ -222,7 +215,6 @@ double left_of_rows(const std::vector<Drawn>& panels, std::size_t across, double
   return spare < 1 ? margin : margin + spare / 2;
 }
 
-/// Positions the matrices of one row of panels and returns the lower end of their labels.
 double place_row(std::vector<Drawn>& panels, std::size_t begin, std::size_t end, double width,
                  Point at) {
   double x = at.x, bottom = at.y;
@@ -270,7 +262,6 @@ void draw_panel(DisplayList& list, const Drawn& d, std::size_t number) {
   list.group_end();
 }
 
-/// Returns the bars to draw: one for each kind of panel that shares one, none if each has its own.
 std::vector<ColourBar> shared_bars(const std::vector<Drawn>& panels) {
   std::vector<ColourBar> bars;
   for (const bool diverging : {false, true}) {
@@ -305,7 +296,6 @@ double draw_shared_bars(DisplayList& list, const std::vector<Drawn>& panels, con
   return top + colour_bar_height + 11;
 }
 
-/// Draws a bar below each panel of a row and returns their lower end.
 double draw_own_bars(DisplayList& list, const std::vector<Drawn>& panels, std::size_t begin,
                      std::size_t end, double top) {
   for (std::size_t i = begin; i < end; ++i) {
@@ -344,7 +334,6 @@ std::string dots_text(const std::vector<Drawn>& panels) {
   return text;
 }
 
-/// Returns the least and the largest of the finite cells that have a colour of the map.
 Limits extremes(const HeatmapPanel& panel, const Specials& specials) {
   Limits all;
   for (std::size_t i = 0; i < panel.values.size(); ++i) {

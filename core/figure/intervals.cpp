@@ -25,7 +25,6 @@ bool is_placed(const Interval& t) { return std::isfinite(t.low) && std::isfinite
 
 bool is_umbral(const tree::HeadElements& tokens) { return !tokens.system.family->penumbral; }
 
-/// Returns the placed intervals, those that begin first and of these the longest before others.
 std::vector<std::size_t> outer_first(const std::vector<Interval>& intervals) {
   std::vector<std::size_t> order(intervals.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -118,7 +117,6 @@ IntervalScale scale_of(const IntervalFigure& f) {
   return scale;
 }
 
-/// Returns the horizontal axis, on which positions are those of the scale.
 figure::Axis coordinate_axis(const IntervalFigure& f, const IntervalScale& scale) {
   figure::Axis axis{ScaleKind::linear, 0, 1, {}, rich(f.axis)};
   if (scale.ends.empty()) return axis;
@@ -137,7 +135,6 @@ figure::Axis coordinate_axis(const IntervalFigure& f, const IntervalScale& scale
   return axis;
 }
 
-/// Returns the vertical axis, on which row r ends at -r - 1, with the levels as its labels.
 figure::Axis level_axis(const IntervalRows& rows) {
   const auto count = static_cast<double>(std::max<std::size_t>(1, rows.first_row.back()));
   figure::Axis axis{ScaleKind::linear, -count, 0, {}, rich("ancestors above")};
@@ -148,7 +145,6 @@ figure::Axis level_axis(const IntervalRows& rows) {
   return axis;
 }
 
-/// Draws the bars of a figure and what belongs to them.
 class IntervalPainter {
  public:
   IntervalPainter(const IntervalFigure& f, DrawnIntervals& drawn) : f_(f), drawn_(drawn) {
@@ -157,7 +153,6 @@ class IntervalPainter {
     }
   }
 
-  /// Draws everything below `top` and returns the lower end.
   double draw(double top) {
     if (f_.pair) top += highest_row + 3;
     Frame frame{{}, coordinate_axis(f_, drawn_.scale), level_axis(drawn_.rows)};
@@ -292,7 +287,6 @@ DrawnIntervals place_intervals(const IntervalFigure& figure) {
 
 namespace {
 
-/// Returns the token that a text of a key means: its number, or its text.
 std::size_t token_named(const char* key, const std::string& text, const FigureInput& input) {
   if (const auto number = parse_integer(text)) {
     if (*number >= 0 && static_cast<std::size_t>(*number) < input.tree->size) {
@@ -331,7 +325,6 @@ void choose_numbers(IntervalFigure& f, const FigureInput& input) {
   }
 }
 
-/// Describes the lowest common ancestor of the pair.
 std::string pair_text(const FigureInput& input, const std::vector<std::string>& names,
                       const std::array<std::size_t, 2>& pair) {
   const auto& placed = *input.tree->placed;

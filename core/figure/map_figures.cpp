@@ -12,13 +12,11 @@
 namespace conelab::figure {
 namespace {
 
-/// Returns whether all panels share their limits.
 bool shares_limits(const Parameters& p) {
   const std::string* limits = text_of(p, "limits");
   return limits == nullptr || *limits == "shared";
 }
 
-/// Returns the panel that a reference names by its file, its title or its operator.
 std::size_t reference_panel(const FigureInput& input, const std::vector<HeatmapPanel>& panels,
                             const std::string& reference) {
   std::vector<std::string> known;

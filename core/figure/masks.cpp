@@ -21,7 +21,6 @@
 namespace conelab::figure {
 namespace {
 
-/// What the masks of an n x n map read.
 struct Example {
   std::int64_t n;
   std::vector<std::int64_t> lengths, edges;
@@ -124,7 +123,6 @@ std::vector<Pattern> chosen_patterns(const FigureInput& input, const Example& ex
   return patterns;
 }
 
-/// Draws the pairs as one path, a rectangle for each run of keys, and a frame around all of them.
 void draw_pairs(DisplayList& list, const Pattern& p, const Box& box) {
   const double cell = box.width / static_cast<double>(p.n);
   Path seen;
@@ -145,7 +143,6 @@ void draw_pairs(DisplayList& list, const Pattern& p, const Box& box) {
   list.rectangle(box, Paint::stroked(ink, thin_line));
 }
 
-/// Returns the lines below a panel: the parameters of the mask, and the number of pairs.
 std::vector<std::string> notes_of(const Pattern& p, double width) {
   std::vector<std::string> lines;
   if (!p.parameters.empty()) lines = wrap(p.parameters, small_size, width);
@@ -154,7 +151,6 @@ std::vector<std::string> notes_of(const Pattern& p, double width) {
   return lines;
 }
 
-/// Draws a row of panels below `top`. Returns the lowest y.
 double draw_row(DisplayList& list, std::span<const Pattern> row, std::size_t first, double top,
                 double width) {
   const double map = top + 1.35 * text_size, room = width + gutter - 3;
@@ -176,7 +172,6 @@ double draw_row(DisplayList& list, std::span<const Pattern> row, std::size_t fir
   return lowest;
 }
 
-/// Returns what was invented for the masks that are drawn, as a sentence after another one.
 std::string examples_text(const std::vector<Pattern>& patterns) {
   std::vector<std::string> examples;
   for (const auto& [operand, text] : {std::pair{MaskOperand::lengths, "the lengths of"},

@@ -32,8 +32,6 @@ Point on_cubic(Point a, const CubicTo& c, double t) {
   return blend(blend(ab, bc, t), blend(bc, cd, t), t);
 }
 
-/// Returns the cubic over [a, b] that has the tangents of the curve, computed by central
-/// differences.
 CubicTo hermite(const std::function<Point(double)>& f, double a, double b) {
   const double h = (b - a) * 1e-4, third = (b - a) / 3;
   const auto ahead = [&](double t, double sign) {

@@ -27,7 +27,6 @@ using tree::HeadElements;
 
 bool is_placed(const Element& e) { return !std::isnan(e.shadow); }
 
-/// The places of all elements along one axis of the base space, or as angles in one plane of it.
 class Flat {
  public:
   explicit Flat(const HeadElements& tokens) : sphere_(!tokens.system.infinite()) {
@@ -75,7 +74,6 @@ class Flat {
   }
 };
 
-/// What is drawn: the tokens and common ancestors that have a place.
 struct PlacedScene {
   ConeCurves curves;
   std::vector<std::optional<AxisShadow>> tokens, merges;  ///< [n] and [n − 1], or empty.
@@ -96,7 +94,6 @@ PlacedScene placed_scene(const tree::HeadTree& t) {
   return scene;
 }
 
-/// Returns the part of the half-plane that shows all tokens and ancestors.
 Window window_of(const PlacedScene& scene, Model model) {
   if (model != Model::halfspace) return ModelView::usual_window(model);
   Window w{1e300, -1e300, 0, 0};
@@ -174,7 +171,6 @@ class PointsPainter {
 /// The lines that the key `lines` chooses.
 enum class Lines { merges, order, edges, none };
 
-/// The edges of a hierarchy are drawn by default where they are known.
 Lines lines_of(const FigureInput& input) {
   const std::string choice = input.value("lines");
   if (choice == "order") return Lines::order;

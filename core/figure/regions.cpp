@@ -21,7 +21,6 @@ using geometry::Model;
 constexpr Colour descendants{199, 222, 238, 255}, ancestors{199, 232, 222, 255},
     related{243, 243, 243, 255}, unrelated{240, 220, 231, 255};
 
-/// The coordinates of a scene's cones.
 struct RegionLayout {
   AxisShadow u;
   double largest;  ///< L; infinite for umbral cones with their light at infinity.
@@ -77,7 +76,6 @@ std::vector<SceneCurve> areas(const RegionLayout& at, const ConeCurves& curves) 
   return drawn;
 }
 
-/// Returns a window of the half-plane that shows all regions.
 std::optional<Window> window_of(const RegionLayout& at, const PanelScene& scene, Model model) {
   if (model != Model::halfspace) return std::nullopt;
   if (!at.around) {

@@ -21,7 +21,6 @@ constexpr double marker_size = 4.5;
 bool in_range(double v) { return v >= 1e-290 && v <= 1e290; }
 bool is_drawn(const RooflinePoint& p) { return in_range(p.intensity) && in_range(p.performance); }
 
-/// Returns the figure without what cannot be drawn.
 RooflineFigure drawable(RooflineFigure f) {
   const auto bad_ceiling = [](const RooflineCeiling& c) { return !in_range(c.value); };
   std::erase_if(f.peaks, bad_ceiling);
@@ -57,8 +56,6 @@ std::vector<EdgeLabel> labels_of(const RooflineFigure& f, const Frame& frame) {
   return labels;
 }
 
-/// Returns a frame whose axes contain every point, the ridges and the roof above the leftmost
-/// point.
 Frame frame_of(const RooflineFigure& f) {
   std::vector<double> xs, ys;
   for (const RooflinePoint& p : f.points) {
@@ -149,8 +146,6 @@ bool name_along(DisplayList& list, const RooflineFigure& f, const Frame& frame,
   return false;
 }
 
-/// Returns the intensity at the roof's ridge. It is absent if a side of the roof is missing or not
-/// trusted.
 std::optional<double> ridge_of(const RooflineFigure& f) {
   const auto roof = [](const std::vector<RooflineCeiling>& ceilings) {
     const double value = largest(ceilings);
@@ -162,12 +157,10 @@ std::optional<double> ridge_of(const RooflineFigure& f) {
   return peak / bandwidth;
 }
 
-/// Returns a line from the axis up to the corner of the roof.
 std::pair<Point, Point> ridge_line(const RooflineFigure& f, const Frame& frame, double ridge) {
   return {frame.at(ridge, frame.y.low), frame.at(ridge, largest(f.peaks))};
 }
 
-/// Names all ceilings and the ridge. Returns those for whose numbers there was no space.
 std::string name_ceilings(DisplayList& list, const RooflineFigure& f, const Frame& frame) {
   std::string left_out;
   for (const bool memory : {false, true}) {

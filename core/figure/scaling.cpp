@@ -15,7 +15,6 @@
 namespace conelab::figure {
 namespace {
 
-/// A point with its interval. If there is none, low = high = y.
 struct Sample {
   double x, y, low, high;
 };
@@ -97,7 +96,6 @@ Axis x_axis(const std::vector<SeriesCurve>& curves, const std::string& title, do
   return axis_over(ScaleKind::log2, xs, std::max(2, static_cast<int>(width / 26)), rich(title));
 }
 
-/// Returns whether there is a curve whose slope can be compared with a guide.
 bool has_slope(const std::vector<SeriesCurve>& curves) {
   return std::ranges::any_of(curves, [](const SeriesCurve& c) {
     return !c.samples.empty() && c.samples.front().x < c.samples.back().x;
@@ -164,7 +162,6 @@ void draw_curve(DisplayList& list, const Frame& f, const SeriesCurve& c, const s
   list.group_end();
 }
 
-/// Returns where a single guide begins: at the shortest length, below all curves.
 Point guide_start(const Frame& f, const Guide& guide, const std::vector<SeriesCurve>& curves) {
   double x_low = HUGE_VAL, log_y = HUGE_VAL;
   for (const SeriesCurve& c : curves) {
@@ -235,7 +232,6 @@ struct Obstacles {
   std::vector<std::vector<Point>> guides;  ///< [guide][point]
   std::vector<TextItem> labels;
 
-  /// Returns how much a label of a guide covers, apart from the guide itself.
   [[nodiscard]] double covered(const TextItem& label, std::size_t guide) const {
     constexpr double of_label = 1e4, of_curve = 1, of_guide = 0.5, marker = 2;
     const Quad quad = text_quad(label);
@@ -270,7 +266,6 @@ std::optional<TextItem> placed_label(const Frame& f, const Guide& guide, std::si
   return best;
 }
 
-/// Draws the guides and returns their labels, which are drawn over the curves.
 std::vector<TextItem> draw_guides(DisplayList& list, const Frame& f,
                                   const std::vector<Guide>& guides,
                                   const std::vector<SeriesCurve>& curves) {
@@ -351,7 +346,6 @@ std::vector<Panel> panels_of(const ScalingFigure& f) {
   return panels;
 }
 
-/// Returns a height that is sufficient for the labels and gives the panel a good shape.
 double panel_height(const ScalingFigure& f, const Panel& p, double width) {
   const double shape = p.ratio && !f.ratio_only ? 0.45 : f.guides.size() > 1 ? 1 : 0.72;
   return std::max(std::clamp(shape * width, 80.0, 230.0), edge_height(labels_of(f, p)));

@@ -25,7 +25,6 @@ std::size_t count(const std::vector<std::uint8_t>& flags) {
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-/// Returns the depth of a token, which is that of its LCA with itself.
 double own_depth(const HeadTree& t, std::size_t i) { return t.depth[i * t.size + i]; }
 
 /// Draws an undefined token; only the position of its label is known.
@@ -34,7 +33,6 @@ void draw_undefined(DisplayList& list, Point floor) {
             {.size = text_size, .anchor = Anchor::middle, .align = Align::bottom, .colour = quiet});
 }
 
-/// Returns "; 2 tokens have no place (?): padding or not finite", or nothing.
 std::string undefined_note(const HeadTree& t) {
   const std::size_t count = t.undefined_count();
   if (count == 0) return "";
@@ -46,7 +44,6 @@ std::string undefined_note(const HeadTree& t) {
 /// few tokens are much higher than the rest.
 constexpr double widest_linear = 20;
 
-/// Returns the largest value divided by the smallest, or 1 without values.
 double spread(const std::vector<double>& values) {
   const auto [low, high] = std::ranges::minmax_element(values);
   return low == values.end() ? 1 : *high / *low;
@@ -118,13 +115,11 @@ void check(const TreeFigure& f) {
   }
 }
 
-/// Says what the caption of a figure is, and where the figure ends.
 struct Ending {
   std::string text;
   double bottom;
 };
 
-/// Draws a page: its title, what `draw(page, top)` draws below it, and the caption.
 template <class Draw>
 DrawnTree drawn_page(const TreeFigure& f, const char* title, const Draw& draw) {
   check(f);
@@ -148,7 +143,6 @@ DrawnTree drawn_page(const TreeFigure& f, const char* title, const Draw& draw) {
 
 // ---- dendrogram --------------------------------------------------------------------------------
 
-/// Returns for each cluster, tokens first, whether all its tokens have a common ancestor.
 std::vector<bool> clusters_with_ancestor(const HeadTree& t) {
   const std::size_t n = t.size;
   std::vector<std::vector<std::size_t>> members(n);
@@ -168,7 +162,6 @@ std::vector<bool> clusters_with_ancestor(const HeadTree& t) {
   return common;
 }
 
-/// Returns whether some pair of defined tokens has no common ancestor.
 bool misses_ancestors(const HeadTree& t) {
   for (std::size_t cell = 0; cell < t.common.size(); ++cell) {
     if (!t.common[cell] && !std::isnan(t.depth[cell])) return true;
@@ -176,7 +169,6 @@ bool misses_ancestors(const HeadTree& t) {
   return false;
 }
 
-/// Draws the line from a token down to its label; lines that are close to each other are paler.
 Stroke stem(const TokenFrame& at, std::size_t n) {
   const double spacing = at.frame.box.width / static_cast<double>(n);
   return {grid_line.opacity(std::min(1.0, spacing / (5 * thin_line))), thin_line};
@@ -253,7 +245,6 @@ Axis segmentation_axis(const tree::Segmentation& s) {
   return axis;
 }
 
-/// Returns a note on how many labels are shown, if not all are.
 std::string stride_note(const TreeFigure& f, std::size_t stride) {
   if (f.tokens.empty() || stride < 2) return "";
   return fmt::format(". One token in {} is labelled", stride);
@@ -261,7 +252,6 @@ std::string stride_note(const TreeFigure& f, std::size_t stride) {
 
 // ---- Hasse diagram -----------------------------------------------------------------------------
 
-/// A line of the diagram, from a token to one directly below it.
 struct OrderLine {
   std::size_t above, below;
   bool nearest;  ///< Whether no direct ancestor of the lower token is nearer in depth. Among equal
@@ -271,7 +261,6 @@ struct OrderLine {
 std::vector<OrderLine> order_lines(const HeadTree& t) {
   constexpr auto none = static_cast<std::size_t>(-1);
   std::vector<OrderLine> lines;
-  // The line from each token to its nearest ancestor.
   std::vector<std::size_t> nearest(t.size, none);
   const auto gap = [&](const OrderLine& line) {
     return std::abs(own_depth(t, line.above) - own_depth(t, line.below));
@@ -349,7 +338,6 @@ void draw_order_tokens(DisplayList& list, const HeadTree& t, const TokenFrame& a
   }
 }
 
-/// Draws the lines and the tokens. Returns how many of the lines are faint.
 std::size_t draw_order(DisplayList& list, const HeadTree& t, const TokenFrame& at,
                        TreePlaces& places) {
   places.token = order_places(t, at);
@@ -380,7 +368,6 @@ std::string no_order_note(const TreeFigure& f) {
   return family == nullptr ? text : text + ". " + family->advice;
 }
 
-/// Returns the depths of all merges, and those of the tokens if they are ordered.
 std::vector<double> tree_depths(const HeadTree& t) {
   std::vector<double> depths;
   for (const Merge& merge : t.dendrogram.merges) depths.push_back(merge.depth);
@@ -432,7 +419,6 @@ std::string order_text(const TreeFigure& f, std::size_t faint) {
   return text + undefined_note(t);
 }
 
-/// Draws the dendrogram, and below it the segmentation if the figure has one.
 Ending draw_tree_below(const TreeFigure& f, DrawnTree& drawn, double top) {
   auto& [list, places] = drawn;
   const HeadTree& t = *f.tree;

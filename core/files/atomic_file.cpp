@@ -244,7 +244,6 @@ void write_text_atomically(const std::string& path, std::string_view content) {
 
 namespace {
 
-/// Holds the bytes that a file of a format begins with, and a text that only this program writes.
 struct Marks {
   std::string begin, origin;
 };

@@ -19,7 +19,6 @@ std::string last_part(const std::string& path) { return path.substr(path.rfind('
 /// Attributes of the root, which are the same in every file.
 const std::set<std::string> own_attributes = {"NX_class", "default", "conelab_format"};
 
-/// Creates the groups above `path` that do not exist yet.
 void create_parents(const hdf5::File& file, const std::string& path, std::set<std::string>& made,
                     const std::string& shown) {
   std::vector<std::string> above = hdf5::prefixes(path);

@@ -42,7 +42,6 @@ std::size_t filter(unsigned flags, std::size_t value_count, const unsigned value
   return written;
 }
 
-/// Registers the filter with the library.
 void register_lzf() {
   const H5Z_class2_t lzf{H5Z_CLASS_T_VERS, lzf_filter, 0, 1, "lzf", nullptr, nullptr, filter};
   CONELAB_HDF5((Where{"HDF5 library", ""}), "take the filter lzf", H5Zregister(&lzf));

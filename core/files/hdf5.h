@@ -36,7 +36,7 @@ class Lock {
   std::unique_lock<std::recursive_mutex> lock_;
 };
 
-/// What an error message is about: a file and a path inside it (empty: the file itself).
+/// Holds what an error message is about: a file and a path inside it (empty: the file itself).
 struct Where {
   std::string file;
   std::string path;

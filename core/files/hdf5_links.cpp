@@ -23,7 +23,6 @@ namespace {
 constexpr int most_soft_links = 32;
 constexpr std::uint64_t undefined_address = ~std::uint64_t{0};
 
-/// Returns where the superblock begins.
 std::uint64_t find_superblock(const ByteFile& file) {
   if (const auto found = find_hdf5(file)) return *found;
   if (hdf5_signature.starts_with(file.peek(0, hdf5_signature.size()))) {
@@ -267,7 +266,6 @@ std::uint64_t bytes_behind(const RawFile& file) {
 
 // ---- sources of virtual data sets ---------------------------------------------------------------
 
-/// Returns a name of a source as a virtual data set stores it.
 std::string source_name(ssize_t (*get)(hid_t, std::size_t, char*, std::size_t), hid_t properties,
                         std::size_t index, const Where& where) {
   const ssize_t length =
@@ -278,7 +276,6 @@ std::string source_name(ssize_t (*get)(hid_t, std::size_t, char*, std::size_t), 
   return name;
 }
 
-/// One mapping of a virtual data set.
 struct Source {
   std::string file, set;
   Space from, to;  ///< The selections of the source, and of the virtual data set.
@@ -328,7 +325,6 @@ hssize_t points_of(const Space& selection, hssize_t all) {
   return H5Sget_select_npoints(selection.id());
 }
 
-/// Returns whether a source has the `needed` points that are selected of it.
 bool has_selection(const Dataset& dataset, const Space& selection, hssize_t needed) {
   const Space own(H5Dget_space(dataset.id()));
   if (H5Sget_select_type(selection.id()) == H5S_SEL_ALL) {

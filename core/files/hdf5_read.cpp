@@ -221,7 +221,6 @@ std::string size_refusal(const Stored& stored, std::int64_t element_bytes, const
   return "";
 }
 
-/// Returns the type of an element in memory. bf16 may be stored as a float type or as uint16.
 Type memory_type(const Dataset& dataset, Element element, const Where& where) {
   Type own(CONELAB_HDF5(where, "give its type", H5Dget_type(dataset.id())));
   if (element == Element::boolean || H5Tget_class(own.id()) == H5T_OPAQUE) return own;
@@ -390,7 +389,6 @@ std::vector<Number> attribute_numbers(const Attribute& attribute, std::size_t co
   return numbers;
 }
 
-/// Returns the value of an attribute of strings or numbers.
 AttributeValue value_of(const Attribute& attribute, const Type& type, std::size_t count,
                         bool scalar, const Where& where) {
   const auto value = [&](auto list) -> AttributeValue {

@@ -22,13 +22,13 @@
 
 namespace conelab::hdf5 {
 
-/// What the caller allows.
+/// Holds what the caller allows.
 struct ReadRules {
   bool allow_external = false;  ///< Whether links and storage outside the file are followed.
   /// Receives the bytes of each large read before memory is allocated for it. It may throw.
   std::function<void(std::uint64_t)> before_allocation = {};
-  /// Whether chunks of numbers may be missing, which read as the fill value. Only for callers that
-  /// read the stored chunks one by one, because such a file may declare any size.
+  /// Says whether chunks of numbers may be missing, which read as the fill value. Only for callers
+  /// that read the stored chunks one by one, because such a file may declare any size.
   bool allow_unwritten = false;
 };
 
@@ -55,7 +55,7 @@ using ObjectAddress = std::pair<unsigned long, std::uint64_t>;
 /// name.
 [[nodiscard]] std::vector<std::string> children(const File& file, const Where& where);
 
-/// What a data set declares, and how it is stored.
+/// Holds what a data set declares, and how it is stored.
 struct Stored {
   Element element = Element::other;
   std::string type;  ///< For messages: "f32", "compound", "uint16", ...
@@ -65,7 +65,7 @@ struct Stored {
   std::string refused;               ///< Why its content must not be read; empty if it may be read.
   bool damaged = false;              ///< Whether it is refused because its numbers cannot be there.
   std::int64_t stored_bytes = 0;     ///< Bytes in the file, compressed.
-  /// Whether it consists of other data sets, mostly of other files.
+  /// Says whether it consists of other data sets, mostly of other files.
   bool is_virtual = false;
   bool checksummed = false;         ///< Whether every chunk has a Fletcher32 checksum.
   std::int64_t written_chunks = 0;  ///< Number of stored chunks; set only if `allow_unwritten`.

@@ -13,7 +13,6 @@ namespace {
 constexpr unsigned tracked_and_indexed = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
 constexpr hsize_t numbers_a_chunk = 65536;
 
-/// Returns creation properties of this kind without times of objects.
 Properties creation(hid_t kind, const Where& where) {
   Properties properties(CONELAB_HDF5(where, "be created", H5Pcreate(kind)));
   CONELAB_HDF5(where, "be created", H5Pset_obj_track_times(properties.id(), false));

@@ -51,8 +51,8 @@ struct Inspection {
   std::uint64_t file_bytes = 0;
   std::string sha256;
   std::string creator;  ///< Attribute `creator` of the root, or empty.
-  /// Whether the file contains the digest of its bytes (seal.h). If the digest does not match, that
-  /// is one of the problems.
+  /// Says whether the file contains the digest of its bytes (seal.h). If the digest does not match,
+  /// that is one of the problems.
   bool sealed = false;
   bool locked = false;  ///< Whether nothing could be read because another program holds the file.
   std::vector<InspectedItem> items;

@@ -73,7 +73,6 @@ std::vector<double> read_integers(TensorSource& source, const DeclaredArray& arr
   });
 }
 
-/// Checks the element type and the rank of q, k, v or output_grad, and that it is not empty.
 void check_attention_tensor(TensorSource& source, const DeclaredArray& array) {
   const std::string place = source.place(array.name);
   if (!element_dtype(array.element)) {
@@ -141,7 +140,6 @@ std::optional<DeclaredArray> find_tensor(TensorSource& source, const Reading& re
        known.empty() ? "nothing" : printable(join(known), 400));
 }
 
-/// The declared arrays, before any number is read.
 struct Declared {
   DeclaredArray query;
   std::optional<DeclaredArray> key, value, output_grad;

@@ -49,13 +49,13 @@ template <class T>
 /// Returns all numbers as double, for parameters of any rank.
 [[nodiscard]] std::vector<double> to_doubles(const InputTensor& tensor);
 
-/// What to read.
+/// Holds what to read.
 struct InputOptions : Reading {
   /// Names of the arrays; paths for .npy. Empty: "q", "k", "v". Arrays that are named must exist.
   std::string query, key, value;
   /// Name of an array of attention weights [.. × n_q × n_k], which is read instead of q, k and v.
   std::string weights;
-  /// Whether an array of weights (weights_array.h) is read if there is no q.
+  /// Says whether an array of weights (weights_array.h) is read if there is no q.
   bool or_weights = false;
   /// For structured operators that read q alone.
   bool query_only = false;
@@ -100,7 +100,7 @@ struct Input {
   std::string model;                                 ///< The attribute, or empty.
   std::optional<std::int64_t> layer;                 ///< The attribute.
   std::string text;                                  ///< The attribute, or empty.
-  /// What the user should know of how the file was read, one line; may be empty.
+  /// Holds what the user should know of how the file was read, one line; may be empty.
   std::string remark;
   /// The SHA-256 of the file, or of the file of q for .npy files. It is empty unless
   /// `InputOptions` ask for it.

@@ -32,7 +32,6 @@ struct TensorRange {
   std::uint64_t begin = 0, end = 0;  ///< Relative to the first byte of the numbers.
 };
 
-/// Returns the type of "F64", "BF16", "I8", "U32", "BOOL", ...
 Element element_of_dtype(const std::string& dtype) {
   if (dtype == "BF16") return Element::bf16;
   if (dtype == "BOOL") return Element::boolean;
@@ -148,7 +147,6 @@ class SafetensorsSource final : public TensorSource {
     return found == ranges_.end() ? nullptr : &*found;
   }
 
-  /// Fills ranges_ in the order of their bytes.
   void parse_header(const json& header) {
     if (!header.is_object()) fail("{}: malformed header (expected a JSON object)", file_.path());
     for (const auto& [name, value] : header.items()) {

@@ -118,7 +118,6 @@ void enter_limits(const SandboxLimits& limits) {
 
 // ----------------------------------------------------------------------------- in the parent
 
-/// The child process and the parent's end of the pipe. The destructor ends both.
 class Child {
  public:
   Child(pid_t process, int pipe, std::string path, const SandboxLimits& limits)
@@ -290,8 +289,6 @@ void run_sandboxed(const std::string& path, const SandboxLimits& given,
   child.expect_end();
 }
 
-// Sends inputs and labelled arrays through the pipe of the sandbox.
-
 template <class Archive>
 void visit(Archive& archive, Shape4& s) {
   visit_all(archive, s.batch, s.head, s.token, s.feature);
@@ -303,7 +300,6 @@ void visit(Archive& archive, InputTensor& tensor) {
             tensor.infinite_count);
 }
 
-/// Visits all of an input except the numbers of its tensors, which are sent one by one before it.
 template <class Archive>
 void visit(Archive& archive, Input& input) {
   visit_all(archive, input.path, input.group, input.query, input.key, input.value,
@@ -335,7 +331,6 @@ void visit(Archive& archive, LabelledFile& file) {
 
 namespace {
 
-/// Returns the tensors in a fixed order, which is the same in the child and in the parent.
 std::vector<InputTensor*> tensors_of(Input& input) {
   std::vector<InputTensor*> list;
   if (!input.weights) list.push_back(&input.query);

@@ -24,7 +24,6 @@ constexpr std::int64_t format_version = 1;
 constexpr std::size_t seal_bytes = 32;
 constexpr std::uint64_t piece = 1 << 20;
 
-/// Returns the digest of a file whose seal lies at `offset`.
 std::string digest(const std::string& path, std::uint64_t offset,
                    const std::function<bool()>& cancelled) {
   const ByteFile file(path, cancelled);

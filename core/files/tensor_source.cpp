@@ -172,7 +172,6 @@ void reorder(void* numbers, const std::vector<std::int64_t>& extents, const Axis
 
 namespace {
 
-/// Throws a failure for pickles and archives of them.
 void refuse_pytorch(const std::string& path) {
   if (!path.ends_with(".pt") && !path.ends_with(".pth")) return;
   fail(

@@ -121,13 +121,13 @@ struct SpecialCount {
 /// Returns "[12, 30, 32]".
 [[nodiscard]] std::string extents_text(const std::vector<std::int64_t>& extents);
 
-/// What a file declares about an array. The sizes have been compared with the stored bytes.
+/// Holds what a file declares about an array. The sizes have been compared with the stored bytes.
 struct DeclaredArray {
   std::string name;
   Element element = Element::other;
   std::string type;  ///< The format's name of the type, for messages.
   std::vector<std::int64_t> extents;
-  /// Where the axes of `extents` lie in the file. TensorSource::read leaves the file's order.
+  /// Says where the axes of `extents` lie in the file. TensorSource::read leaves the file's order.
   AxisOrder order = {};
 
   [[nodiscard]] std::int64_t count() const { return checked_product(extents).value_or(0); }
@@ -145,7 +145,7 @@ struct Reading {
   bool operator==(const Reading&) const = default;
 };
 
-/// What the caller allows and wants to be told.
+/// Holds what the caller allows and wants to be told.
 struct SourceRules : Reading {
   /// Receives the bytes of each large array before memory is allocated for it. It may throw.
   std::function<void(std::uint64_t)> before_allocation;

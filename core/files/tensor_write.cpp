@@ -77,7 +77,6 @@ std::string chunk_of(const char* numbers, const RowsOfHead& rows, hsize_t row, h
   return plain;
 }
 
-/// Returns what HDF5 stores for a chunk of elements of `element_bytes` bytes.
 std::string packed_chunk(std::string_view plain, std::size_t element_bytes) {
   const std::string bytes = shuffled(plain, element_bytes);
   uLongf size = compressBound(static_cast<uLong>(bytes.size()));
@@ -205,7 +204,6 @@ void write_array(hid_t group, const TensorView& view, const Where& where) {
   }
 }
 
-/// Returns the group of a layer, which is made together with those above it unless they are there.
 hdf5::Object open_group(const hdf5::File& file, const std::string& path, const std::string& shown) {
   for (const std::string& part : hdf5::prefixes(path)) {
     if (part.ends_with('/')) misuse("the group '{}' has no name", part.substr(1));
@@ -240,7 +238,6 @@ void check_tokens(const TraceLayer& layer) {
   check(layer.key_tokens, "k", keys);
 }
 
-/// Writes the texts of tokens; those of queries and keys apart if both are there.
 void write_tokens(hid_t group, const TraceLayer& layer, const Where& where) {
   const auto write = [&](const char* name, const std::vector<std::string>& texts) {
     if (texts.empty()) return;

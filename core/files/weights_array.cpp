@@ -18,7 +18,6 @@ bool holds_weights(const DeclaredArray& array) {
   return element_dtype(array.element) && rank >= 2 && rank <= 5 && array.count() > 0;
 }
 
-/// Returns the names to look for.
 std::vector<std::string> names_of(const InputOptions& options) {
   if (!options.weights.empty()) return {options.weights};
   return {std::begin(weights_names), std::end(weights_names)};

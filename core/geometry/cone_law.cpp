@@ -11,8 +11,6 @@
 namespace conelab::geometry {
 namespace {
 
-/// Returns axis and radial coordinate of a point, after the source has been moved to its standard
-/// position.
 std::pair<Vector, double> split(const ConeSystem& system, const ModelPoint& p) {
   if (system.infinite()) {
     const Vector x = convert(p, Model::halfspace).x;
@@ -154,7 +152,6 @@ Lca lca(const ConeSystem& system, const Element& u, const Element& v) {
 
 namespace {
 
-/// Returns the height whose distance counts as 0.
 double level_of_light(const ConeSystem& system) {
   return system.family->penumbral ? system.family->extent(system.values) : 1;
 }

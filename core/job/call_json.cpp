@@ -184,7 +184,6 @@ void check_similarity(const Call& call, const std::string& name) {
   }
 }
 
-/// Returns the name of a part's field: its option without dashes, "value_map".
 std::string typed_name(const CallField& field) {
   std::string name = field.option + 2;
   std::ranges::replace(name, '-', '_');
@@ -200,7 +199,6 @@ JobField typed_field(const CallField& field) {
           .initial = first ? "" : field_text(field, Call{}, ',')};
 }
 
-/// Takes one value out of `typed`, or returns T() if it is not there.
 template <class T>
 T take(FieldValues& typed, const std::string& name) {
   const auto node = typed.extract(name);

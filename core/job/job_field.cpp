@@ -17,7 +17,6 @@ using Json = nlohmann::ordered_json;
 using Texts = std::vector<std::string>;
 using Parameters = std::map<std::string, std::string>;
 
-/// Throws misuse that says which values a field takes.
 [[noreturn]] void refuse(const JobField& field, const std::string& found) {
   std::string expected = field.kind == FieldKind::integer      ? "a whole number"
                          : field.kind == FieldKind::number     ? "a number"
@@ -49,7 +48,6 @@ FieldValue checked(const JobField& field, FieldValue value) {
   return value;
 }
 
-/// Returns a number or a word of JSON as it would be typed.
 std::string typed_text(const JobField& field, const Json& json) {
   if (json.is_string()) return json.get<std::string>();
   if (json.is_number_integer()) return json.dump();

@@ -11,7 +11,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Returns the value given for a field, or its default; T() if it has none.
 template <class T>
 T value_or_default(const JobSpec& spec, const std::string& name) {
   if (const auto given = spec.values.find(name); given != spec.values.end()) {

@@ -22,7 +22,8 @@
 
 namespace conelab {
 
-// What a job is given besides its own fields by whoever runs it: a command, the desktop, a study.
+// Holds what a job is given besides its own fields by whoever runs it: a command, the desktop, a
+// study.
 
 namespace figure {
 struct DisplayList;
@@ -91,7 +92,7 @@ struct JobSpec {
   [[nodiscard]] Call call() const;
 };
 
-/// What a job did.
+/// Holds what a job did.
 struct JobReport {
   nlohmann::ordered_json summary = {};  ///< What `--json` prints.
   std::vector<std::string> lines = {};  ///< What the command prints otherwise.
@@ -131,15 +132,15 @@ struct JobKind {
   /// Returns about how many seconds the job takes here; NaN where its input is not there yet. Null:
   /// unknown.
   double (*seconds)(const JobSpec& spec) = nullptr;
-  /// Whether the output is a result of this kind, for which `run_job` checks that the output may be
-  /// replaced and can be written. False: the job does so itself.
+  /// Says whether the output is a result of this kind, for which `run_job` checks that the output
+  /// may be replaced and can be written. False: the job does so itself.
   bool result = false;
   bool tokens = false;  ///< Whether its result may be read as q, k and v or a hierarchy.
   /// Returns the groups of its result that hold q, k and v, as "/layer3". Null: it is not known.
   std::vector<std::string> (*groups)(const JobSpec& spec) = nullptr;
   bool measures_time = false;  ///< Whether other jobs must not run beside it.
-  /// What `--tune` searches by default, KEY=LOW..HIGH (core/jobs/tune.h). Empty: the kind is not
-  /// searched.
+  /// Holds what `--tune` searches by default, KEY=LOW..HIGH (core/jobs/tune.h). Empty: the kind is
+  /// not searched.
   FieldValue tune_over = std::map<std::string, std::string>();
 };
 

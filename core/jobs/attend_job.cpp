@@ -29,7 +29,6 @@ using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 using Texts = std::vector<std::string>;
 
-/// What a finished job did.
 struct AttendSummary {
   Extents extents;
   Dtype dtype = Dtype::f32;
@@ -74,7 +73,6 @@ LabelledArray environment_group(const Execution& execution, const Input& input, 
   return group;
 }
 
-/// One job in number type T.
 template <class T>
 class Attend {
  public:
@@ -100,7 +98,6 @@ class Attend {
     if (wants("determinant")) check_determinant(*plan_);
   }
 
-  /// Computes and writes, and says in `summary` what was done.
   void run(AttendSummary& summary) {
     summary.extents = plan_->extents;
     summary.kept = job_.keep;
@@ -196,7 +193,6 @@ class Attend {
   }
   [[nodiscard]] std::string device() const { return on_device_ ? device_->state().name : "cpu"; }
   [[nodiscard]] bool wants(const char* part) const { return job_.keeps(part) && has(part); }
-  /// Returns whether the operator has this part of a result.
   [[nodiscard]] bool has(std::string_view part) const {
     const auto& operation = *plan_->operation;
     if (part == "weights") return operation.has_map(*plan_, Map2d::weights);
@@ -204,7 +200,6 @@ class Attend {
     if (part == "lse" || part == "logits") return operation.has_map(*plan_, Map2d::logits);
     return true;
   }
-  /// Counts the numbers of a Tensor4 or StridedTensor4 that are not finite.
   template <class Tensor>
   static std::int64_t count_bad(const Tensor& tensor) {
     const Shape4& s = tensor.shape;
@@ -332,7 +327,6 @@ class Attend {
     return group;
   }
 
-  /// Returns the blocks of rows of a map. A block is computed when the writer asks for it.
   [[nodiscard]] RowBlocks<Compute<T>> rows_of(const PairMap<T>& pairs, Map2d which) {
     return [this, &pairs, which](std::int64_t batch, std::int64_t head, std::int64_t begin,
                                  std::int64_t end, Compute<T>* out) {

@@ -40,11 +40,11 @@ struct AttendJob : Reading {
 /// "determinant".
 [[nodiscard]] const std::vector<std::string>& attend_parts();
 
-/// What the masks of a call hide.
+/// Holds what the masks of a call hide.
 struct HiddenPairs {
   std::int64_t rows = 0;               ///< Queries of all heads of all batch elements.
   std::int64_t rows_without_keys = 0;  ///< Those that see no key.
-  /// Whether the input's own mask lets queries see only keys after their own position.
+  /// Says whether the input's own mask lets queries see only keys after their own position.
   bool later_keys_only = false;
 };
 

@@ -64,7 +64,6 @@ class TensorGroup {
     write_attribute(id(), "axes", names_of(axes), where_);
   }
 
-  /// Adds the data set that `make` returns, given its extents and its place, over these axes.
   template <class Make>
   void add(const std::string& name, const std::vector<FileAxis>& axes, const Make& make) {
     const Where here = where_.child(name);
@@ -93,7 +92,6 @@ class TensorGroup {
     });
   }
 
-  /// Writes strings, or numbers in double, whatever the type of the tensors.
   template <class Item>
   void write_list(const std::string& name, const std::vector<FileAxis>& axes,
                   const std::vector<Item>& list) {

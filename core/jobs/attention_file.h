@@ -37,8 +37,8 @@ template <class T>
 using RowBlocks = std::function<void(std::int64_t batch, std::int64_t head,
                                      std::int64_t query_begin, std::int64_t query_end, T* out)>;
 
-/// What `attend` computed. T is the type in memory (that of rows is Compute<T>) and `dtype` the
-/// type in the file. Tensors are not copied and must outlive the call of write_attention.
+/// Holds what `attend` computed. T is the type in memory (that of rows is Compute<T>) and `dtype`
+/// the type in the file. Tensors are not copied and must outlive the call of write_attention.
 template <class T>
 struct AttentionFile {
   Extents extents;

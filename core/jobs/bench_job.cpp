@@ -22,10 +22,8 @@
 namespace conelab {
 namespace {
 
-/// Seconds within which a peer must start and describe itself.
 constexpr double peer_limit = 120;
 
-/// Returns the file that `-o FILE` or `--resume FILE` names.
 std::string output_of(const JobSpec& spec) {
   const std::string output = spec.text("output"), resumed = spec.text("resume");
   if (output.empty() && resumed.empty()) {
@@ -80,7 +78,6 @@ Sweep sweep_of(const JobSpec& spec, const std::optional<StoredRun>& resumed = {}
   return sweep;
 }
 
-/// Returns what happened to the file as text.
 std::string ending_text(const std::string& name, BenchEnding ending) {
   if (ending == BenchEnding::was_finished)
     return name + " was finished already: nothing was left to measure";
@@ -100,7 +97,6 @@ std::vector<std::string> result_lines(const LabelledFile& file, const std::strin
   return lines;
 }
 
-/// Returns the words of a peer's command, which blanks separate.
 std::vector<std::string> words_of_command(const std::string& command) {
   std::istringstream stream(command);
   std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
@@ -122,7 +118,6 @@ void remark_idle_peers(const Sweep& sweep, const std::vector<Peer>& peers,
   }
 }
 
-/// Returns a description of each device of the sweep except the CPU.
 std::vector<std::string> device_lines(const Sweep& sweep, const JobContext& context) {
   const Labels& devices = sweep["device"];
   if (std::ranges::find(devices, "cuda") == devices.end()) return {};

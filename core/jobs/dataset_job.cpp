@@ -30,7 +30,6 @@ void add_sizes(const Hierarchy& hierarchy, const JobContext& context, Json& size
   if (closure->following > 0) sizes["edges_that_follow"] = closure->following;
 }
 
-/// Returns the sizes of what a data set holds.
 Json sizes_json(const MadeData& made, const JobContext& context) {
   Json sizes = Json::object();
   if (made.hierarchy) add_sizes(*made.hierarchy, context, sizes);

@@ -264,20 +264,18 @@ JobKind embed_job() {
        .example = "  conelab embed mammals.h5 -o points.h5 --similarity penumbral -p dim=5\n"
                   "  conelab embed mammals.h5 -o exact.h5 --method construction\n",
        .version = 3,
-       .fields = {hierarchy_field(),
-                  output_field(),
-                  {.name = "similarity",
-                   .option = "-s,--similarity",
-                   .about = "similarity of pairs (`conelab list similarities`)"},
-                  {.name = "method",
-                   .option = "--method",
-                   .about = "descent by gradients, or the combinatorial construction",
-                   .initial = "descent",
-                   .choices = {"descent", "construction"}},
-                  parameters_field(
-                      "dim, epochs, rate, negatives, held_out, closure, scale, seed, and "
-                      "parameters of the similarity: a number, or train (the default); "
-                      "-p again for the next")},
+       .fields =
+           {hierarchy_field(),
+            output_field(),
+            {"similarity", "-s,--similarity", "similarity of pairs (`conelab list similarities`)"},
+            {.name = "method",
+             .option = "--method",
+             .about = "descent by gradients, or the combinatorial construction",
+             .initial = "descent",
+             .choices = {"descent", "construction"}},
+            parameters_field("dim, epochs, rate, negatives, held_out, closure, scale, seed, and "
+                             "parameters of the similarity: a number, or train (the default); "
+                             "-p again for the next")},
        .run = run_embed,
        .check = check_embed,
        .sources = token_sources,

@@ -35,7 +35,6 @@ bool sees_later_keys_only(const std::vector<std::uint8_t>& allowed, const Shape4
   return any;
 }
 
-/// Returns whether the call's operator combines with the mask that an input contains.
 bool takes_own_mask(const Call& call) {
   return combines(operator_name(call), "masks", mask_reading(MaskOperand::allowed).name);
 }

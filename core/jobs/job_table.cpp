@@ -41,7 +41,6 @@ std::string file_of_parameter(const std::string& value) {
   return named && std::filesystem::is_regular_file(path, none) ? value : "";
 }
 
-/// Replaces the texts of JSON that name files.
 void replace_files(FieldKind kind, Json& json, const Replace& replace) {
   const auto replace_if = [&](Json& text, const std::string& file) {
     if (!file.empty()) text = replace(file);
@@ -66,7 +65,6 @@ void replace_files(FieldKind kind, Json& json, const Replace& replace) {
   }
 }
 
-/// Returns the job as JSON after `replace` has been asked about each file that it reads.
 Json without_files(const JobSpec& spec, const Replace& replace) {
   Json json = spec_to_json(spec);
   for (const JobField& field : spec.kind->fields) {
@@ -142,7 +140,6 @@ void keep_inputs(const JobSpec& spec, const std::string& output) {
   }
 }
 
-/// Checks that the output may be replaced, and that it can be written.
 void claim_output(const JobSpec& spec, const std::string& output, const JobContext& context) {
   if (!spec.kind->result || output.empty()) return;
   check_replaceable_result(output, spec.kind->name, {.cancelled = context.cancelled});

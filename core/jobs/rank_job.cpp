@@ -60,8 +60,6 @@ std::vector<std::int64_t> dims_of(const JobSpec& spec) {
   return dims;
 }
 
-/// Returns the calls of the similarities. Throws misuse for one that is none, or that needs a
-/// tensor.
 std::vector<Call> calls_of(const JobSpec& spec) {
   std::vector<Call> calls;
   for (const std::string& text : spec.list("similarities")) {
@@ -200,7 +198,6 @@ std::vector<std::string> result_lines(const RankResult& result, const std::strin
   return lines;
 }
 
-/// Returns the norms over the axis alpha.
 LabelledArray norm_group(const RankResult& result) {
   LabelledArray group;
   group.axes = {{"alpha", result.alphas, ""}};
@@ -223,7 +220,6 @@ LabelledArray norm_group(const RankResult& result) {
   return group;
 }
 
-/// Returns the fits over the axes similarity and alpha.
 LabelledArray fit_group(const RankResult& result) {
   LabelledArray group;
   std::vector<std::string> names;
@@ -311,29 +307,16 @@ JobKind rank_job() {
               "--dims 1..8 -o rank.h5\n",
           .fields = {input,
                      output,
-                     {.name = "alphas",
-                      .option = "--alphas",
-                      .about = "margins, from 1",
-                      .kind = FieldKind::list,
-                      .initial = "1,1.5,2,4"},
-                     {.name = "similarities",
-                      .option = "--similarities",
-                      .about = "similarities that are to fit",
-                      .kind = FieldKind::list,
-                      .initial = "dot,laplacian,hyperbolic,penumbral,umbral"},
-                     {.name = "dims",
-                      .option = "--dims",
-                      .about = "dimensions that are tried: 1..8 or 2,4,8",
-                      .kind = FieldKind::list,
-                      .initial = "1..8"},
+                     {"alphas", "--alphas", "margins, from 1", FieldKind::list, "1,1.5,2,4"},
+                     {"similarities", "--similarities", "similarities that are to fit",
+                      FieldKind::list, "dot,laplacian,hyperbolic,penumbral,umbral"},
+                     {"dims", "--dims", "dimensions that are tried: 1..8 or 2,4,8", FieldKind::list,
+                      "1..8"},
                      integer_field("starts", "random starts in each dimension", "4", 1, most),
                      integer_field("steps", "steps of descent of each start", "1500", 1, most),
                      integer_field("seed", "of the starts", "1", 1, most),
-                     {.name = "time_limit",
-                      .option = "--time-limit",
-                      .about = "seconds for all searches together",
-                      .kind = FieldKind::number,
-                      .initial = "600"},
+                     {"time_limit", "--time-limit", "seconds for all searches together",
+                      FieldKind::number, "600"},
                      threads_field()},
           .run = run_rank,
           .check = check_rank,

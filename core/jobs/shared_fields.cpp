@@ -1,7 +1,5 @@
 #include "core/jobs/shared_fields.h"
 
-#include <iterator>
-
 #include "core/jobs/job_table.h"
 
 namespace conelab {
@@ -29,10 +27,7 @@ JobField hierarchy_field() {
 }
 
 JobField parameters_field(const std::string& about) {
-  return {.name = "parameters",
-          .option = "-p,--parameter",
-          .about = about,
-          .kind = FieldKind::parameters};
+  return {"parameters", "-p,--parameter", about, FieldKind::parameters};
 }
 
 JobField call_field() { return {"call", "", "", FieldKind::call}; }
@@ -68,19 +63,14 @@ std::vector<std::string> token_sources(const JobSpec&) {
 }
 
 JobKind with_reading_fields(JobKind kind) {
-  const JobField fields[] = {
-      {.name = "allow_external",
-       .option = "--allow-external",
-       .about = "follow links and storage out of the input file",
-       .kind = FieldKind::flag},
-      {.name = "bf16",
-       .option = "--bf16",
-       .about = "an array whose elements of 2 bytes are bf16, --bf16 again for the next",
-       .kind = FieldKind::texts},
-      {.name = "axes",
-       .option = "--axes",
-       .about = "the order of the axes of q, k and v: batch, head, token, feature, with commas"}};
-  kind.fields.insert(kind.fields.end(), std::begin(fields), std::end(fields));
+  kind.fields.insert(
+      kind.fields.end(),
+      {{"allow_external", "--allow-external", "follow links and storage out of the input file",
+        FieldKind::flag},
+       {"bf16", "--bf16", "an array whose elements of 2 bytes are bf16, --bf16 again for the next",
+        FieldKind::texts},
+       {"axes", "--axes",
+        "the order of the axes of q, k and v: batch, head, token, feature, with commas"}});
   return kind;
 }
 

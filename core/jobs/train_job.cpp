@@ -517,11 +517,6 @@ std::vector<std::string> train_measures() {
   return names;
 }
 
-JobField training_field(const char* name, const char* option, const char* about,
-                        const char* initial) {
-  return {.name = name, .option = option, .about = about, .initial = initial};
-}
-
 }  // namespace
 
 JobKind train_job() {
@@ -531,6 +526,7 @@ JobKind train_job() {
        .example = "  conelab train mammals.h5 -o trace.h5 --similarity dot,penumbral --seeds 1..5\n"
                   "  conelab figure heatmap -o map.svg --input trace.h5:/penumbral/seed1\n",
        .version = 2,
+<<<<<<< HEAD
        .fields = {hierarchy_field(), output_field(),
                   training_field("similarity", "-s,--similarity",
                                  "similarities, with commas (`conelab list similarities`)",
@@ -542,6 +538,20 @@ JobKind train_job() {
                       "and parameters of the similarities: a number, or train (the "
                       "default); -p again for the next"),
                   threads_field()},
+=======
+       .fields =
+           {hierarchy_field(),
+            output_field(),
+            {"similarity", "-s,--similarity",
+             "similarities, with commas (`conelab list similarities`)", FieldKind::text,
+             "dot,penumbral,umbral"},
+            {"dim", "--dim", "dimensions of a token: 2, or 2,3 or 2..8", FieldKind::text, "2"},
+            {"seeds", "--seeds", "seeds of the starts: 1, or 1..5", FieldKind::text, "1"},
+            parameters_field("epochs, rate, starts, held_out, held_out_nodes, tokens, hidden, "
+                             "and parameters of the similarities: a number, or train (the "
+                             "default); -p again for the next"),
+            threads_field()},
+>>>>>>> less_core
        .run = run_train,
        .check = check_train,
        .sources = token_sources,

@@ -51,7 +51,6 @@ Attributes origin_of(const Call& asked, const Input& file) {
   return origin;
 }
 
-/// Returns the job as JSON with every default of the call written out.
 std::string resolved_spec(JobSpec spec, const Plan& plan) {
   spec.values["call"] = plan.call;
   return json_line(spec_to_json(spec));

@@ -139,23 +139,20 @@ std::string run_trial(JobSpec spec, const std::string& folder, const std::string
 }  // namespace
 
 JobKind with_tune_fields(JobKind kind) {
-  JobField trials = integer_field(
-      "tune", "trials of other values of keys, of which the best is taken", "", 1, 100000);
-  kind.fields.push_back(std::move(trials));
-  kind.fields.push_back({.name = "tune_by",
-                         .option = "--tune-by",
-                         .about = "the measure that decides; default: held_out_map where pairs are "
-                                  "held back, else loss"});
-  kind.fields.push_back({.name = "tune_over",
-                         .option = "--tune-over",
-                         .about = "a key to search and its bounds, rate=0.005..0.5; --tune-over "
-                                  "again for the next; default: the rate",
-                         .kind = FieldKind::parameters});
-  kind.fields.push_back({.name = "trial",
-                         .option = "--trial",
-                         .about = "the result of a trial that is finished; --trial again for the "
-                                  "next; default: trials are run, and kept in OUTPUT.trials",
-                         .kind = FieldKind::inputs});
+  kind.fields.insert(
+      kind.fields.end(),
+      {integer_field("tune", "trials of other values of keys, of which the best is taken", "", 1,
+                     100000),
+       {"tune_by", "--tune-by",
+        "the measure that decides; default: held_out_map where pairs are held back, else loss"},
+       {"tune_over", "--tune-over",
+        "a key to search and its bounds, rate=0.005..0.5; --tune-over again for the next; default: "
+        "the rate",
+        FieldKind::parameters},
+       {"trial", "--trial",
+        "the result of a trial that is finished; --trial again for the next; default: trials are "
+        "run, and kept in OUTPUT.trials",
+        FieldKind::inputs}});
   kind.measures.emplace_back("trials");
   return kind;
 }

@@ -23,7 +23,7 @@ namespace conelab {
 
 inline constexpr const char* trial_seed = "1000";
 
-/// What was found among the trials of a job.
+/// Holds what was found among the trials of a job.
 struct TuneChoice {
   std::string by;                          ///< The measure.
   std::vector<std::string> keys;           ///< Those that were searched.

@@ -34,7 +34,6 @@ constexpr std::int64_t block_rows = 256;
 /// Positions of the parameters in the operator's list.
 enum { p_P, p_Q, p_W_reference, p_W_query, p_b_reference, p_b_query, p_classes, p_convention };
 
-/// The tensors of one head.
 template <class T>
 struct Weights {
   RowMatrix<T> P, Q, W_reference, W_query;
@@ -110,13 +109,11 @@ struct Averages {
     total[k] += c;
     sum.segment(first, w) += c * y.template cast<double>();
   }
-  /// Returns the logarithm of the divisor of class k.
   [[nodiscard]] double log_divisor(std::size_t k) const {
     return published ? std::log(std::max(total[k], 1e-3)) : level[k] + std::log(total[k]);
   }
   /// Returns whether the divisor depends on the sum of c.
   [[nodiscard]] bool is_active(std::size_t k) const { return !published || total[k] >= 1e-3; }
-  /// Returns the average [width] of a class.
   [[nodiscard]] Row<double> mean(std::size_t k) const {
     const std::int64_t w = width();
     const double divisor = published ? std::max(total[k], 1e-3) : total[k];
@@ -148,7 +145,6 @@ class AgglomerativeHead {
     });
   }
 
-  /// Sets dx and adds to the gradients of the tensors.
   void backward(const TokenRows<const T>& output_grad, T* dx, PartValues& gradient) const {
     const TokenMatrix<T> g = matrix_of_tokens(output_grad);
     Eigen::Map<RowMatrix<T>> dx_map(dx, x_.rows(), x_.cols());
@@ -265,8 +261,6 @@ class AgglomerativeHead {
     }
     return b;
   }
-
-  // Backward.
 
   template <class Part>
   static void add_to(std::vector<double>& sum, const Part& part) {
@@ -411,7 +405,6 @@ bool is_causal(const Plan& plan) {
   return std::ranges::find(masks, "causal") != masks.end();
 }
 
-/// Returns the weights of each head, which all batch elements share.
 template <class T>
 std::vector<Weights<T>> weights_of_heads(const Plan& plan, const AttentionInput<T>& input) {
   std::vector<Weights<T>> all;
@@ -454,7 +447,6 @@ struct Agglomerative {
                                      parameters,
                                      masks};
 
-  /// Throws misuse unless m divides d.
   static void check(const Plan& plan) {
     const auto classes =
         static_cast<std::int64_t>(plan.values(plan.operator_parameters, 0)[p_classes]);

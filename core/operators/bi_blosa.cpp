@@ -34,7 +34,6 @@ namespace {
 
 using Index = std::int64_t;
 
-/// The number of tokens in a chunk of whole blocks, and of rows in products over tokens.
 constexpr Index chunk_rows = 256;
 
 /// Positions of the operator's parameters.
@@ -60,7 +59,6 @@ enum Place {
 };
 constexpr int tensors = direction;
 
-/// The rows and columns of a tensor. An offset has one row.
 struct Size {
   Index rows, columns;
 };
@@ -103,11 +101,9 @@ auto elu_slope(const RowMatrix<T>& value) {
   return value.array().min(T(0)) + 1;
 }
 
-/// One direction of one head, computed in T.
 template <class T>
 class Direction {
  public:
-  /// x [n x d] must outlive the object. `later` is true for direction=backward.
   Direction(std::vector<RowMatrix<T>> weights, const TokenMatrix<T>& x, Index block_rows,
             bool later, const Execution& run)
       : w_(std::move(weights)),
@@ -120,7 +116,6 @@ class Direction {
         local_(x.rows(), x.cols()),
         global_(blocks_, x.cols()) {}
 
-  /// Computes u into out [n x d] with leading dimension `stride`.
   void forward(T* out, Index stride) {
     summarise();
     connect();
@@ -167,7 +162,6 @@ class Direction {
   [[nodiscard]] const RowMatrix<T>& w(Place place) const {
     return w_[static_cast<std::size_t>(place)];
   }
-  /// Returns the columns of a fusion's tensor that are multiplied by x, h or e (part 0, 1, 2).
   [[nodiscard]] auto part(Place place, Index which) const {
     return w(place).middleCols(which * x_.cols(), x_.cols());
   }
@@ -184,7 +178,6 @@ class Direction {
   [[nodiscard]] auto o() const { return global_.average.leftCols(x_.cols()); }
   [[nodiscard]] Index rows_in_block(Index l) const { return std::min(r_, x_.rows() - l * r_); }
 
-  /// Calls work(first token, tokens) for chunks of whole blocks, on all threads.
   template <class Work>
   void for_chunks(const Work& work) const {
     const Index rows = std::max<Index>(1, chunk_rows / r_) * r_;
@@ -192,7 +185,6 @@ class Direction {
       work(chunk * rows, std::min(rows, x_.rows() - chunk * rows));
     });
   }
-  /// Calls work(block, its first token, its tokens) for the blocks of a chunk.
   template <class Work>
   void for_blocks(Index first, Index count, const Work& work) const {
     for (Index at = first; at < first + count; at += r_) work(at / r_, at, rows_in_block(at / r_));
@@ -203,7 +195,6 @@ class Direction {
     run_tasks(global_.value.cols() / bounded_columns, run_,
               [&](Index at, const auto&) { work(at * bounded_columns, bounded_columns); });
   }
-  /// Returns the row of its block for each token [tokens x d].
   [[nodiscard]] RowMatrix<T> spread(const RowMatrix<T>& of_block, Index first, Index count) const {
     RowMatrix<T> all(count, x_.cols());
     for_blocks(first, count, [&](Index l, Index at, Index rows) {
@@ -211,8 +202,6 @@ class Direction {
     });
     return all;
   }
-
-  // Forward.
 
   struct Source {
     RowMatrix<T> hidden, weight;  ///< [rows x d] elu(W1 h + b1); the softmax over a block's tokens.
@@ -230,7 +219,6 @@ class Direction {
     });
     return s;
   }
-  /// Computes h of all tokens and v of all blocks.
   void summarise() {
     for_chunks([&](Index first, Index count) {
       local_.set(first, x_.middleRows(first, count), w(W_query), w(W_key), w(b));
@@ -243,7 +231,6 @@ class Direction {
       });
     });
   }
-  /// Computes o and e of all blocks.
   void connect() {
     const RowMatrix<T> own = v();
     global_.set(0, own, w(W_query_block), w(W_key_block), w(b_block));
@@ -273,8 +260,6 @@ class Direction {
     return {elu(before(W_fusion, fusion_of_block_)),
             sigmoid(before(W_fusion_gate, gate_of_block_))};
   }
-
-  // Backward.
 
   /// Given dL/du: adds to dL/dx, sets dL/dh (in local_.average_slope), and sums over blocks.
   void through_fusion(const T* upstream, Index stride, T* dx) {

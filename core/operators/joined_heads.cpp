@@ -9,7 +9,6 @@
 namespace conelab {
 namespace {
 
-/// Reorders [batch x head x n x d] to [batch x 1 x n x head*d].
 template <class T>
 Tensor4<T> concatenated(const Tensor4<T>& of_heads) {
   const Shape4& s = of_heads.shape;

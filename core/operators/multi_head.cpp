@@ -37,7 +37,6 @@ constexpr ParameterInfo value_info{
 constexpr const char* chain_fields[] = {"similarity", "position",  "map",      "bias",
                                         "weights",    "value_map", "aggregate"};
 
-/// Returns the plan of the chain of parts whose heads are joined to one.
 std::shared_ptr<Plan> joined_chain(const Plan& plan, const Extents& made) {
   Call call = plan.call;
   call.operation = Call{}.operation;
@@ -92,7 +91,6 @@ void add(std::vector<T>& sum, const std::vector<T>& part) {
   for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += part[i];
 }
 
-/// Adds the gradients of parameters and tensors of one step to those of the later steps.
 template <class T>
 void add_step(const Backward<T>& step, Backward<T>& sum) {
   for (const auto& [key, slopes] : step.parameters) {
@@ -196,7 +194,6 @@ struct Recursive {
     return result;
   }
 
-  /// Returns the settings for one step of the run.
   static Execution step_of(const Plan& plan, const Execution& run, std::int64_t t) {
     const auto all = static_cast<double>(steps(plan));
     return stage(run, static_cast<double>(t) / all, static_cast<double>(t + 1) / all);

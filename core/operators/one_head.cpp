@@ -9,7 +9,6 @@
 namespace conelab {
 namespace {
 
-/// Returns the numbers of one head.
 Value value_of_head(const Parameter& p, std::int64_t head) {
   if (p.extents.empty()) return p.at(head);
   const std::int64_t axes = p.extents.back();

@@ -26,7 +26,6 @@ bool has(const Plan& plan, std::size_t at) {
   return !plan.parameters[plan.operator_parameters[at]].extents.empty();
 }
 
-/// Returns the tokens of all batch elements, given a tensor [n x rank] with or without heads.
 template <class T>
 Tensor4<T> tokens_of(const Array<T>& tensor, const Extents& e) {
   const std::int64_t columns = tensor.extents.back();
@@ -125,7 +124,6 @@ struct RandomLogits : ChainOperator {
     return chain;
   }
 
-  /// Returns the chain's input: other tokens and the same values.
   template <class T>
   static AttentionInput<T> chain_input(const Plan& plan, const AttentionInput<T>& input) {
     const Extents& e = plan.extents;

@@ -40,23 +40,19 @@ using Group = Eigen::Array<double, group, 1>;
 
 // ---- sorted -------------------------------------------------------------------------------------
 
-/// The numbers above a threshold.
 struct Above {
   double count = 0, sum = 0;  ///< How many there are, and the sum of their values.
 };
 
-/// A Fenwick tree: counts and sums over the first ranks, of numbers that are added and removed.
 class RankSums {
  public:
   explicit RankSums(std::size_t size) : node_(size + 1) {}
-  /// Adds `count` times a number with this rank and value.
   void add(std::size_t rank, double count, double value) {
     for (std::size_t i = rank + 1; i < node_.size(); i += i & (~i + 1)) {
       node_[i].count += count;
       node_[i].sum += count * value;
     }
   }
-  /// Returns count and sum over the ranks [0, end).
   [[nodiscard]] Above below(std::size_t end) const {
     Above total;
     for (std::size_t i = end; i > 0; i -= i & (~i + 1)) {
@@ -70,7 +66,6 @@ class RankSums {
   std::vector<Above> node_;
 };
 
-/// One feature of all queries or all keys.
 using Line = std::vector<double>;
 
 /// Returns, for every threshold t_i, count and sum of values over the numbers x_j > t_i with j in
@@ -128,7 +123,6 @@ std::vector<KeyRange> ranges_of_keys(const std::vector<KeyRange>& of_queries, In
 
 // ---- one head -----------------------------------------------------------------------------------
 
-/// One head.
 class Head {
  public:
   Head(const Plan& plan, const PartValues& values, Matrix q, Matrix k, const Mask& mask,
@@ -153,7 +147,6 @@ class Head {
     }
   }
 
-  /// Returns the output [n_q x d_o].
   Matrix forward() {
     add_relations();
     return product_of(sum_.leftCols(features()), W_out_.transpose());
@@ -162,7 +155,6 @@ class Head {
   struct Slopes {
     Matrix q, k;
   };
-  /// Returns dL/dq and dL/dk, given dL/d(output), and adds to the gradients of the tensors.
   Slopes backward(const Matrix& upstream, PartValues& gradient) {
     add_relations();
     const Index a = features();
@@ -362,7 +354,6 @@ struct RelationNetwork {
     return result;
   }
 
-  /// Returns the tokens of one head.
   template <class T>
   static Matrix tokens(const StridedTensor4<T>& all, const Plan& plan, Index b, Index h) {
     return matrix_of_tokens(all.tokens(b, h, plan.extents.head)).template cast<double>();

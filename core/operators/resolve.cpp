@@ -14,7 +14,6 @@
 namespace conelab {
 namespace {
 
-/// Returns the row that a call names, or null.
 const OperatorRow* find_row(const Call& call) {
   for (const OperatorRow& row : operator_table()) {
     if (call.operation == row.info.name) return &row;
@@ -26,7 +25,6 @@ bool contains(std::span<const char* const> names, std::string_view name) {
   return std::ranges::any_of(names, [&](std::string_view known) { return known == name; });
 }
 
-/// Returns the field's option without its dashes: "value-map".
 std::string_view option_word(const CallField& field) {
   return std::string_view(field.option).substr(2);
 }
@@ -150,7 +148,6 @@ void take_chain_parameters(Plan& plan, const OperatorInfo& info) {
   }
 }
 
-/// Returns the plan of an operator that runs a chain of parts.
 std::shared_ptr<Plan> resolve_chained(Call call, const Extents& extents, const OperatorRow& row) {
   check_all_keys(call);
   const Extents made = row.info.makes_heads ? with_made_heads(call, extents, row.info) : extents;

@@ -45,7 +45,6 @@ struct TreeState {
   }
 };
 
-/// The cells that a step updates, as queries of that step.
 template <class T>
 struct TreeQueries {
   const TreeState<T>&before, &after;
@@ -53,7 +52,6 @@ struct TreeQueries {
   const std::vector<double>& at_output;  ///< [cells]
   std::int64_t count;
 
-  /// Returns `size` queries from number `at` on. They must be tokens, or one inner cell.
   [[nodiscard]] QueryRun<T> run(std::int64_t at, std::int64_t size) const {
     return {before.row(at), gradient.data() + at * before.d, after.lse.data() + at,
             at_output.data() + at, size};
@@ -94,7 +92,6 @@ class SegmentTreeHead {
   double scale_;
   const T* x_;  ///< [n x d]
 
-  /// Returns `next` as a function.
   [[nodiscard]] auto step() const {
     return [this](const auto&... arguments) { return next(arguments...); };
   }
@@ -104,7 +101,6 @@ class SegmentTreeHead {
     state.inner = state.own.data();
     return state;
   }
-  /// Returns the number of cells that step t updates: in the last step only the tokens.
   [[nodiscard]] std::int64_t updated(std::int64_t t) const {
     return t + 1 < steps_.count ? tree_.cells() : tree_.tokens();
   }
@@ -125,7 +121,6 @@ class SegmentTreeHead {
   /// The level of cells with 256 tokens.
   static constexpr int first_large_level = 8;
 
-  /// Sets `list` to the tokens that a cell sees.
   void fill(const TreeState<T>& state, std::int64_t number, std::vector<TokenRun<T>>& list) const {
     list.assign(1, {state.row(number), 1});
     if (number < tree_.tokens()) {
@@ -135,7 +130,6 @@ class SegmentTreeHead {
     const SegmentTree::Tokens own = tree_.tokens_of(tree_.cell(number));
     list.push_back({state.row(own.first), own.last - own.first});
   }
-  /// Sets `list` to the queries that see a cell.
   void fill(const TreeQueries<T>& all, std::int64_t number, std::vector<QueryRun<T>>& list) const {
     list.clear();
     const auto add = [&](std::int64_t at) {

@@ -90,14 +90,12 @@ class StarHead {
   /// [d], or empty, in which case the relay starts as the mean of the tokens.
   std::vector<T> relay_;
 
-  /// Returns `next` as a function.
   [[nodiscard]] auto step() const {
     return [this](const auto&... arguments) { return next(arguments...); };
   }
   [[nodiscard]] std::vector<T> row_of_zeros() const {
     return std::vector<T>(static_cast<std::size_t>(d_));
   }
-  /// The last state of the relay is not computed.
   [[nodiscard]] bool has_relay(std::int64_t t) const { return t + 1 < steps_.count; }
 
   [[nodiscard]] StarState<T> initial() const {
@@ -124,7 +122,6 @@ class StarHead {
       if (is_inside || !masked_) visit((j + n_) % n_);
     }
   }
-  /// Returns the list of token i, stored in `storage`.
   [[nodiscard]] std::span<const TokenRun<T>> list(const StarState<T>& state, std::int64_t i,
                                                   std::array<TokenRun<T>, 5>& storage) const {
     std::size_t count = 0;

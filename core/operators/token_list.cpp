@@ -19,7 +19,6 @@ T product(const T* a, const T* b, std::int64_t d) {
   return ListRow<T>(a, d).matrix().dot(ListRow<T>(b, d).matrix());
 }
 
-/// Computes part = sum_k weight_k row_k, four rows at a time.
 template <class T>
 void weighted_sum(const T* const* row, const T* weight, int count, std::vector<T>& part) {
   const auto d = static_cast<std::int64_t>(part.size());

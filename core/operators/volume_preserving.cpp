@@ -55,7 +55,6 @@ enum { p_A, p_weighting, p_form };
 /// The number of tokens in a block, for sums over all earlier or all later tokens.
 constexpr Index tokens_at_once = 32;
 
-/// Calls `work(first, count)` for blocks of rows, in ascending or descending order.
 template <class Work>
 void for_blocks(Index n, const Work& work) {
   for (Index first = 0; first < n; first += tokens_at_once) {
@@ -71,7 +70,6 @@ void for_blocks_backwards(Index n, const Work& work) {
   }
 }
 
-/// Returns the strict lower triangle of `c`, minus its transpose, plus `diagonal` I.
 Matrix skew_completed(Matrix c, double diagonal) {
   for (Index i = 0; i < c.rows(); ++i) {
     for (Index j = 0; j < i; ++j) c(j, i) = -c(i, j);
@@ -182,7 +180,6 @@ struct Weighting {
     if (skew) check_skew(A);
     B = skew ? Matrix((A - A.transpose()) / 2) : Matrix(A / std::sqrt(static_cast<double>(d)));
   }
-  /// Returns (I + sign C)^-1 b.
   [[nodiscard]] Matrix solve(const Tokens& x, double sign, const Tokens& b) const {
     return (cubic ? solve_cubic : solve_semiseparable)(x, sign * B, b);
   }
@@ -267,7 +264,6 @@ void for_parts(Index n, const Execution& run, const Work& work) {
   });
 }
 
-/// Returns a^T b of two arrays [n x d].
 template <class T>
 Matrix sum_over_rows(const Given<T>& a, const Given<T>& b, const Execution& run) {
   std::vector<Matrix> sums(most_parts);

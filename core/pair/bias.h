@@ -40,10 +40,10 @@ struct BiasRow {
                 PartValues& gradient) = nullptr;
   /// Returns the row c of the first tensors that belongs to an offset. Null: the bias reads none.
   std::size_t (*place)(const PartValues& values, double offset) = nullptr;
-  /// Whether each pair has its own number, that of the tensor which is the first parameter. `value`
-  /// and `slope` are null then, and core/tiles/pair_bias.h reads the tensor.
+  /// Says whether each pair has its own number, that of the tensor which is the first parameter.
+  /// `value` and `slope` are null then, and core/tiles/pair_bias.h reads the tensor.
   bool of_pairs = false;
-  /// Whether the bias depends on the query as well. `value` and `slope` are null then, and the
+  /// Says whether the bias depends on the query as well. `value` and `slope` are null then, and the
   /// first two parameters are those of RelativePositions.
   bool of_queries = false;
   BiasColumns columns = {};

@@ -56,7 +56,7 @@ class GraphLists {
   std::int64_t made_ = 0;
 };
 
-/// What masks read of a call's input.
+/// Holds what masks read of a call's input.
 struct MaskInput {
   std::int64_t query = 0;  ///< n_q
   std::int64_t key = 0;    ///< n_k
@@ -73,7 +73,7 @@ struct MaskInput {
   GraphLists* graph = nullptr;  ///< Where lists of `edges` are kept. Null: nowhere.
 };
 
-/// What a mask reads besides its parameters.
+/// Holds what a mask reads besides its parameters.
 enum class MaskOperand { none, lengths, allowed, edges };
 
 /// The arguments of a row's functions, which name queries and keys by their numbers in the whole

@@ -14,7 +14,6 @@ namespace {
 using Index = std::int64_t;
 constexpr double no_default = std::numeric_limits<double>::quiet_NaN();
 
-/// Makes a row's `sees` from a function of one pair.
 template <bool (*pair)(const MaskContext&, Index query, Index key)>
 void sees(const MaskContext& c, Index, Index query, Index begin, Index count, std::uint8_t* out) {
   for (Index k = 0; k < count; ++k) out[k] = pair(c, query, begin + k) ? 1 : 0;
@@ -108,7 +107,6 @@ constexpr std::array graph_parameters{
                   "whether an edge (i, j) also lets query j see key i", "undirected|directed"},
     ParameterInfo{"edge", no_default, Domain::tensor, false,
                   "whole numbers: edge (i, j) lets query i see key j", "", "m,2"}};
-/// Returns the neighbours of a query.
 std::span<const Index> neighbours_of(const MaskContext& c, Index i) {
   const auto at = static_cast<std::size_t>(i);
   const auto first = static_cast<std::size_t>(c.graph->first[at]);

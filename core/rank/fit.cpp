@@ -36,7 +36,6 @@ ArrayXd signs_by_block(const Matrix& signs) {
   return out;
 }
 
-/// Returns weights with which pairs of either sign count as much in total.
 ArrayXd balance(const ArrayXd& signs) {
   const auto of = [&](double sign) -> ArrayXd {
     return (signs == sign).cast<double>() /
@@ -45,7 +44,6 @@ ArrayXd balance(const ArrayXd& signs) {
   return of(1) + of(-1);
 }
 
-/// Tokens from one random start in one dimension.
 class Trial {
  public:
   Trial(const ArrayXd& signs, std::int64_t n, const Call& call, std::int64_t dim, Random random)
@@ -67,7 +65,6 @@ class Trial {
     execution_.threads = 1;
   }
 
-  /// Returns whether the tokens fit after at most `steps` steps. `stopped` is polled.
   bool fits(double alpha, int steps, const std::function<bool()>& stopped) {
     for (int step = 0; step < steps && !stopped(); ++step) {
       const Forward<double> saved = forward(*plan_, input_, execution_);
@@ -149,7 +146,6 @@ class FitSearch {
   std::vector<Fit> fits_;  ///< By ascending α.
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 
-  /// Returns whether the time is over. Throws interrupted if the user asked to stop.
   bool late() const {
     if (settings_.cancelled && settings_.cancelled()) {
       throw Error(ErrorKind::interrupted, "interrupted");
@@ -170,7 +166,6 @@ class FitSearch {
     return true;
   }
 
-  /// Makes all starts for one margin. Returns false if the time ended them.
   bool start_all(std::int64_t dim, Fit& fit) {
     int starts = 0, agreed = 0;
     for (; starts < settings_.starts && !late(); ++starts) {

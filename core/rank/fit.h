@@ -34,7 +34,7 @@ struct FitSettings {
   std::function<bool()> cancelled = {};  ///< If it returns true, interrupted is thrown.
 };
 
-/// What was found for one similarity and margin.
+/// Holds what was found for one similarity and margin.
 struct Fit {
   std::string similarity;
   double alpha = 1;

@@ -17,12 +17,10 @@ using Eigen::Index;
 /// A bound of the relative rounding error of one operation, with reserve.
 constexpr double rounding = 1.2e-16;
 
-/// A box of matrices. The signs of `low` and `high` are equal in each entry.
 struct Box {
   Matrix low, high;
 };
 
-/// Weights of rows and columns; each sum to 1.
 struct Weights {
   Vector row, column;
 
@@ -35,7 +33,6 @@ struct Weights {
   }
 };
 
-/// A singular value decomposition: left diag(values) rightᵀ.
 struct Decomposition {
   Matrix left, right;
   Vector values;

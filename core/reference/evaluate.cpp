@@ -13,7 +13,6 @@ namespace {
 
 constexpr Real nothing = -std::numeric_limits<Real>::infinity();
 
-/// Returns a token of a head as a point of the similarity's model.
 Point point_of(const Problem& p, const Tensor4<Real>& tokens, std::int64_t b, std::int64_t head,
                std::int64_t row) {
   const Real* x = tokens.row(b, head, row);
@@ -129,7 +128,6 @@ Tensor4<Real> repeated_heads(const Tensor4<Real>& shared, std::int64_t heads) {
   return all;
 }
 
-/// Returns the problem with as many heads of keys and values as of queries.
 Problem with_repeated_heads(const Problem& p) {
   Problem out = p;
   for (Tensor4<Real>* each : {&out.key, &out.value, &out.stopped_key, &out.stopped_value}) {
@@ -138,7 +136,6 @@ Problem with_repeated_heads(const Problem& p) {
   return out;
 }
 
-/// Values times P_value.
 Tensor4<Real> projected_values(const Problem& p, const Tensor4<Real>& values) {
   const Shape4 s = values.shape;
   Tensor4<Real> out;
@@ -152,7 +149,6 @@ Tensor4<Real> projected_values(const Problem& p, const Tensor4<Real>& values) {
   return out;
 }
 
-/// Returns the problem with P_value applied to its values.
 Problem with_projected_values(const Problem& p) {
   Problem out = p;
   out.value = projected_values(p, p.value);

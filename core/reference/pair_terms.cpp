@@ -18,7 +18,6 @@ auto formula_of(const char* what, const Formulas& formulas, const std::string& n
        name);
 }
 
-/// One pair of one batch element.
 struct Pair {
   std::int64_t b, i, j;
   std::int64_t position;  ///< i + n_k - n_q

@@ -34,7 +34,6 @@ std::vector<Real> classes_of(const Problem& p, HeadOf at, std::int64_t token,
   return a;
 }
 
-/// Returns x P of one token.
 std::vector<Real> projected(const Problem& p, HeadOf at, std::int64_t token) {
   const std::int64_t d = p.query.shape.feature;
   const Real* P = p.tensor("P", at.h, 2);

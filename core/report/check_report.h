@@ -1,4 +1,4 @@
-// Whether a report still agrees with the studies that it was made from.
+// Says whether a report still agrees with the studies that it was made from.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace conelab {
 
 struct CheckedReport {
   std::vector<std::string> problems;  ///< One line for each thing that does not agree.
-  /// What was compared.
+  /// Holds what was compared.
   std::size_t digests = 0, numbers = 0, figures = 0, files = 0;
   std::vector<std::string> run_again;   ///< The names of the jobs, figures left out.
   std::size_t failed = 0, missing = 0;  ///< Jobs of the studies that failed, and that have not run.

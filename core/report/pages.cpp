@@ -17,7 +17,6 @@
 namespace conelab {
 namespace {
 
-/// Returns how characters are written that are written in another way.
 const std::map<char32_t, std::string>& signs() {
   static const std::map<char32_t, std::string> table = [] {
     std::map<char32_t, std::string> texts = {{U'\n', " "}, {U'\t', " "}};
@@ -78,7 +77,6 @@ using Texts = std::vector<std::string>;
 /// A paragraph holds facts about a study, a result that has changed, or its author's text.
 enum class Paragraph { facts, change, text };
 
-/// Goes through the parts of a report. A format says how each is written.
 class ReportWriter {
  public:
   explicit ReportWriter(const Report& report) : report_(report) {}
@@ -90,7 +88,6 @@ class ReportWriter {
   const Report& report_;
   std::string text_;
 
-  /// Returns a plain text in the format.
   [[nodiscard]] virtual std::string escaped(const std::string& text) const = 0;
   [[nodiscard]] virtual std::string bold(const std::string& text) const = 0;
   [[nodiscard]] virtual std::string number(const Number& number) = 0;
@@ -224,8 +221,6 @@ class HtmlWriter : public ReportWriter {
     add("</table></details>\n");
   }
 
-  /// Returns where a result comes from: its command, its file, and the digest of the file's
-  /// content.
   [[nodiscard]] std::string source(std::size_t s, std::size_t j) const {
     const JobRecord& job = report_.studies[s].jobs()[j];
     return fmt::format(
@@ -235,7 +230,6 @@ class HtmlWriter : public ReportWriter {
         escaped(job.digest));
   }
 
-  /// Returns a number that opens what it was computed from.
   [[nodiscard]] std::string number(const Number& number) override {
     if (number.origins.empty()) return "–";
     std::string text = fmt::format("<details class=\"number\"><summary>{}</summary><div><b>{}</b>",
@@ -371,7 +365,6 @@ class LatexWriter : public ReportWriter {
   void add_paragraph(Paragraph, const std::string& text) override { add("{}\n\n", text); }
   void add_machine(const ReportStudy&) override {}
 
-  /// Returns the number of the job in the list at the end.
   [[nodiscard]] std::size_t number_of_job(std::size_t s, std::size_t j) const {
     for (std::size_t before = 0; before < s; ++before) j += report_.studies[before].jobs().size();
     return j + 1;
@@ -383,7 +376,6 @@ class LatexWriter : public ReportWriter {
     return jobs;
   }
 
-  /// Returns a sign that refers to jobs in that list: [1--3,5].
   static std::string job_mark(const Jobs& jobs) {
     std::string mark;
     for (auto job = jobs.begin(); job != jobs.end();) {

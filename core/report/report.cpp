@@ -27,7 +27,6 @@ std::string data_digests(const std::string& svg) {
   return svg.substr(from, svg.find('"', from) - from);
 }
 
-/// Makes sections from the entries of the order.
 class ReportMaker {
  public:
   ReportMaker(Report& report, const JobContext& context) : report_(report), context_(context) {}
@@ -158,7 +157,6 @@ std::vector<ReportEntry> entries_of(const ReportStudy& study) {
   return entries;
 }
 
-/// Returns a line for each result that is not the one that the index states.
 std::vector<std::string> changes_of(const ReportStudy& study, const JobContext& context) {
   std::vector<std::string> changes;
   for (const JobRecord& job : study.jobs()) {

@@ -15,7 +15,7 @@
 
 namespace conelab {
 
-// Whether a claim holds for measured numbers.
+// Says whether a claim holds for measured numbers.
 //
 // A relation LEFT < RIGHT (also <=, =, >=, >) compares two products of numbers and {NAME}s, which
 // are numbers of the report: "{time-umbral-4096} / {time-dot-4096} <= 1.2". The claim holds if the

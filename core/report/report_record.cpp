@@ -66,7 +66,6 @@ Json json_of_number(const Report& report, const Number& number) {
           {"origins", std::move(origins)}};
 }
 
-/// Returns what report.json holds. `files` are the report's other files.
 Json record_of(const Report& report, const std::map<std::string, std::string>& files) {
   Json record = {{"format", report_format}, {"program", program_version()}};
   for (std::size_t s = 0; s < report.studies.size(); ++s) {
@@ -97,7 +96,6 @@ void add_figure_files(const Report& report, const ReportFigure& figure,
   }
 }
 
-/// Removes the figures that an earlier report in the folder has and this one does not.
 void remove_old_figures(const std::string& output,
                         const std::map<std::string, std::string>& files) {
   const fs::path record = fs::path(output) / report_record_name;
@@ -110,7 +108,6 @@ void remove_old_figures(const std::string& output,
   }
 }
 
-/// Throws misuse if the folder holds something else than a report.
 void check_folder(const std::string& output) {
   std::error_code error;
   if (!fs::exists(output, error)) return;

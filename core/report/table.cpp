@@ -38,7 +38,6 @@ void check_names(const TableEntry& entry, const std::vector<Record>& records) {
   for (const std::string& name : entry.measures) (void)index_of_name("measure", name, measures);
 }
 
-/// Returns the values of each key over the records, in the order in which they occur.
 std::vector<std::pair<std::string, Texts>> values_of_keys(
     const std::vector<const Record*>& records) {
   std::vector<std::pair<std::string, Texts>> values;
@@ -86,7 +85,6 @@ std::string averaged_keys(const TableEntry& entry, const std::vector<Record>& re
   return text;
 }
 
-/// Returns the values of the table's keys; those that a record lacks are empty.
 Texts row_values(const TableEntry& entry, const Record& record) {
   Texts values;
   for (const std::string& key : entry.keys) {
@@ -96,7 +94,6 @@ Texts row_values(const TableEntry& entry, const Record& record) {
   return values;
 }
 
-/// Returns the rows: the combinations of values that occur, each key in the order of its values.
 std::vector<Texts> rows_of(const TableEntry& entry, const std::vector<Record>& records) {
   std::vector<const Record*> all;
   for (const Record& record : records) {
@@ -124,7 +121,6 @@ std::vector<Texts> rows_of(const TableEntry& entry, const std::vector<Record>& r
   return rows;
 }
 
-/// Returns the mean of values, NaN left out; that of a single record is its own interval.
 Interval joined(const std::vector<Interval>& values) {
   std::vector<double> finite;
   const Interval* last = nullptr;
@@ -211,7 +207,6 @@ std::vector<PairedDifference> compared(std::map<Texts, ValuesByPair> values,
   return found;
 }
 
-/// Returns what is said of a difference from the first value.
 std::string verdict_of(const PairedDifference& found, const std::string& first) {
   if (!(found.p < 1 - usual_level)) return "undecided";
   return (found.mean.value > 0 ? "more than " : "less than ") + first;

@@ -12,7 +12,7 @@ namespace conelab {
 /// time than products of panels.
 constexpr int most_narrow = 16;
 
-/// Few queries and the keys that they are measured with, which are read as they lie in memory.
+/// Few queries and the keys that they are measured with, which are not packed.
 template <class T>
 struct RowTile {
   int rows, count, depth;
@@ -20,8 +20,7 @@ struct RowTile {
   std::ptrdiff_t query_stride;
   const T* key;  ///< [count × key_stride]
   std::ptrdiff_t key_stride;
-  const T* factor;  ///< [count] The factors of the keys in a distance. Null: 1.
-  T* tile;          ///< [rows × count] Out: the measures. Up to 3 more columns may be written.
+  T* tile;  ///< [rows × count] Out: the measures. Up to 3 more columns may be written.
   std::ptrdiff_t stride;
 };
 
@@ -51,7 +50,7 @@ struct NarrowTile {
 
 template <class T>
 struct DirectKernels {
-  /// Compute q.k, and |q - factor k|^2, of few queries with keys in their own layout. They return
+  /// Compute q.k, and |q - k|^2, of few queries with keys. They return
   /// the largest absolute measure, or NaN if any is not finite, as where a key is not.
   T (*row_products)(const RowTile<T>& tile);
   T (*row_distances)(const RowTile<T>& tile);

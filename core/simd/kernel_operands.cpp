@@ -42,7 +42,6 @@ HWY_INLINE double sum_of_places(int size, const Add& add, const One& one) {
   return lane_sum<double>(hn::Add(even, odd));
 }
 
-/// Returns the sum of term(a, b) over two vectors.
 template <class T, class Term>
 double exact_sum(const T* a, const T* b, int size, const Term& term) {
   const auto set = [](T x) { return hn::Set(Tag<double>(), static_cast<double>(x)); };
@@ -56,7 +55,6 @@ double exact_sum(const T* a, const T* b, int size, const Term& term) {
 /// floats. Highway does this on targets without vector instructions.
 constexpr bool saturates = HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128;
 
-/// Stores x, rounded to the type of `row`, and returns the rounded numbers.
 inline Vector<double> store_rounded(Vector<double> x, double* row) {
   hn::StoreU(x, Tag<double>(), row);
   return x;
@@ -92,7 +90,6 @@ using SquareTag = hn::CappedTag<T, 16 / sizeof(T)>;
 template <class T>
 constexpr int square = hn::MaxLanes(SquareTag<T>());
 
-/// Transposes a square block and multiplies it by `factor`.
 template <class T>
 HWY_INLINE void transpose(const T* rows, std::ptrdiff_t stride, T factor, T* out) {
   const SquareTag<T> tag;

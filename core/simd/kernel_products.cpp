@@ -38,13 +38,11 @@ HWY_INLINE void unrolled(const F& f) {
   (std::make_integer_sequence<int, count>());
 }
 
-/// A block of the result in registers.
 template <class T, int rows, int panels>
 struct Block {
   Vector<T> v[rows][panels * panel_vectors];
 };
 
-/// Rows of the left operand and panels of the right one that are multiplied.
 template <class T>
 struct Strip {
   const T* left;
@@ -72,7 +70,6 @@ struct Rows {
 template <int panels>
 using Vectors = std::make_integer_sequence<int, panels * panel_vectors>;
 
-/// Loads the vectors of one step of the panels.
 template <class T, int... v>
 HWY_INLINE void load_step(const T* panel, std::ptrdiff_t stride, Vector<T>* b,
                           std::integer_sequence<int, v...>) {
@@ -228,7 +225,6 @@ Strip<T> strip(const LeftOperand<T>& left, int row, const RightOperand<T>& right
           depth};
 }
 
-/// Stores blocks to a tile.
 template <class T, Store mode, int panels>
 struct IntoTile {
   static constexpr bool packed = false;
@@ -247,7 +243,6 @@ struct IntoTile {
   }
 };
 
-/// Multiplies rows [0, rows) of the left operand by `across` groups of panels.
 template <class T, int panels, class F>
 HWY_INLINE void multiply_rows(int rows, const Strip<T>& s, int across, const F& store) {
   constexpr int height = block_rows<panels>;

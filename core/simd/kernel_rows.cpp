@@ -1,5 +1,4 @@
-// Measures of few queries with keys in their own layout: each key is read once, and nothing is
-// packed.
+// Measures of few queries with keys that are not packed.
 #include <hwy/cache_control.h>
 
 #include <algorithm>
@@ -36,15 +35,14 @@ HWY_INLINE Vector<T> load_rest(const T* x, int count) {
 
 /// Adds the products, or the squares of the differences, of some numbers of a block of keys and of
 /// queries to their sums.
-template <Measure measure, bool scaled, int rows, class V>
-HWY_INLINE void add_numbers(const V& query, const V* key, const V* factor, V* sums) {
+template <Measure measure, class V>
+HWY_INLINE void add_numbers(const V& query, const V* key, V* sums) {
   constexpr int keys = 16 / sizeof(hn::TFromV<V>);
   for (int k = 0; k < keys; ++k) {
     if constexpr (measure == Measure::product) {
       sums[k] = hn::MulAdd(query, key[k], sums[k]);
     } else {
-      const V difference =
-          scaled ? hn::NegMulAdd(factor[k], key[k], query) : hn::Sub(query, key[k]);
+      const V difference = hn::Sub(query, key[k]);
       sums[k] = hn::MulAdd(difference, difference, sums[k]);
     }
   }
@@ -52,7 +50,7 @@ HWY_INLINE void add_numbers(const V& query, const V* key, const V* factor, V* su
 
 /// Measures `rows` queries from `row` on with all keys. The columns behind the last key, up to a
 /// whole block, get the measures of that key.
-template <Measure measure, bool scaled, int rows, class T>
+template <Measure measure, int rows, class T>
 HWY_INLINE void measure_keys(const RowTile<T>& t, int row) {
   using V = Vector<T>;
   constexpr int keys = block_keys<T>;
@@ -61,17 +59,15 @@ HWY_INLINE void measure_keys(const RowTile<T>& t, int row) {
   const int whole = t.depth / lanes<T> * lanes<T>;
   for (int first = 0; first < t.count; first += keys) {
     const T* key[keys];
-    V factor[keys], sums[rows][keys];
+    V sums[rows][keys];
     for (int k = 0; k < keys; ++k) {
       const int at = std::min(first + k, t.count - 1);
       key[k] = t.key + at * t.key_stride;
-      if constexpr (scaled) factor[k] = hn::Set(tag, t.factor[at]);
       for (int r = 0; r < rows; ++r) sums[r][k] = hn::Zero(tag);
     }
     const auto add = [&](int i, const V* numbers) __attribute__((always_inline)) {
       for (int r = 0; r < rows; ++r) {
-        add_numbers<measure, scaled, rows>(hn::LoadU(tag, query + r * t.query_stride + i), numbers,
-                                           factor, sums[r]);
+        add_numbers<measure>(hn::LoadU(tag, query + r * t.query_stride + i), numbers, sums[r]);
       }
     };
     V numbers[keys];
@@ -94,10 +90,10 @@ HWY_INLINE void measure_keys(const RowTile<T>& t, int row) {
   }
 }
 
-template <Measure measure, bool scaled, int rows, class T>
+template <Measure measure, int rows, class T>
 void measure_rows(const RowTile<T>& t, int row) {
-  for (; row + rows <= t.rows; row += rows) measure_keys<measure, scaled, rows>(t, row);
-  if constexpr (rows > 1) measure_rows<measure, scaled, rows / 2>(t, row);
+  for (; row + rows <= t.rows; row += rows) measure_keys<measure, rows>(t, row);
+  if constexpr (rows > 1) measure_rows<measure, rows / 2>(t, row);
 }
 
 /// Returns the largest absolute value of the measures, or NaN if any is not finite.
@@ -120,16 +116,12 @@ T largest_of(const RowTile<T>& t) {
 
 template <class T>
 T row_products(const RowTile<T>& t) {
-  measure_rows<Measure::product, false, most_rows>(t, 0);
+  measure_rows<Measure::product, most_rows>(t, 0);
   return largest_of(t);
 }
 template <class T>
 T row_distances(const RowTile<T>& t) {
-  if (t.factor == nullptr) {
-    measure_rows<Measure::squared_distance, false, most_rows>(t, 0);
-  } else {
-    measure_rows<Measure::squared_distance, true, most_rows>(t, 0);
-  }
+  measure_rows<Measure::squared_distance, most_rows>(t, 0);
   return largest_of(t);
 }
 
@@ -194,12 +186,10 @@ template <class T>
 void narrow_sums(const WeightedSums<T>& sums);
 
 template <class T>
-const DirectKernels<T>& direct() {
-  static constexpr DirectKernels<T> all{&row_products<T>, &row_distances<T>, &row_sums<T>,
-                                        &narrow_distance<T>, &narrow_sums<T>};
-  return all;
+DirectKernels<T> make_direct() {
+  return {&row_products<T>, &row_distances<T>, &row_sums<T>, &narrow_distance<T>, &narrow_sums<T>};
 }
-template const DirectKernels<float>& direct();
-template const DirectKernels<double>& direct();
+template DirectKernels<float> make_direct();
+template DirectKernels<double> make_direct();
 
 }  // namespace conelab::CONELAB_SIMD

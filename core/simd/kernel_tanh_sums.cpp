@@ -18,7 +18,6 @@ HWY_INLINE Vector<T> tanh_of_sum(const T* q, const T* k) {
   return hn::Tanh(tag, hn::Add(hn::LoadU(tag, q), hn::LoadU(tag, k)));
 }
 
-/// Computes to += x.
 template <class T>
 HWY_INLINE void add(Vector<T> x, T* to) {
   const Tag<T> tag;

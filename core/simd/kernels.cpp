@@ -57,7 +57,6 @@ Kernels<T> make(const Target& target) {
   }
 }
 
-/// Returns one table for each target. A table is empty if its target cannot run here.
 template <class T>
 const std::array<Kernels<T>, targets.size()>& tables() {
   static const std::array<Kernels<T>, targets.size()> made = [] {

@@ -38,8 +38,9 @@ struct RightOperand {
   bool packed;
 };
 
-/// Whether a product overwrites its result or is added to it. When it is added, partial sums over a
-/// part of the depth are formed first, because the result may be much larger than single terms.
+/// Says whether a product overwrites its result or is added to it. When it is added, partial sums
+/// over a part of the depth are formed first, because the result may be much larger than single
+/// terms.
 enum class Store { replace, add };
 
 /// A tile of measures that a kernel turns into logits. The tensors of the tokens' values and of the

@@ -26,7 +26,6 @@ void copy_block(const MatrixView<T>& b, std::int64_t first_row, std::int64_t dep
   }
 }
 
-/// Writes or adds a tile with rows `width` apart to c.
 template <class T>
 void store_tile(const T* tile, std::int64_t width, std::int64_t rows, std::int64_t columns,
                 Store store, T* c, std::ptrdiff_t stride) {
@@ -41,7 +40,6 @@ void store_tile(const T* tile, std::int64_t width, std::int64_t rows, std::int64
   }
 }
 
-/// Multiplies rows of a by the block of b that `panel` holds.
 template <class T>
 void multiply_block(const Kernels<T>& kernels, const MatrixView<T>& a, std::int64_t first_step,
                     std::int64_t depth, const T* panel, std::int64_t columns, std::int64_t width,

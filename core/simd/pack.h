@@ -143,8 +143,8 @@ HWY_INLINE Pack<T, n> sqrt(const Pack<T, n>& a) {
   return each(a, [](auto x) { return hn::Sqrt(x); });
 }
 
-/// Whether the machine's estimate of an inverse square root, corrected, takes less time than its
-/// square root.
+/// Says whether the machine's estimate of an inverse square root, corrected, takes less time than
+/// its square root.
 constexpr bool estimates_roots = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2;
 
 /// Returns scale / sqrt(x) within 3 ulp for normal, finite x. The machine's estimate has 14 or 12
@@ -198,8 +198,8 @@ HWY_INLINE Pack<float, n> sqrt(const Pack<float, n>& x) {
 }
 #endif
 
-/// Whether this target's maximum and minimum return their second argument if either is NaN, as the
-/// instructions of x86 do. Other targets may return the number.
+/// Says whether this target's maximum and minimum return their second argument if either is NaN, as
+/// the instructions of x86 do. Other targets may return the number.
 constexpr bool keeps_second = HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128 && HWY_TARGET != HWY_SCALAR;
 
 /// Returns the larger of a and b. It is NaN where b is. (On NEON it is also NaN where a is.)

@@ -1,5 +1,5 @@
-// What the loops over a tile share: loading the values of tokens, adding biases, and the two laws
-// that turn logits into weights.
+// Holds what the loops over a tile share: loading the values of tokens, adding biases, and the two
+// laws that turn logits into weights.
 #pragma once
 
 #include <limits>

@@ -241,13 +241,13 @@ class TileProducts : private TileTerms<Engine, most_terms> {
 
   // Products -----------------------------------------------------------------------------------
 
-  /// Where products go: into a tile.
+  /// Says where products go: into a tile.
   struct IntoTile {
     float* c;
     std::ptrdiff_t stride;
     Store mode;
 
-    /// Whether the unit may store a product directly if it is not added to anything.
+    /// Says whether the unit may store a product directly if it is not added to anything.
     static constexpr bool as_is = true;
     [[nodiscard]] bool replaces() const { return mode == Store::replace; }
     [[nodiscard]] float* at(int row, int column) const { return c + row * stride + column; }
@@ -255,7 +255,7 @@ class TileProducts : private TileTerms<Engine, most_terms> {
     void finish(int, const Floats&, const Floats&, Floats&, Floats&) const {}
   };
 
-  /// Where products go: into a tile, as squared distances.
+  /// Says where products go: into a tile, as squared distances.
   struct IntoDistances {
     float* c;
     std::ptrdiff_t stride;

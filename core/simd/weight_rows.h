@@ -24,8 +24,8 @@ HWY_INLINE void for_packs(int columns, const F& f) {
     f(std::integral_constant<int, pack_vectors>(), c);
 }
 
-/// Whether rows whose reference is 0 use logits to base 2: log2 e is folded into the constant c[0]
-/// of their formula, so that the exponential needs no product. Rounding c[0] log2 e scales all
+/// Says whether rows whose reference is 0 use logits to base 2: log2 e is folded into the constant
+/// c[0] of their formula, so that the exponential needs no product. Rounding c[0] log2 e scales all
 /// logits of such a row by the same factor, which differs from 1 by up to 6e-8. Where logits are
 /// close to -16, weights and their sum then differ by 1e-6 from those that natural logits give, as
 /// they are used in a row's first tile, with masks and biases, and in the backward pass. For larger
@@ -73,9 +73,10 @@ HWY_INLINE T weigh(T* row, int columns, T reference) {
   return lane_sum<T>(total);
 }
 
-/// Whether the similarity declares its formula short enough to share the registers with exp. The
-/// square roots of the next pack then overlap with the multiply-adds of this one. A long formula
-/// would run out of registers. With 32 registers, a pack of eight vectors hides latencies as well.
+/// Says whether the similarity declares its formula short enough to share the registers with exp.
+/// The square roots of the next pack then overlap with the multiply-adds of this one. A long
+/// formula would run out of registers. With 32 registers, a pack of eight vectors hides latencies
+/// as well.
 template <class S>
 constexpr bool one_pass = [] {
   if constexpr (HWY_TARGET != HWY_AVX3 && requires { S::one_pass; }) return S::one_pass;

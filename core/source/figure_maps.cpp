@@ -26,13 +26,11 @@ std::string stem_of(const std::string& path) { return std::filesystem::path(path
 
 // ---- from results of `attend` -------------------------------------------------------------------
 
-/// A map from a result of `attend`, with what it shows.
 struct ResultMap {
   std::shared_ptr<const Trace> map;
   std::string title, source;  ///< Empty if the file does not say it.
 };
 
-/// Returns the map of a result of `attend`, or nothing if the file is not such a result.
 std::optional<ResultMap> read_result_map(const std::string& path, Map2d quantity,
                                          const FigureRequest& request) {
   if (kind_of_input(request, path) != "attend") return std::nullopt;
@@ -108,7 +106,6 @@ namespace {
 
 using figure::HeatmapPanel;
 
-/// A row of the figure: a layer under an operator.
 struct HeadRow {
   std::string group, similarity, title;
 };
@@ -147,7 +144,6 @@ std::vector<HeadRow> rows_of(const FigureRequest& request, const InputSpec& spec
   return rows;
 }
 
-/// A head of a layer.
 struct LayerHead {
   const Trace& trace;
   std::int64_t batch, head;

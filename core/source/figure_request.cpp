@@ -7,7 +7,6 @@
 namespace conelab {
 namespace {
 
-/// Throws misuse that says how many inputs a figure takes.
 [[noreturn]] void refuse_inputs(const figure::FigureInfo& info, std::size_t found) {
   misuse("figure {} takes {} --input: {} (found {})", info.name,
          info.several ? "at least one" : "one", info.source.text, found);

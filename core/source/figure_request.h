@@ -1,4 +1,4 @@
-// What is drawn: the name of a figure, and its input. The names, keys and makers are rows of
+// Holds what is drawn: the name of a figure, and its input. The names, keys and makers are rows of
 // figure_table.h. There is one reader for each kind of source, which turns files into the numbers
 // that a figure is made from.
 #pragma once

@@ -33,7 +33,6 @@ struct Subject {
   std::string join;  ///< "one", "mean", "maximum" or "rollout".
 };
 
-/// Returns the layers of the subject's text up to its own.
 std::vector<std::string> layers_of(const Subject& subject) {
   const Trace& trace = *subject.trace;
   if (trace.group.empty()) return {""};
@@ -78,7 +77,6 @@ HeatmapPanel map_of(const Subject& subject, const std::string& similarity, Map2d
   return panel_of(trace, subject.batch, std::move(map), title);
 }
 
-/// Returns the subject that the keys `<prefix>head` and `<prefix>join` choose of an input.
 Subject read_subject(const FigureRequest& request, const std::string& spec,
                      const std::string& prefix) {
   auto trace = read_trace_layer(request, spec, prefix);
@@ -94,7 +92,6 @@ Subject read_subject(const FigureRequest& request, const std::string& spec,
   return subject;
 }
 
-/// Returns the operators of the panels.
 std::vector<std::string> names_of(const FigureRequest& request, const Trace& trace) {
   return split_list(operators_of(request, "similarities", trace), "-p similarities");
 }
@@ -210,7 +207,6 @@ void tell_apart(std::vector<HeatmapPanel>& panels, const std::vector<Subject>& o
   }
 }
 
-/// Adds the maps of each input, under its own operator where none is chosen.
 void add_traces(const FigureRequest& request, Map2d quantity, figure::FigureInput& input) {
   const bool several = request.inputs.size() > 1;
   std::vector<Subject> shown;  // [panel]

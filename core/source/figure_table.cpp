@@ -14,7 +14,7 @@ namespace conelab {
 // The functions that read the sources.
 using FigureReader = void(const FigureRequest&, figure::FigureInput&);
 FigureReader read_maps, read_heads;   // figure_maps.cpp
-FigureReader read_bench;              // figure_job.cpp
+FigureReader read_bench;              // figure_request.cpp
 FigureReader read_tree, read_placed;  // figure_tree.cpp
 FigureReader read_trials;             // trials_figure.cpp
 FigureReader read_training;           // training_figure.cpp
@@ -37,8 +37,12 @@ Maker make_regions;                                       // regions.cpp
 Maker make_masks;                                         // masks.cpp
 Maker make_bias;                                          // bias.cpp
 Maker make_determinant;                                   // determinant.cpp
+<<<<<<< HEAD
 Maker make_trials;                                        // ../study/trials_figure.cpp
 Maker make_training;                                      // ../study/training_figure.cpp
+=======
+Maker make_trials;                                        // ../source/trials_figure.cpp
+>>>>>>> less_core
 
 namespace {
 
@@ -48,6 +52,20 @@ using Keys = std::vector<FigureKey>;
 template <class Words>
 std::string choices(const Words& words) {
   return fmt::format("{}", fmt::join(words, "|"));
+}
+
+/// Returns a key whose values are these words, the first of which is the default.
+template <class Words>
+FigureKey word_key(const char* key, const Words& words, const char* about, KeyTraits traits = {}) {
+  traits.choices = choices(words);
+  return {key, std::data(words)[0], about, std::move(traits)};
+}
+
+/// Returns a key that is yes or no.
+FigureKey yes_or_no(const char* key, const char* initial, const char* about,
+                    KeyTraits traits = {.look = true}) {
+  traits.choices = "yes|no";
+  return {key, initial, about, std::move(traits)};
 }
 
 // ---- keys that several figures take -------------------------------------------------------------
@@ -74,20 +92,16 @@ const FigureKey similarities_key = {
 const FigureKey limits_key = {
     "limits", "shared", "shared by the panels, or own", {.choices = "shared|own"}};
 
-const FigureKey quantity_key = {"quantity",
-                                map_quantities[0],
-                                "weights or logits",
-                                {.data = true, .choices = choices(map_quantities)}};
+const FigureKey quantity_key =
+    word_key("quantity", map_quantities, "weights or logits", {.data = true});
 const FigureKey special_key = {"special",
                                "shown",
                                "special tokens such as [CLS]: shown or excluded",
                                {.data = true, .choices = "shown|excluded"}};
 const FigureKey difference_key = {
     "difference", "", "operator whose values the others are subtracted from", {.data = true}};
-const FigureKey scale_key = {"scale",
-                             heat_scale_names[0],
-                             "linear, log, row (divided by the row's largest) or rank",
-                             {.choices = choices(heat_scale_names)}};
+const FigureKey scale_key =
+    word_key("scale", heat_scale_names, "linear, log, row (divided by the row's largest) or rank");
 const FigureKey low_key = {"low", "", "lower limit of the colours"};
 const FigureKey high_key = {"high", "", "upper limit of the colours"};
 const FigureKey colours_key = {"colours",
@@ -157,10 +171,7 @@ Keys cone_keys() {
   Keys keys = scene_keys(true);
   keys.insert(keys.end() - 1,
               {{"levels", "0", "how many level lines of the similarity with u", {.look = true}},
-               {"heat",
-                "no",
-                "yes or no: the similarity with u in colours",
-                {.choices = "yes|no", .look = true}},
+               yes_or_no("heat", "no", "yes or no: the similarity with u in colours"),
                {"similarity",
                 "cone",
                 "which similarity: that of the cones, or another of the half-plane's points",
@@ -169,14 +180,8 @@ Keys cone_keys() {
                 "height",
                 "penumbral, umbral: the height of the LCA, or its distance from the light",
                 {.choices = "height|distance"}},
-               {"ancestors",
-                "yes",
-                "yes or no: the region of common ancestors",
-                {.choices = "yes|no", .look = true}},
-               {"geodesic",
-                "no",
-                "yes or no: the geodesic from u to v",
-                {.choices = "yes|no", .look = true}},
+               yes_or_no("ancestors", "yes", "yes or no: the region of common ancestors"),
+               yes_or_no("geodesic", "no", "yes or no: the geodesic from u to v"),
                {"tokens", "", "further points with names: x,height=name;x,height=name;…"}});
   return keys;
 }
@@ -249,11 +254,10 @@ std::vector<FigureInfo> map_figures() {
                  head_key,
                  arrays_key,
                  weights_key,
-                 {"join",
-                  head_joins[0],
-                  "which heads: one, the mean or the maximum of all, or attention rollout up to "
-                  "the layer",
-                  {.data = true, .choices = choices(head_joins)}},
+                 word_key("join", head_joins,
+                          "which heads: one, the mean or the maximum of all, or attention rollout "
+                          "up to the layer",
+                          {.data = true}),
                  {"beside",
                   "",
                   "what the maps are compared with, FILE or FILE:/group: three panels each",
@@ -266,10 +270,9 @@ std::vector<FigureInfo> map_figures() {
                   "0",
                   "the head that the maps are compared with",
                   {.data = true, .whole = true, .rare = true}},
-                 {"beside_join",
-                  head_joins[0],
-                  "which heads of the layer that beside names: one, or all of them joined",
-                  {.data = true, .choices = choices(head_joins), .rare = true}},
+                 word_key("beside_join", head_joins,
+                          "which heads of the layer that beside names: one, or all of them joined",
+                          {.data = true, .rare = true}),
                  {"ancestors",
                   "no",
                   "yes: before the maps, the ancestors of each node of the input's hierarchy",
@@ -279,18 +282,11 @@ std::vector<FigureInfo> map_figures() {
        heads_source, "double",
        map_keys(
            {{"similarities", "dot", "the operator; several where rows=operators", {.data = true}},
-            {"rows",
-             head_row_choices[0],
-             "layers beside the one of --input, every layer of the file, or operators",
-             {.data = true, .choices = choices(head_row_choices)}},
-            {"score",
-             tree::head_score_names[0],
-             "the number of each map",
-             {.choices = choices(tree::head_score_names)}},
-            {"order",
-             head_orders[0],
-             "in rows, or all heads by their score",
-             {.choices = choices(head_orders)}},
+            word_key("rows", head_row_choices,
+                     "layers beside the one of --input, every layer of the file, or operators",
+                     {.data = true}),
+            word_key("score", tree::head_score_names, "the number of each map"),
+            word_key("order", head_orders, "in rows, or all heads by their score"),
             quantity_key,
             batch_key,
             arrays_key,
@@ -310,10 +306,8 @@ std::vector<FigureInfo> map_figures() {
          "how many arcs a query has at most, its strongest",
          {.data = true, .whole = true}},
         {"threshold", "0.01", "the weakest weight that is drawn", {.data = true}},
-        {"arrangement",
-         arc_arrangements[0],
-         "sides (above: to earlier tokens, below: to later ones), above, or rows",
-         {.choices = choices(arc_arrangements)}},
+        word_key("arrangement", arc_arrangements,
+                 "sides (above: to earlier tokens, below: to later ones), above, or rows"),
         limits_key,
         caption_key},
        make_arcs},
@@ -325,11 +319,10 @@ std::vector<FigureInfo> bench_figures() {
   return {
       {"scaling", "time against sequence length, with 95 % intervals and fitted exponents",
        bench_source, "double",
-       bench_keys(chosen, {{"ratio",
-                            "no",
-                            "yes adds a panel of times relative to the first operator",
-                            {.choices = "yes|no"}},
-                           {"guide", "2", "slope of the guide line, or none"}}),
+       bench_keys(chosen,
+                  {yes_or_no("ratio", "no",
+                             "yes adds a panel of times relative to the first operator", {}),
+                   {"guide", "2", "slope of the guide line, or none"}}),
        make_scaling},
       {.name = "growth",
        .about = "time against length for operators of different order of cost, with guides",
@@ -413,8 +406,7 @@ std::vector<FigureInfo> tree_figures() {
   return {
       {"tree", "dendrogram of a head's tokens by LCA depth, and its segmentation", tree_source,
        "double",
-       with(tree_keys(), 3,
-            {"segmentation", "yes", "yes or no: the lower panel", {.choices = "yes|no"}}),
+       with(tree_keys(), 3, yes_or_no("segmentation", "yes", "yes or no: the lower panel", {})),
        make_tree},
       {"hasse", "ancestor order of a head's tokens (cone families)", tree_source, "double",
        tree_keys(), make_hasse},

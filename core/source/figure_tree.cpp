@@ -161,7 +161,6 @@ void from_embedding(const FigureRequest& request, const std::string& path,
   input.caption = fmt::format("{}{}{} nodes", title, title.empty() ? "" : ", ", n);
 }
 
-/// Reads the only input as its kind says.
 void read_kind(const FigureRequest& request, figure::FigureInput& input, bool embeddings,
                bool placed_only) {
   const std::string& path = request.single_input();

@@ -41,7 +41,6 @@ Table complete_rounds(const Table& times) {
   return logs;
 }
 
-/// Returns the slope over the lengths first .. last, one sample per round.
 Interval slope_over(const std::vector<double>& log_length, const Table& log_time, std::size_t first,
                     std::size_t last) {
   std::vector<double> slopes;

@@ -11,7 +11,6 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-/// Returns the samples in ascending order, without the missing ones.
 std::vector<double> sorted(std::vector<double> samples) {
   std::erase_if(samples, [](double x) { return std::isnan(x); });
   std::ranges::sort(samples);
@@ -43,7 +42,6 @@ struct Ordered {
       : x(sorted(std::move(samples))), n(static_cast<int>(x.size())), depth(depth_for(n)) {}
   [[nodiscard]] double low(int d) const { return x[static_cast<std::size_t>(d - 1)]; }
   [[nodiscard]] double high(int d) const { return x[static_cast<std::size_t>(n - d)]; }
-  /// Returns the sign-test interval.
   [[nodiscard]] Interval interval() const {
     if (n == 0) return lone(unknown);
     return {median_of_sorted(x), low(depth), high(depth), std::max(0.0, coverage(depth, n))};

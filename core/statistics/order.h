@@ -25,7 +25,7 @@ namespace conelab {
 //
 // A note never removes a sample: leaving out slow samples would bias the medians.
 
-/// What was measured along with the samples of one run; NaN if not measured.
+/// Holds what was measured along with the samples of one run; NaN if not measured.
 struct MachineRecord {
   std::vector<double> peaks;  ///< [sample] Peak next to a sample, relative to the best of its case.
   std::vector<double> loads;  ///< [round] Load average over 1 minute.

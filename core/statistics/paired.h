@@ -1,5 +1,5 @@
-// Whether two things that were measured in pairs differ: Student's t test of the differences, and
-// Holm's correction for many such tests (Scandinavian Journal of Statistics 6, 1979).
+// Says whether two things that were measured in pairs differ: Student's t test of the differences,
+// and Holm's correction for many such tests (Scandinavian Journal of Statistics 6, 1979).
 #pragma once
 
 #include <vector>

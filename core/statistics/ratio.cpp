@@ -9,7 +9,6 @@
 namespace conelab {
 namespace {
 
-/// Converts logarithms of ratios to ratios.
 RatioResult finish(const Interval& logs, double margin) {
   RatioResult result;
   result.ratio = {std::exp(logs.value), std::exp(logs.low), std::exp(logs.high), logs.coverage};

@@ -23,7 +23,6 @@ using Json = nlohmann::ordered_json;
 /// Seconds within which a worker that is asked to stop must end.
 constexpr double stopping_seconds = 10;
 
-/// Returns what a study keeps of a report.
 Json report_to_json(const JobReport& report) {
   return {{"files", report.files}, {"measures", report.measures}, {"remarks", report.remarks}};
 }

@@ -19,14 +19,12 @@ constexpr const char* entry_forms =
     "'compare: BLOCK over KEY by KEY: MEASURE' or "
     "'claim: TEXT | RELATION | WHY'";
 
-/// Returns the text without white space at both ends.
 std::string trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return "";
   return std::string(text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1));
 }
 
-/// Returns the names between commas. Throws misuse if one is empty.
 std::vector<std::string> entry_names(const std::string& entry, std::string_view list) {
   std::vector<std::string> names;
   for (const std::string_view name : split_commas(list)) {

@@ -236,6 +236,17 @@ class SpecMaker {
            source.block, source.spec.kind->name);
   }
 
+  /// Throws misuse if a figure shows a map that the job `attend` does not keep.
+  void check_kept(const StudyJob& source) const {
+    if (block_.kind->name != "figure" || source.spec.kind->name != "attend" || !errors_.none())
+      return;
+    const auto typed = job_.spec.parameters();
+    const auto quantity = typed.find("quantity");
+    const std::string map = quantity == typed.end() ? "weights" : quantity->second;
+    if (has(source.spec.list("keep"), map)) return;
+    misuse("input: '{0}' does not keep {1}; it needs keep = [\"{1}\"]", source.block, map);
+  }
+
   void check(const Names& known) {
     const JobKind& kind = *block_.kind;
     const std::size_t before = faulty_.size();
@@ -256,6 +267,7 @@ class SpecMaker {
     check_spec(written);
     for (const JobInput& input : job_.inputs) {
       check_source(from_.jobs[input.job]);
+      check_kept(from_.jobs[input.job]);
       check_group(from_.jobs[input.job], input.group);
     }
     const bool readable = job_.inputs.empty() && !block_.lacks_file;

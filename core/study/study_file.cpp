@@ -209,7 +209,6 @@ class StudyReader {
     }
   }
 
-  /// Replaces the keys of a block that `quick` names, for all blocks or under the block's name.
   void replace_quick(Block& block) {
     const auto replace = [&](const Json& table) {
       for (const auto& [name, value] : table.items()) {
@@ -351,7 +350,6 @@ class StudyReader {
     }
   }
 
-  /// Returns the jobs of the block that a text names, or the file.
   std::vector<Alternative> files_of(Block& block, const Choice& choice, FieldKind kind,
                                     const std::string& text) {
     const std::size_t colon = text.find(':');
@@ -406,7 +404,6 @@ class StudyReader {
     return whole;
   }
 
-  /// Adds a job for each combination of the values of the choices from `at` on.
   void product(Block& block, const std::vector<Choice>& choices, std::size_t at,
                std::vector<const Alternative*> taken) {
     if (at == choices.size()) return add_job(block, choices, taken);
@@ -456,7 +453,6 @@ class StudyReader {
     for (const auto& [key, value] : job.sweep.items()) job.name += "-" + label_of(value);
   }
 
-  /// Adds the trials of a job as jobs, unless another job has the same, and lets the job read them.
   void add_trials(Block& block, StudyJob& job) {
     if (!study_.errors.empty()) return;
     const std::int64_t count = trials_of(job.spec);

@@ -30,7 +30,7 @@
 
 namespace conelab {
 
-/// Where a job reads the output of another one.
+/// Says where a job reads the output of another one.
 struct JobInput {
   std::string field;
   std::size_t entry = 0;  ///< Its place in the field's list; 0 in a field with one text.

@@ -96,12 +96,19 @@ void copy_results(const std::string& from, const std::string& to, const JobRecor
 }
 
 /// Returns the parts that hold a result of the job, in their order. One that is damaged does not
-/// count.
-std::vector<const Part*> parts_with(const std::vector<Part>& parts, std::size_t job) {
+/// count, and is named among the conflicts.
+std::vector<const Part*> parts_with(const std::vector<Part>& parts, std::size_t job,
+                                    MergeResult& result) {
   std::vector<const Part*> found;
   for (const Part& part : parts) {
     const JobRecord& record = part.index.jobs[job];
-    if (record.done() && find_result(part.folder, record.key)) found.push_back(&part);
+    if (!record.done()) continue;
+    if (find_result(part.folder, record.key)) {
+      found.push_back(&part);
+    } else {
+      result.conflicts.push_back(
+          fmt::format("{}: in {}, damaged or missing; left out", record.name, part.folder));
+    }
   }
   return found;
 }
@@ -144,7 +151,7 @@ MergeResult merge_studies(const std::vector<std::string>& folders, const std::st
   MergeResult result{parts.front().index, {}, {}};
   for (std::size_t i = 0; i < result.index.jobs.size(); ++i) {
     if (cancelled && cancelled()) throw Error(ErrorKind::interrupted, "interrupted");
-    const std::vector<const Part*> found = parts_with(parts, i);
+    const std::vector<const Part*> found = parts_with(parts, i, result);
     result.index.jobs[i] = found.empty() ? unfinished(parts, i) : found.front()->index.jobs[i];
     if (found.empty()) {
       if (result.index.jobs[i].done()) result.index.jobs[i].status = "pending";

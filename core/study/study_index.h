@@ -42,8 +42,8 @@ void write_index(const std::string& folder, const StudyIndex& index);
 
 struct MergeResult {
   StudyIndex index;
-  /// One line each: results that several folders hold alike, and results of one job that differ, of
-  /// which the first was kept.
+  /// One line each: results that several folders hold alike; and results of one job that differ, of
+  /// which the first was kept, or that are damaged, which were left out.
   std::vector<std::string> duplicates, conflicts;
 };
 

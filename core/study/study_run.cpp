@@ -73,7 +73,6 @@ class Digests {
   std::map<std::string, std::string> known_;
 };
 
-/// Returns the job with the results in the place of the names of blocks. All its inputs are done.
 JobSpec with_inputs(const StudyJob& job, const StudyIndex& index) {
   JobSpec spec = job.spec;
   for (const JobInput& input : job.inputs) {
@@ -94,7 +93,6 @@ bool inputs_done(const StudyJob& job, const StudyIndex& index) {
                              [&](const JobInput& input) { return index.jobs[input.job].done(); });
 }
 
-/// Sets what is known of a job before it runs. Its inputs must be done.
 void prepare(const Study& study, StudyIndex& index, std::size_t at, Digests& digests) {
   JobRecord& record = index.jobs[at];
   const JobSpec spec = with_inputs(study.jobs[at], index);
@@ -124,7 +122,6 @@ void take_finished(const Study& study, const std::string& folder, Digests& diges
   }
 }
 
-/// Returns the endings of the job's files that the program can write.
 std::vector<std::string> endings_of(const JobKind& kind, const JobContext& context) {
   std::vector<std::string> endings = kind.endings;
   if (!context.write_png) std::erase(endings, ".png");
@@ -249,7 +246,6 @@ class StudyRun {
     end(at, std::move(record));
   }
 
-  /// Returns the job with its inputs and its output.
   JobSpec final_spec(std::size_t at, JobRecord& record) const {
     JobSpec spec = with_inputs(study_.jobs[at], index_);
     const JobKind& kind = *spec.kind;

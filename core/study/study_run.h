@@ -27,7 +27,8 @@ struct StudyProgress {
   std::string text = {};  ///< One line: how many jobs have ended, which run, and their stage.
 };
 
-/// What a study is given by whoever runs it. Its functions are called from one thread at a time.
+/// Holds what a study is given by whoever runs it. Its functions are called from one thread at a
+/// time.
 struct StudyContext {
   JobContext job;                   ///< Of the jobs. Its `progress` is not used.
   std::vector<std::string> worker;  ///< The command that starts a worker of jobs (job_worker.h).

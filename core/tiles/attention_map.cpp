@@ -39,10 +39,8 @@ class HeadMap {
     for (int t = 0; t < keys_.tiles(); ++t) keys_.pack(plan, kernels_, law_, keys, t);
   }
 
-  /// Returns the number of rows in a task.
   [[nodiscard]] std::int64_t task_rows() const { return task_groups * group_rows_; }
 
-  /// Computes the logits of queries [begin, begin + rows) into `out` [rows × columns].
   void logits(std::int64_t begin, std::int64_t rows, T* out) const {
     Operand<T> queries;
     law_.place(input_.query.tokens(batch_, head_).part(begin, rows), rows, "q", begin,
@@ -63,7 +61,6 @@ class HeadMap {
     }
   }
 
-  /// Replaces the logits of queries [begin, begin + rows) by weights.
   void weigh_rows(const Forward<S>& saved, std::int64_t begin, std::int64_t rows, T* out) const {
     for (std::int64_t r = 0; r < rows; ++r) {
       T* row = out + r * columns_;

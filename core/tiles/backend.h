@@ -10,7 +10,7 @@
 
 namespace conelab {
 
-/// Whether a device can be used, as text for lists and messages.
+/// Says whether a device can be used, as text for lists and messages.
 struct DeviceState {
   std::string name;  ///< "cuda"
   bool available = false;

@@ -14,7 +14,8 @@
 
 namespace conelab {
 
-/// What the tasks of one head share: its queries, and the sums from which their gradients follow.
+/// Holds what the tasks of one head share: its queries, and the sums from which their gradients
+/// follow.
 template <class T>
 struct BackwardHead {
   BackwardHead(Head<T> h, std::int64_t blocks)

@@ -62,7 +62,7 @@ class CappedPairs {
     capped.constant_slope = &cap_slope;
     capped.logit_slope = nullptr;
     cap_kernels_->slope[law](capped);
-    // Where dL/dlogit is 0 the pair may be masked, and its logit need not be finite.
+    // Says where dL/dlogit is 0 the pair may be masked, and its logit need not be finite.
     for (std::size_t i = 0; i < undo_.size(); ++i) {
       if (tile.slope[i] == 0) undo_[i] = -std::numeric_limits<T>::infinity();
     }

@@ -25,7 +25,6 @@ class ColumnSums {
         part_(reference_.size()),
         total_(reference_.size(), 0.0) {}
 
-  /// Adds `logits` [rows × columns].
   void add(const Kernels<T>& kernels, const T* logits, int rows) {
     const auto columns = static_cast<int>(total_.size());
     raise(logits, rows);

@@ -29,8 +29,6 @@ constexpr int tile_keys = 256;
 constexpr std::int64_t slice_keys = 1024;
 /// Fewer keys are packed in little time.
 constexpr std::int64_t least_keys = 256;
-/// Keys that are prefetched together.
-constexpr std::int64_t fetched_keys = 8;
 
 template <class S>
 class FewQueriesPass {
@@ -76,8 +74,7 @@ class FewQueriesPass {
   struct KeyRows {
     KeyTile<T> tile;
     RowTile<T> measures;
-    Operand<T> placed;  ///< The numbers of the keys; their base coordinates if they are placed.
-    Buffer<T> factor;
+    Operand<T> placed;
     Buffer<T> values;
     std::vector<std::int64_t> none;
     std::vector<std::int64_t> non_finite_values;
@@ -124,73 +121,25 @@ class FewQueriesPass {
     const std::int64_t index = first_head(group), all = plan_.extents.head;
     const auto rows = input_.key.tokens(index / all, index % all, all).part(first, count);
     const int columns = round_up(count, kernels_.column_multiple);
+    head.place(rows, columns, "k", first, kernels_.panel, keys.placed);
     keys.measures = {rows_,
                      count,
                      head.base_size(),
                      queries.placed.base.data(),
                      queries.placed.stride,
-                     nullptr,
-                     0,
-                     nullptr,
+                     keys.placed.base.data(),
+                     keys.placed.stride,
                      nullptr,
                      columns};
-    bool unpacked = false;
-    if constexpr (std::is_same_v<S, T>) {
-      keys.measures.key = rows.data;
-      keys.measures.key_stride = rows.stride;
-      unpacked =
-          head.keeps_tokens() || (head.scales_tokens() && scaled(head, rows, group, columns, keys));
-    }
-    if (!unpacked) {
-      head.place(rows, columns, "k", first, kernels_.panel, keys.placed);
-      keys.measures.key = keys.placed.base.data();
-      keys.measures.key_stride = keys.placed.stride;
-      keys.measures.factor = nullptr;
-    }
     keys.tile = {nullptr,   keys.placed.values.data(), columns, nullptr, 0, first, count, columns,
                  &keys.none};
   }
 
-  /// Finds the factors and the values of a tile's keys. Meanwhile the keys and values of the tile
-  /// come into the cache. Returns false if the keys have to be placed.
-  bool scaled(const Head<T>& head, const TokenRows<const S>& rows, std::int64_t group, int columns,
-              KeyRows& keys) const {
-    const int size = std::max(1, plan_.similarity->values);
-    const std::int64_t index = first_head(group), all = plan_.extents.head;
-    const auto values = input_.value.tokens(index / all, index % all, all);
-    const std::int64_t at = keys.tile.first;
-    keys.factor.resize(static_cast<std::size_t>(columns));
-    keys.placed.non_finite.clear();
-    keys.placed.values.assign(static_cast<std::size_t>(size * columns), T(0));
-    keys.measures.factor = keys.factor.data();
-    for (std::int64_t i = 0; i < rows.count; i += fetched_keys) {
-      const std::int64_t count = std::min(fetched_keys, rows.count - i);
-      fetch(rows, i + fetched_keys);
-      fetch(values.part(at, rows.count), i);
-      if (!head.scale_keys(rows.part(i, count), keys.factor.data() + i,
-                           keys.placed.values.data() + i, columns)) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  /// Prefetches tokens from `first` on.
-  static void fetch(const TokenRows<const S>& rows, std::int64_t first) {
-    constexpr std::int64_t line = 64 / sizeof(S);
-    for (std::int64_t i = first; i < std::min(first + fetched_keys, rows.count); ++i) {
-      for (std::int64_t c = 0; c < rows.columns; c += line) __builtin_prefetch(rows.row(i) + c);
-    }
-  }
-
-  /// Returns the values from key `first` on, as they lie in memory if they fill whole panels.
+  /// Returns the values from key `first` on, rounded to T.
   TokenRows<const T> values(std::int64_t group, std::int64_t first, int count,
                             KeyRows& keys) const {
     const std::int64_t index = first_head(group), all = plan_.extents.head;
     const auto rows = input_.value.tokens(index / all, index % all, all).part(first, count);
-    if constexpr (std::is_same_v<S, T>) {
-      if (rows.columns == width_) return rows;
-    }
     keys.values.resize(static_cast<std::size_t>(count * width_));
     for (int j = 0; j < count; ++j) {
       T* out = std::copy_n(rows.row(j), rows.columns, keys.values.data() + j * width_);
@@ -348,14 +297,15 @@ template <class S>
 std::optional<Forward<S>> few_queries_forward(const Plan& plan, const AttentionInput<S>& input,
                                               const Execution& execution) {
   const Extents& e = plan.extents;
-  const bool rounds_tokens = !std::is_same_v<S, Compute<S>>;
-  const bool fits = rounds_tokens && input.dropout.share == 0 && e.query <= few_queries &&
-                    e.query > 0 && e.key >= least_keys && e.batch * e.head > 0 &&
+  const bool fits = input.dropout.share == 0 && e.query <= few_queries && e.query > 0 &&
+                    e.key >= least_keys && e.batch * e.head > 0 &&
                     plan.weights != WeightLaw::softmax_over_queries &&
                     !is_midpoint(plan.aggregate) &&
                     plan.similarity->info.measure != Measure::tanh_sum && !plan.bias->of_queries;
-  if (!fits) return {};
-  return FewQueriesPass<S>(plan, input, execution).run();
+  if constexpr (!std::is_same_v<S, Compute<S>>) {
+    if (fits) return FewQueriesPass<S>(plan, input, execution).run();
+  }
+  return {};
 }
 
 #define CONELAB_FEW_QUERIES(S)                                                                  \

@@ -134,43 +134,6 @@ void Head<T>::place(const TokenRows<const S>& tokens, std::int64_t capacity, con
   }
 }
 
-template <class T>
-bool Head<T>::keeps_tokens() const {
-  const bool moved = std::ranges::any_of(centre_, [](double x) { return x != 0; });
-  return plan_->map->space == Space::euclidean && !moved && plan_->similarity->values == 0;
-}
-
-template <class T>
-bool Head<T>::scales_tokens() const {
-  const bool moved = std::ranges::any_of(centre_, [](double x) { return x != 0; });
-  return plan_->map->space == Space::half_space && !moved && !plan_->map->by_norm;
-}
-
-template <class T>
-template <class S>
-bool Head<T>::scale_keys(const TokenRows<const S>& keys, T* factor, T* values,
-                         std::ptrdiff_t value_stride) const {
-  const ModelMapContext c = context();
-  const std::int64_t last = keys.columns - 1;
-  for (std::int64_t i = 0; i < keys.count; ++i) {
-    Scaling base;
-    EmbeddedPoint place;
-    const TokenNumbers numbers{0, 0, static_cast<double>(static_cast<T>(keys.row(i)[last]))};
-    const char* wrong = plan_->map->place(c, numbers, base, place);
-    const bool inside = plan_->map->inside_domain || place.light_distance > 0;
-    if (wrong != nullptr || !inside || !is_within_reach(0, place.height)) return false;
-    double value[max_values];
-    plan_->similarity->token(place, similarity_values_.data(), value);
-    factor[i] = static_cast<T>(base.factor);
-    for (int v = 0; v < plan_->similarity->values; ++v) {
-      const auto rounded = static_cast<T>(value[v]);
-      if (!std::isfinite(rounded)) return false;
-      values[v * value_stride + i] = rounded;
-    }
-  }
-  return true;
-}
-
 std::string token_name(const Plan& plan, std::int64_t head, const char* tensor,
                        std::int64_t token) {
   const Extents& e = plan.extents;
@@ -291,7 +254,6 @@ void Head<T>::token_gradients(const TokenRows<const S>& tokens, const OperandGra
   template Head<T>::Head(const Plan&, const Kernels<T>&, const AttentionInput<S>&, std::int64_t);  \
   template void Head<T>::place(const TokenRows<const S>&, std::int64_t, const char*, std::int64_t, \
                                int, Operand<T>&) const;                                            \
-  template bool Head<T>::scale_keys(const TokenRows<const S>&, T*, T*, std::ptrdiff_t) const;      \
   CONELAB_TOKEN_GRADIENTS(T, S, S)                                                                 \
   template void Head<T>::bias_gradients(const double*, const TokenRows<const S>&,                  \
                                         const TokenRows<S>&, PartValues&, double*) const;

@@ -1,4 +1,4 @@
-// What is common to all pairs of one head: its constants, its bias, and how its tokens become
+// Holds what is common to all pairs of one head: its constants, its bias, and how its tokens become
 // operands of the kernels. A token is `placed` when it has been mapped, centred and rounded to T.
 #pragma once
 
@@ -111,15 +111,6 @@ class Head {
   void place(const TokenRows<const S>& tokens, std::int64_t capacity, const char* tensor,
              std::int64_t first, int panel, Operand<T>& out) const;
 
-  /// Returns whether base coordinates are tokens as they are, or times a factor of each token.
-  [[nodiscard]] bool keeps_tokens() const;
-  [[nodiscard]] bool scales_tokens() const;
-  /// Finds the factors [n] of keys [n × d], and their values, value v of key i at values[v *
-  /// value_stride + i]. Requires scales_tokens(). Returns false if any key has to be placed
-  /// instead.
-  template <class S>
-  [[nodiscard]] bool scale_keys(const TokenRows<const S>& keys, T* factor, T* values,
-                                std::ptrdiff_t value_stride) const;
   /// Sets dx to dL/dx of tokens [n × d], and adds to dparameters: the derivatives by the
   /// parameters of the similarity, then the one by the radius or height of the light. Out is S, or
   /// T for sums that are rounded later. `upstream.base` may be dx itself if both have the same

@@ -182,7 +182,7 @@ class HeadBias {
   }
 };
 
-// What a bias that depends on queries adds to the output (Shaw et al. eq. 3):
+// Holds what a bias that depends on queries adds to the output (Shaw et al. eq. 3):
 //
 //   output_i += sum_j w_ij values[c],   c = place(j - i')
 //

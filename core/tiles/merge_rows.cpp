@@ -8,7 +8,6 @@
 namespace conelab {
 namespace {
 
-/// The reference and the sum of weights of a row of one slice.
 struct RowSum {
   double reference, sum;
 

@@ -15,7 +15,6 @@ constexpr NumberType number_type = std::is_same_v<T, double>    ? NumberType::f6
                                    : std::is_same_v<T, Float16> ? NumberType::f16
                                                                 : NumberType::bf16;
 
-/// Calls read(pointer of the type) for the numbers of a tensor.
 template <class Read>
 auto in_type(NumberType type, const void* data, const Read& read) {
   switch (type) {

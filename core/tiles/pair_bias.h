@@ -53,8 +53,8 @@ template <class S>
 [[nodiscard]] TensorView pair_bias_view(const Plan& plan, const AttentionInput<S>& input);
 
 /// dL/d(bias). A unit is a block of queries with a tile of keys, for one head of one batch element.
-/// Where units share numbers, they add to them in the order (batch element, head, tile, block), so
-/// that the sum is the same for any number of threads. Tasks must begin in that order.
+/// Says where units share numbers, they add to them in the order (batch element, head, tile,
+/// block), so that the sum is the same for any number of threads. Tasks must begin in that order.
 class PairGradient {
  public:
   /// The gradient stands in `into`, which is set to zeros in the sizes of the bias.

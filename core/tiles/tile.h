@@ -61,7 +61,8 @@ struct KeyTile {
   /// Those of its keys that are not finite, numbered as in the head, ascending.
   const std::vector<std::int64_t>* non_finite;
   const T* base = nullptr;  ///< [count × operand stride] The placed keys, or null.
-  /// Whether the distances are computed from differences (is_narrow): the panels hold the keys.
+  /// Says whether the distances are computed from differences (is_narrow): the panels hold the
+  /// keys.
   bool narrow = false;
 };
 

@@ -54,7 +54,6 @@ constexpr std::array gat_parameters{
                   "2f"}};
 std::int64_t gat_columns(std::int64_t, std::span<const Parameter>) { return 2; }
 
-/// Returns the half of a that belongs to the block's side.
 template <class T>
 Eigen::VectorXd half_of(const TokenBlock<T>& b) {
   const std::span<const T> a = b.tensors[1];
@@ -63,13 +62,11 @@ Eigen::VectorXd half_of(const TokenBlock<T>& b) {
       .template cast<double>();
 }
 
-/// Returns W [f x d] in double.
 template <class T>
 RowMatrix<double> wide_matrix(const TokenBlock<T>& b) {
   return matrix_of(b, 0, b.x.columns).template cast<double>();
 }
 
-/// Returns W^T a_1 or W^T a_2 [d].
 template <class T>
 Eigen::VectorXd gat_direction(const TokenBlock<T>& b) {
   return b.tensors[0].empty() ? half_of(b) : wide_matrix(b).transpose() * half_of(b);
@@ -108,7 +105,6 @@ constexpr std::array additive_parameters{
     ParameterInfo{"U", needed, Domain::tensor, true, "the matrix of U k", "", "a,d"},
     ParameterInfo{"v_a", needed, Domain::tensor, true, "the weights of tanh(W q + U k)", "", "a"}};
 
-/// Returns the number of columns of each half.
 std::int64_t half_columns(std::int64_t size) {
   return round_up<std::int64_t>(size, tanh_sum_multiple);
 }

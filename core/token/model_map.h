@@ -25,7 +25,7 @@
 
 namespace conelab {
 
-/// What a map needs besides the token.
+/// Holds what a map needs besides the token.
 struct ModelMapContext {
   int feature = 0;            ///< d
   const double* p = nullptr;  ///< Parameters of the map, in the order of its row.
@@ -34,7 +34,7 @@ struct ModelMapContext {
   bool published_code = false;  ///< Whether convention = reference, in which psi divides x_d by d.
 };
 
-/// What a map needs of a token x [d]. The numbers are 0 if d is 0.
+/// Holds what a map needs of a token x [d]. The numbers are 0 if d is 0.
 struct TokenNumbers {
   /// |x_:|^2 over the first base_size coordinates; see ModelMapRow::by_norm.
   double norm2 = 0;
@@ -65,7 +65,7 @@ struct ModelMapRow {
   const char* paper = "";  ///< The paper and the equation; empty if there is none.
   Space space;
   std::span<const ParameterInfo> parameters = {};
-  /// Whether the image lies in every cone's domain. Otherwise places are checked.
+  /// Says whether the image lies in every cone's domain. Otherwise places are checked.
   bool inside_domain = false;
   bool by_norm = false;  ///< Whether `place` reads norm2, which may otherwise have any value.
   int (*base_size)(int feature);

@@ -41,7 +41,6 @@ class Angles {
   }
   [[nodiscard]] double cosine(std::size_t i) const { return cosine_[i]; }
   [[nodiscard]] double sine(std::size_t i) const { return sine_[i]; }
-  /// Goes on to the next position.
   void advance() {
     if (++position_ % exact_distance == 0) return compute();
     for (std::size_t i = 0; i < rate_.size(); ++i) {

@@ -46,7 +46,8 @@ struct TokenMapRow {
   bool is_added = false;     ///< Whether it is a position that precedes all other maps.
   bool maps_query = false, maps_key = false;
   bool maps_value = false;  ///< Whether it maps values; it then maps nothing else.
-  /// Whether it replaces the bias. Its parameters are those of the bias, followed by the scale.
+  /// Says whether it replaces the bias. Its parameters are those of the bias, followed by the
+  /// scale.
   bool replaces_bias = false;
   /// Returns null, or text that says why tokens (or values) with this number of columns are
   /// refused.

@@ -18,7 +18,6 @@ bool may_be_tensor(std::size_t rank, std::size_t most, const std::string& type) 
   return rank >= 2 && rank <= most && std::ranges::find(types, type) != types.end();
 }
 
-/// Splits "model.layers.0.q_proj" into words.
 std::vector<std::string> words_of(const std::string& name) {
   std::vector<std::string> words(1);
   for (const char c : name) {
@@ -31,7 +30,6 @@ std::vector<std::string> words_of(const std::string& name) {
   return words;
 }
 
-/// Returns whether a word means q (role 0), k (1) or v (2).
 bool means(const std::string& word, std::size_t role) {
   static const std::array<std::set<std::string>, 3> words = {{{"q", "query", "queries", "qs"},
                                                               {"k", "key", "keys", "ks"},

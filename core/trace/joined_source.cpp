@@ -97,7 +97,6 @@ class JoinedSource : public MatrixSource {
     return {count, subject_.join != "maximum", quantity_ == Map2d::weights};
   }
 
-  /// Returns the heads; the first call makes them, which copies their tensors.
   const Heads& heads() const {
     const std::lock_guard lock(making_);
     if (made_) return heads_;
@@ -200,7 +199,6 @@ std::vector<std::uint8_t> masked_pairs(const Plan& plan, const AttentionInput<do
   return masked;
 }
 
-/// Returns one head of a stored map as it is in the file.
 WholeMap stored_head(const StoredMap& map, std::int64_t batch, std::int64_t head, Map2d quantity) {
   const char* wanted = quantity == Map2d::logits ? "logits" : "weights";
   if (map.name != wanted) misuse("the file holds {} and no {}", map.name, wanted);
@@ -219,7 +217,6 @@ WholeMap stored_head(const StoredMap& map, std::int64_t batch, std::int64_t head
   return whole;
 }
 
-/// Returns another layer of the trace's file.
 std::shared_ptr<const Trace> layer_of(const Trace& trace, const std::string& group,
                                       const Execution& execution) {
   auto layer = load_trace(trace.file, group, execution.cancelled, trace.arrays, false);

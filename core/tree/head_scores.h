@@ -92,8 +92,8 @@ class HeadScorer {
   std::optional<SegmentationSums> segmentation_;
 };
 
-// What the scores of a head (head_scores.h) read beside its weights: which tokens are special, and
-// which are ancestors of which.
+// Holds what the scores of a head (head_scores.h) read beside its weights: which tokens are
+// special, and which are ancestors of which.
 
 /// Returns whether a token stands for no text: "[CLS]", "<s>", "</s>", "<pad>", "<|endoftext|>".
 /// Tokens for unknown text ("[UNK]") and for bytes ("<0x0A>") do stand for text.

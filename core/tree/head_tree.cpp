@@ -42,7 +42,6 @@ Plan bare(const Plan& plan, std::int64_t n) {
   return out;
 }
 
-/// Maps tokens as the call does.
 class Placer {
  public:
   Placer(const Plan& plan, const ConeSystem& system, std::int64_t head)
@@ -121,7 +120,6 @@ void fill_cone_tree(const HeadElements& tokens, HeadTree& tree, const Execution&
   tree.order = ancestor_order(tokens.system.family->base, tokens.elements);
 }
 
-/// Returns the logits of all pairs of the same tokens, without bias and mask.
 std::vector<double> pair_logits(const Plan& plan, const AttentionInput<double>& input,
                                 Tokens tokens, std::int64_t batch, std::int64_t head,
                                 const Execution& execution) {
@@ -200,7 +198,6 @@ AttentionInput<double> without_padding(const Plan& plan, AttentionInput<double> 
   return input;
 }
 
-/// Segments the attention of a head. Padding is neither a key nor a query.
 Segmentation segment_head(const Plan& plan, const AttentionInput<double>& input,
                           const Forward<double>& saved, std::int64_t batch, std::int64_t head,
                           const std::vector<std::uint8_t>& padding, const Execution& execution) {

@@ -11,7 +11,6 @@ namespace {
 
 using Axes = std::vector<std::string>;
 
-/// Builds one group over the heads, with further axes.
 class Group {
  public:
   Group(const TreeLabels& labels, const std::vector<std::pair<std::string, std::size_t>>& axes) {
@@ -20,7 +19,6 @@ class Group {
     for (const auto& [name, size] : axes) out_.axes.push_back(counted_axis(name, size));
   }
 
-  /// Adds a variable whose values `part(tree)` appends for each head.
   template <class T, class Part>
   void add(const std::string& name, const Axes& axes, const std::vector<HeadTree>& trees,
            const char* about, Part part) {
@@ -201,7 +199,6 @@ void check(const std::vector<HeadTree>& trees, const TreeLabels& labels) {
 
 // ---- reading -----------------------------------------------------------------------------------
 
-/// The numbers of a variable, one block per head.
 template <class T>
 class Blocks {
  public:
@@ -269,7 +266,6 @@ void read_order(const LabelledArray& group, StoredTrees& out) {
   }
 }
 
-/// Returns the element of stored coordinates; absent if they are NaN.
 std::optional<geometry::Element> read_element(const geometry::ConeSystem& system,
                                               const std::vector<double>& points, std::size_t number,
                                               std::size_t coordinates) {

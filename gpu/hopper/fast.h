@@ -25,7 +25,7 @@ struct Penumbral;
 
 namespace conelab::gpu::hopper {
 
-/// Whether a similarity has fast kernels.
+/// Says whether a similarity has fast kernels.
 template <class S>
 constexpr bool is_fast = std::is_same_v<S, Dot> || std::is_same_v<S, Laplacian> ||
                          std::is_same_v<S, Umbral> || std::is_same_v<S, Penumbral>;

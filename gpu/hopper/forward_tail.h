@@ -21,7 +21,7 @@
 
 namespace conelab::gpu::hopper {
 
-/// Where a consumer's tile lies in shared memory.
+/// Says where a consumer's tile lies in shared memory.
 struct TileView {
   const unsigned char* query;  ///< [64 × width] swizzled
   const unsigned char* key;    ///< [128 × width] swizzled

@@ -27,7 +27,7 @@
 
 namespace conelab::gpu::hopper {
 
-/// Where a consumer's own tile and a tile of the other side lie in shared memory.
+/// Says where a consumer's own tile and a tile of the other side lie in shared memory.
 struct GradientView {
   const unsigned char* own;    ///< [64 × width] base, swizzled
   const unsigned char* other;  ///< [64 × width] base, swizzled

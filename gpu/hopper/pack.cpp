@@ -50,7 +50,6 @@ void mark_tiles(std::vector<unsigned char>& tiles, const float* mark, int groups
   }
 }
 
-/// Numbers of a tile of 64 tokens, `numbers` rows of it.
 class Facts {
  public:
   Facts(int groups, int count, int numbers)
@@ -77,7 +76,6 @@ class Facts {
   std::vector<float> array_;
 };
 
-/// Offsets and values of a side, then two more facts.
 template <class First, class Second>
 std::vector<float> pack_facts(const Problem<float>& call, const Side<float>& side, int values,
                               First first, Second second) {

@@ -7,9 +7,9 @@
 
 namespace conelab::gpu::hopper {
 
-/// What a barrier in shared memory stands for: a copy has arrived (query, key, value), or every
-/// consumer has released the stage (key_empty, value_empty). The backward kernels have the own
-/// tiles in the place of queries and the other side in that of keys.
+/// Holds what a barrier in shared memory stands for: a copy has arrived (query, key, value), or
+/// every consumer has released the stage (key_empty, value_empty). The backward kernels have the
+/// own tiles in the place of queries and the other side in that of keys.
 enum class Gate { query, key, value, key_empty, value_empty };
 
 /// All barriers of a block, as they lie in shared memory.

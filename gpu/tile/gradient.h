@@ -95,7 +95,7 @@ class GradientTile {
     double sums[S::constants + max_slopes];
   };
 
-  /// What all tiles of the block share.
+  /// Holds what all tiles of the block share.
   struct Tile {
     const Problem<N>* p;
     TilePlace place;

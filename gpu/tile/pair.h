@@ -1,4 +1,4 @@
-// What a portable tile computes for its pairs: their measures and their biases.
+// Holds what a portable tile computes for its pairs: their measures and their biases.
 #pragma once
 
 #include <cmath>

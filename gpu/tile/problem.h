@@ -69,7 +69,7 @@ struct Problem {
   Storage storage = Storage::f32;
   bool sigmoid = false;
   bool normalised = true;  ///< Whether weights exp(logit) are divided by their sum.
-  /// Whether the weights of a key sum to 1: its log-sum-exp is subtracted from its logits.
+  /// Says whether the weights of a key sum to 1: its log-sum-exp is subtracted from its logits.
   bool over_queries = false;
   Side<N> query, key;
   const void* value = nullptr;    ///< [group / key.share × n_k × width] of type `storage`
@@ -102,7 +102,7 @@ struct Problem {
   PairLists query_lists, key_lists;
 };
 
-/// What the forward kernel writes: the sums of weight * value of each row.
+/// Holds what the forward kernel writes: the sums of weight * value of each row.
 template <class N>
 struct ForwardResult {
   N* output = nullptr;        ///< [group × n_q × width]
@@ -112,7 +112,7 @@ struct ForwardResult {
   N* class_weight = nullptr;  ///< [group × n_q × classes] of sums_weights: sums of weights.
 };
 
-/// What the backward kernels need besides the problem.
+/// Holds what the backward kernels need besides the problem.
 template <class N>
 struct Upstream {
   const N* output_grad = nullptr;  ///< [group × n_q × width]
@@ -128,7 +128,7 @@ struct Upstream {
   const N* class_slope = nullptr;  ///< [group × n_q × classes] added to dL/d(weight), or null
 };
 
-/// What the backward kernels write: gradients by base coordinates, by the potential
+/// Holds what the backward kernels write: gradients by base coordinates, by the potential
 /// (core/similarity documents it) of each token, by values, and sums for the parameters.
 template <class N>
 struct GradientResult {

@@ -160,6 +160,7 @@ class Run(RunTest):
         with h5py.File(self.folder / "bad.h5", "w") as file:
             file["q"] = [[1.0, 2.0], [3.0, -1.0]]  # A height below 0 is outside of the half-space.
         self.write_study('[[attend]]\nname = "bad"\ninput = "bad.h5"\nsimilarity = "umbral"\nmap = "none"\n'
+                   'keep = ["weights"]\n'
                    '[[figure]]\nname = "of_bad"\nkind = "heatmap"\ninput = "bad"\n' + STUDY.split("\n", 2)[2])
         result = run("run", self.folder / "s.toml", "-o", self.folder / "out")
         self.assertEqual(result.status, 1, result)
@@ -209,6 +210,11 @@ class Run(RunTest):
         self.write_study(f'[[attend]]\nname = "a"\ninput = "{TRACE}:/german/layer3"\nsimilarity = "dot"\n'
                          '[report]\nquick = { similarty = "umbral" }\n')
         self.fails(2, "run", spec, says=[f"{spec}:6: quick: ", "did you mean 'similarity'?"])
+        attend = f'[[attend]]\nname = "a"\ninput = "{TRACE}:/german/layer3"\nsimilarity = "dot"\n'
+        figure = '[[figure]]\nkind = "heatmap"\ninput = "a"\n'
+        for more, lacks in (("", "weights"), ('quantity = "logits"\n', "logits")):
+            self.write_study(attend + 'keep = ["gradients"]\n' + figure + more)
+            self.fails(2, "run", spec, says=f"'a' does not keep {lacks}")
         self.fails(1, "run", self.folder / "none.toml", says="none.toml")
         self.fails(2, "run", spec, "--shard", "3/2", says="")
 
@@ -242,6 +248,12 @@ class Shards(RunTest):
         self.assertEqual(result.status, 1)
         self.assertIn("duplicate maps-dot: in ", result.out)
         self.assertIn("conflict cost: in ", result.out)
+        damaged = self.folder / "b" / next(
+            j["files"][0] for j in self.index("b")["jobs"] if j["name"] == "maps-dot")
+        damaged.write_bytes(damaged.read_bytes()[:-1])
+        result = run("merge", self.folder / "a", self.folder / "b", "-o", self.folder / "left")
+        self.assertEqual(result.status, 1)
+        self.assertIn(f"conflict maps-dot: in {self.folder}/b, damaged or missing; left out\n", result.out)
         self.write_study("[[bench]]\nlengths = [16]\nrounds = 1\noperators = 'dot'\n", "other.toml")
         self.study("other", spec=self.folder / "other.toml")
         self.fails(2, "merge", self.folder / "a", self.folder / "other", "-o", self.folder / "x",
