@@ -7,7 +7,9 @@
 #include <sstream>
 
 #include "core/base/error.h"
+#include "core/figure/scaling.h"
 #include "core/jobs/job_table.h"
+#include "core/jobs/tune.h"
 #include "core/source/trials_figure.h"
 #include "tests/core/figure/figure_checks.h"
 
@@ -99,6 +101,11 @@ FigureInput example(const FigureInfo& info) {
   input.cone = "penumbral";
   input.own = std::vector<TrialValues>{{"dot", "map", false, {0.3, 0.5, 0.4}},
                                        {"umbral", "map", false, {0.2, 0.7, 0.6}}};
+  if (info.name == std::string("training")) {
+    ScalingSeries curve;
+    curve.name = "umbral/seed1", curve.x = {10, 20, 40}, curve.y = {4, 3, 2.5};
+    input.own = std::vector<ScalingSeries>{curve};
+  }
   return input;
 }
 
