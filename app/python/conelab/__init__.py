@@ -3,8 +3,9 @@
     out = conelab.attention(q, k, v, similarity="penumbral", gamma=2.0, mask="causal")
 
 Arrays are [.., head, n, d] of float64, float32, float16 or bfloat16 (ml_dtypes), in memory of any
-strides; they are copied if the features of a token are not contiguous. Keywords are those of `conelab attend`, with `p`'s keys as they
-are. Misuse raises ValueError, failed work RuntimeError, each with the command's own text.
+strides; they are copied if the features of a token are not contiguous. Keywords are those of `conelab
+attend`, with `p`'s keys as they are. Misuse raises ValueError, failed work RuntimeError, each with the
+command's own text.
 
 `conelab.torch`, `conelab.transformers` and `conelab.trace` need PyTorch, and are imported only if
 they are asked for.
@@ -35,13 +36,13 @@ def attention(q, k=None, v=None, *, similarity=None, operator=None, mask=None, l
     """The output of an operator, [.., head, n_q, d_v].
 
     `similarity` is a name of `conelab list similarities` (penumbral if none is given), `operator` one
-    of the structured operators. `mask` is a name or several ("causal,padding"), an array [.., head, n_q, n_k]
-    of bool, any of whose axes may have the size 1, or a list of both; `lengths` [batch] are the numbers of keys that are
-    not padding, for the mask "padding". `k` and `v` may have fewer heads than `q`, which then are a
-    multiple. Without `k`, q takes its place, and without `v`, k does. `bias` is a name ("alibi") or an
-    array [.., head, n_q, n_k], any of whose axes may have the size 1. Other keywords are parts and
-    parameters: a number (soft_cap=50), one for each head, or an array where the parameter is a tensor
-    (W=..., sinks=...). `dropout_p` is the share of weights that are dropped, at random by
+    of the structured operators. `mask` is a name or several ("causal,padding"), an array [.., head, n_q,
+    n_k] of bool, any of whose axes may have the size 1, or a list of both; `lengths` [batch] are the
+    numbers of keys that are not padding, for the mask "padding". `k` and `v` may have fewer heads than
+    `q`, which then are a multiple. Without `k`, q takes its place, and without `v`, k does. `bias` is a
+    name ("alibi") or an array [.., head, n_q, n_k], any of whose axes may have the size 1. Other keywords
+    are parts and parameters: a number (soft_cap=50), one for each head, or an array where the parameter is
+    a tensor (W=..., sinks=...). `dropout_p` is the share of weights that are dropped, at random by
     `dropout_seed`; the others are divided by 1 - dropout_p.
     """
     call = _Prepared(q, k, v, similarity, operator, mask, lengths, parameters, threads)

@@ -2,11 +2,11 @@
 
     out = conelab.torch.attention(q, k, v, similarity="penumbral", gamma=gamma)
 
-Tensors are [.., head, n, d]; they are copied if the features of a token are not contiguous. Every parameter may be a number or a tensor; a
-tensor that requires a gradient gets one. A mask of floating-point numbers is added to the logits, as
-PyTorch's attn_mask, and `bias` may be such a tensor too. The operators compose with autograd and torch.compile
-(fullgraph=True) and torch.func.vmap, which makes one call for each element; leading axes take one call in
-all. They have no second derivatives.
+Tensors are [.., head, n, d]; they are copied if the features of a token are not contiguous. Every
+parameter may be a number or a tensor; a tensor that requires a gradient gets one. A mask of floating-point
+numbers is added to the logits, as PyTorch's attn_mask, and `bias` may be such a tensor too. The operators
+compose with autograd, torch.compile (fullgraph=True), torch.export and torch.vmap, which makes one call for
+each element; leading axes take one call in all. They have no second derivatives.
 """
 import functools
 
@@ -274,6 +274,7 @@ def _causal(q, k, names, seen):
     causal = torch.ones(n_q, n_k, dtype=torch.bool).tril()
     if seen is None:
         return names, causal
+    _check("mask", seen)
     return names, torch.where(causal, seen, -torch.inf) if seen.is_floating_point() else seen & causal
 
 
