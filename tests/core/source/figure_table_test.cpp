@@ -9,7 +9,6 @@
 #include "core/base/error.h"
 #include "core/figure/scaling.h"
 #include "core/jobs/job_table.h"
-#include "core/jobs/tune.h"
 #include "core/source/trials_figure.h"
 #include "tests/core/figure/figure_checks.h"
 
