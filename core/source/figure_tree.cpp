@@ -86,12 +86,15 @@ void from_trace(const FigureRequest& request, figure::FigureInput& input, bool p
                   ", " + call_title(with_numbers_of_head(call_from_text(similarity), head));
 }
 
-/// Returns the cone family of a call of one word, with the parameters that it has.
-geometry::ConeSystem system_of(const std::string& text) {
+/// Returns the cone family of a call of one word, with the parameters that it has, or else with
+/// those at which an embedding by it ended.
+geometry::ConeSystem system_of(const std::string& text, const Attributes& ended_at) {
   const Call call = call_from_text(text);
   std::map<std::string, double> values;
   for (const ParameterInfo& info : geometry::cone_family(call.similarity).parameters) {
     const auto given = call.parameters.find(info.key);
+    const auto* trained = find_attribute<double>(ended_at, info.key);
+    if (given == call.parameters.end() && trained != nullptr) values[info.key] = *trained;
     if (given == call.parameters.end()) continue;
     if (const auto number = given->second.number()) values[info.key] = *number;
   }
@@ -134,7 +137,9 @@ void from_embedding(const FigureRequest& request, const std::string& path,
   }
   tree::HeadTree tree;
   tree.size = n;
-  tree.placed = tree::HeadElements{system_of(input.cone), {}};
+  const bool own = input.cone == attribute_or_empty(file.attributes, "similarity");
+  tree.placed =
+      tree::HeadElements{system_of(input.cone, own ? group->attributes : Attributes()), {}};
   const auto d = static_cast<Eigen::Index>(numbers->size() / n);
   std::size_t at_border = 0;
   for (std::size_t i = 0; i < n; ++i) {

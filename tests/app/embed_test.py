@@ -55,6 +55,12 @@ class Embed(ProgramTest):
             with h5py.File(self.out) as file:
                 self.assertEqual(file["embedding"].attrs["radius"], said["radius"])
 
+    def test_a_figure_has_the_cones_at_which_training_ended(self):
+        for key, words in (("height", ["-s", "penumbral"]), ("radius", ["-s", "umbral", "-p", "radius=train"])):
+            said = self.embed(*words, "-p", "dim=2", "-p", "epochs=100")
+            text = self.ok("figure", "points", "-i", self.out, "-o", self.folder / "points.svg").out
+            self.assertIn(f"{key} = {said[key]:.4g}", text)
+
     def test_an_embedding_is_a_trace_with_its_own_operator(self):
         self.embed("-s", "umbral", "-p", "dim=3", "-p", "epochs=200", "-p", "radius=0.5")
         out = self.folder / "a.h5"
