@@ -75,17 +75,6 @@ void set_item(Sweep& s, const std::string& name, const std::string& value) {
   if (name == "time_limit") s.time_limit = parse_number(value).value_or(s.time_limit);
 }
 
-/// Throws misuse for a number of heads of k and v that no number of heads of q can share.
-void check_key_heads(const Sweep& s) {
-  const std::vector<std::int64_t> heads = s.numbers(*find_named(axes(), "head"));
-  for (const std::int64_t own : s.numbers(*find_named(axes(), "key_head"))) {
-    const auto fits = [&](std::int64_t all) { return own == 0 || all % own == 0; };
-    if (!std::ranges::any_of(heads, fits)) {
-      misuse("key heads: {} is no divisor of the heads ({})", own, fmt::join(heads, ", "));
-    }
-  }
-}
-
 }  // namespace
 
 Sweep::Sweep() {

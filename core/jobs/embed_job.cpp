@@ -263,7 +263,7 @@ JobKind embed_job() {
        .about = "place the nodes of a hierarchy as tokens, and measure how well pairs find it",
        .example = "  conelab embed mammals.h5 -o points.h5 --similarity penumbral -p dim=5\n"
                   "  conelab embed mammals.h5 -o exact.h5 --method construction\n",
-       .version = 3,
+       .version = 4,
        .fields =
            {hierarchy_field(),
             output_field(),

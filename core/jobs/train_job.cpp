@@ -525,33 +525,20 @@ JobKind train_job() {
        .about = "train heads so that the tokens of a hierarchy attend to their ancestors",
        .example = "  conelab train mammals.h5 -o trace.h5 --similarity dot,penumbral --seeds 1..5\n"
                   "  conelab figure heatmap -o map.svg --input trace.h5:/penumbral/seed1\n",
-       .version = 2,
-<<<<<<< HEAD
-       .fields = {hierarchy_field(), output_field(),
-                  training_field("similarity", "-s,--similarity",
-                                 "similarities, with commas (`conelab list similarities`)",
-                                 "dot,penumbral,umbral"),
-                  training_field("dim", "--dim", "dimensions of a token: 2, or 2,3 or 2..8", "2"),
-                  training_field("seeds", "--seeds", "seeds of the starts: 1, or 1..5", "1"),
+       .version = 3,
+       .fields = {hierarchy_field(),
+                  output_field(),
+                  {"similarity", "-s,--similarity",
+                   "similarities, with commas (`conelab list similarities`)", FieldKind::text,
+                   "dot,penumbral,umbral"},
+                  {"dim", "--dim", "dimensions of a token: 2, or 2,3 or 2..8", FieldKind::text,
+                   "2"},
+                  {"seeds", "--seeds", "seeds of the starts: 1, or 1..5", FieldKind::text, "1"},
                   parameters_field(
                       "epochs, rate, starts, held_out, held_out_nodes, tokens, hidden, snapshots, "
                       "and parameters of the similarities: a number, or train (the "
                       "default); -p again for the next"),
                   threads_field()},
-=======
-       .fields =
-           {hierarchy_field(),
-            output_field(),
-            {"similarity", "-s,--similarity",
-             "similarities, with commas (`conelab list similarities`)", FieldKind::text,
-             "dot,penumbral,umbral"},
-            {"dim", "--dim", "dimensions of a token: 2, or 2,3 or 2..8", FieldKind::text, "2"},
-            {"seeds", "--seeds", "seeds of the starts: 1, or 1..5", FieldKind::text, "1"},
-            parameters_field("epochs, rate, starts, held_out, held_out_nodes, tokens, hidden, "
-                             "and parameters of the similarities: a number, or train (the "
-                             "default); -p again for the next"),
-            threads_field()},
->>>>>>> less_core
        .run = run_train,
        .check = check_train,
        .sources = token_sources,

@@ -37,12 +37,8 @@ Maker make_regions;                                       // regions.cpp
 Maker make_masks;                                         // masks.cpp
 Maker make_bias;                                          // bias.cpp
 Maker make_determinant;                                   // determinant.cpp
-<<<<<<< HEAD
-Maker make_trials;                                        // ../study/trials_figure.cpp
-Maker make_training;                                      // ../study/training_figure.cpp
-=======
 Maker make_trials;                                        // ../source/trials_figure.cpp
->>>>>>> less_core
+Maker make_training;                                      // ../source/training_figure.cpp
 
 namespace {
 

@@ -113,7 +113,7 @@ class Bench(ProgramTest):
     def test_key_heads_divide_the_heads(self):
         sweep = ("bench", "-o", self.folder / "b.h5", "--operators", "dot", "--lengths", "16", "--dims", "8",
                  "--passes", "forward", "--rounds", "1", "--warm-only", "--key-heads", "3", "--heads")
-        self.fails(2, *sweep, "8,4", says="3 is no divisor of the heads (4, 8)")
+        self.fails(2, *sweep, "8,4", says="key-heads must divide heads (found 3 of 4)")
         self.ok(*sweep, "8,3")
 
     def test_an_unfinished_run_is_not_overwritten_unasked(self):
