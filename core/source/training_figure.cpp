@@ -6,7 +6,7 @@
 #include "core/figure/figure_input.h"
 #include "core/figure/scaling.h"
 #include "core/job/labelled_view.h"
-#include "core/jobs/figure_job.h"
+#include "core/source/figure_request.h"
 
 namespace conelab {
 

@@ -58,7 +58,9 @@ struct ShownTemplates {
       return QStringLiteral(CONELAB_SOURCE_DIR
                             "/datasets/mammals_trace.h5:/umbral/seed1");  // d = 2
     }
-    if (needs.find("--tune") != std::string::npos) return tuned();
+    for (const char* of_training : {"--tune", "snapshots"}) {
+      if (needs.find(of_training) != std::string::npos) return trained();
+    }
     if (needs.find("trace") != std::string::npos) return trace;
     const bool bench = needs.find("bench") != std::string::npos;
     const QString file = folder.filePath(bench ? "bench.h5" : "tree.h5");
@@ -72,13 +74,13 @@ struct ShownTemplates {
     return run_program(make) ? file : "";
   }
 
-  /// Returns a short search of `train`.
-  QString tuned() {
-    const QString tree = folder.filePath("family.h5"), file = folder.filePath("tuned.h5");
+  /// Returns a short search of `train`, with snapshots of its head.
+  QString trained() {
+    const QString tree = folder.filePath("family.h5"), file = folder.filePath("trained.h5");
     if (QFile::exists(file)) return file;
     const bool made = run_program({"dataset", "tree", "-o", tree, "-p", "depth=3"}) &&
                       run_program({"train", tree, "-o", file, "-s", "dot", "--dim", "2", "-p",
-                                   "epochs=5", "--tune", "2"});
+                                   "epochs=5", "-p", "snapshots=2", "--tune", "2"});
     return made ? file : "";
   }
 
