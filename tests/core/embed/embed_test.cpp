@@ -176,12 +176,12 @@ TEST(PairModel, RefusesWhatPairsDoNotGive) {
 TEST(ParameterDescent, FindsTheLeastOfAFunctionOfFreeParametersInTheirDomains) {
   PairModel model("umbral", 3, {{"gamma", 2.0}});
   ParameterDescent descent;
-  for (int i = 0; i < 3000; ++i) descent.step(model, {1.0, model.values()[1] - 0.7}, 0.01);
+  for (int i = 0; i < 3000; ++i) descent.step(model, {1.0, model.values()[1] - 0.7}, 0.1);
   EXPECT_NEAR(model.values()[1], 0.7, 1e-6);
   EXPECT_EQ(model.values()[0], 2);
-  // The logarithm decreases by 0.01 in each step; the radius stays positive.
+  // The logarithm decreases by a tenth of the rate in each step; the radius stays positive.
   descent = ParameterDescent();
-  for (int i = 0; i < 3000; ++i) descent.step(model, {0.0, 1 / model.values()[1]}, 0.01);
+  for (int i = 0; i < 3000; ++i) descent.step(model, {0.0, 1 / model.values()[1]}, 0.1);
   EXPECT_EQ(model.values()[1], 1e-9);
   PairModel offset("hyperbolic", 3);
   descent = ParameterDescent();
