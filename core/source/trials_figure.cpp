@@ -50,7 +50,7 @@ void read_trials(const FigureRequest& request, figure::FigureInput& input) {
     };
     const std::string dim = word(spec.contains("dim") ? spec : spec["parameters"], "dim");
     const auto* less = find_attribute<std::int64_t>(tune->attributes, "less_is_better");
-    TrialValues one{fmt::format("{}, <i>d</i> = {}", word(spec, "similarity"), dim),
+    TrialValues one{fmt::format("{}, d = {}", word(spec, "similarity"), dim),
                     attribute_or_empty(tune->attributes, "by"), less != nullptr && *less != 0,
                     *values};
     // Jobs with other seeds share their trials.

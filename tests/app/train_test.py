@@ -198,6 +198,7 @@ class Train(ProgramTest):
         with h5py.File(self.out) as file:
             self.assertEqual(file["tune"].attrs["best"], np.argmin(file["tune/value"][:]))
         self.ok("figure", "trials", "-o", self.folder / "t.svg", "--input", self.out)
+        self.assertNotIn("&lt;i", (self.folder / "t.svg").read_text())
 
     def test_snapshots_are_heads_of_earlier_steps(self):
         plain = self.train("-s", "dot,umbral", "--threads", "1")
