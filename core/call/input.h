@@ -71,7 +71,7 @@ struct AttentionInput {
   /// Says whether the backward pass computes the gradient of a bias that has a number for each
   /// pair.
   bool wants_bias_gradient = true;
-  /// Of the weights of attention, the chain of parts, on the CPU.
+  /// Says which weights are dropped. Only attention, the chain of parts, drops some, on the CPU.
   Dropout dropout = {};
 };
 

@@ -1,7 +1,7 @@
 // The job `train`: attention heads with a query and a key for each node of a hierarchy, trained so
 // that each token attends to its ancestors and itself, and how well they do.
 //
-// With snapshots, the file is written while heads are trained, so that it can be watched and
+// If snapshots are kept, the job writes the file while it trains, so that it can be watched and
 // nothing is lost if the job is stopped: the head so far of the start with the least loss, and of
 // it the snapshots, each a group GROUP/stepNNN with its loss and its attention on ancestors.
 //
@@ -41,7 +41,7 @@ namespace {
 using TrainJson = nlohmann::ordered_json;
 using tree::Cluster;
 
-/// Where a step, or a dendrogram, looks at all pairs.
+/// The largest number of nodes for a step or a dendrogram that looks at all pairs.
 constexpr Node most_in_pairs = 5000;
 constexpr std::int64_t most_dim = 1024;
 

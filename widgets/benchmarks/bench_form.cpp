@@ -60,8 +60,8 @@ void check_devices(const Labels& chosen, const std::vector<DeviceState>& known) 
   }
 }
 
-/// Whether a file's text is one that can be typed in the field. Whether a number is in its range,
-/// check_bench says, so that no other sweep is measured.
+/// Returns whether a file's text can be typed in the field. check_bench says whether a number is in
+/// its range, so that no other sweep is measured.
 bool can_be_typed(const JobField& field, const std::string& text) {
   if (field.kind != FieldKind::list) return parse_number(text).has_value();
   try {

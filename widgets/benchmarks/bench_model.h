@@ -23,8 +23,8 @@
 
 namespace conelab::desktop {
 
-/// What the program supplies to the benchmarks view: running a sweep (its workers are processes of
-/// the program), and devices.
+/// The program supplies this to the benchmarks view: it runs sweeps, whose workers are processes of
+/// its own, and knows the devices.
 struct BenchBackend {
   std::vector<std::string> operators;  ///< Names that a sweep may contain.
   std::string folder;                  ///< The folder of results, unless the user chooses another.

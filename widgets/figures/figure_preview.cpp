@@ -151,7 +151,7 @@ QWidget* FigureFields::title_of(figure::KeyGroup group, QWidget* form) {
 void FigureFields::show_values(const figure::Parameters& values) {
   for (FieldForm* form : forms_) form->show_texts(values);
   const auto is_rare = [&](const auto& each) { return rare_keys_.contains(each.first); };
-  // What is set is seen.
+  // A rarely used key that is set is shown.
   if (shown_ != values && std::ranges::any_of(values, is_rare)) rare_->setChecked(true);
   shown_ = values;
 }
