@@ -30,6 +30,22 @@ struct RunningSum {
   Vector<T> old[n], recent[n];
   int added = 0;  ///< Additions to `recent`.
 
+  /// Takes over the part of a state that begins at a column.
+  HWY_INLINE void load(const SweepState<T>& state, std::ptrdiff_t columns, std::ptrdiff_t first) {
+    added = state.recent;
+    unrolled<n>([&](auto i) {
+      const T* at = state.parts.data() + first + i * lanes<T>;
+      old[i] = hn::LoadU(Tag<T>(), at);
+      recent[i] = hn::LoadU(Tag<T>(), at + columns);
+    });
+  }
+  HWY_INLINE void store(SweepState<T>& state, std::ptrdiff_t columns, std::ptrdiff_t first) const {
+    unrolled<n>([&](auto i) {
+      T* at = state.parts.data() + first + i * lanes<T>;
+      hn::StoreU(old[i], Tag<T>(), at);
+      hn::StoreU(recent[i], Tag<T>(), at + columns);
+    });
+  }
   HWY_INLINE void scale(T factor) {
     const Vector<T> f = hn::Set(Tag<T>(), factor);
     unrolled<n>([&](auto i) {
@@ -88,13 +104,14 @@ HWY_INLINE void add_dots(const Sweep<T>& s, const RunningSum<T, n>& sum, const S
   dots[1] += (step.dots & second_dot) != 0 ? dot : 0;
 }
 
-/// Runs the sweep on the columns [first, first + n vectors).
+/// Runs the sweep on the columns [first, first + n vectors). Returns the number of recent additions.
 template <class T, int n, bool has_output, bool has_dots>
-void run_columns(const Sweep<T>& s, std::ptrdiff_t first) {
+int run_columns(const Sweep<T>& s, std::ptrdiff_t first) {
   const T* summand = s.summand + first;
   T* output = has_output ? s.output + first : nullptr;
   RunningSum<T, n> sum;
   unrolled<n>([&](auto i) { sum.old[i] = sum.recent[i] = hn::Zero(Tag<T>()); });
+  if (s.state != nullptr) sum.load(*s.state, s.columns, first);
   for (std::ptrdiff_t t = 0; t < s.count; ++t) {
     fetch<T, n, has_output>(s, s.steps[std::min(t + steps_ahead, s.count - 1)], summand, output);
     const SweepStep<T>& step = s.steps[t];
@@ -110,31 +127,35 @@ void run_columns(const Sweep<T>& s, std::ptrdiff_t first) {
       sum.scale(step.kind == StepKind::clear ? T(0) : step.factor);
     }
   }
+  if (s.state != nullptr) sum.store(*s.state, s.columns, first);
+  return sum.added;
 }
 
 template <class T, int n>
-void run_vectors(const Sweep<T>& s, std::ptrdiff_t first) {
+int run_vectors(const Sweep<T>& s, std::ptrdiff_t first) {
   if (s.dots == nullptr) return run_columns<T, n, true, false>(s, first);
   if (s.output == nullptr) return run_columns<T, n, false, true>(s, first);
-  run_columns<T, n, true, true>(s, first);
+  return run_columns<T, n, true, true>(s, first);
 }
 
 template <class T, int n = most_vectors>
-void run_group(const Sweep<T>& s, std::ptrdiff_t first, std::ptrdiff_t vectors) {
+int run_group(const Sweep<T>& s, std::ptrdiff_t first, std::ptrdiff_t vectors) {
   if constexpr (n > 1) {
     if (vectors < n) return run_group<T, n - 1>(s, first, vectors);
   }
-  run_vectors<T, n>(s, first);
+  return run_vectors<T, n>(s, first);
 }
 
 template <class T>
 void run(const Sweep<T>& s) {
   const std::ptrdiff_t vectors = s.columns / lanes<T>;
   const std::ptrdiff_t groups = (vectors + most_vectors - 1) / most_vectors;
+  int recent = 0;
   for (std::ptrdiff_t g = 0; g < groups; ++g) {
     const std::ptrdiff_t begin = vectors * g / groups, end = vectors * (g + 1) / groups;
-    run_group(s, begin * lanes<T>, end - begin);
+    recent = run_group(s, begin * lanes<T>, end - begin);
   }
+  if (s.state != nullptr) s.state->recent = recent;
 }
 
 template <class T>

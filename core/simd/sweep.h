@@ -17,6 +17,8 @@
 #include <cstdint>
 #include <string>
 
+#include "core/base/buffer.h"
+
 namespace conelab {
 
 enum class StepKind : std::uint8_t { add, give, scale_sum, scale_output, clear };
@@ -34,6 +36,13 @@ struct SweepStep {
 /// The columns of a sweep are a multiple of this.
 constexpr std::ptrdiff_t sweep_columns = 16;
 
+/// A running sum between two runs.
+template <class T>
+struct SweepState {
+  Buffer<T> parts;  ///< [2 × columns] The older additions, and the recent ones.
+  int recent = 0;   ///< How many these are.
+};
+
 /// The rows of all arrays have `columns` numbers.
 template <class T>
 struct Sweep {
@@ -45,6 +54,9 @@ struct Sweep {
   const T* other;               ///< The rows that running sums are multiplied by. Null: none.
   const std::int32_t* partner;  ///< The row of `other` that belongs to a row of `dots`.
   double* dots;                 ///< [rows × 2]
+  /// Where the running sum begins and is left, so that a long sweep can be run in parts. Null: it
+  /// begins with 0 and is not needed further.
+  SweepState<T>* state;
 };
 
 template <class T>

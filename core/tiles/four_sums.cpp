@@ -21,8 +21,14 @@ template <class T>
 constexpr double negligible = std::is_same_v<T, float> ? -87 : -708;
 /// Up to this number of tokens, pairs are summed one by one.
 constexpr std::ptrdiff_t few_tokens = 32;
-/// Up to this number of tokens, one thread processes a node and everything below it.
-constexpr std::ptrdiff_t tokens_of_task = 2048;
+/// Items of a sweep whose steps are made and run at a time, so that the steps stay in the cache.
+constexpr std::size_t items_of_run = 1024;
+
+/// Returns up to which number of items one thread processes a node and everything below it, given
+/// the number of all: so few that there are enough tasks, and that their rows stay in the cache.
+std::ptrdiff_t items_of_task(std::ptrdiff_t all) {
+  return std::clamp<std::ptrdiff_t>(all / 16, 2048, 16384);
+}
 
 /// The steps of the sweeps of a node, with exponents in place of factors.
 template <class T>
@@ -36,13 +42,15 @@ class Steps {
     steps_[count_++] = {row, kind, dots, static_cast<T>(exponent)};
   }
   /// Adds a step unless its exponent is negligible or NaN.
-  void add_if_seen(StepKind kind, std::int32_t row, double exponent, std::uint8_t dots) {
+  void add_unless_negligible(StepKind kind, std::int32_t row, double exponent, std::uint8_t dots) {
     steps_[count_] = {row, kind, dots, static_cast<T>(exponent)};
     count_ += static_cast<std::size_t>(exponent > negligible<T>);
   }
-  void run(const SweepKernels<T>& kernels, Sweep<T> sweep) {
+  /// Runs the steps, and forgets them. With a state, a sweep goes on.
+  void run(const SweepKernels<T>& kernels, Sweep<T> sweep, SweepState<T>* state = nullptr) {
     const auto count = static_cast<std::ptrdiff_t>(count_);
     if (count == 0) return;
+    sweep.state = state;
     kernels.exponentials(steps_.data(), count);
     sweep.steps = steps_.data();
     sweep.count = count;
@@ -84,7 +92,7 @@ class Summation {
     const std::size_t rows = items_.output.size();
     if (wants_sums) {
       result_.sum = Buffer<T>(rows * static_cast<std::size_t>(columns));
-      run_blocks(static_cast<std::int64_t>(rows), tokens_of_task, run,
+      run_blocks(static_cast<std::int64_t>(rows), tokens_of_block, run,
                  [&](std::int64_t begin, std::int64_t end) {
                    std::fill_n(result_.sum.data() + begin * columns, (end - begin) * columns, T(0));
                  });
@@ -120,6 +128,7 @@ class Summation {
   /// What a thread works on.
   struct Room {
     Steps<T> steps;
+    SweepState<T> state;
     std::vector<std::int32_t> channel, summands;
     std::vector<Partner> partners;
   };
@@ -136,7 +145,7 @@ class Summation {
   QuadrantSums<T> result_;
   const Stage<T>* stage_ = nullptr;
   /// The items of the stage in the order of W within the nodes of a depth, and of the next one.
-  std::vector<IntervalItem<T>> by_lower_, next_;
+  Buffer<IntervalItem<T>> by_lower_, next_;
 
   [[nodiscard]] Sweep<T> sweep() {
     return {nullptr,
@@ -146,17 +155,29 @@ class Summation {
             result_.sum.empty() ? nullptr : result_.sum.data(),
             wants_dots_ ? own_rows_.data() : nullptr,
             items_.partner.data(),
-            wants_dots_ ? result_.dots.data() : nullptr};
+            wants_dots_ ? result_.dots.data() : nullptr,
+            nullptr};
   }
 
-  void run_stage(const Stage<T>& stage, const Execution& run) {
+  void run_stage(Stage<T>& stage, const Execution& run) {
     stage_ = &stage;
-    by_lower_ = stage.by_lower;
-    next_ = by_lower_;  // Nodes that are small already are run from either.
+    by_lower_ = std::move(stage.by_lower);
+    next_.resize(by_lower_.size());
+    const std::ptrdiff_t few = items_of_task(stage.first.back());
     std::vector<Node> nodes, small;
+    // The small nodes of all depths are run from the same order.
+    const auto keep_small = [&](const Node& node) {
+      small.push_back(node);
+      std::copy(by_lower_.begin() + node.begin, by_lower_.begin() + node.end,
+                next_.begin() + node.begin);
+    };
     for (std::size_t n = 0; n + 1 < stage.first.size(); ++n) {
       const Node node{stage.first[n], stage.first[n + 1]};
-      (stage.by_pairs || node.count() <= tokens_of_task ? small : nodes).push_back(node);
+      if (stage.by_pairs || node.count() <= few) {
+        keep_small(node);
+      } else {
+        nodes.push_back(node);
+      }
     }
     while (!nodes.empty()) {
       const auto count = static_cast<std::int64_t>(nodes.size());
@@ -171,11 +192,8 @@ class Summation {
       std::vector<Node> halves;
       for (const Node& node : nodes) {
         for (const Node half : {Node{node.begin, node.middle()}, Node{node.middle(), node.end}}) {
-          // The small nodes of all depths are run from the same order.
-          if (half.count() <= tokens_of_task) {
-            small.push_back(half);
-            std::copy(by_lower_.begin() + half.begin, by_lower_.begin() + half.end,
-                      next_.begin() + half.begin);
+          if (half.count() <= few) {
+            keep_small(half);
           } else {
             halves.push_back(half);
           }
@@ -190,8 +208,8 @@ class Summation {
   }
 
   /// Processes a node and all below it. `order` has its items in the order of W.
-  void run_below(const Node& node, std::vector<IntervalItem<T>>& order,
-                 std::vector<IntervalItem<T>>& next, Room& room) {
+  void run_below(const Node& node, Buffer<IntervalItem<T>>& order,
+                 Buffer<IntervalItem<T>>& next, Room& room) {
     if (stage_->by_pairs || node.count() <= few_tokens) return run_pairs(node, room);
     for (const bool to_right : {true, false}) run_channel(node, to_right, room, order);
     divide(node, order, next);
@@ -201,8 +219,8 @@ class Summation {
 
   void divide(const Node& node) { divide(node, by_lower_, next_); }
   /// Moves the items of the left half before those of the right half, each in the order of W.
-  void divide(const Node& node, const std::vector<IntervalItem<T>>& order,
-              std::vector<IntervalItem<T>>& next) const {
+  void divide(const Node& node, const Buffer<IntervalItem<T>>& order,
+              Buffer<IntervalItem<T>>& next) const {
     const std::int32_t border = stage_->by_upper[static_cast<std::size_t>(node.middle())];
     IntervalItem<T>* left = next.data() + node.begin;
     IntervalItem<T>* right = next.data() + node.middle();
@@ -220,7 +238,7 @@ class Summation {
   }
   /// Takes sums from the left half to the right half, or back.
   void run_channel(const Node& node, bool to_right, Room& room,
-                   const std::vector<IntervalItem<T>>& order) {
+                   const Buffer<IntervalItem<T>>& order) {
     const std::int32_t border = stage_->by_upper[static_cast<std::size_t>(node.middle())];
     room.channel.resize(static_cast<std::size_t>(node.count()) + 1);
     std::int32_t* end = room.channel.data();
@@ -236,28 +254,43 @@ class Summation {
     const std::span<std::int32_t> channel(room.channel.data(), end);
     if (outputs == 0 || outputs == end - channel.data()) return;
     if (to_right) {
-      plan_sweep<true, false>(order, channel, first_dot, room.steps);
+      run_sweep<true, false>(order, channel, first_dot, room);
     } else {
-      plan_sweep<true, true>(order, channel, no_dots, room.steps);
+      run_sweep<true, true>(order, channel, no_dots, room);
     }
-    room.steps.run(kernels_, sweep());
     std::ranges::reverse(channel);
     if (to_right) {
-      plan_sweep<false, false>(order, channel, first_dot | second_dot, room.steps);
+      run_sweep<false, false>(order, channel, first_dot | second_dot, room);
     } else {
-      plan_sweep<false, true>(order, channel, second_dot, room.steps);
+      run_sweep<false, true>(order, channel, second_dot, room);
     }
-    room.steps.run(kernels_, sweep());
   }
 
-  /// Appends the steps of one sweep over the items of a channel. The weight of a pair is
+  /// Runs one sweep over the items of a channel, some of them at a time.
+  template <bool by_lower, bool by_upper>
+  void run_sweep(const Buffer<IntervalItem<T>>& order, std::span<const std::int32_t> channel,
+                 std::uint8_t dots, Room& room) {
+    Place reference = none;
+    const bool in_parts = channel.size() > items_of_run;
+    if (in_parts) {
+      room.state.parts.assign(static_cast<std::size_t>(2 * columns_), T(0));
+      room.state.recent = 0;
+    }
+    while (!channel.empty()) {
+      const std::size_t count = std::min(channel.size(), items_of_run);
+      plan_sweep<by_lower, by_upper>(order, channel.first(count), dots, reference, room.steps);
+      room.steps.run(kernels_, sweep(), in_parts ? &room.state : nullptr);
+      channel = channel.subspan(count);
+    }
+  }
+
+  /// Appends steps of one sweep. `reference` is that of its running sum. The weight of a pair is
   /// e^{by_lower W_j - by_upper U_j} of the summand times e^{(1 - by_lower) W_i - (1 - by_upper)
   /// U_i} of the output. Whether an item is an output cannot be predicted, so that nothing branches
   /// on it.
   template <bool by_lower, bool by_upper>
-  void plan_sweep(const std::vector<IntervalItem<T>>& order, std::span<const std::int32_t> channel,
-                  std::uint8_t dots, Steps<T>& steps) {
-    Place reference = none;
+  void plan_sweep(const Buffer<IntervalItem<T>>& order, std::span<const std::int32_t> channel,
+                  std::uint8_t dots, Place& reference, Steps<T>& steps) {
     Place* const references[] = {&reference, result_.reference.data()};
     constexpr StepKind kinds[] = {StepKind::add, StepKind::give};
     steps.reserve(2 * channel.size());
@@ -275,7 +308,7 @@ class Summation {
               steps);
         relative = 0;
       }
-      steps.add_if_seen(kinds[is_output], row, relative, dots);
+      steps.add_unless_negligible(kinds[is_output], row, relative, dots);
     }
   }
 
@@ -328,10 +361,10 @@ class Summation {
       steps.add(StepKind::clear, 0, 0);
       for (const Partner& p : room.partners) {
         if (wants_dots_ && quadrant_of(output, p.item) != quadrant) continue;
-        steps.add_if_seen(StepKind::add, items_[p.item].row(),
+        steps.add_unless_negligible(StepKind::add, items_[p.item].row(),
                           static_cast<double>(p.exponent - largest), no_dots);
       }
-      steps.add_if_seen(StepKind::give, i.row(), static_cast<double>(largest - own),
+      steps.add_unless_negligible(StepKind::give, i.row(), static_cast<double>(largest - own),
                         static_cast<std::uint8_t>(quadrant));
     }
   }

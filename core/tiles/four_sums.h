@@ -43,8 +43,8 @@ template <class T>
 struct Intervals {
   std::vector<Coordinate<T>> lower, upper;  ///< [tokens] W and U.
   std::vector<Coordinate<T>> weight;        ///< [tokens] w; empty: 0.
-  /// Sets the row [columns] of a token. Called from any thread.
-  std::function<void(std::int64_t token, T* row)> set_row;
+  /// Sets the rows [tokens × columns] of these tokens. Called from any thread.
+  std::function<void(std::span<const std::int32_t> tokens, T* rows)> set_rows;
 
   [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(upper.size()); }
 };

@@ -28,6 +28,21 @@ void set_row(const N* numbers, std::int64_t count, T last, std::ptrdiff_t column
   std::fill(row + count + 1, row + columns, T(0));
 }
 
+/// Calls set(token, row) for each of these tokens and its row [columns]. The `numbers` [tokens ×
+/// width] that this reads are fetched in advance, as they may lie anywhere.
+template <class T, class N, class Set>
+void set_rows(std::span<const std::int32_t> tokens, const TokenRows<const N>& numbers,
+              std::ptrdiff_t columns, T* rows, const Set& set) {
+  constexpr std::size_t ahead = 12;
+  for (std::size_t k = 0; k < tokens.size(); ++k) {
+    const N* later = numbers.row(tokens[std::min(k + ahead, tokens.size() - 1)]);
+    for (std::int64_t c = 0; c < numbers.columns; c += 64 / static_cast<int>(sizeof(N))) {
+      __builtin_prefetch(later + c);
+    }
+    set(tokens[k], rows + static_cast<std::ptrdiff_t>(k) * columns);
+  }
+}
+
 /// One head: its tokens as intervals, times gamma.
 template <class S>
 class IntervalHead {
@@ -110,8 +125,10 @@ class IntervalHead {
       }
       if (!finite) is_finite = false;
     });
-    keys.set_row = [values, columns = columns_](std::int64_t j, T* row) {
-      set_row(values.row(j), values.columns, T(1), columns, row);
+    keys.set_rows = [values, columns = columns_](std::span<const std::int32_t> tokens, T* rows) {
+      set_rows(tokens, values, columns, rows, [&](std::int64_t j, T* row) {
+        set_row(values.row(j), values.columns, T(1), columns, row);
+      });
     };
   }
 };
@@ -317,16 +334,19 @@ class IntervalBackward : private IntervalPass<S> {
   void set_upstream(std::int64_t index, IntervalHead<S>& head, const Execution& run) const {
     const std::int64_t b = this->batch_of(index), h = this->head_of(index);
     const std::int64_t width = plan_.extents.value;
-    head.queries.set_row = [this, b, h, width](std::int64_t i, T* row) {
+    const auto set = [this, b, h, width](std::int64_t i, T* row) {
       const T* upstream = upstream_.extended(b, h, i, 1, width, row);
       set_row(upstream, width, -upstream_.delta(b, h, i), columns_, row);
+    };
+    head.queries.set_rows = [this, b, h, set](std::span<const std::int32_t> tokens, T* rows) {
+      set_rows(tokens, std::as_const(saved_.output).tokens(b, h), columns_, rows, set);
     };
     head.queries.weight.resize(static_cast<std::size_t>(plan_.extents.query));
     run_blocks(plan_.extents.query, tokens_of_block, run,
                [&](std::int64_t begin, std::int64_t end) {
                  std::vector<T> row(static_cast<std::size_t>(columns_));
                  for (std::int64_t i = begin; i < end; ++i) {
-                   head.queries.set_row(i, row.data());
+                   set(i, row.data());
                    if (!all_finite(row.data(), columns_)) head.is_finite = false;
                    head.queries.weight[static_cast<std::size_t>(i)] = log_scale(b, h, i);
                  }

@@ -28,12 +28,13 @@ struct Ranked {
   std::int32_t item;
 };
 
-/// Sorts by `bits`, byte by byte. Equal ones keep their order.
-void sort_by_bits(std::vector<Ranked>& list) {
-  std::vector<Ranked> sorted(list.size());
-  for (int shift = 0; shift < 64; shift += 8) {
-    std::array<std::size_t, 257> first{};
-    const auto digit = [&](const Ranked& r) { return (r.bits >> shift) & 0xFF; };
+/// Sorts by `bits`, some of them at a time. Equal ones keep their order.
+void sort_by_bits(Buffer<Ranked>& list) {
+  constexpr int width = 11;
+  Buffer<Ranked> sorted(list.size());
+  for (int shift = 0; shift < 64; shift += width) {
+    std::array<std::size_t, (1 << width) + 1> first{};
+    const auto digit = [&](const Ranked& r) { return (r.bits >> shift) & ((1 << width) - 1); };
     for (const Ranked& r : list) ++first[digit(r) + 1];
     if (std::ranges::any_of(first, [&](std::size_t c) { return c == list.size(); })) continue;
     std::partial_sum(first.begin(), first.end(), first.begin());
@@ -76,7 +77,7 @@ struct Raw {
 
 template <class T>
 std::vector<std::int32_t> sorted_order(const Raw<T>& raw, bool upper) {
-  std::vector<Ranked> list;
+  Buffer<Ranked> list;
   list.reserve(static_cast<std::size_t>(raw.count()));
   for (std::int64_t r = 0; r < raw.count(); ++r) {
     list.push_back({ordered_bits(high_part(raw.end(r, upper))), static_cast<std::int32_t>(r)});
@@ -222,9 +223,8 @@ Buffer<T> rows_in_order(const Intervals<T>& tokens, const std::vector<std::int32
   Buffer<T> rows(order.size() * static_cast<std::size_t>(columns));
   run_blocks(static_cast<std::int64_t>(order.size()), tokens_of_block, run,
              [&](std::int64_t begin, std::int64_t end) {
-               for (std::int64_t r = begin; r < end; ++r) {
-                 tokens.set_row(order[static_cast<std::size_t>(r)], rows.data() + r * columns);
-               }
+               tokens.set_rows({order.data() + begin, order.data() + end},
+                               rows.data() + begin * columns);
              });
   return rows;
 }
@@ -325,41 +325,43 @@ void Stages<T>::fill(Stage<T>& stage, int shift, const Execution& run) const {
     std::int32_t& number = compact[static_cast<std::size_t>(node)];
     if (number < 0) number = nodes++;
   }
-  const auto node_of = [&](std::int32_t item) {
-    const auto token = static_cast<std::size_t>(items_.token[static_cast<std::size_t>(item)]);
-    std::int64_t node = -1;
-    if (!is_key(item)) {
-      node = node_[token];
-    } else if (const auto key = static_cast<std::int64_t>(token); key >= begin_ && key < end_) {
-      node = (key - begin_) / size;
+  // [items] The number of an item's node, or -1.
+  Buffer<std::int32_t> number(static_cast<std::size_t>(items_.count()));
+  run_blocks(items_.count(), tokens_of_block, run, [&](std::int64_t begin, std::int64_t end) {
+    for (auto item = static_cast<std::int32_t>(begin); item < end; ++item) {
+      const auto token = static_cast<std::size_t>(items_.token[static_cast<std::size_t>(item)]);
+      std::int64_t node = -1;
+      if (!is_key(item)) {
+        node = node_[token];
+      } else if (const auto key = static_cast<std::int64_t>(token); key >= begin_ && key < end_) {
+        node = (key - begin_) / size;
+      }
+      const bool exists = node >= 0 && node < static_cast<std::int64_t>(compact.size());
+      number[static_cast<std::size_t>(item)] =
+          exists ? compact[static_cast<std::size_t>(node)] : -1;
     }
-    const bool exists = node >= 0 && node < static_cast<std::int64_t>(compact.size());
-    return exists ? compact[static_cast<std::size_t>(node)] : -1;
-  };
+  });
   stage.first.assign(static_cast<std::size_t>(nodes) + 1, 0);
-  for (std::int32_t item = 0; item < items_.count(); ++item) {
-    if (const std::int32_t n = node_of(item); n >= 0)
-      ++stage.first[static_cast<std::size_t>(n) + 1];
+  for (const std::int32_t n : number) {
+    if (n >= 0) ++stage.first[static_cast<std::size_t>(n) + 1];
   }
   std::partial_sum(stage.first.begin(), stage.first.end(), stage.first.begin());
-  const auto distribute = [&](auto& to, const auto& item_at, const auto& entry) {
-    to.resize(static_cast<std::size_t>(stage.first.back()));
+  const std::int64_t in_nodes = stage.first.back();
+  Buffer<std::int32_t> by_lower(static_cast<std::size_t>(in_nodes));
+  stage.by_upper.resize(static_cast<std::size_t>(in_nodes));
+  run_tasks(2, quiet(run), [&](std::int64_t task, const auto&) {
+    std::int32_t* to = task == 0 ? stage.by_upper.data() : by_lower.data();
     std::vector<std::ptrdiff_t> next(stage.first.begin(), stage.first.end() - 1);
     for (std::int32_t k = 0; k < items_.count(); ++k) {
-      const std::int32_t item = item_at(k), n = node_of(item);
-      if (n < 0) continue;
-      to[static_cast<std::size_t>(next[static_cast<std::size_t>(n)]++)] = entry(item);
+      const std::int32_t item = task == 0 ? k : items_.by_lower[static_cast<std::size_t>(k)];
+      const std::int32_t n = number[static_cast<std::size_t>(item)];
+      if (n >= 0) to[next[static_cast<std::size_t>(n)]++] = item;
     }
-  };
-  run_tasks(2, quiet(run), [&](std::int64_t task, const auto&) {
-    if (task == 0) {
-      distribute(
-          stage.by_upper, [](std::int32_t k) { return k; }, [](std::int32_t item) { return item; });
-    } else {
-      distribute(
-          stage.by_lower,
-          [&](std::int32_t k) { return items_.by_lower[static_cast<std::size_t>(k)]; },
-          [&](std::int32_t item) { return items_[item]; });
+  });
+  stage.by_lower.resize(static_cast<std::size_t>(in_nodes));
+  run_blocks(in_nodes, tokens_of_block, run, [&](std::int64_t begin, std::int64_t end) {
+    for (auto k = static_cast<std::size_t>(begin); k < static_cast<std::size_t>(end); ++k) {
+      stage.by_lower[k] = items_[by_lower[k]];
     }
   });
 }

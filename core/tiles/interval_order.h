@@ -22,7 +22,7 @@ struct IntervalItem {
 /// Summands and outputs as one list in the order of U.
 template <class T>
 struct IntervalItems {
-  std::vector<IntervalItem<T>> item;
+  Buffer<IntervalItem<T>> item;
   std::vector<std::int32_t> token;     ///< [items] The number of the token among its kind.
   std::vector<std::int32_t> by_lower;  ///< [items] Items in the order of W.
   std::vector<std::int32_t> rank;      ///< [items] Their places in that order.
@@ -56,9 +56,9 @@ template <class T>
 /// `by_pairs`, with those that the mask admits. An output is in one node at most.
 template <class T>
 struct Stage {
-  std::vector<std::ptrdiff_t> first;      ///< [nodes + 1] Where the nodes begin in the lists below.
-  std::vector<std::int32_t> by_upper;     ///< Items by nodes, in each in the order of U.
-  std::vector<IntervalItem<T>> by_lower;  ///< The same in the order of W.
+  std::vector<std::ptrdiff_t> first;  ///< [nodes + 1] Where the nodes begin in the lists below.
+  Buffer<std::int32_t> by_upper;      ///< Items by nodes, in each in the order of U.
+  Buffer<IntervalItem<T>> by_lower;   ///< The same in the order of W.
   bool by_pairs = false;
 };
 
