@@ -17,7 +17,8 @@
 namespace conelab {
 namespace {
 
-/// Heads with fewer tokens are distributed over the threads, one thread for each.
+/// Heads with fewer tokens are distributed over the threads, one thread for each, if there are
+/// enough.
 constexpr std::int64_t tokens_of_thread = 8192;
 
 /// Sets a row [columns] to (numbers, last, 0, ...).
@@ -159,12 +160,13 @@ class IntervalPass {
         mask_(plan.mask(input)),
         columns_(round_up<std::ptrdiff_t>(plan.extents.value + 1, sweep_columns)) {}
 
-  /// Calls work(index, run) for each head of each batch element. Long heads come one after the
-  /// other, each on all threads.
+  /// Calls work(index, run) for each head of each batch element. Long heads, and few, come one
+  /// after the other, each on all threads.
   void for_each_head(const std::function<void(std::int64_t, const Execution&)>& work) const {
     const Extents& e = plan_.extents;
     const std::int64_t heads = e.batch * e.head;
-    if (e.query + e.key >= tokens_of_thread && heads < 4 * thread_count(run_)) {
+    const bool is_long = e.query + e.key >= tokens_of_thread;
+    if (heads < (is_long ? 4 : 1) * thread_count(run_)) {
       for (std::int64_t index = 0; index < heads; ++index) {
         const auto share = static_cast<double>(heads);
         work(index, stage(run_, static_cast<double>(index) / share,
