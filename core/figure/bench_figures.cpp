@@ -14,15 +14,45 @@
 namespace conelab {
 namespace {
 
-/// Keeps the cases with the value that the keys name for a label, or with the first one.
+/// Returns an operator as figures of attention write its call. A name that is not a call stays as
+/// it is.
+std::string title_of(const std::string& name) {
+  try {
+    return call_title(call_from_text(name));
+  } catch (const Error&) {
+    return name;
+  }
+}
+
+/// Keeps the cases with the values that the keys name for a label, or with the first one. If there
+/// are several, each becomes a part of the operators' names in place of a label.
 void narrow(BenchSelection& s, const std::map<std::string, std::string>& keys, const Axis& axis) {
   const std::vector<std::string> known = label_values(s.cases, axis.name);
   const std::string* given = figure::text_of(keys, axis.name);
-  const std::string value = given != nullptr ? *given : known.empty() ? "" : known.front();
-  (void)index_of_name(axis.name, value, known);
-  const auto other = [&](const auto& c) { return c.labels[axis] != value; };
+  const std::vector<std::string> values = given != nullptr ? parse_names(axis.name, *given)
+                                          : known.empty()  ? std::vector<std::string>{""}
+                                                           : std::vector{known.front()};
+  for (const std::string& value : values) (void)index_of_name(axis.name, value, known);
+  const auto other = [&](const auto& c) {
+    return std::ranges::find(values, c.labels[axis]) == values.end();
+  };
   std::erase_if(s.cases, other);
   std::erase_if(s.exponents, other);
+  if (values.size() == 1) return;
+  const auto named = [&](const std::string& name, const std::string& value) {
+    return fmt::format("{}, {}", title_of(name), label_text(axis, value));
+  };
+  const auto move_into_name = [&](auto& c) {
+    c.labels.set("operator", named(c.labels["operator"], c.labels[axis]));
+    c.labels.set(axis.name, "");
+  };
+  std::ranges::for_each(s.cases, move_into_name);
+  std::ranges::for_each(s.exponents, move_into_name);
+  std::vector<std::string> operators;
+  for (const std::string& name : s.operators) {
+    for (const std::string& value : values) operators.push_back(named(name, value));
+  }
+  s.operators = std::move(operators);
 }
 
 std::vector<std::string> chosen_operators(const BenchSelection& s, const std::string* names) {
@@ -50,16 +80,6 @@ figure::ScalingSeries series_of(const BenchSelection& s, const std::string& name
     series.exponent_high = e.high;
   }
   return series;
-}
-
-/// Returns an operator as figures of attention write its call. A name that is not a call stays as
-/// it is.
-std::string title_of(const std::string& name) {
-  try {
-    return call_title(call_from_text(name));
-  } catch (const Error&) {
-    return name;
-  }
 }
 
 /// Returns the titles [operator]. Operators that would have the same title keep their own names.
@@ -99,7 +119,7 @@ void add_ratios(const BenchSelection& s, figure::ScalingFigure& figure) {
 std::string fixed_caption(const Case& c) {
   std::vector<std::string> words;
   for (const Axis& axis : fixed_axes()) {
-    if (!is_implied(axis, c[axis])) words.push_back(label_text(axis, c[axis]));
+    if (!c[axis].empty() && !is_implied(axis, c[axis])) words.push_back(label_text(axis, c[axis]));
   }
   return fmt::format("{}", fmt::join(words, ", "));
 }

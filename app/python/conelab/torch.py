@@ -286,7 +286,10 @@ def attention(q, k=None, v=None, *, similarity=None, operator=None, mask=None, l
 
     `dropout_p`, `is_causal` and `enable_gqa` are those of PyTorch's scaled_dot_product_attention. Dropout
     draws its seed from PyTorch's generator (torch.manual_seed). `is_causal` counts queries and keys from
-    their first ones, the mask "causal" from their last ones. Grouped heads need not be enabled."""
+    their first ones, the mask "causal" from their last ones. Grouped heads need not be enabled.
+
+    Umbral attention at d = 2 is computed by intervals where that is faster; `evaluation="pairs"` or
+    "intervals" chooses, and conelab.attend says for the same shapes which way "auto" takes."""
     if torch.onnx.is_in_onnx_export():
         raise NotImplementedError("ONNX has no operator for conelab's attention: export the model without it")
     k = q if k is None else k

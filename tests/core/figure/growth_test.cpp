@@ -175,6 +175,27 @@ TEST(Growth, GuidesAreChosen) {
   EXPECT_THROW((void)input.info->make(input), Error);
 }
 
+TEST(Growth, SeveralValuesOfALabelAreCurvesOfTheirOwn) {
+  FigureInput input = growth_input();
+  input.cases.resize(4);  // Of dot.
+  const std::size_t count = input.cases.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    MeasuredCase wide = input.cases[i];
+    wide.labels.set("dim", 128);
+    wide.time *= 2;
+    input.cases.push_back(wide);
+  }
+  const std::string one = all_text(input.info->make(input));
+  EXPECT_NE(one.find("64"), std::string::npos) << one;
+  EXPECT_EQ(one.find("128"), std::string::npos) << one;
+  input.parameters["dim"] = "64,128";
+  const std::string both = all_text(input.info->make(input));
+  EXPECT_NE(both.find("dot, d = 64"), std::string::npos) << both;
+  EXPECT_NE(both.find("dot, d = 128"), std::string::npos) << both;
+  input.parameters["dim"] = "64,32";
+  EXPECT_THROW((void)input.info->make(input), Error);
+}
+
 TEST(Growth, ACaseOfTwoFilesOrOfNoneIsMisuse) {
   FigureInput twice = growth_input();
   add_cases(twice, "dot", 2, 512);
