@@ -42,9 +42,11 @@ KeyInfo nodes(const char* count, double most) {
 const std::vector<DatasetInfo>& dataset_table() {
   static const std::vector<DatasetInfo> table = {
       {"tree",
-       "complete tree",
+       "complete tree, or one with extra edges",
        {{"branching", "2", "children of a node", Domain::whole, "", 1000},
-        {"depth", "5", "edges from the root to a leaf", Domain::count, "", 1000}},
+        {"depth", "5", "edges from the root to a leaf", Domain::count, "", 1000},
+        {"extra", "0", "share of the nodes that get a second parent, drawn from its level",
+         Domain::non_negative, "", 1}},
        complete_tree,
        unseeded},
       {"random-tree",

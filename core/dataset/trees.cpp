@@ -10,6 +10,8 @@ constexpr std::size_t most_nodes_of_a_tree = 1000000;
 
 MadeData complete_tree(const KeyValues& values) {
   const std::int64_t branching = values.whole("branching"), depth = values.whole("depth");
+  const double extra = values.number("extra");
+  Random random(static_cast<std::uint64_t>(values.whole("seed")));
   std::vector<std::array<Node, 2>> edges;
   std::vector<std::string> names = {"0"};
   for (std::size_t begin = 0, level = 0; level < static_cast<std::size_t>(depth); ++level) {
@@ -21,6 +23,11 @@ MadeData complete_tree(const KeyValues& values) {
     for (std::size_t parent = begin; parent < end; ++parent) {
       for (std::int64_t child = 0; child < branching; ++child) {
         edges.push_back({static_cast<Node>(names.size()), static_cast<Node>(parent)});
+        if (end - begin > 1 && extra > 0 && random.uniform() < extra) {
+          const std::size_t others = random.below(end - begin - 1);  // From the parent on.
+          const std::size_t second = begin + (parent - begin + 1 + others) % (end - begin);
+          edges.push_back({static_cast<Node>(names.size()), static_cast<Node>(second)});
+        }
         names.push_back(names[parent] + '.' + std::to_string(child));
       }
     }

@@ -107,6 +107,15 @@ TEST(Dataset, TreesHaveTheirSizes) {
   EXPECT_EQ(tree.hierarchy->edges.size(), 363u);
   EXPECT_EQ(closure_pairs(*tree.hierarchy), 3u + 2 * 9 + 3 * 27 + 4 * 81 + 5 * 243);
   EXPECT_EQ(make_dataset("tree", {{"depth", "0"}}).hierarchy->size(), 1);
+  const Hierarchy two_parents =
+      *make_dataset("tree", {{"branching", "3"}, {"depth", "5"}, {"extra", "1"}}).hierarchy;
+  const NodeLists parents = parents_of(two_parents);
+  for (std::size_t node = 0; node < parents.size(); ++node) {
+    EXPECT_EQ(parents[node].size(), node == 0 ? 0u : node < 4 ? 1u : 2u) << node;
+    for (const Node parent : parents[node]) {
+      EXPECT_EQ(two_parents.depths[static_cast<std::size_t>(parent)], two_parents.depths[node] - 1);
+    }
+  }
   EXPECT_THAT(error_of([] {
                 (void)make_dataset("tree", {{"depth", "40"}});
               }),
