@@ -164,7 +164,8 @@ void add_own_call(const JobKind& kind, FieldValues& typed) {
   try {
     own = own_call(read_input_sandboxed(spec, options));
   } catch (const Error&) {
-    return;  // That the operator is missing is said instead.
+    if (!typed.contains("similarity")) throw;
+    return;  // The job says it.
   }
   if (!own) return;
   typed.emplace("similarity", own->similarity);

@@ -116,6 +116,16 @@ TEST(JobSpec, TypedPartsOfACallBecomeOneCall) {
               HasSubstr("--similarity"));
 }
 
+TEST(JobSpec, AnInputThatCannotBeReadIsNamedBeforeTheSimilarityIsMissed) {
+  const std::string input = CONELAB_SOURCE_DIR "/datasets/minilm_trace.h5:/missing";
+  try {
+    (void)spec_of_typed(job_named("attend"), {{"input", input}});
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("no 'missing' here"));
+  }
+}
+
 TEST(JobSpec, DefaultsAreWrittenOutAndTheOutputIsNot) {
   const Json json = spec_to_json(attend({{"output", "o.h5"}, {"threads", std::int64_t{2}}}));
   EXPECT_EQ(json["command"], "attend");
