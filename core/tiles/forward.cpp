@@ -264,14 +264,21 @@ class ForwardPass {
     sums_.resize(static_cast<std::size_t>(heads * slices_));
     const std::int64_t tasks = heads / sharing_ * slices_;
     non_finite_values_.resize(static_cast<std::size_t>(tasks));
-    const auto make = [&](std::int64_t i, const auto&) {
+    const auto make = [&](std::int64_t i) {
       heads_[static_cast<std::size_t>(i)].emplace(plan_, kernels_, input_, i);
     };
-    run_tasks(heads, quiet(execution_), make);
+    const auto for_heads = [&](const auto& step) {
+      run_tasks(heads, quiet(execution_), [&](std::int64_t i, const auto&) { step(i); });
+    };
+    const bool whole = slices_ == 1;  // Then one task does all for its heads.
+    if (!whole) for_heads(make);
     run_tasks(tasks, execution_, [&](std::int64_t task, const auto& stopped) {
+      const std::int64_t first = task * sharing_;
+      for (std::int64_t i = first; whole && i < first + sharing_; ++i) make(i);
       run_slice(task / slices_, task % slices_, stopped);
+      for (std::int64_t i = first; whole && i < first + sharing_; ++i) join_slices(i);
     });
-    run_tasks(heads, quiet(execution_), [&](std::int64_t i, const auto&) { join_slices(i); });
+    if (!whole) for_heads([&](std::int64_t i) { join_slices(i); });
     return std::move(result_);
   }
 
@@ -285,9 +292,8 @@ class ForwardPass {
     PackedKeys<T> keys(plan_, kernels_, first, count, begin, false);
     const PackedValues<S> values(plan_, kernels_, input_, first_head, false);
     const NonFiniteValues<S> none;
-    const auto tokens = [&](const StridedTensor4<S>& all) {
-      return all.tokens(first_head / e.head, first_head % e.head, e.head).part(begin, count);
-    };
+    const auto rows =
+        input_.key.tokens(first_head / e.head, first_head % e.head, e.head).part(begin, count);
     std::vector<ForwardHead<S>> shared;
     std::vector<Block> blocks;
     std::vector<Tiles<S>> tiles;
@@ -304,7 +310,7 @@ class ForwardPass {
         return of_head.cover(0, e.query, keys.tile(t)) == Cover::none;
       };
       if (std::ranges::all_of(tiles, hidden)) continue;
-      keys.pack(plan_, kernels_, first, tokens(input_.key), t, tokens(input_.value));
+      keys.pack(plan_, kernels_, first, rows, t);
       const KeyTile<T> tile = keys.tile(t);
       own.read(static_cast<int>(tile.first / forward_keys<T>), true);
       const FlushSubnormals flush;

@@ -119,8 +119,8 @@ void Head<T>::place(const TokenRows<const S>& tokens, std::int64_t capacity, con
     std::fill_n(out.values.begin() + v * capacity + count, capacity - count, T(0));
   }
   out.non_finite.clear();
-  // A token is placed after several have been mapped: the processor then works on several of their
-  // exponentials, roots and divisions at a time.
+  // Several tokens take each step together: the processor then works on several of their
+  // exponentials, roots, divisions and sums at a time.
   Buffer<T> converted(std::is_same_v<S, T> ? 0 : static_cast<std::size_t>(mapped_together * d));
   const T* x[mapped_together];
   MappedToken at[mapped_together];
@@ -128,8 +128,9 @@ void Head<T>::place(const TokenRows<const S>& tokens, std::int64_t capacity, con
     const std::int64_t together = std::min(mapped_together, count - begin);
     for (std::int64_t i = 0; i < together; ++i) {
       x[i] = numbers_of(tokens.row(begin + i), d, converted.data() + i * d);
-      at[i] = mapped(x[i]);
+      map(x[i], at[i]);
     }
+    for (std::int64_t i = 0; i < together; ++i) store_base(x[i], begin + i, at[i], out);
     for (std::int64_t i = 0; i < together; ++i) {
       if (at[i].wrong != nullptr && all_finite(x[i], d)) {
         fail("{} lies outside the model under map {}: {}",
@@ -224,12 +225,18 @@ TokenNumbers Head<T>::token_numbers(const T* x) const {
 }
 
 template <class T>
-typename Head<T>::MappedToken Head<T>::mapped(const T* x) const {
-  MappedToken m{{}, {}, nullptr};
-  if (plan_->map->space != Space::euclidean) {
-    m.wrong = plan_->map->place(context(), token_numbers(x), m.base, m.place);
-  }
-  return m;
+void Head<T>::map(const T* x, MappedToken& token) const {
+  if (plan_->map->space == Space::euclidean) return;
+  token.base = {};
+  token.wrong = plan_->map->place(context(), token_numbers(x), token.base, token.place);
+}
+
+template <class T>
+void Head<T>::store_base(const T* x, std::int64_t i, MappedToken& token, Operand<T>& out) const {
+  T* row = out.base.data() + i * out.stride;
+  token.norm = kernels_->store_scaled(token.base.along_first ? first_axis_.data() : x,
+                                      token.base.factor, centre_.data(), base_size_, row);
+  for (std::ptrdiff_t c = base_size_; c < out.stride; ++c) row[c] = T(0);
 }
 
 template <class T>
@@ -238,10 +245,8 @@ void Head<T>::store_token(const T* x, const MappedToken& mapped, std::int64_t i,
   const std::int64_t d = plan_->extents.feature;
   // If the last number is -inf, the mapped token may be finite.
   if (mapped.wrong != nullptr || (d > 0 && !std::isfinite(x[d - 1]))) return skip_token(i, out);
-  T* row = out.base.data() + i * out.stride;
-  const double norm = kernels_->store_scaled(mapped.base.along_first ? first_axis_.data() : x,
-                                             mapped.base.factor, centre_.data(), base_size_, row);
-  std::fill(row + base_size_, row + out.stride, T(0));
+  const T* row = out.base.data() + i * out.stride;
+  const double norm = mapped.norm;
   out.norms[static_cast<std::size_t>(i)] = static_cast<T>(norm);
   double value[max_values];
   if (plan_->similarity->values > 0) {

@@ -143,10 +143,14 @@ class Head {
   struct MappedToken {
     Scaling base;
     EmbeddedPoint place;
-    const char* wrong;
+    const char* wrong = nullptr;
+    double norm = 0;  ///< The squared norm of the stored base coordinates.
   };
-  [[nodiscard]] MappedToken mapped(const T* x) const;
-  /// Stores x [d] as token i of `out`, as which it is skipped if it is not finite or beyond reach.
+  void map(const T* x, MappedToken& token) const;
+  /// Stores the base coordinates of x [d] as those of token i of `out`, and their norm in `token`.
+  void store_base(const T* x, std::int64_t i, MappedToken& token, Operand<T>& out) const;
+  /// Stores the rest of x [d] as token i of `out`, as which it is skipped if it is not finite or
+  /// beyond reach.
   void store_token(const T* x, const MappedToken& mapped, std::int64_t i, Operand<T>& out) const;
   /// Returns whether T can represent what pairs compute from a token with this squared norm and
   /// height.

@@ -11,16 +11,6 @@ namespace {
 /// multiple of every panel.
 constexpr int keys_together = 32;
 
-/// Prefetches rows into the caches.
-template <class S>
-void fetch(const TokenRows<const S>& rows) {
-  for (std::int64_t i = 0; i < rows.count; ++i) {
-    for (std::int64_t c = 0; c < rows.columns; c += 64 / sizeof(S)) {
-      __builtin_prefetch(rows.row(i) + c);
-    }
-  }
-}
-
 }  // namespace
 
 template <class T>
@@ -58,21 +48,13 @@ std::span<const T> PackedKeys<T>::panels(int tile) const {
 template <class T>
 template <class S>
 void PackedKeys<T>::pack(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head,
-                         const TokenRows<const S>& keys, int tile,
-                         const TokenRows<const S>& values) {
+                         const TokenRows<const S>& keys, int tile) {
   const std::int64_t tile_begin = static_cast<std::int64_t>(tile) * forward_keys<T>;
   const int count = keys_of(tile), columns = round_up(count, column_multiple_);
   Operand<T> placed;
   for (int begin = 0; begin < count; begin += keys_together) {
-    const std::int64_t first = tile_begin + begin, end = tile_begin + count;
-    const auto part = [&](const TokenRows<const S>& all, std::int64_t from) {
-      return all.part(from, std::min<std::int64_t>(keys_together, end - from));
-    };
-    const TokenRows<const S> rows = part(keys, first);
-    if (values.count > 0) {
-      fetch(part(keys, std::min(first + keys_together, end)));
-      fetch(part(values, first));
-    }
+    const TokenRows<const S> rows =
+        keys.part(tile_begin + begin, std::min(keys_together, count - begin));
     if constexpr (std::is_same_v<S, T>) {
       if (rows.count == keys_together && head.places_as_is(rows)) {
         kernels.pack_panels(rows.data, rows.stride, keys_together, head.base_size(), T(1),
@@ -81,7 +63,7 @@ void PackedKeys<T>::pack(const Plan& plan, const Kernels<T>& kernels, const Head
       }
     }
     const int capacity = begin + keys_together < count ? keys_together : columns - begin;
-    head.place(rows, capacity, "k", first_ + first, kernels.panel, placed);
+    head.place(rows, capacity, "k", first_ + tile_begin + begin, kernels.panel, placed);
     pack_placed(plan, kernels, head, placed, tile, begin, capacity);
   }
 }
@@ -123,7 +105,7 @@ KeyTile<T> PackedKeys<T>::tile(int index) const {
 
 #define CONELAB_PACKED_KEYS(T, S)                                                   \
   template void PackedKeys<T>::pack(const Plan&, const Kernels<T>&, const Head<T>&, \
-                                    const TokenRows<const S>&, int, const TokenRows<const S>&);
+                                    const TokenRows<const S>&, int);
 template class PackedKeys<float>;
 template class PackedKeys<double>;
 CONELAB_PACKED_KEYS(float, float)

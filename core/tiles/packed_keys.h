@@ -23,12 +23,11 @@ class PackedKeys {
   PackedKeys(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head, std::int64_t count,
              std::int64_t first = 0, bool keeps_all = true);
 
-  /// Places and packs the keys of one tile. `keys` [count × d] are those of the whole range, and
-  /// so are `values`, if any are given: those of the tile are fetched into the cache meanwhile.
+  /// Places and packs the keys of one tile. `keys` [count × d] are those of the whole range.
   /// Threads may pack different tiles at the same time.
   template <class S>
   void pack(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head,
-            const TokenRows<const S>& keys, int tile, const TokenRows<const S>& values = {});
+            const TokenRows<const S>& keys, int tile);
   /// Packs `columns` placed keys as those of a tile from its key `begin` on.
   void pack_placed(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head,
                    const Operand<T>& placed, int tile, int begin, int columns);
