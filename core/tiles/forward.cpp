@@ -259,6 +259,7 @@ class ForwardPass {
   Forward<S> run_slices() {
     const Extents& e = plan_.extents;
     const std::int64_t heads = e.batch * e.head;
+    if (heads == 0) return std::move(result_);
     sharing_ = e.head / std::lcm(key_heads_, e.value_heads());
     slices_ = std::max<std::int64_t>(1, (e.key + slice_keys<T> - 1) / slice_keys<T>);
     sums_.resize(static_cast<std::size_t>(heads * slices_));
