@@ -2,7 +2,7 @@
 #include <string_view>
 
 #include "core/simd/bounded_softmax.h"
-#include "core/simd/direct.h"
+#include "core/simd/narrow.h"
 #include "core/simd/soft_cap.h"
 
 namespace conelab {
@@ -12,7 +12,7 @@ namespace conelab {
   template <class T>                       \
   BoundedKernels<T> make_bounded();        \
   template <class T>                       \
-  DirectKernels<T> make_direct();          \
+  NarrowKernels<T> make_narrow();          \
   template <class T>                       \
   SimilarityKernels<T> soft_cap_kernels(); \
   }
@@ -27,7 +27,7 @@ namespace {
 template <class T>
 struct FurtherKernels {
   BoundedKernels<T> bounded;
-  DirectKernels<T> direct;
+  NarrowKernels<T> narrow;
   SimilarityKernels<T> soft_cap;
 };
 
@@ -36,7 +36,7 @@ struct FurtherKernels {
 template <class T>
 const FurtherKernels<T>& further_kernels(std::string_view target) {
 #define CONELAB_RETURN_FURTHER(target)                                                    \
-  static const FurtherKernels<T> all{target::make_bounded<T>(), target::make_direct<T>(), \
+  static const FurtherKernels<T> all{target::make_bounded<T>(), target::make_narrow<T>(), \
                                      target::soft_cap_kernels<T>()};                      \
   return all;
 #if defined(__x86_64__)
@@ -60,11 +60,11 @@ template BoundedKernels<float> bounded_kernels(const std::string&);
 template BoundedKernels<double> bounded_kernels(const std::string&);
 
 template <class T>
-const DirectKernels<T>& direct_kernels(const std::string& target) {
-  return further_kernels<T>(kernels<T>(target, 0).name).direct;
+const NarrowKernels<T>& narrow_kernels(const std::string& target) {
+  return further_kernels<T>(kernels<T>(target, 0).name).narrow;
 }
-template const DirectKernels<float>& direct_kernels(const std::string&);
-template const DirectKernels<double>& direct_kernels(const std::string&);
+template const NarrowKernels<float>& narrow_kernels(const std::string&);
+template const NarrowKernels<double>& narrow_kernels(const std::string&);
 
 template <class T>
 const SimilarityKernels<T>& soft_cap_kernels(const Kernels<T>& target) {

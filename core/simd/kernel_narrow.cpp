@@ -2,8 +2,8 @@
 // columns of a panel are more than the dimensions of a value.
 #include <algorithm>
 
-#include "core/simd/direct.h"
 #include "core/simd/lane_sums.h"
+#include "core/simd/narrow.h"
 #include "core/simd/pack.h"
 
 namespace conelab::CONELAB_SIMD {
@@ -122,20 +122,23 @@ void sums_of_rows(WeightedSums<T> s) {
   if constexpr (rows > 1) sums_of_rows<T, rows / 2>(s);
 }
 
-}  // namespace
-
 template <class T>
-void narrow_distance(const NarrowTile<T>& tile) {
+void distance(const NarrowTile<T>& tile) {
   if (tile.depth > 0) return distances_of_rows<T, distance_block>(tile, 0);
   for (int r = 0; r < tile.rows; ++r) std::fill_n(tile.tile + r * tile.stride, tile.columns, T(0));
 }
 template <class T>
-void narrow_sums(const WeightedSums<T>& sums) {
+void sums(const WeightedSums<T>& sums) {
   sums_of_rows<T, sum_block>(sums);
 }
-template void narrow_distance(const NarrowTile<float>&);
-template void narrow_distance(const NarrowTile<double>&);
-template void narrow_sums(const WeightedSums<float>&);
-template void narrow_sums(const WeightedSums<double>&);
+
+}  // namespace
+
+template <class T>
+NarrowKernels<T> make_narrow() {
+  return {&distance<T>, &sums<T>};
+}
+template NarrowKernels<float> make_narrow();
+template NarrowKernels<double> make_narrow();
 
 }  // namespace conelab::CONELAB_SIMD

@@ -1,20 +1,25 @@
 // The forward pass: blocks of queries sweep over the tiles of keys with an online softmax
-// (values.h).
+// (values.h). Many queries share the tiles, which are all packed first. Where the queries of a head
+// are one block, as when a model writes one token after another, reading keys and values takes most
+// of the time: each tile is then packed when its turn comes, into memory that stays in the caches,
+// and its values are read where they lie. Tasks are slices of keys, whose sums are joined in their
+// order: the result is the same for any number of threads.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "core/base/finite.h"
 #include "core/base/parallel.h"
 #include "core/base/subnormals.h"
-#include "core/simd/direct.h"
+#include "core/simd/narrow.h"
 #include "core/tiles/aggregate.h"
 #include "core/tiles/attention.h"
 #include "core/tiles/column_lse.h"
-#include "core/tiles/few_queries.h"
 #include "core/tiles/interval_attention.h"
 #include "core/tiles/packed_keys.h"
 #include "core/tiles/row_weights.h"
@@ -36,11 +41,45 @@ constexpr std::size_t cache_line = 64;
 /// of pairs stays in the first-level cache.
 constexpr int narrow_rows = 12;
 
+/// Keys of a slice.
+template <class T>
+constexpr std::int64_t slice_keys = 8 * forward_keys<T>;
+
 /// The values of one head of v.
 template <class S>
 struct ForwardValues {
   PackedValues<S> packed;
   NonFiniteValues<S> non_finite;  ///< Set once all values are packed.
+};
+
+/// The values of a tile, one after the other.
+template <class S>
+struct TileValues {
+  const PackedValues<S>& all;
+  std::vector<std::int64_t>& non_finite;  ///< The keys of packed values that are not finite.
+  int tile = 0;
+  RightOperand<Compute<S>> operand = {};
+  bool finite = true;  ///< Whether the numbers of `operand` are known to be finite.
+  Buffer<Compute<S>> room = {};
+
+  /// Reads the values of a tile. Those of few rows are not packed.
+  void read(int t, bool few) {
+    tile = t;
+    const auto lying = few ? all.as_they_are(t) : std::nullopt;
+    finite = !lying;
+    if (lying) {
+      operand = *lying;
+    } else if (few && !all.is_narrow()) {
+      operand = all.extended(t, room, non_finite);
+    } else {
+      operand = all.panels(t, room, non_finite);
+    }
+  }
+  /// Puts 0 in the place of numbers that are not finite.
+  void make_finite() {
+    operand = all.extended(tile, room, non_finite);
+    finite = true;
+  }
 };
 
 /// What the tasks of one head read. Heads of q that share a head of k or v share its packed tokens.
@@ -64,7 +103,7 @@ class ForwardPass {
         input_(input),
         execution_(execution),
         kernels_(kernels<S>(execution.simd, plan.extents.query)),
-        direct_(direct_kernels<T>(kernels_.name)),
+        narrow_(narrow_kernels<T>(kernels_.name)),
         group_rows_(kernels_.forward_rows),
         mask_(plan.mask(input)),
         key_heads_(plan.placed_key_heads()) {
@@ -81,6 +120,7 @@ class ForwardPass {
     const Extents& e = plan_.extents;
     const std::int64_t heads = e.batch * e.head;
     heads_.resize(static_cast<std::size_t>(heads));
+    if (e.query <= group_rows_) return run_slices();
     keys_.resize(static_cast<std::size_t>(e.batch * key_heads_));
     values_.resize(static_cast<std::size_t>(e.batch * e.value_heads()));
     const Execution prepare = quiet(execution_);
@@ -103,7 +143,7 @@ class ForwardPass {
   const AttentionInput<S>& input_;
   const Execution& execution_;
   const Kernels<T>& kernels_;
-  const DirectKernels<T>& direct_;
+  const NarrowKernels<T>& narrow_;
   int group_rows_;  ///< Queries in a tile.
   Mask mask_;
   std::int64_t key_heads_;  ///< Heads of packed keys.
@@ -112,6 +152,11 @@ class ForwardPass {
   std::vector<std::optional<PackedKeys<T>>> keys_;       ///< [batch × heads of packed keys]
   std::vector<std::optional<ForwardValues<S>>> values_;  ///< [batch × heads of v]
   Forward<S> result_;
+  std::int64_t sharing_ = 1;  ///< Consecutive heads that share keys and values.
+  std::int64_t slices_ = 1;
+  std::vector<std::optional<RowSums<T>>> sums_;  ///< [batch × head × slices]
+  /// [batch × groups of heads × slices] The keys whose values are not finite, ascending.
+  std::vector<std::vector<std::int64_t>> non_finite_values_;
 
   /// The queries of a task and their running sums.
   struct Block {
@@ -119,8 +164,8 @@ class ForwardPass {
     int rows;
     Operand<T> queries;
     RowSums<T> sums;
-    Buffer<T> tile;  ///< [forward_rows × forward_keys] Measures, then weights.
-    Buffer<T> room;  ///< Workspace, see PackedValues::panels.
+    Buffer<T> tile;              ///< [forward_rows × forward_keys] Measures, then weights.
+    std::vector<T> before = {};  ///< A copy of sums of rows.
   };
 
   /// Returns the number of queries in a task, in whole groups. A single thread has no need of
@@ -182,27 +227,119 @@ class ForwardPass {
     const ForwardHead<S> shared = head_at(index);
     Block block = start(index, (task % blocks_) * query_block_, shared);
     Tiles<S> tiles(plan_, kernels_, shared.head, mask_, input_.key, index, result_.column_lse);
-    for (int t = 0; t < shared.keys.tiles() && !stopped(); ++t)
-      attend_tile(block, shared, tiles, t);
-    for (int r = 0; r < block.rows; ++r) {
-      T* sums = block.sums.sums(r);
-      shared.head.position_values().add(sums + shared.values.stride(), sums);
-      finish_sums(plan_, block.sums, r, index, block.begin + r, shared.head.sink(), result_);
-      shared.non_finite_values.add_seen(
-          mask_, index, block.begin + r,
-          result_.output.row(block.batch, block.head, block.begin + r));
+    std::vector<std::int64_t> known;
+    TileValues<S> values{shared.values, known};
+    for (int t = 0; t < shared.keys.tiles() && !stopped(); ++t) {
+      const KeyTile<T> keys = shared.keys.tile(t);
+      if (tiles.cover(block.begin, block.begin + block.rows, keys) == Cover::none) continue;
+      values.read(t, false);
+      const FlushSubnormals flush;
+      for (int r = 0; r < block.rows; r += group_rows_) {
+        if (t + 1 < shared.keys.tiles()) fetch_ahead(block, shared, t + 1, r);
+        attend_group(block, shared, tiles, keys, values, r);
+      }
+    }
+    finish(index, block.begin, block.rows, block.sums, shared.non_finite_values);
+  }
+
+  /// Sets the results of a block of queries of a head.
+  void finish(std::int64_t index, std::int64_t begin, int rows, RowSums<T>& sums,
+              const NonFiniteValues<S>& non_finite) {
+    const Extents& e = plan_.extents;
+    const Head<T>& head = *heads_[static_cast<std::size_t>(index)];
+    const std::ptrdiff_t width = value_stride(plan_.aggregate, e.value, kernels_.panel);
+    for (int r = 0; r < rows; ++r) {
+      head.position_values().add(sums.sums(r) + width, sums.sums(r));
+      finish_sums(plan_, sums, r, index, begin + r, head.sink(), result_);
+      non_finite.add_seen(mask_, index, begin + r,
+                          result_.output.row(index / e.head, index % e.head, begin + r));
     }
   }
 
-  void attend_tile(Block& block, const ForwardHead<S>& shared, Tiles<S>& tiles, int t) {
-    const KeyTile<T> keys = shared.keys.tile(t);
-    if (tiles.cover(block.begin, block.begin + block.rows, keys) == Cover::none) return;
-    const T* values = shared.values.panels(t, block.room);
-    const FlushSubnormals flush;
-    for (int r = 0; r < block.rows; r += group_rows_) {
-      if (t + 1 < shared.keys.tiles()) fetch_ahead(block, shared, t + 1, r);
-      attend_group(block, shared, tiles, keys, values, r, std::min(group_rows_, block.rows - r));
+  Forward<S> run_slices() {
+    const Extents& e = plan_.extents;
+    const std::int64_t heads = e.batch * e.head;
+    if (heads == 0) return std::move(result_);
+    sharing_ = e.head / std::lcm(key_heads_, e.value_heads());
+    slices_ = std::max<std::int64_t>(1, (e.key + slice_keys<T> - 1) / slice_keys<T>);
+    sums_.resize(static_cast<std::size_t>(heads * slices_));
+    const std::int64_t tasks = heads / sharing_ * slices_;
+    non_finite_values_.resize(static_cast<std::size_t>(tasks));
+    const auto make = [&](std::int64_t i) {
+      heads_[static_cast<std::size_t>(i)].emplace(plan_, kernels_, input_, i);
+    };
+    const auto for_heads = [&](const auto& step) {
+      run_tasks(heads, quiet(execution_), [&](std::int64_t i, const auto&) { step(i); });
+    };
+    const bool whole = slices_ == 1;  // Then one task does all for its heads.
+    if (!whole) for_heads(make);
+    run_tasks(tasks, execution_, [&](std::int64_t task, const auto& stopped) {
+      const std::int64_t first = task * sharing_;
+      for (std::int64_t i = first; whole && i < first + sharing_; ++i) make(i);
+      run_slice(task / slices_, task % slices_, stopped);
+      for (std::int64_t i = first; whole && i < first + sharing_; ++i) join_slices(i);
+    });
+    if (!whole) for_heads([&](std::int64_t i) { join_slices(i); });
+    return std::move(result_);
+  }
+
+  /// Sums the values of a slice of the keys, for the queries of all heads of a group, which share
+  /// them.
+  void run_slice(std::int64_t group, std::int64_t slice, const std::function<bool()>& stopped) {
+    const Extents& e = plan_.extents;
+    const std::int64_t first_head = group * sharing_, begin = slice * slice_keys<T>;
+    const std::int64_t count = std::min(slice_keys<T>, e.key - begin);
+    const Head<T>& first = *heads_[static_cast<std::size_t>(first_head)];
+    PackedKeys<T> keys(plan_, kernels_, first, count, begin, false);
+    const PackedValues<S> values(plan_, kernels_, input_, first_head, false);
+    const NonFiniteValues<S> none;
+    const auto rows =
+        input_.key.tokens(first_head / e.head, first_head % e.head, e.head).part(begin, count);
+    std::vector<ForwardHead<S>> shared;
+    std::vector<Block> blocks;
+    std::vector<Tiles<S>> tiles;
+    for (std::int64_t i = first_head; i < first_head + sharing_; ++i) {
+      shared.push_back({*heads_[static_cast<std::size_t>(i)], keys, values, none});
+      blocks.push_back(start(i, 0, shared.back()));
+      tiles.emplace_back(plan_, kernels_, shared.back().head, mask_, input_.key, i,
+                         result_.column_lse);
     }
+    TileValues<S> own{values,
+                      non_finite_values_[static_cast<std::size_t>(group * slices_ + slice)]};
+    for (int t = 0; t < keys.tiles() && !stopped(); ++t) {
+      const auto hidden = [&](const Tiles<S>& of_head) {
+        return of_head.cover(0, e.query, keys.tile(t)) == Cover::none;
+      };
+      if (std::ranges::all_of(tiles, hidden)) continue;
+      keys.pack(plan_, kernels_, first, rows, t);
+      const KeyTile<T> tile = keys.tile(t);
+      own.read(static_cast<int>(tile.first / forward_keys<T>), true);
+      const FlushSubnormals flush;
+      for (std::size_t i = 0; i < blocks.size(); ++i) {
+        attend_group(blocks[i], shared[i], tiles[i], tile, own, 0);
+      }
+    }
+    for (std::int64_t i = 0; i < sharing_; ++i) {
+      sums_[static_cast<std::size_t>((first_head + i) * slices_ + slice)] =
+          std::move(blocks[static_cast<std::size_t>(i)].sums);
+    }
+  }
+
+  /// Joins the sums of a head's slices and sets its results.
+  void join_slices(std::int64_t index) {
+    const Extents& e = plan_.extents;
+    auto* slices = &sums_[static_cast<std::size_t>(index * slices_)];
+    std::vector<std::int64_t> non_finite;
+    for (std::int64_t s = 0; s < slices_; ++s) {
+      if (s > 0) slices->value().join(slices[s].value());
+      const auto& own =
+          non_finite_values_[static_cast<std::size_t>(index / sharing_ * slices_ + s)];
+      non_finite.insert(non_finite.end(), own.begin(), own.end());
+    }
+    finish(index, 0, static_cast<int>(e.query), slices->value(),
+           NonFiniteValues<S>(plan_.aggregate,
+                              input_.value.tokens(index / e.head, index % e.head, e.head),
+                              std::move(non_finite)));
   }
 
   /// Prefetches the next tile. Each group of rows fetches its share, so that the first group of
@@ -232,16 +369,16 @@ class ForwardPass {
             RowSums<T>(rows, shared.values.stride() +
                                  round_up<std::int64_t>(shared.head.position_values().count(),
                                                         kernels_.panel)),
-            Buffer<T>(static_cast<std::size_t>(group_rows_) * forward_keys<T>),
-            {}};
+            Buffer<T>(static_cast<std::size_t>(std::min(rows, group_rows_)) * forward_keys<T>)};
     shared.head.place(input_.query.tokens(b.batch, b.head).part(begin, rows), rows, "q", begin,
                       kernels_.panel, b.queries);
     return b;
   }
 
-  /// `panels` are those of the values of the whole tile.
+  /// Adds a tile of keys to the sums of a group of the block's rows, which begins with `row`.
   void attend_group(Block& block, const ForwardHead<S>& shared, Tiles<S>& tiles,
-                    const KeyTile<T>& tile, const T* panels, int row, int rows) {
+                    const KeyTile<T>& tile, TileValues<S>& values, int row) {
+    const int rows = std::min(group_rows_, block.rows - row);
     const QueryGroup<T> group = query_group(block.queries, block.begin, row, rows);
     Cover cover = tiles.cover(group.first, group.first + rows, tile);
     if (cover == Cover::none) return;
@@ -249,9 +386,6 @@ class ForwardPass {
     if (keys.count == 0) return;
     if (keys.count < tile.count) cover = tiles.cover(group.first, group.first + rows, keys);
     if (!tiles.sees_any(group, keys, cover)) return;
-    const std::int64_t skipped = keys.first - tile.first;
-    const T* values =
-        panels + (shared.values.is_narrow() ? skipped : kernels_.packed_size(skipped));
     T row_sum[most_forward_rows], row_maximum[most_forward_rows], reference[most_forward_rows];
     std::copy_n(block.sums.references(row), rows, reference);
     const WeightTile<T> weights{tiles.measured(group, keys, cover, block.tile.data()), reference,
@@ -261,22 +395,39 @@ class ForwardPass {
     block.sums.add(weights, row);
     drop_pairs(input_.dropout, plan_.extents.slice(), block.batch * plan_.extents.head + block.head,
                group.first, rows, keys.first, keys.count, block.tile.data(), keys.columns);
-    const auto columns = static_cast<int>(shared.values.stride());
-    if (shared.values.is_narrow()) {
-      direct_.narrow_sums({rows, keys.columns, shared.values.size(), block.tile.data(),
-                           keys.columns, values, shared.values.narrow_stride(),
-                           block.sums.sums(row), block.sums.stride()});
-    } else {
-      kernels_.product(rows, columns, keys.count, {block.tile.data(), keys.columns, 1},
-                       {values, kernels_.packed_size(forward_keys<T>), true}, block.sums.sums(row),
-                       block.sums.stride(), Store::add);
-    }
+    add_values(block, shared.values, keys, values, keys.first - tile.first, row, rows);
     const PositionValues<T>& positions = shared.head.position_values();
     for (int r = 0; positions.exist() && r < rows; ++r) {
       positions.rows().gather(group.first + r, keys.first, keys.count,
                               block.tile.data() + static_cast<std::ptrdiff_t>(r) * keys.columns,
-                              block.sums.sums(row + r) + columns);
+                              block.sums.sums(row + r) + shared.values.stride());
     }
+  }
+
+  /// Adds the weighted values of a tile, from its key `skipped` on, to the sums of a group of rows.
+  void add_values(Block& block, const PackedValues<S>& all, const KeyTile<T>& keys,
+                  TileValues<S>& values, std::int64_t skipped, int row, int rows) {
+    T* sums = block.sums.sums(row);
+    const std::ptrdiff_t stride = block.sums.stride();
+    if (all.is_narrow()) {
+      narrow_.sums({rows, keys.columns, all.size(), block.tile.data(), keys.columns,
+                    values.operand.data + skipped, all.narrow_stride(), sums, stride});
+      return;
+    }
+    const auto add = [&] {
+      RightOperand<T> right = values.operand;
+      right.data += right.packed ? kernels_.packed_size(skipped) : skipped * right.stride;
+      kernels_.product(rows, static_cast<int>(all.stride()), keys.count,
+                       {block.tile.data(), keys.columns, 1}, right, sums, stride, Store::add);
+    };
+    if (values.finite) return add();
+    // Numbers that are not finite would show in the sums, also with a weight of 0.
+    block.before.assign(sums, sums + rows * stride);
+    add();
+    if (all_finite(sums, rows * stride)) return;
+    std::ranges::copy(block.before, sums);
+    values.make_finite();
+    add();
   }
 
   /// Measures a row of a tile whose weights are lost again, and computes its weights.
@@ -303,7 +454,6 @@ Forward<S> attention_forward(const Plan& plan, const AttentionInput<S>& input,
     if (auto result = interval_forward(plan, input, execution)) return std::move(*result);
   }
   if (mask.is_sparse()) return sparse_forward(plan, input, execution);
-  if (auto few = few_queries_forward(plan, input, execution)) return std::move(*few);
   if (plan.weights != WeightLaw::softmax_over_queries) {
     return ForwardPass<S>(plan, input, execution).run();
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <string_view>
 #include <type_traits>
@@ -15,13 +16,14 @@ namespace {
 
 /// The number of keys from which the centre is computed. It affects rounding only.
 constexpr std::int64_t centre_samples = 16;
+constexpr std::int64_t mapped_together = 16;
 
 /// Returns the numbers of a token as T.
 template <class T, class S>
-const T* numbers_of(const S* token, std::int64_t d, Buffer<T>& converted) {
+const T* numbers_of(const S* token, std::int64_t d, T* converted) {
   if constexpr (std::is_same_v<S, T>) return token;
-  std::copy_n(token, d, converted.begin());
-  return converted.data();
+  std::copy_n(token, d, converted);
+  return converted;
 }
 
 }  // namespace
@@ -86,16 +88,17 @@ void Head<T>::find_centre(const TokenRows<const S>& keys) {
     EmbeddedPoint place;
     (void)place_token(*plan_->map, c, x.data(), base.data(), place);
     for (std::size_t i = 0; i < centre_.size(); ++i) {
-      centre_[i] += base[i] / static_cast<double>(samples);
-      square[i] += base[i] * base[i] / static_cast<double>(samples);
+      centre_[i] += base[i];
+      square[i] += base[i] * base[i];
     }
   }
+  const double share = 1 / static_cast<double>(samples);
   for (std::size_t i = 0; i < centre_.size(); ++i) {
     // Centre at the mean if it is more than four times the standard deviation. A single outlier
     // must not move all other keys. The centre is representable in T, so that subtracting it rounds
     // once.
-    const double mean = static_cast<double>(static_cast<T>(centre_[i]));
-    centre_[i] = square[i] < mean * mean * (1 + 1. / 16) ? mean : 0;
+    const double mean = static_cast<double>(static_cast<T>(share * centre_[i]));
+    centre_[i] = share * square[i] < mean * mean * (1 + 1. / 16) ? mean : 0;
   }
 }
 
@@ -116,22 +119,63 @@ void Head<T>::place(const TokenRows<const S>& tokens, std::int64_t capacity, con
     std::fill_n(out.values.begin() + v * capacity + count, capacity - count, T(0));
   }
   out.non_finite.clear();
-  Buffer<T> converted(std::is_same_v<S, T> ? 0 : static_cast<std::size_t>(d));
-  for (std::int64_t i = 0; i < count; ++i) {
-    const T* x = numbers_of(tokens.row(i), d, converted);
-    EmbeddedPoint place;
-    if (d > 0 && !std::isfinite(x[d - 1])) {  // If it is -inf, the placed token may be finite.
-      skip_token(i, out);
-    } else if (const char* wrong = store_token(x, i, place, out)) {
-      if (all_finite(x, d)) {
+  // Several tokens take each step together: the processor then works on several of their
+  // exponentials, roots, divisions and sums at a time.
+  Buffer<T> converted(std::is_same_v<S, T> ? 0 : static_cast<std::size_t>(mapped_together * d));
+  const T* x[mapped_together];
+  MappedToken at[mapped_together];
+  for (std::int64_t begin = 0; begin < count; begin += mapped_together) {
+    const std::int64_t together = std::min(mapped_together, count - begin);
+    for (std::int64_t i = 0; i < together; ++i) {
+      x[i] = numbers_of(tokens.row(begin + i), d, converted.data() + i * d);
+      map(x[i], at[i]);
+    }
+    for (std::int64_t i = 0; i < together; ++i) store_base(x[i], begin + i, at[i], out);
+    for (std::int64_t i = 0; i < together; ++i) {
+      if (at[i].wrong != nullptr && all_finite(x[i], d)) {
         fail("{} lies outside the model under map {}: {}",
-             token_name(*plan_, index_, tensor, first + i), plan_->map->name, wrong);
+             token_name(*plan_, index_, tensor, first + begin + i), plan_->map->name, at[i].wrong);
       }
-      skip_token(i, out);
-    } else if (!plan_->map->inside_domain && place.light_distance <= 0 && all_finite(x, d)) {
-      fail_outside(place, tensor, first + i);
+      if (!plan_->map->inside_domain && at[i].place.light_distance <= 0 && all_finite(x[i], d)) {
+        fail_outside(at[i].place, tensor, first + begin + i);
+      }
+      store_token(x[i], at[i], begin + i, out);
     }
   }
+}
+
+template <class T>
+bool Head<T>::places_as_is(const TokenRows<const T>& tokens) const {
+  const SimilarityInfo& info = plan_->similarity->info;
+  if (info.space != Space::euclidean || info.measure != Measure::product ||
+      plan_->similarity->values > 0) {
+    return false;
+  }
+  // Sums of T, not of doubles as for a norm: half of the limit allows for their rounding. Names of
+  // their own keep the vectors in registers.
+  using Lanes [[gnu::vector_size(16)]] = T;
+  constexpr std::int64_t width = 16 / sizeof(T);
+  Lanes first{}, second{}, third{}, fourth{};
+  T rest = 0;
+  const auto square = [](const T* x) {
+    Lanes lanes;
+    std::memcpy(&lanes, x, sizeof lanes);
+    return lanes * lanes;
+  };
+  for (std::int64_t i = 0; i < tokens.count; ++i) {
+    const T* x = tokens.row(i);
+    std::int64_t c = 0;
+    for (; c + 4 * width <= base_size_; c += 4 * width) {
+      first += square(x + c);
+      second += square(x + c + width);
+      third += square(x + c + 2 * width);
+      fourth += square(x + c + 3 * width);
+    }
+    for (; c < base_size_; ++c) rest += x[c] * x[c];
+  }
+  const Lanes sums = (first + second) + (third + fourth);
+  for (std::int64_t n = 0; n < width; ++n) rest += sums[n];
+  return rest <= std::numeric_limits<T>::max() / 2;
 }
 
 std::string token_name(const Plan& plan, std::int64_t head, const char* tensor,
@@ -181,31 +225,41 @@ TokenNumbers Head<T>::token_numbers(const T* x) const {
 }
 
 template <class T>
-const char* Head<T>::store_token(const T* x, std::int64_t i, EmbeddedPoint& place,
-                                 Operand<T>& out) const {
-  Scaling base;
-  if (plan_->map->space != Space::euclidean) {
-    const char* wrong = plan_->map->place(context(), token_numbers(x), base, place);
-    if (wrong != nullptr) return wrong;
-  }
+void Head<T>::map(const T* x, MappedToken& token) const {
+  if (plan_->map->space == Space::euclidean) return;
+  token.base = {};
+  token.wrong = plan_->map->place(context(), token_numbers(x), token.base, token.place);
+}
+
+template <class T>
+void Head<T>::store_base(const T* x, std::int64_t i, MappedToken& token, Operand<T>& out) const {
   T* row = out.base.data() + i * out.stride;
-  const double norm = kernels_->store_scaled(base.along_first ? first_axis_.data() : x, base.factor,
-                                             centre_.data(), base_size_, row);
-  std::fill(row + base_size_, row + out.stride, T(0));
+  token.norm = kernels_->store_scaled(token.base.along_first ? first_axis_.data() : x,
+                                      token.base.factor, centre_.data(), base_size_, row);
+  for (std::ptrdiff_t c = base_size_; c < out.stride; ++c) row[c] = T(0);
+}
+
+template <class T>
+void Head<T>::store_token(const T* x, const MappedToken& mapped, std::int64_t i,
+                          Operand<T>& out) const {
+  const std::int64_t d = plan_->extents.feature;
+  // If the last number is -inf, the mapped token may be finite.
+  if (mapped.wrong != nullptr || (d > 0 && !std::isfinite(x[d - 1]))) return skip_token(i, out);
+  const T* row = out.base.data() + i * out.stride;
+  const double norm = mapped.norm;
   out.norms[static_cast<std::size_t>(i)] = static_cast<T>(norm);
   double value[max_values];
   if (plan_->similarity->values > 0) {
-    plan_->similarity->token(place, similarity_values_.data(), value);
+    plan_->similarity->token(mapped.place, similarity_values_.data(), value);
   }
-  bool finite =
-      (std::isfinite(norm) || all_finite(row, base_size_)) && is_within_reach(norm, place.height);
+  bool finite = (std::isfinite(norm) || all_finite(row, base_size_)) &&
+                is_within_reach(norm, mapped.place.height);
   for (int v = 0; v < plan_->similarity->values; ++v) {
     const auto rounded = static_cast<T>(value[v]);
     finite = finite && std::isfinite(rounded);
     out.values[static_cast<std::size_t>(v * out.value_stride + i)] = rounded;
   }
   if (!finite) skip_token(i, out);
-  return nullptr;
 }
 
 template <class T>
@@ -226,7 +280,7 @@ void Head<T>::token_gradients(const TokenRows<const S>& tokens, const OperandGra
       std::fill_n(out, d, Out(0));
       continue;
     }
-    const T* x = numbers_of(tokens.row(i), tokens.columns, converted);
+    const T* x = numbers_of(tokens.row(i), tokens.columns, converted.data());
     const TokenNumbers numbers = token_numbers(x);
     EmbeddedPoint place, by_place;
     Scaling unused;

@@ -36,23 +36,6 @@ struct Operand {
   /// pairs to NaN.
   std::vector<std::int64_t> non_finite;
 
-  /// Copies the tokens of `other` to those from `at` on, of `capacity` tokens with `value_count`
-  /// values each. The first call sets the sizes.
-  void append(const Operand& other, int value_count, std::int64_t capacity, std::int64_t at) {
-    stride = other.stride;
-    value_stride = capacity;
-    base.resize(static_cast<std::size_t>(capacity * stride));
-    values.resize(static_cast<std::size_t>(std::max(1, value_count) * capacity));
-    norms.resize(static_cast<std::size_t>(capacity));
-    std::ranges::copy(other.base, base.begin() + at * stride);
-    std::ranges::copy(other.norms, norms.begin() + at);
-    for (const std::int64_t i : other.non_finite) non_finite.push_back(at + i);
-    for (int v = 0; v < value_count; ++v) {
-      std::copy_n(other.values.begin() + v * other.value_stride, std::ssize(other.norms),
-                  values.begin() + v * capacity + at);
-    }
-  }
-
   [[nodiscard]] T largest_norm() const {
     return norms.empty() ? T(0) : *std::ranges::max_element(norms);
   }
@@ -111,6 +94,10 @@ class Head {
   void place(const TokenRows<const S>& tokens, std::int64_t capacity, const char* tensor,
              std::int64_t first, int panel, Operand<T>& out) const;
 
+  /// Returns true if `place` would store these tokens as they are, without values, and all of them
+  /// are finite and within reach. It may return false where that is so.
+  [[nodiscard]] bool places_as_is(const TokenRows<const T>& tokens) const;
+
   /// Sets dx to dL/dx of tokens [n × d], and adds to dparameters: the derivatives by the
   /// parameters of the similarity, then the one by the radius or height of the light. Out is S, or
   /// T for sums that are rounded later. `upstream.base` may be dx itself if both have the same
@@ -152,10 +139,19 @@ class Head {
   void find_centre(const TokenRows<const S>& keys);
   /// Returns what the map reads of x [d].
   [[nodiscard]] TokenNumbers token_numbers(const T* x) const;
-  /// Places x [d], whose last number is finite, as token i of `out`. Returns null, or why x is
-  /// outside the model.
-  [[nodiscard]] const char* store_token(const T* x, std::int64_t i, EmbeddedPoint& place,
-                                        Operand<T>& out) const;
+  /// Where the map takes a token: `wrong` says why it is outside the model, or is null.
+  struct MappedToken {
+    Scaling base;
+    EmbeddedPoint place;
+    const char* wrong = nullptr;
+    double norm = 0;  ///< The squared norm of the stored base coordinates.
+  };
+  void map(const T* x, MappedToken& token) const;
+  /// Stores the base coordinates of x [d] as those of token i of `out`, and their norm in `token`.
+  void store_base(const T* x, std::int64_t i, MappedToken& token, Operand<T>& out) const;
+  /// Stores the rest of x [d] as token i of `out`, as which it is skipped if it is not finite or
+  /// beyond reach.
+  void store_token(const T* x, const MappedToken& mapped, std::int64_t i, Operand<T>& out) const;
   /// Returns whether T can represent what pairs compute from a token with this squared norm and
   /// height.
   [[nodiscard]] bool is_within_reach(double norm2, double height) const;

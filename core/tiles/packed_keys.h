@@ -1,5 +1,5 @@
-// A range of one head's keys (in a pass, all of them), placed and packed as tiles. Memory is
-// O(n_k).
+// A range of one head's keys, placed and packed as tiles: all keys of a pass, which takes memory of
+// O(n_k), or one tile after the other.
 #pragma once
 
 #include <cstddef>
@@ -11,21 +11,26 @@
 #include "core/call/plan.h"
 #include "core/tiles/head.h"
 #include "core/tiles/tile.h"
+#include "core/tiles/tile_size.h"
 
 namespace conelab {
 
 template <class T>
 class PackedKeys {
  public:
-  /// Reserves memory for `count` keys, the first of which is key `first` of the head.
+  /// Takes `count` keys, the first of which is key `first` of the head. Reserves memory for all
+  /// of them or, if `keeps_all` is false, for the tile that was packed last.
   PackedKeys(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head, std::int64_t count,
-             std::int64_t first = 0);
+             std::int64_t first = 0, bool keeps_all = true);
 
-  /// Places and packs the keys of one tile and returns the placed keys. `keys` [count × d] are
-  /// those of the whole range. Threads may pack different tiles at the same time.
+  /// Places and packs the keys of one tile. `keys` [count × d] are those of the whole range.
+  /// Threads may pack different tiles at the same time.
   template <class S>
-  Operand<T> pack(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head,
-                  const TokenRows<const S>& keys, int tile);
+  void pack(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head,
+            const TokenRows<const S>& keys, int tile);
+  /// Packs `columns` placed keys as those of a tile from its key `begin` on.
+  void pack_placed(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head,
+                   const Operand<T>& placed, int tile, int begin, int columns);
 
   [[nodiscard]] int tiles() const { return static_cast<int>(non_finite_.size()); }
   [[nodiscard]] KeyTile<T> tile(int index) const;
@@ -35,6 +40,7 @@ class PackedKeys {
  private:
   std::int64_t count_;
   std::int64_t first_;
+  bool keeps_all_;
   bool narrow_;
   int column_multiple_;
   int panel_;
@@ -47,8 +53,14 @@ class PackedKeys {
   std::vector<std::vector<std::int64_t>> non_finite_;  ///< [tiles] See KeyTile.
 
   [[nodiscard]] int keys_of(int tile) const;
+  /// Returns the position of a tile's first key in values_ and norms_.
+  [[nodiscard]] std::int64_t place_of(int tile) const {
+    return keeps_all_ ? static_cast<std::int64_t>(tile) * forward_keys<T> : 0;
+  }
   /// Returns the position of a tile's first panel in panels_.
-  [[nodiscard]] std::ptrdiff_t panels_at(int tile) const;
+  [[nodiscard]] std::ptrdiff_t panels_at(int tile) const {
+    return place_of(tile) / panel_ * panel_size_;
+  }
 };
 
 // A tile of keys and values as operands of the products of the backward pass.

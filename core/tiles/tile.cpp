@@ -61,8 +61,8 @@ void Tiles<S>::measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* 
     return;
   }
   if (keys.narrow) {
-    direct_->narrow_distance({queries.rows, keys.columns, depth, queries.base, queries.stride,
-                              keys.panels, kernels_->packed_size(depth), tile, stride});
+    narrow_->distance({queries.rows, keys.columns, depth, queries.base, queries.stride, keys.panels,
+                       kernels_->packed_size(depth), tile, stride});
     for (int r = 0; keys.base != nullptr && r < queries.rows; ++r) {
       find_close_pairs(queries, r, keys, tile + r * stride);
     }

@@ -7,8 +7,8 @@
 
 #include "core/call/plan.h"
 #include "core/pair/mask.h"
-#include "core/simd/direct.h"
 #include "core/simd/kernels.h"
+#include "core/simd/narrow.h"
 #include "core/tiles/capped_pairs.h"
 #include "core/tiles/head.h"
 
@@ -121,7 +121,7 @@ class Tiles {
         const StridedTensor4<S>& keys, std::int64_t index, const Tensor4<T>& column_lse)
       : plan_(&plan),
         kernels_(&kernels),
-        direct_(&direct_kernels<T>(kernels.name)),
+        narrow_(&narrow_kernels<T>(kernels.name)),
         head_(&head),
         mask_(&mask),
         index_(index),
@@ -165,7 +165,7 @@ class Tiles {
  private:
   const Plan* plan_;
   const Kernels<T>* kernels_;
-  const DirectKernels<T>* direct_;
+  const NarrowKernels<T>* narrow_;
   const Head<T>* head_;
   const Mask* mask_;
   std::int64_t index_;       ///< batch * heads + head

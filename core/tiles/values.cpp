@@ -27,7 +27,7 @@ constexpr std::ptrdiff_t narrow_gap = 16;
 
 template <class S>
 PackedValues<S>::PackedValues(const Plan& plan, const Kernels<T>& kernels,
-                              const AttentionInput<S>& input, std::int64_t head)
+                              const AttentionInput<S>& input, std::int64_t head, bool keeps)
     : plan_(&plan),
       kernels_(&kernels),
       head_(head),
@@ -42,7 +42,7 @@ PackedValues<S>::PackedValues(const Plan& plan, const Kernels<T>& kernels,
       non_finite_(
           static_cast<std::size_t>((plan.extents.key + forward_keys<T> - 1) / forward_keys<T>)) {
   const std::size_t numbers = non_finite_.size() * panel_numbers();
-  if (numbers * sizeof(T) <= kept_limit) kept_.resize(numbers);
+  if (keeps && numbers * sizeof(T) <= kept_limit) kept_.resize(numbers);
 }
 
 template <class S>
@@ -73,9 +73,8 @@ void PackedValues<S>::load(int tile, T* panels, std::vector<std::int64_t>& non_f
     const TokenRows<const S> rows = values_.part(first, count);
     T* out = panels + kernels_->packed_size(begin);
     if constexpr (std::is_same_v<S, T>) {
-      const bool as_is = !is_narrow() && !is_midpoint(plan_->aggregate) &&
-                         rows.columns == stride_ && rows.stride == stride_;
-      if (as_is && kernels_->split_panels(rows.data, stride_, count, out, panel_stride)) continue;
+      const bool dense = as_they_are(tile) && rows.stride == stride_;
+      if (dense && kernels_->split_panels(rows.data, stride_, count, out, panel_stride)) continue;
     }
     extended.resize(static_cast<std::size_t>(chunk * stride_));
     extend_values(*plan_, head_, rows, first, stride_, extended.data(), non_finite);
@@ -100,12 +99,37 @@ void PackedValues<S>::pack(int tile) {
 }
 
 template <class S>
-const Compute<S>* PackedValues<S>::panels(int tile, Buffer<T>& room) const {
-  if (!kept_.empty()) return kept_.data() + static_cast<std::size_t>(tile) * panel_numbers();
-  room.resize(panel_numbers());
-  std::vector<std::int64_t> known;
-  load(tile, room.data(), known);
-  return room.data();
+RightOperand<Compute<S>> PackedValues<S>::panels(int tile, Buffer<T>& room,
+                                                 std::vector<std::int64_t>& non_finite) const {
+  const T* data = kept_.data() + static_cast<std::size_t>(tile) * panel_numbers();
+  if (kept_.empty()) {
+    room.resize(panel_numbers());
+    load(tile, room.data(), non_finite);
+    data = room.data();
+  }
+  if (is_narrow()) return {data, narrow_stride_, false};
+  return {data, kernels_->packed_size(forward_keys<T>), true};
+}
+
+template <class S>
+std::optional<RightOperand<Compute<S>>> PackedValues<S>::as_they_are(int tile) const {
+  if constexpr (std::is_same_v<S, T>) {
+    if (!is_narrow() && !is_midpoint(plan_->aggregate) && values_.columns == stride_) {
+      return RightOperand<T>{values_.row(static_cast<std::int64_t>(tile) * forward_keys<T>),
+                             values_.stride, false};
+    }
+  }
+  return {};
+}
+
+template <class S>
+RightOperand<Compute<S>> PackedValues<S>::extended(int tile, Buffer<T>& room,
+                                                   std::vector<std::int64_t>& non_finite) const {
+  const std::int64_t first = static_cast<std::int64_t>(tile) * forward_keys<T>;
+  room.resize(static_cast<std::size_t>(keys_of(tile) * stride_));
+  extend_values(*plan_, head_, values_.part(first, keys_of(tile)), first, stride_, room.data(),
+                non_finite);
+  return {room.data(), stride_, false};
 }
 
 template <class S>

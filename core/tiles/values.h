@@ -3,14 +3,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "core/base/buffer.h"
 #include "core/base/tensor.h"
 #include "core/call/plan.h"
-#include "core/simd/direct.h"
 #include "core/simd/kernels.h"
+#include "core/simd/narrow.h"
 #include "core/simd/row_reference.h"
 
 namespace conelab {
@@ -22,9 +23,9 @@ class PackedValues {
   using T = Compute<S>;
 
  public:
-  /// `head` is batch * heads + head.
+  /// `head` is batch * heads + head. No panels are kept if `keeps` is false.
   PackedValues(const Plan& plan, const Kernels<T>& kernels, const AttentionInput<S>& input,
-               std::int64_t head);
+               std::int64_t head, bool keeps = true);
 
   /// Returns the leading dimension of extended values (aggregate.h).
   [[nodiscard]] std::ptrdiff_t stride() const { return stride_; }
@@ -37,9 +38,17 @@ class PackedValues {
   /// Reads the values of one tile of forward_keys keys. Threads may pack different tiles at the
   /// same time.
   void pack(int tile);
-  /// Returns a tile's panels, packed_size(forward_keys) numbers each. If they are not kept, they
-  /// are packed into `room`.
-  [[nodiscard]] const T* panels(int tile, Buffer<T>& room) const;
+  /// Returns a tile's panels. If they are not kept, they are packed into `room`, and the keys whose
+  /// values are not finite are added to `non_finite`.
+  [[nodiscard]] RightOperand<T> panels(int tile, Buffer<T>& room,
+                                       std::vector<std::int64_t>& non_finite) const;
+  /// Returns a tile's values as they lie in memory, which may not be finite, if they need no
+  /// extension and are of type T.
+  [[nodiscard]] std::optional<RightOperand<T>> as_they_are(int tile) const;
+  /// Returns a tile's extended values row by row in `room`. The values must not be narrow. Adds the
+  /// keys whose values are not finite to `non_finite`.
+  [[nodiscard]] RightOperand<T> extended(int tile, Buffer<T>& room,
+                                         std::vector<std::int64_t>& non_finite) const;
   /// Returns the memory that `panels` will read, for prefetching. It is empty if other memory lies
   /// between the values.
   [[nodiscard]] std::span<const std::byte> source(int tile) const;

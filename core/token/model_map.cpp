@@ -56,9 +56,10 @@ struct Sigma {
   double up, down;
   explicit Sigma(double t) {
     const double e = std::exp(-std::abs(t));
-    const double large = 1 / (1 + e), small = e * large;
-    up = t >= 0 ? large : small;
-    down = t >= 0 ? small : large;
+    const double large = 1 / (1 + e);
+    const double sides[] = {e * large, large};  // No branch, which a random sign would mislead.
+    up = sides[t >= 0 ? 1 : 0];
+    down = sides[t >= 0 ? 0 : 1];
   }
 };
 
