@@ -75,6 +75,28 @@ TEST_F(Inspect, CountsAndNamesWhatWroteIt) {
   EXPECT_EQ(item(found, "/again").type, "seen before");
 }
 
+TEST_F(Inspect, AnOutlineDeclaresTheSameAndReadsNoNumbers) {
+  make_h5(path("t.h5"), [](hid_t root) {
+    add_tensor(root, "q", {30, 40});
+    add_tensor(root, "k", {3, 4});
+  });
+  const Inspection whole = inspect(path("t.h5"));
+  std::string bytes = slurp(path("t.h5"));
+  const std::size_t middle = bytes.size() / 2;
+  std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(middle), 200, '?');
+  spill(path("t.h5"), bytes);
+  EXPECT_FALSE(inspect(path("t.h5")).sound());
+  const Inspection found = outline(path("t.h5"));
+  EXPECT_TRUE(found.sound());
+  EXPECT_EQ(found.sha256, "");
+  ASSERT_EQ(found.items.size(), whole.items.size());
+  for (std::size_t i = 0; i < whole.items.size(); ++i) {
+    EXPECT_EQ(found.items[i].path, whole.items[i].path);
+    EXPECT_EQ(found.items[i].extents, whole.items[i].extents);
+    EXPECT_EQ(found.items[i].type, whole.items[i].type);
+  }
+}
+
 TEST_F(Inspect, FindsBitRotByItsChecksum) {
   make_h5(path("t.h5"), [](hid_t root) {
     add_tensor(root, "q", {30, 40});
