@@ -27,23 +27,15 @@ std::vector<T> widened(const std::vector<std::uint16_t>& bits, Dtype dtype) {
   return numbers;
 }
 
-template <class T, class From>
-std::vector<T> each_as(const std::vector<From>& from) {
-  std::vector<T> numbers(from.size());
-  std::transform(from.begin(), from.end(), numbers.begin(),
-                 [](From x) { return static_cast<T>(x); });
-  return numbers;
-}
-
 template <class T>
 std::vector<T> converted(const InputTensor& tensor) {
   if (const auto* bits = std::get_if<std::vector<std::uint16_t>>(&tensor.numbers)) {
     return widened<T>(*bits, tensor.dtype);
   }
-  if (const auto* floats = std::get_if<std::vector<float>>(&tensor.numbers)) {
-    return each_as<T>(*floats);
-  }
-  return each_as<T>(std::get<std::vector<double>>(tensor.numbers));
+  const auto* floats = std::get_if<std::vector<float>>(&tensor.numbers);
+  if (floats != nullptr) return std::vector<T>(floats->begin(), floats->end());
+  const auto& doubles = std::get<std::vector<double>>(tensor.numbers);
+  return std::vector<T>(doubles.begin(), doubles.end());
 }
 
 /// Throws a failure if an array is larger than the memory of the machine.
@@ -67,9 +59,7 @@ std::vector<Number> read_as(TensorSource& source, const DeclaredArray& array) {
 std::vector<double> read_integers(TensorSource& source, const DeclaredArray& array) {
   return with_number(array.element, [&](auto type) {
     const auto integers = read_as<decltype(type)>(source, array);
-    std::vector<double> numbers;
-    for (const auto x : integers) numbers.push_back(static_cast<double>(x));
-    return numbers;
+    return std::vector<double>(integers.begin(), integers.end());
   });
 }
 
@@ -348,13 +338,13 @@ class NamedSource final : public TensorSource {
   }
   void read(const DeclaredArray& array, void* numbers) override {
     of(array.name).read(with_whole_name(array), numbers);
-    digests_[name_of(array)] = sha256({static_cast<const char*>(numbers), array.bytes()});
+    digests_[array.name] = sha256({static_cast<const char*>(numbers), array.bytes()});
   }
   std::vector<std::string> read_strings(const DeclaredArray& array) override {
     std::vector<std::string> texts = of(array.name).read_strings(with_whole_name(array));
     Sha256 sum;
     for (const std::string& text : texts) sum.update(text.c_str(), text.size() + 1);
-    digests_[name_of(array)] = sum.hex();
+    digests_[array.name] = sum.hex();
     return texts;
   }
   std::optional<AttributeValue> attribute(const std::string& name) override {
@@ -366,7 +356,9 @@ class NamedSource final : public TensorSource {
   /// Returns the digest that Input::sha256 describes.
   [[nodiscard]] std::string digest() const {
     std::string lines;
-    for (const auto& [name, digest] : digests_) lines += name + " " + digest + "\n";
+    for (const auto& [name, digest] : digests_) {
+      lines += (is_file(name) ? name.substr(name.rfind('/') + 1) : name) + " " + digest + "\n";
+    }
     return sha256(lines);
   }
 
@@ -375,10 +367,6 @@ class NamedSource final : public TensorSource {
   std::string prefix_;
   std::unique_ptr<TensorSource> files_;
   std::map<std::string, std::string> digests_;  ///< Of each array that was read.
-
-  static std::string name_of(const DeclaredArray& array) {
-    return is_file(array.name) ? std::filesystem::path(array.name).filename().string() : array.name;
-  }
 
   static bool is_file(const std::string& name) {
     std::error_code none;
@@ -403,11 +391,10 @@ std::unique_ptr<NamedSource> open_source(const InputSpec& spec, FileFormat forma
   if (format == FileFormat::npy && !spec.group.empty()) {
     fail("{}: has no groups (expected no ':{}' after a .npy file)", spec.path, spec.group);
   }
-  if (format == FileFormat::npy) {
-    return std::make_unique<NamedSource>(open_npy_source(rules), "", rules);
-  }
-  if (format == FileFormat::hdf5) {
-    return std::make_unique<NamedSource>(open_hdf5_source(spec.path, spec.group, rules), "", rules);
+  if (format == FileFormat::npy || format == FileFormat::hdf5) {
+    auto one = format == FileFormat::npy ? open_npy_source(rules)
+                                         : open_hdf5_source(spec.path, spec.group, rules);
+    return std::make_unique<NamedSource>(std::move(one), "", rules);
   }
   std::unique_ptr<TensorSource> all = format == FileFormat::npz
                                           ? open_npz_source(spec.path, rules)
@@ -489,10 +476,7 @@ Input read_declared(TensorSource& source, const Declared& declared, const InputO
   return input;
 }
 
-bool exists(const std::string& path) {
-  std::error_code none;
-  return std::filesystem::exists(path, none);
-}
+bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
 }  // namespace
 

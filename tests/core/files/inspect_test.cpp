@@ -81,13 +81,7 @@ TEST_F(Inspect, AnOutlineDeclaresTheSameAndReadsNoNumbers) {
     add_tensor(root, "k", {3, 4});
   });
   const Inspection whole = inspect(path("t.h5"));
-  std::string bytes = slurp(path("t.h5"));
-  const std::size_t middle = bytes.size() / 2;
-  std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(middle), 200, '?');
-  spill(path("t.h5"), bytes);
-  EXPECT_FALSE(inspect(path("t.h5")).sound());
   const Inspection found = outline(path("t.h5"));
-  EXPECT_TRUE(found.sound());
   EXPECT_EQ(found.sha256, "");
   ASSERT_EQ(found.items.size(), whole.items.size());
   for (std::size_t i = 0; i < whole.items.size(); ++i) {
@@ -95,6 +89,15 @@ TEST_F(Inspect, AnOutlineDeclaresTheSameAndReadsNoNumbers) {
     EXPECT_EQ(found.items[i].extents, whole.items[i].extents);
     EXPECT_EQ(found.items[i].type, whole.items[i].type);
   }
+  std::string bytes = slurp(path("t.h5"));
+  int unnoticed = 0;
+  for (std::size_t at = 600; at < bytes.size(); at += 97) {
+    bytes[at] = static_cast<char>(bytes[at] ^ 0x10);
+    spill(path("t.h5"), bytes);
+    bytes[at] = static_cast<char>(bytes[at] ^ 0x10);
+    unnoticed += !inspect(path("t.h5")).sound() && outline(path("t.h5")).sound() ? 1 : 0;
+  }
+  EXPECT_GT(unnoticed, 5) << "damage of numbers";
 }
 
 TEST_F(Inspect, FindsBitRotByItsChecksum) {
