@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
-#include <thread>
 #include <vector>
 
 #include "core/base/names.h"
 #include "core/base/parse_number.h"
+#include "core/base/processors.h"
 #include "core/base/tensor.h"
 #include "core/call/errata.h"
 #include "core/call/resolver.h"
@@ -226,15 +226,15 @@ Json datasets_json() {
 
 Json devices_json() {
   const DeviceState cuda = cuda_backend().state();
-  return {{{"name", "cpu"},
-           {"about", fmt::format("{} threads, SIMD target {}", std::thread::hardware_concurrency(),
-                                 simd_summary())},
-           {"simd", simd_targets<Bfloat16>()},
-           {"available", true}},
-          {{"name", cuda.name},
-           {"about", cuda.about},
-           {"driver", cuda.driver.empty() ? Json(nullptr) : Json(cuda.driver)},
-           {"available", cuda.available}}};
+  return {
+      {{"name", "cpu"},
+       {"about", fmt::format("{} threads, SIMD target {}", usable_processors(), simd_summary())},
+       {"simd", simd_targets<Bfloat16>()},
+       {"available", true}},
+      {{"name", cuda.name},
+       {"about", cuda.about},
+       {"driver", cuda.driver.empty() ? Json(nullptr) : Json(cuda.driver)},
+       {"available", cuda.available}}};
 }
 
 constexpr Listing table[] = {

@@ -52,7 +52,6 @@ nb::dict read(const std::string& spec) {
   Input input;
   run_unlocked([&](const std::function<bool()>& cancelled) {
     InputOptions options;
-    options.digest = false;
     options.attributes = trace_attributes();
     for (const ParameterInfo& info : tensor_parameters()) options.parameters.emplace_back(info.key);
     input = read_input_sandboxed(spec, options, {.cancelled = cancelled});

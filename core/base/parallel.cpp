@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/processors.h"
 
 namespace conelab {
 namespace {
@@ -106,8 +107,8 @@ class LentArena {
 }  // namespace
 
 int thread_count(const Execution& execution) {
-  const int all = tbb::info::default_concurrency();
-  return execution.threads > 0 ? std::min(execution.threads, all) : all;
+  if (execution.threads <= 0) return usable_processors();
+  return std::min(execution.threads, tbb::info::default_concurrency());
 }
 
 void run_tasks(std::int64_t count, const Execution& execution,

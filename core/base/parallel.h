@@ -11,7 +11,7 @@ namespace conelab {
 /// How to run a computation. The number of threads does not change a single bit of a result. `simd`
 /// changes its last bits; with "amx" only the first 16 bits of results of 16-bit tensors agree.
 struct Execution {
-  int threads = 0;  ///< 0 means all cores. More than the cores are not used.
+  int threads = 0;  ///< 0 means usable_processors() (processors.h). More cores are not used.
   /// A SIMD target such as "avx2"; empty for the best one. It is the target of the kernels of
   /// tiles; products with weight matrices (core/simd/matrix_product.h) always use the best one.
   std::string simd;

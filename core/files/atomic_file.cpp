@@ -101,23 +101,18 @@ std::string temporary_prefix(const std::string& path) {
 
 std::string temporary_name(const std::string& path) {
   static std::atomic<int> counter{0};
-  return fmt::format("{}/{}{}-{}-{}.tmp", directory_of(path), temporary_prefix(path), machine_tag(),
-                     ::getpid(), counter++);
+  return fmt::format("{}/{}{}-{}.tmp", directory_of(path), temporary_prefix(path), process_tag(),
+                     counter++);
 }
 
 /// Returns whether a file name is that of a temporary file whose process has ended. `prefix` is
 /// that of one destination, or empty for all of them.
 bool is_left_behind(std::string_view name, const std::string& prefix) {
-  const std::string mark = "." + machine_tag() + "-";
-  const std::size_t at = name.rfind(mark);
+  const std::size_t at = name.rfind("." + machine_tag() + "-");
   if (at == std::string_view::npos || !name.starts_with('.') || !name.ends_with(".tmp"))
     return false;
   if (!prefix.empty() && name.substr(0, at + 1) != prefix) return false;
-  name.remove_prefix(at + mark.size());
-  pid_t process = 0;
-  const auto [rest, error] = std::from_chars(name.data(), name.data() + name.size(), process);
-  const bool ours = error == std::errc() && process > 0 && *rest == '-';
-  return ours && ::kill(process, 0) != 0 && errno == ESRCH;
+  return has_ended(name.substr(at + 1));
 }
 
 /// Errors are ignored: files that remain are hidden and do no harm.
@@ -224,11 +219,22 @@ void probe_writable(const std::string& path) {
   remove_left_behind(directory_of(resolved), temporary_prefix(resolved));
 }
 
-FolderLock::FolderLock(const std::string& folder, const char* busy) {
+std::string process_tag() { return fmt::format("{}-{}", machine_tag(), ::getpid()); }
+
+bool has_ended(std::string_view tag) {
+  if (!tag.starts_with(machine_tag() + "-")) return false;
+  tag.remove_prefix(machine_tag().size() + 1);
+  pid_t process = 0;
+  const auto [rest, error] = std::from_chars(tag.data(), tag.data() + tag.size(), process);
+  const bool whole = rest == tag.data() + tag.size() || *rest == '-';
+  return error == std::errc() && whole && process > 0 && ::kill(process, 0) != 0 && errno == ESRCH;
+}
+
+FolderLock::FolderLock(const std::string& folder, const char* busy, bool shared) {
   const std::string path = folder + "/lock";
   file_ = ::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644);
   if (file_ < 0) fail("{}: {}", path, std::strerror(errno));
-  if (::flock(file_, LOCK_EX | LOCK_NB) == 0) return;
+  if (::flock(file_, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
   ::close(file_);
   fail("{}: {}", folder, busy);
 }

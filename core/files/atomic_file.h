@@ -48,12 +48,18 @@ void probe_writable(const std::string& path);
 /// Removes the temporary files of killed processes from a folder.
 void remove_temporary_files(const std::string& folder);
 
-/// Holds the file `lock` in a folder, which only one process can hold. The system releases it when
-/// the process ends.
+/// Returns "TAG-PID", which tells this process from those of other machines.
+[[nodiscard]] std::string process_tag();
+/// Returns whether a text begins with the tag of a process of this machine that has ended.
+[[nodiscard]] bool has_ended(std::string_view process_tag);
+
+/// Holds the file `lock` in a folder, which only one process can hold, or any number that share it.
+/// The system releases it when the process ends. Where the file system has no such locks, it holds
+/// nothing.
 class FolderLock {
  public:
-  /// Throws a failure `FOLDER: BUSY` if another process holds it.
-  FolderLock(const std::string& folder, const char* busy);
+  /// Throws a failure `FOLDER: BUSY` if another process holds it, and does not share it likewise.
+  FolderLock(const std::string& folder, const char* busy, bool shared = false);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;
   FolderLock& operator=(const FolderLock&) = delete;

@@ -20,6 +20,13 @@ constexpr std::uint64_t most_at_once = std::uint64_t{1} << 26;
 
 }  // namespace
 
+std::string file_stamp(const std::string& path) {
+  struct stat s {};
+  if (::stat(path.c_str(), &s) != 0) return "";
+  return fmt::format("{} {}.{:09} {}.{:09} {}", s.st_size, s.st_mtim.tv_sec, s.st_mtim.tv_nsec,
+                     s.st_ctim.tv_sec, s.st_ctim.tv_nsec, s.st_ino);
+}
+
 ByteFile::ByteFile(const std::string& path, std::function<bool()> cancelled)
     : path_(path), cancelled_(std::move(cancelled)) {
   struct stat status {};

@@ -42,6 +42,10 @@ class ByteFile {
   std::uint64_t size_ = 0;
 };
 
+/// Returns the size, the times and the number of a file as a text, which is another one whenever
+/// the content may be; empty if there is no file.
+[[nodiscard]] std::string file_stamp(const std::string& path);
+
 /// The first bytes of HDF5.
 inline constexpr std::string_view hdf5_signature = "\x89HDF\r\n\x1a\n";
 /// Returns where HDF5 begins in a file: at 0, 512, 1024, 2048, ... (HDF5 file format, III.A).

@@ -95,7 +95,8 @@ void check_bytes(TensorSource& source, InspectedItem& item) {
 }
 
 /// Reads an array to check that it can be read, and counts NaN and Inf.
-InspectedItem inspect_array(TensorSource& source, const std::string& name, bool checksummed) {
+InspectedItem inspect_array(TensorSource& source, const std::string& name, bool checksummed,
+                            bool numbers) {
   InspectedItem item;
   item.path = name;
   item.kind = ItemKind::array;
@@ -106,18 +107,18 @@ InspectedItem inspect_array(TensorSource& source, const std::string& name, bool 
     item.type = array->element == Element::other ? array->type : element_name(array->element);
     item.extents = array->extents;
     item.stored_bytes = static_cast<std::int64_t>(array->bytes());
-    read_content(source, *array, item);
+    if (numbers) read_content(source, *array, item);
   } catch (const Unread& error) {
     item.unread = error.what();
   } catch (const Error& error) {
     keep_problem(error, item.problem);
   }
-  if (!item.unread.empty()) check_bytes(source, item);
+  if (numbers && !item.unread.empty()) check_bytes(source, item);
   if (item.type.empty()) item.type = "unknown";
   return item;
 }
 
-void inspect_arrays(Inspection& inspection, const SandboxLimits& limits) {
+void inspect_arrays(Inspection& inspection, const SandboxLimits& limits, bool numbers) {
   try {
     const std::unique_ptr<TensorSource> source =
         open_source(inspection, {{}, {}, limits.cancelled});
@@ -125,7 +126,7 @@ void inspect_arrays(Inspection& inspection, const SandboxLimits& limits) {
     if (inspection.format == FileFormat::npy) names = {inspection.path};
     for (const std::string& name : names) {
       inspection.items.push_back(
-          inspect_array(*source, name, inspection.format == FileFormat::npz));
+          inspect_array(*source, name, inspection.format == FileFormat::npz, numbers));
       const std::string& problem = inspection.items.back().problem;
       if (!problem.empty()) inspection.problems.push_back(problem);
     }
@@ -134,12 +135,13 @@ void inspect_arrays(Inspection& inspection, const SandboxLimits& limits) {
   }
 }
 
-void inspect_in_child(Inspection& inspection, const SandboxLimits& limits, bool allow_external) {
+void inspect_in_child(Inspection& inspection, const SandboxLimits& limits, bool allow_external,
+                      bool numbers) {
   try {
     run_sandboxed(
         inspection.path, limits,
         [&](ArchiveWriter& writer) {
-          inspect_hdf5(inspection, allow_external);
+          inspect_hdf5(inspection, allow_external, numbers);
           visit(writer, inspection);
         },
         [&](ArchiveReader& reader) { receive_inspection(reader, inspection); });
@@ -166,24 +168,37 @@ std::int64_t Inspection::unguarded() const {
   });
 }
 
-Inspection inspect(const std::string& path, const SandboxLimits& limits, bool allow_external) {
-  Inspection inspection = inspect_without_digest(path, limits, allow_external);
-  inspection.sha256 = sha256_of_file(path, limits.cancelled);
-  return inspection;
-}
+namespace {
 
-Inspection inspect_without_digest(const std::string& path, const SandboxLimits& limits,
-                                  bool allow_external) {
+Inspection look_into(const std::string& path, const SandboxLimits& limits, bool allow_external,
+                     bool numbers) {
   Inspection inspection;
   inspection.path = path;
   inspection.format = detect_format(path);
   inspection.file_bytes = ByteFile(path).size();
   if (inspection.format == FileFormat::hdf5) {
-    inspect_in_child(inspection, limits, allow_external);
+    inspect_in_child(inspection, limits, allow_external, numbers);
   } else {
-    inspect_arrays(inspection, limits);
+    inspect_arrays(inspection, limits, numbers);
   }
   return inspection;
+}
+
+}  // namespace
+
+Inspection inspect(const std::string& path, const SandboxLimits& limits, bool allow_external) {
+  Inspection inspection = look_into(path, limits, allow_external, true);
+  inspection.sha256 = sha256_of_file(path, limits.cancelled);
+  return inspection;
+}
+
+Inspection outline(const std::string& path, const SandboxLimits& limits, bool allow_external) {
+  return look_into(path, limits, allow_external, false);
+}
+
+Inspection inspect_if_small(const std::string& path, const SandboxLimits& limits) {
+  constexpr std::uint64_t most_bytes = std::uint64_t{256} << 20;
+  return ByteFile(path).size() <= most_bytes ? inspect(path, limits) : outline(path, limits);
 }
 
 namespace {
@@ -291,8 +306,6 @@ void read_chunks(const hdf5::Dataset& dataset, const hdf5::Stored& stored, hid_t
 /// Reads all of an array to check that it can be read.
 void verify(const hdf5::Dataset& dataset, const hdf5::Stored& stored, InspectedItem& item,
             const Where& where) {
-  if (stored.damaged) fail("{}: {}", where.text(), stored.refused);
-  if (!stored.refused.empty()) fail_unread("{}: {}", where.text(), stored.refused);
   if (checked_product(stored.extents).value_or(0) == 0) return;
   if (stored.element == Element::text) {
     if (stored.stored_bytes == 0) return;
@@ -342,9 +355,10 @@ std::optional<AttributeValue> scalar_value(const hdf5::Dataset& dataset, const h
 
 class Walk {
  public:
-  Walk(const hdf5::File& file, Inspection& inspection, bool allow_external)
+  Walk(const hdf5::File& file, Inspection& inspection, bool allow_external, bool numbers)
       : file_(file),
         inspection_(inspection),
+        numbers_(numbers),
         rules_{.allow_external = allow_external, .allow_unwritten = true} {}
 
   void group(const Where& where, int depth) {
@@ -434,10 +448,12 @@ class Walk {
     item.chunk = stored.chunk;
     item.filters = stored.filters;
     item.stored_bytes = stored.stored_bytes;
-    item.checksummed = stored.checksummed;
+    item.checksummed = stored.checksummed && numbers_;
     try {
       item.attributes = attributes(where);
-      verify(dataset, stored, item, where);
+      if (stored.damaged) fail("{}: {}", where.text(), stored.refused);
+      if (!stored.refused.empty()) fail_unread("{}: {}", where.text(), stored.refused);
+      if (numbers_ || stored.extents.empty()) verify(dataset, stored, item, where);
       item.value = scalar_value(dataset, stored, where);
       if (stored.element == Element::other) {
         item.unread = fmt::format("{}: its type {} is not read", where.text(), stored.type);
@@ -455,19 +471,21 @@ class Walk {
 
   const hdf5::File& file_;
   Inspection& inspection_;
+  bool numbers_;  ///< Whether the numbers of arrays are read.
   hdf5::ReadRules rules_;
   std::set<hdf5::ObjectAddress> visited_;
 };
 
 }  // namespace
 
-void inspect_hdf5(Inspection& inspection, bool allow_external) {
+void inspect_hdf5(Inspection& inspection, bool allow_external, bool numbers) {
   const hdf5::Lock lock;
   const Where root{inspection.path, "/"};
   try {
     const hdf5::File file = hdf5::open_file(inspection.path);
-    Walk(file, inspection, allow_external).group(root, 0);
+    Walk(file, inspection, allow_external, numbers).group(root, 0);
     inspection.creator = attribute_or_empty(inspection.items.front().attributes, "creator");
+    if (!numbers) return;
     const hdf5::Seal seal = hdf5::check_seal(file, inspection.path);
     inspection.sealed = seal != hdf5::Seal::none;
     if (seal == hdf5::Seal::broken) {

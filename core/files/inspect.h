@@ -72,13 +72,17 @@ struct Inspection {
 /// and interrupted if `limits.cancelled`, which is polled, returns true.
 [[nodiscard]] Inspection inspect(const std::string& path, const SandboxLimits& limits = {},
                                  bool allow_external = false);
-/// The same, but leaves `sha256` empty, which saves reading the whole file.
-[[nodiscard]] Inspection inspect_without_digest(const std::string& path,
-                                                const SandboxLimits& limits = {},
-                                                bool allow_external = false);
+/// Returns what the file declares, without reading the numbers of its arrays, so that damage of
+/// these is not found; `sha256` remains empty, and `sealed` false. It takes the time that the file
+/// has items, whatever its size.
+[[nodiscard]] Inspection outline(const std::string& path, const SandboxLimits& limits = {},
+                                 bool allow_external = false);
+/// Inspects a file that can be read in about a second; of a larger one it returns the outline.
+[[nodiscard]] Inspection inspect_if_small(const std::string& path, const SandboxLimits& limits);
 
-/// The part of `inspect` for HDF5: adds items and problems, in this process.
-void inspect_hdf5(Inspection& inspection, bool allow_external);
+/// The part of `inspect` for HDF5: adds items and problems, in this process. Without `numbers` it
+/// is that of `outline`.
+void inspect_hdf5(Inspection& inspection, bool allow_external, bool numbers = true);
 /// Receives the result of that part from a child process.
 void receive_inspection(ArchiveReader& reader, Inspection& inspection);
 

@@ -27,23 +27,15 @@ std::vector<T> widened(const std::vector<std::uint16_t>& bits, Dtype dtype) {
   return numbers;
 }
 
-template <class T, class From>
-std::vector<T> each_as(const std::vector<From>& from) {
-  std::vector<T> numbers(from.size());
-  std::transform(from.begin(), from.end(), numbers.begin(),
-                 [](From x) { return static_cast<T>(x); });
-  return numbers;
-}
-
 template <class T>
 std::vector<T> converted(const InputTensor& tensor) {
   if (const auto* bits = std::get_if<std::vector<std::uint16_t>>(&tensor.numbers)) {
     return widened<T>(*bits, tensor.dtype);
   }
-  if (const auto* floats = std::get_if<std::vector<float>>(&tensor.numbers)) {
-    return each_as<T>(*floats);
-  }
-  return each_as<T>(std::get<std::vector<double>>(tensor.numbers));
+  const auto* floats = std::get_if<std::vector<float>>(&tensor.numbers);
+  if (floats != nullptr) return std::vector<T>(floats->begin(), floats->end());
+  const auto& doubles = std::get<std::vector<double>>(tensor.numbers);
+  return std::vector<T>(doubles.begin(), doubles.end());
 }
 
 /// Throws a failure if an array is larger than the memory of the machine.
@@ -67,9 +59,7 @@ std::vector<Number> read_as(TensorSource& source, const DeclaredArray& array) {
 std::vector<double> read_integers(TensorSource& source, const DeclaredArray& array) {
   return with_number(array.element, [&](auto type) {
     const auto integers = read_as<decltype(type)>(source, array);
-    std::vector<double> numbers;
-    for (const auto x : integers) numbers.push_back(static_cast<double>(x));
-    return numbers;
+    return std::vector<double>(integers.begin(), integers.end());
   });
 }
 
@@ -326,7 +316,8 @@ void read_attributes(TensorSource& source, const InputOptions& options, Input& i
 }
 
 /// The arrays of a source whose names begin with a prefix: "q" is the array "layer3/q". The path of
-/// an existing .npy file, which may be next to the source, names that file.
+/// an existing .npy file, which may be next to the source, names that file. It computes the digest
+/// of what is read.
 class NamedSource final : public TensorSource {
  public:
   NamedSource(std::unique_ptr<TensorSource> all, std::string prefix, const SourceRules& rules)
@@ -347,9 +338,14 @@ class NamedSource final : public TensorSource {
   }
   void read(const DeclaredArray& array, void* numbers) override {
     of(array.name).read(with_whole_name(array), numbers);
+    digests_[array.name] = sha256({static_cast<const char*>(numbers), array.bytes()});
   }
   std::vector<std::string> read_strings(const DeclaredArray& array) override {
-    return of(array.name).read_strings(with_whole_name(array));
+    std::vector<std::string> texts = of(array.name).read_strings(with_whole_name(array));
+    Sha256 sum;
+    for (const std::string& text : texts) sum.update(text.c_str(), text.size() + 1);
+    digests_[array.name] = sum.hex();
+    return texts;
   }
   std::optional<AttributeValue> attribute(const std::string& name) override {
     return all_->attribute(name);
@@ -357,10 +353,20 @@ class NamedSource final : public TensorSource {
   std::string result_kind() override { return all_->result_kind(); }
   std::string hint(const std::string& name) override { return all_->hint(name); }
 
+  /// Returns the digest that Input::sha256 describes.
+  [[nodiscard]] std::string digest() const {
+    std::string lines;
+    for (const auto& [name, digest] : digests_) {
+      lines += (is_file(name) ? name.substr(name.rfind('/') + 1) : name) + " " + digest + "\n";
+    }
+    return sha256(lines);
+  }
+
  private:
   std::unique_ptr<TensorSource> all_;
   std::string prefix_;
   std::unique_ptr<TensorSource> files_;
+  std::map<std::string, std::string> digests_;  ///< Of each array that was read.
 
   static bool is_file(const std::string& name) {
     std::error_code none;
@@ -380,14 +386,15 @@ class NamedSource final : public TensorSource {
 
 /// Opens a file, or, with a group such as "/layer3" of an archive, those of its arrays whose names
 /// begin with "layer3/", or if there are none, with "layer3.".
-std::unique_ptr<TensorSource> open_source(const InputSpec& spec, FileFormat format,
-                                          const SourceRules& rules) {
+std::unique_ptr<NamedSource> open_source(const InputSpec& spec, FileFormat format,
+                                         const SourceRules& rules) {
   if (format == FileFormat::npy && !spec.group.empty()) {
     fail("{}: has no groups (expected no ':{}' after a .npy file)", spec.path, spec.group);
   }
-  if (format == FileFormat::npy) return open_npy_source(rules);
-  if (format == FileFormat::hdf5) {
-    return std::make_unique<NamedSource>(open_hdf5_source(spec.path, spec.group, rules), "", rules);
+  if (format == FileFormat::npy || format == FileFormat::hdf5) {
+    auto one = format == FileFormat::npy ? open_npy_source(rules)
+                                         : open_hdf5_source(spec.path, spec.group, rules);
+    return std::make_unique<NamedSource>(std::move(one), "", rules);
   }
   std::unique_ptr<TensorSource> all = format == FileFormat::npz
                                           ? open_npz_source(spec.path, rules)
@@ -469,10 +476,7 @@ Input read_declared(TensorSource& source, const Declared& declared, const InputO
   return input;
 }
 
-bool exists(const std::string& path) {
-  std::error_code none;
-  return std::filesystem::exists(path, none);
-}
+bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
 }  // namespace
 
@@ -566,7 +570,7 @@ Input read_input(const std::string& spec, const InputOptions& given) {
   const bool npy = input.format == FileFormat::npy;
   if (npy && !options.weights.empty()) options.weights = parsed.path;
   if (npy && options.query.empty()) options.query = parsed.path;
-  const std::unique_ptr<TensorSource> source =
+  const std::unique_ptr<NamedSource> source =
       open_source(parsed, input.format, {options, options.before_allocation, options.cancelled});
   const std::string where = parsed.group.empty() ? parsed.path : spec;
   check_bf16_names(*source, options, where);
@@ -579,9 +583,7 @@ Input read_input(const std::string& spec, const InputOptions& given) {
         axes_remark(options, declared.query, input, source->place(declared.query.name));
     if (input.remark.empty()) input.remark = axes;
   }
-  if (options.digest) {
-    input.sha256 = sha256_of_file(npy ? options.query : parsed.path, options.cancelled);
-  }
+  input.sha256 = source->digest();
   return input;
 }
 

@@ -65,13 +65,11 @@ struct InputOptions : Reading {
   std::vector<std::string> parameters;
   /// Names of attributes of the group, which are read if they exist.
   std::vector<std::string> attributes;
-  bool digest = true;  ///< Whether to compute the SHA-256.
   /// If false, only what the file declares of q, k and v is checked, and of the result only the
   /// sizes of these and of the parameters, and the attributes, are set.
   bool numbers = true;
   std::function<void(std::uint64_t)> before_allocation;  ///< See SourceRules.
-  /// See SourceRules. It is also polled while the SHA-256 is computed.
-  std::function<bool()> cancelled;
+  std::function<bool()> cancelled;                       ///< See SourceRules.
   /// Receives each tensor once its numbers have been read, in the order q, k, v, output_grad (or
   /// weights), parameters. It may move the numbers away.
   std::function<void(InputTensor&)> tensor_read;
@@ -102,8 +100,9 @@ struct Input {
   std::string text;                                  ///< The attribute, or empty.
   /// Holds what the user should know of how the file was read, one line; may be empty.
   std::string remark;
-  /// The SHA-256 of the file, or of the file of q for .npy files. It is empty unless
-  /// `InputOptions` ask for it.
+  /// The SHA-256 of the arrays that were read, and of nothing else in the file: of a line `NAME
+  /// SHA256` for each, in the order of their names, with the digest of its numbers as the file
+  /// orders them, or of its texts with a NUL after each. A .npy file has its name without folders.
   std::string sha256;
 
   [[nodiscard]] const InputTensor& key_or_query() const { return key ? *key : query; }

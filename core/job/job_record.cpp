@@ -1,6 +1,14 @@
 #include "core/job/job_record.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
+#include <ctime>
 #include <filesystem>
 
 #include "core/files/seal.h"
@@ -81,11 +89,52 @@ void write_record(const std::string& folder, const JobRecord& record) {
   write_json(record_path(folder, record.key), record_to_json(record));
 }
 
-FolderLock lock_study(const std::string& folder) {
+FolderLock lock_study(const std::string& folder, bool shared) {
   std::error_code error;
   fs::create_directories(folder + "/jobs", error);
   if (error) fail("{}: {}", folder, error.message());
-  return FolderLock(folder, "another process is running a study there");
+  return FolderLock(folder, "another process is running a study there", shared);
 }
+
+namespace {
+
+/// Returns whether the claim in a file is void; nothing if the file is gone.
+std::optional<bool> is_void(const std::string& path) {
+  // Of an opened file NFS tells the time that the server has, and not an older one.
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return std::nullopt;
+  struct stat status {};
+  std::array<char, 128> text{};
+  const bool read = ::fstat(file, &status) == 0 && ::read(file, text.data(), text.size() - 1) >= 0;
+  ::close(file);
+  const bool old = std::time(nullptr) - status.st_mtime > JobClaim::seconds_until_void;
+  return read && (old || has_ended(text.data()));
+}
+
+}  // namespace
+
+std::optional<JobClaim> JobClaim::take(const std::string& folder, const std::string& key) {
+  std::vector<std::string> paths;
+  for (int n = 1;; ++n) {
+    const std::string path = fmt::format("{}/jobs/{}.claim-{}", folder, key, n);
+    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    paths.push_back(path);
+    if (file >= 0) {
+      const std::string tag = process_tag();
+      (void)!::write(file, tag.data(), tag.size());  // Without it the claim is void after a while.
+      ::close(file);
+      return JobClaim(std::move(paths));
+    }
+    if (errno != EEXIST) fail("{}: cannot be written: {}", path, std::strerror(errno));
+    if (!is_void(path).value_or(false)) return std::nullopt;
+  }
+}
+
+JobClaim::~JobClaim() {
+  // The own one last: while it is there, whoever finds an earlier one gone also finds the entry.
+  for (const std::string& path : paths_) ::unlink(path.c_str());
+}
+
+void JobClaim::renew() const { ::utimensat(AT_FDCWD, paths_.back().c_str(), nullptr, 0); }
 
 }  // namespace conelab

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
@@ -49,9 +50,34 @@ struct JobRecord {
 /// Writes jobs/KEY.json, after which the job counts as done.
 void write_record(const std::string& folder, const JobRecord& record);
 
-/// Creates the folder and locks it against other processes that write it. Throws a failure if
-/// another process has it.
-[[nodiscard]] FolderLock lock_study(const std::string& folder);
+/// Creates the folder and locks it against other processes that write it, except those that share
+/// it. Throws a failure if another process has it.
+[[nodiscard]] FolderLock lock_study(const std::string& folder, bool shared = false);
+
+/// The claim of a process to a job, among all that share the folder, on any number of machines: a
+/// file jobs/KEY.claim-N that only one process can create (O_EXCL, which NFS has too; locks of
+/// files are not needed). A claim is void if its process has ended on this machine, or has not
+/// renewed it for two minutes. Then N + 1 can be claimed.
+class JobClaim {
+ public:
+  static constexpr int seconds_to_renew = 20, seconds_until_void = 120;
+
+  /// Returns nothing if another process has the job. Throws a failure if no file can be created.
+  [[nodiscard]] static std::optional<JobClaim> take(const std::string& folder,
+                                                    const std::string& key);
+  /// Removes the files of the claim. The job's entry is written before.
+  ~JobClaim();
+  JobClaim(JobClaim&& other) noexcept : paths_(std::exchange(other.paths_, {})) {}
+  JobClaim(const JobClaim&) = delete;
+  JobClaim& operator=(const JobClaim&) = delete;
+  JobClaim& operator=(JobClaim&&) = delete;
+
+  void renew() const;
+
+ private:
+  explicit JobClaim(std::vector<std::string> paths) : paths_(std::move(paths)) {}
+  std::vector<std::string> paths_;  ///< Of void claims, and last of the own one.
+};
 
 /// Reads a file of JSON. Throws a failure that names it if it holds something else.
 template <class Read>

@@ -1,5 +1,7 @@
 #include "core/jobs/figure_job.h"
 
+#include <fmt/ranges.h>
+
 #include <filesystem>
 #include <map>
 
@@ -144,13 +146,23 @@ JobKind figure_job() {
 
 namespace {
 
-/// Returns the SHA-256 of each input file, in order and separated by blanks.
+/// Returns a SHA-256 for each input, in order and separated by blanks: of the layer that was read
+/// of a trace, or of the lines of their digests if there are several; of other files, as results
+/// are, that of the file.
 std::string digests_of(const FigureRequest& request) {
   std::string digests;
   std::map<std::string, std::string> by_path;  // Several inputs may be groups of one file.
   for (const std::string& input : request.inputs) {
     const auto [own, added] = by_path.try_emplace(parse_input_spec(input).path);
-    if (added) own->second = sha256_of_file(own->first, request.context.cancelled);
+    if (added) {
+      std::vector<std::string> layers;
+      for (const auto& [path, digest] : *request.layers_read) {
+        if (path == own->first) layers.push_back(digest);
+      }
+      own->second = layers.empty()       ? sha256_of_file(own->first, request.context.cancelled)
+                    : layers.size() == 1 ? layers.front()
+                                         : sha256(fmt::format("{}\n", fmt::join(layers, "\n")));
+    }
     digests += (digests.empty() ? "" : " ") + own->second;
   }
   return digests;
@@ -168,7 +180,10 @@ JobSpec figure_spec(const FigureRequest& request) {
   return spec;
 }
 
-figure::DisplayList draw_figure(const FigureRequest& request) {
+figure::DisplayList draw_figure(const FigureRequest& given) {
+  FigureRequest request = given;
+  std::vector<std::pair<std::string, std::string>> layers;
+  request.layers_read = &layers;
   const figure::FigureInfo& info = figure::figure_named(request.name);
   figure::check_keys(info, request.parameters);
   check_inputs(info, request.inputs);

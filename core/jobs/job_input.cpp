@@ -134,7 +134,7 @@ void check_declared_input(const JobSpec& spec) {
   const AttendJob job = attend_of(spec);
   if (job.input.empty()) return;
   InputOptions options = options_of(job);
-  options.numbers = options.digest = false;
+  options.numbers = false;
   const Input input = read_input_sandboxed(job.input, options);
   const Shape4 q = input.query.shape(), k = input.key_or_query().shape();
   const Shape4 v = input.value ? input.value->shape() : k;
@@ -156,7 +156,7 @@ void add_own_call(const JobKind& kind, FieldValues& typed) {
   if (typed.contains("operator")) return;
   std::optional<Call> own;
   InputOptions options;
-  options.numbers = options.digest = false;
+  options.numbers = false;
   options.attributes = own_call_attributes();
   const auto& spec = std::get<std::string>(input->second);
   std::error_code none;

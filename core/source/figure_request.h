@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/files/tensor_source.h"
@@ -19,6 +20,8 @@ struct FigureRequest {
   std::string width;                ///< "86mm", "double", ...; empty takes the figure's preset.
   Reading reading = {};             ///< How the arrays of traces are read.
   JobContext context = {};          ///< Cancels the work and receives its remarks.
+  /// Receives the file and the digest (Trace::sha256) of each layer that is read; may be null.
+  std::vector<std::pair<std::string, std::string>>* layers_read = nullptr;
 
   /// Returns the value that was given for the key, or the table's default.
   [[nodiscard]] std::string value(const std::string& key) const;

@@ -33,6 +33,13 @@ struct Subject {
   std::string join;  ///< "one", "mean", "maximum" or "rollout".
 };
 
+void note_layer(const FigureRequest& request, const Trace& layer) {
+  const std::pair read(layer.file, layer.sha256);
+  if (request.layers_read == nullptr || layer.sha256.empty()) return;
+  if (std::ranges::find(*request.layers_read, read) != request.layers_read->end()) return;
+  request.layers_read->push_back(read);
+}
+
 std::vector<std::string> layers_of(const Subject& subject) {
   const Trace& trace = *subject.trace;
   if (trace.group.empty()) return {""};
@@ -67,6 +74,7 @@ HeatmapPanel map_of(const Subject& subject, const std::string& similarity, Map2d
   const auto own = with_file_tensors(*subject.trace, call);
   const Trace& trace = *own;
   const auto on_head = [&](const Trace& layer, std::int64_t head) {
+    if (head == 0 && &layer != &trace) note_layer(*subject.request, layer);
     return given_call_on_head(call, layer, head);
   };
   WholeMap map = rollout ? rollout_map(trace, layers_of(subject), subject.batch, on_head, execution)
@@ -358,9 +366,9 @@ std::vector<std::string> layer_groups(const FigureRequest& request, const std::s
 std::shared_ptr<const Trace> read_trace_layer(const FigureRequest& request, const std::string& spec,
                                               const std::string& prefix, bool of_pairs) {
   const InputSpec parsed = parse_input_spec(spec);
-  // draw_figure hashes each file once, however many layers are read.
   auto trace = load_trace(parsed.path, parsed.group, request.context.cancelled,
-                          array_names(request, prefix), false);
+                          array_names(request, prefix));
+  note_layer(request, *trace);
   if (!trace->remark.empty()) request.context.say("{}", trace->remark);
   const Extents e = trace->extents();
   if (of_pairs && e.query * e.key > most_cells) {

@@ -19,8 +19,10 @@
 #include "core/base/duration.h"
 #include "core/base/environment.h"
 #include "core/base/error.h"
+#include "core/base/processors.h"
 #include "core/bench/parts.h"
 #include "core/files/atomic_file.h"
+#include "core/files/byte_file.h"
 #include "core/files/seal.h"
 #include "core/job/call_json.h"
 #include "core/jobs/job_table.h"
@@ -32,6 +34,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using SteadyClock = std::chrono::steady_clock;
+using FileClock = std::filesystem::file_time_type::clock;
 namespace fs = std::filesystem;
 constexpr double unknown_time = std::numeric_limits<double>::quiet_NaN();
 
@@ -55,22 +58,51 @@ StudyIndex empty_index(const Study& study) {
   return index;
 }
 
-/// Remembers the digests of files: many jobs read the same ones.
+/// Remembers the digests of files: many jobs read the same ones. Those of large files are kept in
+/// DIR/digests.json too, with what `file_stamp` says of the file, for later runs and other shards.
 class Digests {
  public:
   Digests(std::string folder, std::function<bool()> cancelled)
-      : folder_(std::move(folder)), cancelled_(std::move(cancelled)) {}
+      : folder_(std::move(folder)), cancelled_(std::move(cancelled)) {
+    std::ifstream file(kept_in());
+    kept_ = Json::parse(file, nullptr, false);
+    if (!kept_.is_object()) kept_ = Json::object();
+  }
 
   std::string operator()(const std::string& path) {
     std::string& digest = known_[path];
-    if (digest.empty()) digest = content_digest((fs::path(folder_) / path).string(), cancelled_);
+    if (digest.empty()) digest = find((fs::path(folder_) / path).string());
+    return digest;
+  }
+  void know(const std::string& path, const std::string& digest) { known_[path] = digest; }
+
+ private:
+  std::string kept_in() const { return folder_ + "/digests.json"; }
+
+  std::string find(const std::string& file) {
+    constexpr std::uintmax_t large = std::uintmax_t{64} << 20;
+    std::error_code none;
+    if (!fs::is_regular_file(file, none) || fs::file_size(file, none) < large) {
+      return content_digest(file, cancelled_);
+    }
+    const std::string stamp = file_stamp(file);
+    const std::string name = fs::absolute(file).lexically_normal().string();
+    const Json kept = kept_.value(name, Json::object());
+    if (kept.is_object() && kept.value("stamp", "") == stamp) return kept.value("sha256", "");
+    const std::string digest = content_digest(file, cancelled_);
+    // Within the resolution of its time a file could change again without another stamp.
+    const bool settled = fs::last_write_time(file) + std::chrono::seconds(2) < FileClock::now();
+    if (settled && file_stamp(file) == stamp && fs::is_directory(folder_, none)) {
+      kept_[name] = {{"stamp", stamp}, {"sha256", digest}};
+      write_json(kept_in(), kept_);
+    }
     return digest;
   }
 
- private:
   std::string folder_;
   std::function<bool()> cancelled_;
   std::map<std::string, std::string> known_;
+  Json kept_ = Json::object();
 };
 
 JobSpec with_inputs(const StudyJob& job, const StudyIndex& index) {
@@ -95,12 +127,13 @@ bool inputs_done(const StudyJob& job, const StudyIndex& index) {
 
 void prepare(const Study& study, StudyIndex& index, std::size_t at, Digests& digests) {
   JobRecord& record = index.jobs[at];
-  const JobSpec spec = with_inputs(study.jobs[at], index);
-  record.key = job_key(spec, std::ref(digests));
   record.inputs.clear();
   for (const JobInput& input : study.jobs[at].inputs) {
-    record.inputs.push_back(index.jobs[input.job].key);
+    const JobRecord& read = index.jobs[input.job];
+    record.inputs.push_back(read.key);
+    digests.know(read.files.front(), read.digest);
   }
+  record.key = job_key(with_inputs(study.jobs[at], index), std::ref(digests));
 }
 
 /// Takes what an earlier run found of a job: its result, its time and its numbers.
@@ -110,16 +143,21 @@ void take_result(JobRecord& record, JobRecord found) {
   record = std::move(found);
 }
 
-/// Marks the jobs whose results are in the folder, in an order in which inputs come first.
-void take_finished(const Study& study, const std::string& folder, Digests& digests,
-                   StudyIndex& index) {
+/// Marks the pending jobs whose results are in the folder, in an order in which inputs come first,
+/// and returns how many these are.
+int take_finished(const Study& study, const std::string& folder, Digests& digests,
+                  StudyIndex& index) {
+  int taken = 0;
   for (std::size_t i = 0; i < index.jobs.size(); ++i) {
-    if (!inputs_done(study.jobs[i], index)) continue;
-    prepare(study, index, i, digests);
-    if (auto found = find_result(folder, index.jobs[i].key)) {
-      take_result(index.jobs[i], std::move(*found));
+    JobRecord& record = index.jobs[i];
+    if (record.status != "pending" || !inputs_done(study.jobs[i], index)) continue;
+    if (record.key.empty()) prepare(study, index, i, digests);
+    if (auto found = find_result(folder, record.key)) {
+      take_result(record, std::move(*found));
+      ++taken;
     }
   }
+  return taken;
 }
 
 std::vector<std::string> endings_of(const JobKind& kind, const JobContext& context) {
@@ -134,7 +172,7 @@ class StudyRun {
       : study_(study),
         options_(options),
         context_(context),
-        lock_(lock_study(options.folder)),
+        lock_(lock_study(options.folder, options.shards > 1)),
         digests_(options.folder, context.job.cancelled),
         index_(empty_index(study)),
         own_(jobs_of_shard(study, options.shard, options.shards)),
@@ -150,6 +188,7 @@ class StudyRun {
     store();
     log(fmt::format("run of {}: {} jobs, {} done before", study_.path, index_.jobs.size(),
                     index_.count("done")));
+    const std::jthread renewing([this](const std::stop_token& stop) { renew_claims(stop); });
     std::vector<std::thread> threads;
     for (int i = 0; i < options_.at_once; ++i) threads.emplace_back([this] { work(); });
     for (std::thread& thread : threads) thread.join();
@@ -170,13 +209,33 @@ class StudyRun {
   StudyIndex index_;
   std::vector<bool> own_, started_;
   std::vector<double> predicted_;
-  std::map<std::size_t, double> running_;  ///< The done fraction of each job that runs.
+  std::map<std::size_t, double> running_;   ///< The done fraction of each job that runs.
+  std::map<std::size_t, JobClaim> claims_;  ///< Of the jobs that run.
+  /// When to ask again for a job that another process has.
+  std::map<std::size_t, SteadyClock::time_point> ask_again_;
   std::vector<SteadyClock::time_point> begun_;
   SteadyClock::time_point start_ = SteadyClock::now();
   double spent_ = 0;  ///< Predicted seconds of the jobs that have ended in this run.
   std::exception_ptr failure_;
 
-  void store() { write_index(options_.folder, index_); }
+  /// Writes the index, with what other shards have finished meanwhile.
+  void store() {
+    const auto take_others = [this] {
+      return options_.shards > 1 ? take_finished(study_, options_.folder, digests_, index_) : 0;
+    };
+    (void)take_others();
+    do write_index(options_.folder, index_);
+    while (take_others() > 0);
+  }
+
+  void renew_claims(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    std::condition_variable_any ending;
+    while (!ending.wait_for(lock, stop, std::chrono::seconds(JobClaim::seconds_to_renew),
+                            [&] { return stop.stop_requested(); })) {
+      for (const auto& [at, claim] : claims_) claim.renew();
+    }
+  }
 
   void log(const std::string& line) const {
     std::ofstream file(options_.folder + "/log.txt", std::ios::app);
@@ -188,7 +247,8 @@ class StudyRun {
   std::optional<std::size_t> next() const {
     for (std::size_t i = 0; i < index_.jobs.size(); ++i) {
       const bool alone = study_.jobs[i].spec.kind->measures_time;
-      if (started_[i] || !own_[i] || !inputs_done(study_.jobs[i], index_)) continue;
+      if (started_[i] || index_.jobs[i].done() || !own_[i]) continue;
+      if (!inputs_done(study_.jobs[i], index_) || waits_for_other(i)) continue;
       if (alone && !running_.empty()) return std::nullopt;
       return i;
     }
@@ -200,13 +260,22 @@ class StudyRun {
         running_, [&](const auto& job) { return study_.jobs[job.first].spec.kind->measures_time; });
   }
 
+  [[nodiscard]] bool waits_for_other(std::size_t at) const {
+    const auto found = ask_again_.find(at);
+    return found != ask_again_.end() && found->second > SteadyClock::now();
+  }
+
   void work() {
     std::unique_lock lock(mutex_);
     try {
       while (!failure_) {
+        std::erase_if(ask_again_, [&](const auto& job) { return index_.jobs[job.first].done(); });
         const auto job = one_measures() ? std::nullopt : next();
         if (job) {
           run_job_at(*job, lock);
+        } else if (!ask_again_.empty()) {
+          changed_.wait_for(lock, std::chrono::milliseconds(200));
+          if (context_.job.stopped()) throw Error(ErrorKind::interrupted, "interrupted");
         } else if (running_.empty()) {
           break;
         } else {
@@ -220,21 +289,41 @@ class StudyRun {
     changed_.notify_all();
   }
 
+  /// Claims the job, or notes when to ask again because another process computes it. That process
+  /// may also have ended, so that the claim becomes void.
+  bool claim(std::size_t at) {
+    auto claim = JobClaim::take(options_.folder, index_.jobs[at].key);
+    if (claim) {
+      claims_.emplace(at, std::move(*claim));
+      return true;
+    }
+    if (!ask_again_.contains(at)) {
+      log("another process computes " + index_.jobs[at].name);
+      if (context_.ended) context_.ended("waits for another process, " + index_.jobs[at].name);
+    }
+    ask_again_[at] = SteadyClock::now() + std::chrono::seconds(1);
+    return false;
+  }
+
   void run_job_at(std::size_t at, std::unique_lock<std::mutex>& lock) {
-    started_[at] = true;
-    running_[at] = 0;
-    begun_[at] = SteadyClock::now();
     JobRecord record;
+    const char* how = "failed";
     try {
       prepare(study_, index_, at, digests_);
+      if (!claim(at)) return;
+      started_[at] = true;
+      running_[at] = 0;
+      begun_[at] = SteadyClock::now();
       record = index_.jobs[at];
       if (auto found = find_result(options_.folder, record.key)) {
         take_result(record, std::move(*found));
+        how = "found";
       } else {
         const JobSpec spec = final_spec(at, record);
         lock.unlock();
         compute(at, spec, record);
         lock.lock();
+        how = "done";
       }
     } catch (const Error& error) {
       if (!lock.owns_lock()) lock.lock();
@@ -243,7 +332,7 @@ class StudyRun {
       record.status = "failed";
       record.error = error.what();
     }
-    end(at, std::move(record));
+    end(at, std::move(record), how);
   }
 
   JobSpec final_spec(std::size_t at, JobRecord& record) const {
@@ -257,8 +346,8 @@ class StudyRun {
     const bool shared = options_.at_once > 1 && threads != nullptr &&
                         threads->kind == FieldKind::integer && !spec.given("threads");
     if (shared) {
-      const int cores = static_cast<int>(std::thread::hardware_concurrency());
-      spec.values["threads"] = std::int64_t{std::max(1, cores / options_.at_once)};
+      const int each = usable_processors() / options_.at_once;
+      spec.values["threads"] = std::int64_t{std::max(1, each)};
     }
     return spec;
   }
@@ -308,11 +397,14 @@ class StudyRun {
     return std::chrono::duration<double>(SteadyClock::now() - begun_[at]).count();
   }
 
-  void end(std::size_t at, JobRecord record) {
+  void end(std::size_t at, JobRecord record, const char* how) {
     running_.erase(at);
+    claims_.erase(at);
+    ask_again_.erase(at);
+    started_[at] = true;
     spent_ += weight(at);
     const std::string line =
-        fmt::format("{} {}{}", record.status, record.name,
+        fmt::format("{} {}{}", how, record.name,
                     record.done() ? ", " + duration_text(record.seconds) : ": " + record.error);
     index_.jobs[at] = std::move(record);
     log(line);
@@ -425,15 +517,14 @@ set -u
 program={program} study={study} folder={folder} inputs=({inputs})
 [ -n "${{SLURM_ARRAY_TASK_ID:-}}" ] || exec sbatch "$0"
 mkdir -p "$folder"
-# Joins the shards after the last task. A task that starts again does not submit it again.
+# Runs what read results of several tasks after the last one. A task that starts again does not submit it again.
 if [ "$SLURM_ARRAY_TASK_ID" = 1 ] && (set -C; : > "$folder/joined-by-$SLURM_ARRAY_JOB_ID") 2>/dev/null; then
   sbatch --job-name=conelab-{name}-join --output="$folder/slurm-%j.log" \
     --dependency="afterany:$SLURM_ARRAY_JOB_ID" --wrap "
-      '$program' merge '$folder'/shard-* -o '$folder'
       '$program' run '$study' -o '$folder'{quick} ${{inputs[*]@Q}} --shard 1/1
       '$program' report '$folder' -o '$folder/report'"
 fi
-exec "$program" run "$study" -o "$folder/shard-$SLURM_ARRAY_TASK_ID"{quick} "${{inputs[@]}}" \
+exec "$program" run "$study" -o "$folder"{quick} "${{inputs[@]}}" \
   --shard "$SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT"
 )",
       fmt::arg("name", quoted(name)), fmt::arg("tasks", job.tasks),

@@ -38,7 +38,7 @@ struct StudyContext {
 };
 
 /// Returns the index of a study as `run_study` would begin it: with "done" for every job whose
-/// result is in the folder already. Nothing is written.
+/// result is in the folder already. Nothing is written but the digests of large files.
 [[nodiscard]] StudyIndex plan_study(const Study& study, const std::string& folder,
                                     const std::function<bool()>& cancelled);
 
@@ -60,7 +60,7 @@ struct StudyContext {
 
 struct SlurmJob {
   std::string program, study;  ///< Absolute paths of the program and of the study.
-  std::string folder;  ///< The absolute path of the results; a task writes to folder/shard-N.
+  std::string folder;          ///< The absolute path of the results, which all tasks share.
   int tasks = 1;
   bool quick = false;
   StudyInputs inputs = {};  ///< With absolute paths.

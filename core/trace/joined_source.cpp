@@ -219,7 +219,7 @@ WholeMap stored_head(const StoredMap& map, std::int64_t batch, std::int64_t head
 
 std::shared_ptr<const Trace> layer_of(const Trace& trace, const std::string& group,
                                       const Execution& execution) {
-  auto layer = load_trace(trace.file, group, execution.cancelled, trace.arrays, false);
+  auto layer = load_trace(trace.file, group, execution.cancelled, trace.arrays);
   const Extents own = trace.extents(), e = layer->extents();
   if (e.query != own.query || e.key != own.key) {
     fail("rollout: {} has {} queries and {} keys, {} has {}", layer_name(group), e.query, e.key,

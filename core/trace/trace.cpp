@@ -16,6 +16,7 @@
 #include "core/call/call.h"
 #include "core/call/resolver.h"
 #include "core/dataset/hierarchy.h"
+#include "core/files/byte_file.h"
 #include "core/files/inspect.h"
 #include "core/files/sandbox.h"
 #include "core/pair/bias.h"
@@ -200,8 +201,7 @@ std::string Trace::key_label(std::int64_t batch, std::int64_t i) const {
 }
 
 std::shared_ptr<const Trace> load_trace(const std::string& file, const std::string& group,
-                                        const Cancelled& cancelled, const ArrayNames& arrays,
-                                        bool digest) {
+                                        const Cancelled& cancelled, const ArrayNames& arrays) {
   if (is_stored_map(group)) return trace_of(load_stored_map(file, group, cancelled), file, group);
   const std::string spec = group.empty() ? file : file + ":" + group;
   InputOptions options;
@@ -209,9 +209,9 @@ std::shared_ptr<const Trace> load_trace(const std::string& file, const std::stri
   options.query = arrays.query, options.key = arrays.key, options.value = arrays.value;
   options.weights = arrays.weights;
   options.or_weights = arrays.query.empty();
-  options.digest = digest;
   options.attributes = trace_attributes();
   for (const ParameterInfo& info : tensor_parameters()) options.parameters.emplace_back(info.key);
+  std::string stamp = file_stamp(file);
   Input input = read_input_sandboxed(spec, options, {.cancelled = cancelled});
   const auto trace =
       input.weights
@@ -220,6 +220,7 @@ std::shared_ptr<const Trace> load_trace(const std::string& file, const std::stri
   trace->file = file;
   trace->arrays = arrays;
   trace->sha256 = input.sha256;
+  trace->stamp = std::move(stamp);
   trace->remark = input.remark;
   trace->own_call = own_call(input);
   const auto exact = input.attributes.find("exact");
@@ -354,7 +355,7 @@ std::vector<std::string> groups_to_open(const std::string& file, const ArrayName
                                                  : groups;
   }
   const Inspection inspection =
-      inspect_without_digest(file, {.cancelled = cancelled}, names.reading.allow_external);
+      outline(file, {.cancelled = cancelled}, names.reading.allow_external);
   std::vector<std::string> groups = groups_to_open(inspection, names, or_stored);
   if (groups.empty() && !inspection.sound()) fail("{}", inspection.problems.front());
   return groups;

@@ -97,7 +97,8 @@ struct StoredMap {
 struct Trace {
   std::string file, group;
   ArrayNames arrays;   ///< Names of the file's arrays that were read as q, k and v.
-  std::string sha256;  ///< Digest of the file.
+  std::string sha256;  ///< Of what was read (Input::sha256); empty for a map of a result.
+  std::string stamp;   ///< Of the file before it was read (file_stamp of core/files/byte_file.h).
   /// The attribute `model` of the file or group, with ", exact = 0" for a layer that is not exact,
   /// as captions show it; empty if there is none.
   std::string model;
@@ -135,12 +136,10 @@ using Cancelled = std::function<bool()>;
 
 /// Reads a trace in a sandbox, or a stored map if `group` is its path, or if the group holds
 /// attention weights and no q. Throws like read_input.
-/// Without `digest`, `sha256` remains empty, which saves reading the rest of the file.
 [[nodiscard]] std::shared_ptr<const Trace> load_trace(const std::string& file,
                                                       const std::string& group,
                                                       const Cancelled& cancelled = {},
-                                                      const ArrayNames& arrays = {},
-                                                      bool digest = true);
+                                                      const ArrayNames& arrays = {});
 
 /// One head of one batch element as input of the engine: in double, and in float for pictures.
 struct HeadInput {

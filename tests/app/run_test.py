@@ -1,5 +1,6 @@
 """`run` and `merge`: resumption after kills, shards, failures, errors of a study with their lines."""
 import hashlib
+import json
 import os
 import random
 import signal
@@ -239,6 +240,72 @@ class Shards(RunTest):
         self.assertLess(sum(j["status"] == "done" for j in self.index("all")["jobs"]), JOBS)
         self.study("all")
         self.assertEqual(self.contents("all"), self.contents("whole"))
+
+    def shards(self, count):
+        """Starts the shards of s.toml in one folder."""
+        return [start("run", self.folder / "s.toml", "-o", self.folder / "out", "--shard", f"{i}/{count}")
+                for i in range(1, count + 1)]
+
+    def test_three_in_one_folder_with_one_killed_do_nothing_twice(self):
+        self.write_study(STUDY)
+        self.study("whole")
+        first = self.shards(3)
+        self.wait_until(lambda: list(self.folder.glob("out/jobs/*.claim-1")), first[0])
+        first[1].kill()
+        for process in first:
+            process.communicate(timeout=PATIENCE)
+        self.assertEqual([process.returncode for process in first], [0, -9, 0])
+        done = {job["name"] for job in self.index("out")["jobs"] if job["status"] == "done"}
+        records = [json.loads(file.read_text())["name"] for file in (self.folder / "out/jobs").glob("*.json")]
+        self.assertEqual(done, set(records))  # The last to write the index knows what the others did.
+        for process in self.shards(2):  # Of another number, who take what the killed one has left.
+            said = process.communicate(timeout=PATIENCE)
+            self.assertEqual(process.returncode, 0, said)
+        self.study("out")
+        self.assertEqual(self.contents("out"), self.contents("whole"))
+        self.assertEqual(list(self.folder.glob("out/jobs/*.claim*")), [])
+        lines = [line.split()[2] for line in (self.folder / "out/log.txt").read_text().splitlines()
+                 if line.split()[1] == "done"]
+        self.assertEqual(len(lines), len(set(lines)), lines)
+
+    def test_waits_for_a_job_of_another_machine(self):
+        self.write_study(f'[[attend]]\nname = "a"\ninput = "{TRACE}:/german/layer3"\nsimilarity = "dot"\n')
+        self.study("whole")
+        job = self.index("whole")["jobs"][0]
+        (self.folder / "out/jobs").mkdir(parents=True)
+        claim = self.folder / "out/jobs" / (job["key"] + ".claim-1")
+        claim.write_text("elsewhere-1")
+        process, = self.shards(1)
+        self.addCleanup(process.kill)
+        log = self.folder / "out/log.txt"
+        self.wait_until(lambda: log.exists() and "another process computes a" in log.read_text(), process)
+        self.assertFalse(list(self.folder.glob("out/jobs/*.h5")))
+        claim.unlink()  # The other one has ended, without a result.
+        said = process.communicate(timeout=PATIENCE)[0]
+        self.assertEqual(process.returncode, 0)
+        self.assertIn(b"waits for another process, a\ndone a", said)
+
+    def test_digests_of_large_files_are_kept_with_their_time(self):
+        large = self.folder / "large.h5"
+        with h5py.File(TRACE) as trace, h5py.File(large, "w") as file:
+            trace.copy("german/layer3", file)
+        with open(large, "r+b") as file:
+            file.truncate(100 << 20)
+        digest = hashlib.sha256(large.read_bytes()).hexdigest()
+        self.write_study(f'[[attend]]\nname = "a"\ninput = "{large}:/layer3"\nsimilarity = "dot"\n')
+        os.utime(large, (time.time() + 1000,) * 2)
+        self.study("young")
+        self.assertFalse((self.folder / "young/digests.json").exists())
+        os.utime(large, (1e9, 1e9))
+        self.study("out")
+        kept = self.folder / "out/digests.json"
+        entry, = json.loads(kept.read_text()).values()
+        self.assertEqual(entry["sha256"], digest)
+        dry = ("run", self.folder / "s.toml", "-o", self.folder / "out", "--dry-run")
+        kept.write_text(kept.read_text().replace(digest, "0" * 64))
+        self.assertIn("to do", self.ok(*dry).out)  # The digest that is kept is taken, wrong as it is,
+        os.utime(large, (1e9, 1e9))  # until the file's time of change is another one.
+        self.assertNotIn("to do", self.ok(*dry).out)
 
     def test_merge_names_duplicates_and_conflicts(self):
         self.write_study(STUDY + BENCH)

@@ -39,9 +39,8 @@ void read_file(FileFormat format, std::string_view bytes) {
   const std::string& path = file_of(bytes);
   attempt([&] {
     if (detect_format(path) != format) return;
-    (void)inspect_without_digest(path);
+    (void)inspect(path);
     InputOptions options;
-    options.digest = false;
     attempt([&] { (void)read_input(path, options); });
     options.bf16 = {"q"};
     options.axes = "feature,token,head";

@@ -159,7 +159,7 @@ void DataView::show_file(const QString& file) {
       "looking into " + QFileInfo(file).fileName().toStdString(),
       [path = file.toStdString()](const JobContext& context) {
         return std::make_shared<const Inspection>(
-            inspect(path, {.cancelled = context.cancel_check()}));
+            inspect_if_small(path, {.cancelled = context.cancel_check()}));
       },
       [this](Content found) { show_inspection(std::move(found)); },
       [this](const std::string& message) {
@@ -209,9 +209,11 @@ void DataView::show_inspection(std::shared_ptr<const Inspection> shown) {
   }
   root->setExpanded(true);
   for (int i = 0; i < root->childCount(); ++i) root->child(i)->setExpanded(true);
-  QString text = tr("%1, SHA-256 %2…")
-                     .arg(QLocale().formattedDataSize(static_cast<qint64>(inspection.file_bytes)),
-                          QString::fromStdString(inspection.sha256).left(12));
+  const QString size = QLocale().formattedDataSize(static_cast<qint64>(inspection.file_bytes));
+  QString text =
+      inspection.sha256.empty()
+          ? tr("%1; numbers not read: conelab inspect checks them all").arg(size)
+          : tr("%1, SHA-256 %2…").arg(size, QString::fromStdString(inspection.sha256).left(12));
   for (const std::string& problem : inspection.problems) {
     text += "<br><b>" + QString::fromStdString(problem).toHtmlEscaped() + "</b>";
   }

@@ -92,7 +92,7 @@ std::shared_ptr<HeadRow> HeadsModel::make_row(const std::string& group, const Ca
   if (choice_.quantity == "logits") work.quantity = Map2d::logits;
   work.excludes = excludes_special(choice_);
   work.device = workspace.device();
-  row->key = fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}", trace.file, trace.sha256, group,
+  row->key = fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}", trace.file, trace.stamp, group,
                          call_text(call), reference ? call_text(*reference) : "", choice_.quantity,
                          work.batch, session.trace.device, work.excludes);
   return row;
@@ -466,9 +466,8 @@ void complete_head(const HeadsWork& work, const Trace& trace, std::int64_t head,
 }
 
 std::shared_ptr<const Trace> layer_of(const HeadsWork& work, const JobContext& context) {
-  auto trace = work.open
-                   ? work.open
-                   : load_trace(work.file, work.group, context.cancel_check(), work.arrays, false);
+  auto trace = work.open ? work.open
+                         : load_trace(work.file, work.group, context.cancel_check(), work.arrays);
   const Extents e = trace->extents();
   if (work.batch >= e.batch) fail("{} has no batch element {}", layer_name(work.group), work.batch);
   work.results->begin(static_cast<std::size_t>(e.head), e.query, e.key);

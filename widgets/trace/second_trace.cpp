@@ -34,7 +34,7 @@ void SecondTrace::follow() {
   const bool has_all = open && open->stored && beside && beside->file == open->file;
   if (beside && open && (!all || has_all)) {
     const bool same_file = beside->file == open->file;
-    wanted = beside->file + ":" + beside->group + ":" + (same_file ? open->sha256 : "") +
+    wanted = beside->file + ":" + beside->group + ":" + (same_file ? open->stamp : "") +
              (all ? open->group : "") + ":" + beside->arrays.query + ":" + beside->arrays.key +
              ":" + beside->arrays.value;
     if (same_file && beside->group == open->group && trace_ != open) {
@@ -64,7 +64,7 @@ void SecondTrace::follow() {
           }
           context.stop_if_cancelled();
           const auto read = [&](const std::string& which) {
-            return load_trace(file, which, context.cancel_check(), arrays, false);
+            return load_trace(file, which, context.cancel_check(), arrays);
           };
           if (!all) loaded.trace = read(group);
           for (const std::string& other : loaded.groups) {

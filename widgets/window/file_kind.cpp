@@ -100,8 +100,8 @@ FoundFile identify_file(const QString& named, const Cancelled& cancelled) {
   if (QFileInfo(path).isFile() && is_study_file(path)) return {"study", path};
   const FileFormat format = detect_format(path.toStdString());
   if (format != FileFormat::hdf5) return in_archive(path, format, cancelled);
-  const auto content =
-      std::make_shared<const Inspection>(inspect(path.toStdString(), {.cancelled = cancelled}));
+  const auto content = std::make_shared<const Inspection>(
+      inspect_if_small(path.toStdString(), {.cancelled = cancelled}));
   FoundFile found = in_hdf5(*content, path);
   found.content = content;
   return found;

@@ -58,7 +58,7 @@ void try_reading(const FoundFile& file, const JobContext& context) {
     const std::vector<std::string> groups = groups_to_open(path, {}, context.cancel_check());
     if (!groups.empty()) group = groups.front();
   }
-  (void)load_trace(path, group, context.cancel_check(), {}, false);
+  (void)load_trace(path, group, context.cancel_check());
 }
 
 /// Returns the trace from which the first result was computed.

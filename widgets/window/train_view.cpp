@@ -134,13 +134,13 @@ class TrainView : public QWidget {
     const QString digits = QString::fromStdString(trace->group).section("/step", 1);
     step_->setText(at == snapshots_.end() ? tr("the last step")
                                           : tr("after %1 steps").arg(digits.toInt()));
-    if (trace->sha256 != drawn_) draw();
+    if (trace->stamp != drawn_) draw();
   }
 
   void draw() {
     const auto& trace = workspace_.trace();
     if (!trace || snapshots_.empty()) return;
-    drawn_ = trace->sha256;
+    drawn_ = trace->stamp;
     FigureChoice curves;
     curves.name = "training", curves.inputs = {trace->file};
     constexpr double pixels_a_point = 1.3;  // Its text is as large as the window's.

@@ -48,7 +48,6 @@ class Damage : public FilesTest {
                       Input* input = nullptr) const {
     spill(path(name), bytes);
     InputOptions options;
-    options.digest = false;
     const std::string error = error_of([&] {
       Input read = read_input_sandboxed(path(name) + group, options, {1u << 29, 3, 1});
       if (input != nullptr) *input = std::move(read);

@@ -75,6 +75,31 @@ TEST_F(Inspect, CountsAndNamesWhatWroteIt) {
   EXPECT_EQ(item(found, "/again").type, "seen before");
 }
 
+TEST_F(Inspect, AnOutlineDeclaresTheSameAndReadsNoNumbers) {
+  make_h5(path("t.h5"), [](hid_t root) {
+    add_tensor(root, "q", {30, 40});
+    add_tensor(root, "k", {3, 4});
+  });
+  const Inspection whole = inspect(path("t.h5"));
+  const Inspection found = outline(path("t.h5"));
+  EXPECT_EQ(found.sha256, "");
+  ASSERT_EQ(found.items.size(), whole.items.size());
+  for (std::size_t i = 0; i < whole.items.size(); ++i) {
+    EXPECT_EQ(found.items[i].path, whole.items[i].path);
+    EXPECT_EQ(found.items[i].extents, whole.items[i].extents);
+    EXPECT_EQ(found.items[i].type, whole.items[i].type);
+  }
+  std::string bytes = slurp(path("t.h5"));
+  int unnoticed = 0;
+  for (std::size_t at = 600; at < bytes.size(); at += 97) {
+    bytes[at] = static_cast<char>(bytes[at] ^ 0x10);
+    spill(path("t.h5"), bytes);
+    bytes[at] = static_cast<char>(bytes[at] ^ 0x10);
+    unnoticed += !inspect(path("t.h5")).sound() && outline(path("t.h5")).sound() ? 1 : 0;
+  }
+  EXPECT_GT(unnoticed, 5) << "damage of numbers";
+}
+
 TEST_F(Inspect, FindsBitRotByItsChecksum) {
   make_h5(path("t.h5"), [](hid_t root) {
     add_tensor(root, "q", {30, 40});

@@ -7,6 +7,7 @@
 #include "core/base/sha256.h"
 #include "core/jobs/figure_job.h"
 #include "core/source/figure_subject.h"
+#include "core/trace/trace.h"
 
 namespace conelab {
 namespace {
@@ -55,20 +56,21 @@ TEST(FigureRequest, CaptionsNameFilesButNoDigests) {
   EXPECT_EQ(file_title("study/jobs/" + digest + "0.h5"), digest + "0");
 }
 
-TEST(FigureRequest, AFileOfManyLayersIsHashedOnce) {
+TEST(FigureRequest, ReadsAndStatesTheLayerThatItDraws) {
   const std::string trace = CONELAB_SOURCE_DIR "/datasets/minilm_trace.h5";
+  const auto digest = [&](const std::string& layer) { return load_trace(trace, layer)->sha256; };
   FigureRequest request;
-  request.name = "heads";
+  request.name = "heatmap";
   request.inputs = {trace + ":/german/layer0"};
-  request.parameters = {{"rows", "layers"}};
   const std::uint64_t size = std::filesystem::file_size(trace), before = bytes_read();
-  const figure::DisplayList drawn = draw_figure(request);
+  EXPECT_EQ(draw_figure(request).metadata.data_hash, digest("/german/layer0"));
   const std::uint64_t read = bytes_read() - before;
-  if (read == 0) GTEST_SKIP() << "the system does not count what a process reads";
-  EXPECT_EQ(drawn.metadata.data_hash, sha256_of_file(trace));
-  EXPECT_GE(read, size) << "children are not counted";
-  EXPECT_LT(read, 3 * size)
-      << "the layers alone take 1.3 times the size, with their readers' pipes";
+  EXPECT_LT(read, size / 2) << "children are not counted";
+  request.inputs = {trace + ":/german/layer1"};
+  request.parameters = {{"join", "rollout"}};
+  const std::string both = digest("/german/layer1") + "\n" + digest("/german/layer0") + "\n";
+  EXPECT_EQ(draw_figure(request).metadata.data_hash, sha256(both));
+  EXPECT_NE(digest("/german/layer0"), digest("/german/layer1"));
 }
 
 }  // namespace

@@ -49,16 +49,14 @@ TEST(Trace, OfAGraphHasItsEdgesAsWholeNumbers) {
 }
 
 TEST(Trace, OfAHierarchyHasItsEdges) {
-  const auto trained =
-      load_trace(CONELAB_SOURCE_DIR "/datasets/mammals_trace.h5", "/umbral/seed1", {}, {}, false);
+  const auto trained = load_trace(CONELAB_SOURCE_DIR "/datasets/mammals_trace.h5", "/umbral/seed1");
   const std::int64_t n = trained->extents().key;
   EXPECT_GE(trained->edges.size(), static_cast<std::size_t>(n - 1));
   for (const auto& [child, parent] : trained->edges) {
     EXPECT_TRUE(child >= 0 && child < n && parent >= 0 && parent < n && child != parent);
   }
   EXPECT_TRUE(
-      load_trace(CONELAB_SOURCE_DIR "/datasets/minilm_trace.h5", "/german/layer3", {}, {}, false)
-          ->edges.empty());
+      load_trace(CONELAB_SOURCE_DIR "/datasets/minilm_trace.h5", "/german/layer3")->edges.empty());
 }
 
 TEST(Trace, LacksTheTensorsThatCommandsDraw) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <QComboBox>
+#include <QElapsedTimer>
 #include <QFileDialog>
 #include <QKeyEvent>
 #include <QLabel>
@@ -212,6 +213,22 @@ TEST(Input, TheSourceCanBeTypedWhereThereIsOne) {
   EXPECT_TRUE(source->isEnabled());
   EXPECT_EQ(source->toolTip(), u->toolTip());
   EXPECT_EQ(ground(source), ground(u));
+}
+
+TEST(Input, ALargeFileIsNotReadToFindOutWhatItIs) {
+  const QTemporaryDir folder(folder_template());
+  const QString file = folder.filePath("large.h5");
+  ASSERT_TRUE(QFile::copy(CONELAB_SOURCE_DIR "/datasets/minilm_trace.h5", file));
+  QFile(file).setPermissions(QFile::ReadOwner | QFile::WriteOwner);
+  // The bytes behind its end are not on the disk. Reading them takes half a minute.
+  ASSERT_TRUE(QFile(file).resize(50'000'000'000));
+  QElapsedTimer timer;
+  timer.start();
+  const FoundFile found = identify_file(file);
+  EXPECT_EQ(found.kind, "trace");
+  EXPECT_EQ(found.content->sha256, "");
+  EXPECT_EQ(groups_to_open(*found.content), groups_to_open(file.toStdString()));
+  EXPECT_LT(timer.elapsed(), 10'000);
 }
 
 TEST(Input, EscapeTakesBackAPointThatWasRefused) {
