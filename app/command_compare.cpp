@@ -1,7 +1,6 @@
 // `conelab compare`: tells which cases of two benchmark results became faster or slower, or which
 // operators of one result are faster.
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>

@@ -12,7 +12,6 @@
 
 #include "core/base/error.h"
 #include "core/base/names.h"
-#include "core/base/parse_number.h"
 #include "core/bench/operator_case.h"
 #include "core/bench/parts.h"
 #include "core/bench/summary.h"

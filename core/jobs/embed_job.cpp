@@ -8,7 +8,6 @@
 #include "core/base/error.h"
 #include "core/base/key_values.h"
 #include "core/base/names.h"
-#include "core/base/parse_number.h"
 #include "core/base/random.h"
 #include "core/embed/construction.h"
 #include "core/embed/descent.h"

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "core/base/error.h"
 #include "core/base/parse_number.h"
@@ -11,7 +10,6 @@
 #include "core/call/call.h"
 #include "core/files/bench_file.h"
 #include "core/files/read_tensors.h"
-#include "core/job/call_json.h"
 #include "core/jobs/hierarchy_job.h"
 #include "core/jobs/shared_fields.h"
 #include "core/operators/operator.h"

@@ -5,7 +5,6 @@
 
 #include "core/base/error.h"
 #include "core/base/names.h"
-#include "core/base/parse_number.h"
 #include "core/call/composed.h"
 #include "core/call/resolver.h"
 #include "core/operators/combines.h"

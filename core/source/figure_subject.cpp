@@ -1,7 +1,6 @@
 #include "core/source/figure_subject.h"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>

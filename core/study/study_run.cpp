@@ -13,7 +13,6 @@
 #include <limits>
 #include <map>
 #include <mutex>
-#include <set>
 #include <thread>
 
 #include "core/base/duration.h"

@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <cmath>
 #include <string_view>
-#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/names.h"

@@ -5,7 +5,6 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <algorithm>
-#include <iterator>
 #include <span>
 
 #include "core/base/error.h"
