@@ -21,8 +21,6 @@
 namespace conelab {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct TypedCompare {
   std::string a, b, base;
   double margin = 0.02;

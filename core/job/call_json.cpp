@@ -13,8 +13,6 @@
 namespace conelab {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 Value parameter_from_json(const std::string& key, const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_number()) return value.get<double>();

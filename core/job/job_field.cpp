@@ -13,7 +13,6 @@
 namespace conelab {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Texts = std::vector<std::string>;
 using Parameters = std::map<std::string, std::string>;
 

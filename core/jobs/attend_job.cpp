@@ -25,7 +25,6 @@
 namespace conelab {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 using Texts = std::vector<std::string>;
 

@@ -274,8 +274,6 @@ JobKind bench_job() {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 Json case_json(const MeasuredCase& c) {
   Json json = labels_json(c.labels);
   json["status"] = status_name(c.status);

@@ -21,8 +21,6 @@
 namespace conelab {
 namespace {
 
-using EmbedJson = nlohmann::ordered_json;
-
 constexpr Node most_ordered = 5000;  // ancestor_f1 looks at all pairs.
 constexpr int held_out_negatives = 10;
 
@@ -175,7 +173,7 @@ void add_points(LabelledArray& group, const std::string& name, const std::string
 }
 
 void write_embedding(const std::string& path, const Hierarchy& hierarchy, const Embedding& made,
-                     const EmbedJson& spec, const JobContext& context, JobReport& report) {
+                     const Json& spec, const JobContext& context, JobReport& report) {
   LabelledArray group;
   group.axes = {counted_axis("node", hierarchy.names.size())};
   add_points(group, "point", "coordinate", made.point, {});
@@ -208,7 +206,7 @@ JobReport run_embed(const JobSpec& spec, const JobContext& context) {
   made.attributes["map_neighbours"] = found.map_neighbours;
   made.attributes["mean_rank"] = found.mean_rank;
   made.attributes["depth_correlation"] = found.depth_correlation;
-  const EmbedJson json = spec_with_defaults(spec, values.texts());
+  const Json json = spec_with_defaults(spec, values.texts());
   const std::string output = spec.text("output");
   JobReport report{.summary = {{"output", output}, {"spec", json}, {"nodes", hierarchy.size()}},
                    .lines = {fmt::format("{}: {} nodes as tokens", output, hierarchy.size())},

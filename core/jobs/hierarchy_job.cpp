@@ -52,7 +52,7 @@ std::map<std::string, double> similarity_parameters(const JobSpec& spec,
   return numbers;
 }
 
-nlohmann::ordered_json spec_with_defaults(JobSpec spec, const KeyTexts& defaults) {
+Json spec_with_defaults(JobSpec spec, const KeyTexts& defaults) {
   KeyTexts parameters = spec.parameters();
   parameters.insert(defaults.begin(), defaults.end());
   spec.values["parameters"] = parameters;
@@ -82,7 +82,7 @@ LabelledArray group_with_held_out(const Hierarchy& hierarchy, const HeldOut& hel
   return group;
 }
 
-LabelledFile result_of(const nlohmann::ordered_json& spec) {
+LabelledFile result_of(const Json& spec) {
   return {program_version(),
           {},
           {{"result", spec["command"].get<std::string>()}, {"spec", json_line(spec)}},

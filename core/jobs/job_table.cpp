@@ -26,7 +26,6 @@ JobKind tree_job();
 
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Replace = std::function<Json(const std::string& file)>;
 
 /// Returns the file or folder that the value of a parameter names, @W.npy, trace.h5:/group or

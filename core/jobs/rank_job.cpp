@@ -19,7 +19,6 @@
 namespace conelab {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using rank::Fit;
 using rank::NormInterval;
 

@@ -38,7 +38,6 @@
 namespace conelab {
 namespace {
 
-using TrainJson = nlohmann::ordered_json;
 using tree::Cluster;
 
 /// The largest number of nodes for a step or a dendrogram that looks at all pairs.
@@ -430,11 +429,11 @@ std::vector<MeasuredHead> train_all(const Training& training, const TrainingData
   return heads;
 }
 
-TrainJson head_json(const MeasuredHead& made, const Training& training, std::size_t g) {
-  TrainJson json{{"group", "/" + training.groups[g]},
-                 {"similarity", training.goals[g].similarity},
-                 {"dim", training.goals[g].dim},
-                 {"seed", training.goals[g].seed}};
+Json head_json(const MeasuredHead& made, const Training& training, std::size_t g) {
+  Json json{{"group", "/" + training.groups[g]},
+            {"similarity", training.goals[g].similarity},
+            {"dim", training.goals[g].dim},
+            {"seed", training.goals[g].seed}};
   for (const auto& [key, value] : made.head.model.parameters()) json[key] = value;
   for (const auto& [key, value] : made.measures) json[key] = value;
   json["start_loss"] = made.losses;
@@ -446,7 +445,7 @@ JobReport run_train(const JobSpec& spec, const JobContext& context) {
   const Hierarchy hierarchy = read_edges(spec, context);
   check_size(training, hierarchy, parse_input_spec(spec.text("input")).path);
   const TrainingData data = data_of(training, hierarchy, parse_input_spec(spec.text("input")).path);
-  const TrainJson json = spec_with_defaults(spec, training.texts);
+  const Json json = spec_with_defaults(spec, training.texts);
   LabelledFile file = result_of(json);
   const std::string output = spec.text("output");
   Recorder recorder(training, data, output, file);

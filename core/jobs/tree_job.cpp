@@ -17,8 +17,6 @@
 namespace conelab {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct TreeResult {
   std::vector<tree::HeadTree> trees;  ///< [batch × head]
   tree::TreeLabels labels;

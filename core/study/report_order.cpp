@@ -11,8 +11,6 @@
 namespace conelab {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr const char* entry_forms =
     "'text: ...', the name of a figure, 'table: BLOCK by KEY, KEY: MEASURE, MEASURE', "
     "'recommend: BLOCK by KEY, KEY: MEASURE within NUMBER | KEY | COST', "

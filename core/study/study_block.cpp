@@ -15,7 +15,6 @@
 namespace conelab {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Names = std::vector<std::string>;
 
 bool has(const Names& names, const std::string& name) {

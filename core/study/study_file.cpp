@@ -22,7 +22,6 @@
 namespace conelab {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Alternative = StudyAlternative;
 using Block = StudyBlock;
 using Choice = StudyChoice;

@@ -29,7 +29,6 @@
 namespace conelab {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using SteadyClock = std::chrono::steady_clock;
 namespace fs = std::filesystem;
 constexpr double unknown_time = std::numeric_limits<double>::quiet_NaN();
