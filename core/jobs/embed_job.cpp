@@ -179,8 +179,8 @@ void write_embedding(const std::string& path, const Hierarchy& hierarchy, const 
   add_points(group, "point", "coordinate", made.point, {});
   add_points(group, "placed", "placed_coordinate", made.placed, {{"model", made.model}});
   if (spec.contains("similarity")) {  // Points that a similarity compares are a trace, too.
-    group.variables.push_back({"q", {"node", "coordinate"}, made.point, "", {}});
-    group.variables.push_back({"token", {"node"}, hierarchy.names, "", {}});
+    group.add("q", {"node", "coordinate"}, made.point);
+    group.add("token", {"node"}, hierarchy.names);
   }
   for (const auto& [key, value] : made.attributes) group.attributes.emplace_back(key, value);
   LabelledFile file = result_of(spec);

@@ -73,11 +73,11 @@ LabelledArray group_with_held_out(const Hierarchy& hierarchy, const HeldOut& hel
     std::vector<std::int64_t> pairs;
     for (const auto& pair : held.pairs) pairs.insert(pairs.end(), pair.begin(), pair.end());
     group.axes.push_back(counted_axis("held_out_pair", held.pairs.size()));
-    group.variables.push_back({"held_out", {"held_out_pair", "end"}, std::move(pairs), "", {}});
+    group.add("held_out", {"held_out_pair", "end"}, std::move(pairs));
   }
   if (!held.unseen.empty()) {
     group.axes.push_back(counted_axis("unseen", held.unseen.size()));
-    group.variables.push_back({"held_out_node", {"unseen"}, held.unseen, "", {}});
+    group.add("held_out_node", {"unseen"}, held.unseen);
   }
   return group;
 }

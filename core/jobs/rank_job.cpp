@@ -197,7 +197,7 @@ std::vector<std::string> result_lines(const RankResult& result, const std::strin
 
 LabelledArray norm_group(const RankResult& result) {
   LabelledArray group;
-  group.axes = {{"alpha", result.alphas, ""}};
+  group.axes = {{"alpha", result.alphas}};
   std::vector<double> value, lower, upper, bound;
   for (std::size_t i = 0; i < result.norms.size(); ++i) {
     value.push_back(result.norms[i].value);
@@ -206,8 +206,8 @@ LabelledArray norm_group(const RankResult& result) {
     bound.push_back(rank_bound(result.norms[i], result.alphas[i]));
   }
   group.variables = {{"value", {"alpha"}, value, "", {{"long_name", "middle of the interval"}}},
-                     {"lower", {"alpha"}, lower, "", {}},
-                     {"upper", {"alpha"}, upper, "", {}},
+                     {"lower", {"alpha"}, lower},
+                     {"upper", {"alpha"}, upper},
                      {"bound", {"alpha"}, bound, "", {{"long_name", "lower bound of the rank"}}}};
   group.signal = "value";
   group.attributes = {{"sign_changes", result.sign_changes},
@@ -231,9 +231,9 @@ LabelledArray fit_group(const RankResult& result) {
     }
   }
   const std::vector<std::string> axes = {"similarity", "alpha"};
-  group.axes = {{"similarity", names, ""}, {"alpha", result.alphas, ""}};
+  group.axes = {{"similarity", names}, {"alpha", result.alphas}};
   group.variables = {{"dim", axes, dim, "", {{"long_name", "smallest that fits; -1: none"}}},
-                     {"starts", axes, starts, "", {}},
+                     {"starts", axes, starts},
                      {"agreed", axes, agreed, "", {{"long_name", "starts that fit"}}},
                      {"searched", axes, searched, "", {{"long_name", "largest dimension"}}}};
   group.signal = "dim";

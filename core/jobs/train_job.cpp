@@ -297,16 +297,13 @@ LabelledArray head_group(const MeasuredHead& made, const HeadGoal& goal,
   group.axes = {counted_axis("node", names.size()),
                 counted_axis("coordinate", static_cast<std::size_t>(goal.dim))};
   const auto add = [&](const char* name, const PlacedTokens& tokens) {
-    group.variables.push_back({name,
-                               {"node", "coordinate"},
-                               std::vector<float>(tokens.point.begin(), tokens.point.end()),
-                               "",
-                               {}});
+    group.add(name, {"node", "coordinate"},
+              std::vector<float>(tokens.point.begin(), tokens.point.end()));
   };
   add("q", made.head.query);
   add("k", made.head.key);
   add("v", made.head.key);
-  group.variables.push_back({"token", {"node"}, names, "", {}});
+  group.add("token", {"node"}, names);
   group.attributes = {{"similarity", goal.similarity}};
   for (const auto& [key, value] : made.head.model.parameters()) {
     group.attributes.emplace_back(key, value);
