@@ -1,7 +1,5 @@
 #include "core/job/call_json.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -157,9 +155,9 @@ namespace {
 
 /// Returns the words of a list in which "causal+padding" is two entries.
 std::string list_text(const CallField& field, const std::vector<std::string>& entries) {
-  std::string text = fmt::format("{}", fmt::join(entries, ","));
+  std::string text = join(entries, ",");
   std::ranges::replace(text, '+', ',');
-  return fmt::format("{}", fmt::join(split_list(text, field.option), ","));
+  return join(split_list(text, field.option), ",");
 }
 
 std::string help_of(const CallField& field) {

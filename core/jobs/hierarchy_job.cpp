@@ -21,7 +21,7 @@ std::vector<std::string> keys_with_parameters(const std::vector<KeyInfo>& own,
     const SimilarityRow* row = find_similarity(name);
     if (row == nullptr) continue;
     for (const ParameterInfo& info : row->parameters) {
-      if (std::ranges::find(keys, info.key) == keys.end()) keys.emplace_back(info.key);
+      if (!contains(keys, info.key)) keys.emplace_back(info.key);
     }
   }
   return keys;

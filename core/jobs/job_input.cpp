@@ -41,9 +41,7 @@ bool takes_own_mask(const Call& call) {
 
 }  // namespace
 
-bool AttendJob::keeps(const std::string& what) const {
-  return std::ranges::find(keep, what) != keep.end();
-}
+bool AttendJob::keeps(const std::string& what) const { return contains(keep, what); }
 
 const std::vector<std::string>& attend_parts() {
   static const std::vector<std::string> parts = {"output", "lse",       "weights",
@@ -271,11 +269,11 @@ NonFinite count_non_finite(const Input& input) {
   }
   for (const auto& [name, tensor] : input.parameters) add(tensor, name);
   return sum;
+}
+
 #define CONELAB_INPUTS(T)                                                 \
   template Call keep_head(const Call&, std::int64_t, AttentionInput<T>&); \
   template HiddenPairs hidden_pairs(const Plan&, const AttentionInput<T>&);
 CONELAB_EACH_TYPE(CONELAB_INPUTS)
-
-}
 
 }  // namespace conelab

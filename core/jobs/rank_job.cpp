@@ -1,10 +1,10 @@
 // The job `rank`: sign changes, factorisation norms and fitting dimensions of a hierarchy.
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/names.h"
 #include "core/base/parse_number.h"
 #include "core/bench/axes.h"
 #include "core/call/call.h"
@@ -51,7 +51,7 @@ std::vector<double> alphas_of(const JobSpec& spec) {
 }
 
 std::vector<std::int64_t> dims_of(const JobSpec& spec) {
-  const std::string text = fmt::format("{}", fmt::join(spec.list("dims"), ","));
+  const std::string text = join(spec.list("dims"), ",");
   std::vector<std::int64_t> dims = parse_each("--dims", text);
   if (dims.back() > 1024) misuse("--dims: expected at most 1024 (found {})", dims.back());
   return dims;

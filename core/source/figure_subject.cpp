@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/base/names.h"
 #include "core/call/call.h"
 #include "core/call/plan.h"
 #include "core/dataset/hierarchy.h"
@@ -307,7 +308,7 @@ std::string operators_of(const FigureRequest& request, const std::string& key, c
     }
     calls.push_back(call == typed ? name : call_text(call));
   }
-  return fmt::format("{}", fmt::join(calls, ","));
+  return join(calls, ",");
 }
 
 std::string source_caption(const std::string& model, const std::string& group) {

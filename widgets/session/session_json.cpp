@@ -8,6 +8,7 @@
 #include <span>
 
 #include "core/base/error.h"
+#include "core/base/names.h"
 #include "core/drawing/colour_map.h"
 #include "core/files/atomic_file.h"
 #include "core/geometry/cone_family.h"
@@ -109,7 +110,7 @@ void read(const QJsonValue& value, Part& part) {
 }
 
 void keep(std::string& word, std::span<const char* const> known) {
-  if (std::ranges::find(known, word) == known.end()) word = known[0];
+  if (!contains(known, word)) word = known[0];
 }
 
 template <class List, class NameOf>
