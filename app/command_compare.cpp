@@ -1,7 +1,6 @@
 // `conelab compare`: tells which cases of two benchmark results became faster or slower, or which
 // operators of one result are faster.
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -13,6 +12,7 @@
 #include "app/interrupt.h"
 #include "app/output.h"
 #include "core/base/error.h"
+#include "core/base/names.h"
 #include "core/bench/compare.h"
 #include "core/bench/parts.h"
 #include "core/bench/summary.h"
@@ -21,8 +21,6 @@
 
 namespace conelab {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct TypedCompare {
   std::string a, b, base;
@@ -75,7 +73,7 @@ int compare_files(const TypedCompare& typed) {
       compare_bench(typed.a, typed.b, typed.margin, {.cancelled = interrupted});
   for (const std::string& path : found.changed) print_warning(change_remark(path));
   if (found.cases.empty()) {
-    const std::string labels = fmt::format("{}", fmt::join(differing_labels(found), ", "));
+    const std::string labels = join(differing_labels(found));
     fail("{} and {} have no case in common{}{}", typed.a, typed.b, labels.empty() ? "" : ": ",
          labels);
   }

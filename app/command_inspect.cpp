@@ -19,8 +19,6 @@
 namespace conelab {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 /// Longer attributes, such as the specification of a run, are cut in the text. JSON contains them
 /// completely.
 constexpr std::size_t longest_attribute = 100;

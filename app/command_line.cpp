@@ -5,7 +5,6 @@
 
 #include "app/command.h"
 #include "app/desktop.h"
-#include "app/interrupt.h"
 #include "app/output.h"
 #include "core/base/environment.h"
 #include "core/base/error.h"

@@ -103,9 +103,7 @@ constexpr WordSource word_sources[] = {{"--similarity", "similarities"},
                                        {"figure --parameter", "figures"},
                                        {"dataset --parameter", "datasets"}};
 
-std::string spaced(const std::set<std::string>& words) {
-  return fmt::format("{}", fmt::join(words, " "));
-}
+std::string spaced(const std::set<std::string>& words) { return join(words, " "); }
 
 /// Returns the names of the rows of these lists, or with `keys` "KEY=" for their parameters.
 std::set<std::string> words_of(const std::vector<std::string>& listings, bool keys) {

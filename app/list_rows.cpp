@@ -1,8 +1,6 @@
 // The rows of the tables as JSON, from which `conelab list` and the manual's reference are made.
 #include "app/list_rows.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -41,7 +39,7 @@ Json parameter_json(const ParameterInfo& info) {
     json["choices"] = info.choices;
     json["default"] = std::isnan(info.initial) ? Json(nullptr) : Json(choice_words(info).front());
   } else if (info.domain == Domain::tensor) {
-    const std::string axes = fmt::format("{}", fmt::join(tensor_axes(info), ","));
+    const std::string axes = join(tensor_axes(info), ",");
     json["shape"] = axes.empty() ? "head" : (is_of_pairs(info) ? "..," : "") + axes;
     json["needed"] = std::isnan(info.initial);
   } else if (std::isnan(info.initial)) {
@@ -119,7 +117,7 @@ Json parts_json(const std::string& field, const std::vector<PartInfo>& parts) {
     Json& operators = json["combines"]["operators"] = Json::array();
     for (const OperatorListing& listing : list_operators()) {
       for (const Combination& c : combinations(listing.part.name)) {
-        const bool fits = std::ranges::find(c.parts, part.name) != c.parts.end();
+        const bool fits = contains(c.parts, part.name);
         if (c.field == field && fits) operators.push_back(listing.part.name);
       }
     }

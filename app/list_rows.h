@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-namespace conelab {
+#include "core/job/job_field.h"
 
-using Json = nlohmann::ordered_json;
+namespace conelab {
 
 struct Listing {
   std::string_view name;  ///< What `conelab list` calls it: "masks".

@@ -4,8 +4,6 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <array>
-
 #include "app/python/module.h"
 #include "core/base/error.h"
 #include "core/capi/conelab.h"

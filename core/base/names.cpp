@@ -56,10 +56,6 @@ std::size_t find_word(const std::string& text, std::string name) {
   return std::string::npos;
 }
 
-std::string join(const std::vector<std::string>& names) {
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
 namespace {
 
 /// Returns whether a piece between commas belongs to the entry before it: the list of numbers of a
@@ -88,7 +84,7 @@ std::vector<std::string> split_names(std::string_view text) {
 
 std::vector<std::string> parse_names(const std::string& field, std::string_view text) {
   std::vector<std::string> names = split_names(text);
-  if (std::ranges::find(names, "") != names.end()) {
+  if (contains(names, "")) {
     misuse("{}: an entry of '{}' is empty", field, text);
   }
   return names;

@@ -1,6 +1,8 @@
 // Lists of names, and error messages for unknown ones with a suggestion and the known names.
 #pragma once
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
@@ -23,8 +25,17 @@ namespace conelab {
 /// there is none.
 [[nodiscard]] std::size_t find_word(const std::string& text, std::string name);
 
-/// Returns the names separated by commas: "a, b, c".
-[[nodiscard]] std::string join(const std::vector<std::string>& names);
+/// Returns whether a list holds a value.
+template <class List, class Value>
+[[nodiscard]] bool contains(const List& list, const Value& value) {
+  return std::ranges::find(list, value) != std::end(list);
+}
+
+/// Returns the entries of a list, with a text between each two: "a, b, c".
+template <class List>
+[[nodiscard]] std::string join(const List& list, std::string_view between = ", ") {
+  return fmt::format("{}", fmt::join(list, between));
+}
 
 /// Returns the entries of a list, separated by commas. An entry may be a call as one word
 /// (core/call/call.h), whose parameters may be lists of one number per head: an entry of the
@@ -59,7 +70,7 @@ template <class Rows>
 [[nodiscard]] std::vector<std::string> names_of(const Rows& rows) {
   std::vector<std::string> names;
   for (const auto& row : rows) {
-    if (std::ranges::find(names, row.name) == names.end()) {
+    if (!contains(names, row.name)) {
       names.emplace_back(row.name);
     }
   }

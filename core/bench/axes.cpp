@@ -1,7 +1,5 @@
 #include "core/bench/axes.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <limits>
 
@@ -191,8 +189,7 @@ Labels parse_labels(const Axis& axis, const std::string& field, const std::strin
   const auto implied = [&](std::string_view part) { return is_implied(axis, std::string(part)); };
   if (std::erase_if(numbers, implied) > 0) labels = {axis.implied_label};  // It comes first.
   if (numbers.empty()) return labels;
-  for (const std::int64_t value :
-       parse_integers(field, fmt::format("{}", fmt::join(numbers, ",")))) {
+  for (const std::int64_t value : parse_integers(field, join(numbers, ","))) {
     labels.push_back(std::to_string(value));
   }
   return labels;
@@ -247,7 +244,7 @@ std::string describe(const Case& c) {
     if (is_implied(axis, c[axis])) continue;
     words.push_back((axis.numeric ? axis.title + std::string("=") : "") + c[axis]);
   }
-  return fmt::format("{}", fmt::join(words, " "));
+  return join(words, " ");
 }
 
 std::string operator_of_label(const std::string& label) { return label.substr(0, label.find(':')); }

@@ -246,18 +246,10 @@ double gradient_error(const Call& call, const AttentionInput<T>& input, const Ba
   });
 }
 
-template double output_error(const Call&, const AttentionInput<float>&, const Tensor4<float>&);
-template double output_error(const Call&, const AttentionInput<double>&, const Tensor4<double>&);
-template double output_error(const Call&, const AttentionInput<Float16>&, const Tensor4<Float16>&);
-template double output_error(const Call&, const AttentionInput<Bfloat16>&,
-                             const Tensor4<Bfloat16>&);
-template double gradient_error(const Call&, const AttentionInput<float>&, const Backward<float>&,
-                               const Execution&);
-template double gradient_error(const Call&, const AttentionInput<double>&, const Backward<double>&,
-                               const Execution&);
-template double gradient_error(const Call&, const AttentionInput<Float16>&,
-                               const Backward<Float16>&, const Execution&);
-template double gradient_error(const Call&, const AttentionInput<Bfloat16>&,
-                               const Backward<Bfloat16>&, const Execution&);
+#define CONELAB_ERRORS(T)                                                                   \
+  template double output_error(const Call&, const AttentionInput<T>&, const Tensor4<T>&);   \
+  template double gradient_error(const Call&, const AttentionInput<T>&, const Backward<T>&, \
+                                 const Execution&);
+CONELAB_EACH_TYPE(CONELAB_ERRORS)
 
 }  // namespace conelab

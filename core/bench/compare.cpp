@@ -63,7 +63,7 @@ std::string attribute_text(const AttributeValue& value) {
   if (const auto* number = std::get_if<double>(&value)) return fmt::format("{}", *number);
   if (const auto* number = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *number);
   if (const auto* list = std::get_if<std::vector<std::string>>(&value)) {
-    return fmt::format("{}", fmt::join(*list, "; "));
+    return join(*list, "; ");
   }
   return "";
 }
@@ -128,16 +128,15 @@ std::vector<std::string> differing_labels(const BenchComparison& comparison) {
     std::vector<std::string> all;
     for (const Case& c : cases) {
       const std::string text = label_text(axis, c[axis]);
-      if (std::ranges::find(all, text) == all.end()) all.push_back(text);
+      if (!contains(all, text)) all.push_back(text);
     }
     return all;
   };
   for (const Axis& axis : axes()) {
     const auto first = texts(comparison.only_first, axis);
     const auto second = texts(comparison.only_second, axis);
-    const bool common = std::ranges::any_of(first, [&](const std::string& text) {
-      return std::ranges::find(second, text) != second.end();
-    });
+    const bool common =
+        std::ranges::any_of(first, [&](const std::string& text) { return contains(second, text); });
     if (common || first.empty() || second.empty()) continue;
     differences.push_back(
         fmt::format("{} against {}", fmt::join(first, ", "), fmt::join(second, ", ")));
@@ -148,7 +147,7 @@ std::vector<std::string> differing_labels(const BenchComparison& comparison) {
 std::vector<CaseComparison> compare_operators(const std::vector<MeasuredCase>& cases,
                                               const std::string& base, double margin) {
   const Labels names = label_values(cases, "operator");
-  if (std::ranges::find(names, base) == names.end()) {
+  if (!contains(names, base)) {
     unknown_name("operator", base, names);
   }
   std::vector<CaseComparison> result;

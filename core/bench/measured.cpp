@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/names.h"
 #include "core/bench/machine.h"
 #include "core/bench/sweep.h"
 #include "core/files/tensor_source.h"
@@ -165,7 +166,7 @@ Labels label_values(const std::vector<MeasuredCase>& cases, std::string_view axi
   Labels values;
   for (const MeasuredCase& c : cases) {
     const std::string& label = c.labels[wanted];
-    if (std::ranges::find(values, label) == values.end()) values.push_back(label);
+    if (!contains(values, label)) values.push_back(label);
   }
   return values;
 }

@@ -34,9 +34,9 @@ std::vector<LabelledAxis> axes_of(const Sweep& s, std::span<const Axis> some) {
     const Labels& labels = s[axis];
     if (all_implied(axis, labels)) continue;
     if (axis.numeric)
-      all.push_back({axis.name, s.numbers(axis), ""});
+      all.push_back({axis.name, s.numbers(axis)});
     else
-      all.push_back({axis.name, labels, ""});
+      all.push_back({axis.name, labels});
   }
   return all;
 }
@@ -60,9 +60,7 @@ std::vector<LabelledVariable> interval_variables(const std::string& name,
     low.push_back(i.low);
     high.push_back(i.high);
   }
-  return {{name, axes, value, "", {}},
-          {name + "_low", axes, low, "", {}},
-          {name + "_high", axes, high, "", {}}};
+  return {{name, axes, value}, {name + "_low", axes, low}, {name + "_high", axes, high}};
 }
 
 /// Returns one field of all samples [round]. It is NaN for missing ones.
@@ -120,9 +118,9 @@ class RuntimeGroup {
       status.push_back(static_cast<std::int64_t>(c.status));
       reasons.push_back(c.reason);
     }
-    add({"status", case_labels_, std::move(status), "", {}},
+    add({"status", case_labels_, std::move(status)},
         "0 ok, 1 skipped, 2 crashed, 3 timed out, 4 failed, 5 out of memory");
-    add({"status_reason", case_labels_, std::move(reasons), "", {}}, "why a case has no time");
+    add({"status_reason", case_labels_, std::move(reasons)}, "why a case has no time");
   }
   [[nodiscard]] std::vector<LabelledVariable> take() { return std::move(variables_); }
 
@@ -319,8 +317,8 @@ LabelledArray fit_group(const BenchResult& r, const std::vector<ExponentFit>& fi
   a.axes = axes_of(r.sweep, line_axes());
   const std::vector<std::string> names = names_of(r.sweep, line_axes());
   a.variables = interval_variables("exponent", names, exponents);
-  a.variables.push_back({"resolved", names, resolved, "", {}});
-  a.variables.push_back({"resolved_reason", names, why, "", {}});
+  a.add("resolved", names, resolved);
+  a.add("resolved_reason", names, why);
   a.attributes.emplace_back("about",
                             std::string("e of time = c seq_len^e: one slope per round, mean "
                                         "and 95 % t-interval over rounds"));
@@ -367,22 +365,21 @@ LabelledArray control_group(const BenchResult& r) {
   a.attributes.emplace_back("about",
                             std::string("A/A: some cases of bench/runtime measured twice"));
   if (names.empty()) return a;
-  a.axes = {{"control", names, ""},
-            counted_axis("round", static_cast<std::size_t>(r.sweep.rounds))};
-  a.variables.push_back({"time_samples", {"control", "round"}, samples, "s", {}});
+  a.axes = {{"control", names}, counted_axis("round", static_cast<std::size_t>(r.sweep.rounds))};
+  a.variables.push_back({"time_samples", {"control", "round"}, samples, "s"});
   for (LabelledVariable& v : interval_variables("ratio", {"control"}, ratios)) {
     a.variables.push_back(std::move(v));
   }
-  a.variables.push_back({"verdict", {"control"}, verdicts, "", {}});
+  a.add("verdict", {"control"}, verdicts);
   return a;
 }
 
 LabelledArray environment_group(const BenchResult& r) {
   LabelledArray a;
   a.axes = {counted_axis("round", r.load.size())};
-  a.variables = {{"load", {"round"}, r.load, "", {}},
-                 {"clock", {"round"}, r.clock, "Hz", {}},
-                 {"temperature", {"round"}, r.temperature, "degree_Celsius", {}}};
+  a.variables = {{"load", {"round"}, r.load},
+                 {"clock", {"round"}, r.clock, "Hz"},
+                 {"temperature", {"round"}, r.temperature, "degree_Celsius"}};
   for (const auto& [name, value] : environment(simd_summary())) {
     std::visit([&, key = name](const auto& v) { a.attributes.emplace_back(key, v); }, value);
   }

@@ -4,6 +4,7 @@
 
 #include "core/base/environment.h"
 #include "core/base/error.h"
+#include "core/base/names.h"
 #include "core/bench/machine.h"
 #include "core/bench/parts.h"
 #include "core/bench/schedule.h"
@@ -40,7 +41,7 @@ std::vector<std::string> known_operators(const Workload& workload, const std::ve
   std::vector<std::string> known = workload.operations;
   for (const Peer& peer : peers) {
     for (const std::string& name : peer.operations) {
-      if (std::ranges::find(known, name) != known.end()) {
+      if (contains(known, name)) {
         misuse("operator '{}' of {} has the name of another one", name, peer.command.back());
       }
       known.push_back(name);
@@ -56,7 +57,7 @@ void check_parameters(const Sweep& sweep, const Workload& workload) {
     const std::string& operation = c["operator"];
     const std::string name = operator_of_label(operation);
     if (name == operation) continue;
-    if (workload.check == nullptr || std::ranges::find(own, name) == own.end()) {
+    if (workload.check == nullptr || !contains(own, name)) {
       misuse("operator '{}': {} takes no parameters here", operation, name);
     }
     workload.check(c, sweep.batch);

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/evaluation.h"
+#include "core/base/names.h"
 #include "core/bench/axes.h"
 #include "core/statistics/interval.h"
 
@@ -155,7 +156,7 @@ std::vector<std::string> exponent_lines(const std::vector<MeasuredExponent>& exp
   std::vector<std::string> reasons;
   for (const MeasuredExponent& e : exponents) {
     if (!std::isnan(e.value)) return table_lines(exponent_table(exponents));
-    if (std::ranges::find(reasons, e.why_not) == reasons.end()) {
+    if (!contains(reasons, e.why_not)) {
       reasons.push_back(e.why_not);
     }
   }

@@ -1,7 +1,5 @@
 #include "core/bench/sweep.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <charconv>
 
@@ -12,9 +10,7 @@
 namespace conelab {
 namespace {
 
-bool holds(const Labels& labels, const std::string& label) {
-  return std::ranges::find(labels, label) != labels.end();
-}
+bool holds(const Labels& labels, const std::string& label) { return contains(labels, label); }
 
 /// Checks operators by their names only. The program that knows an operator checks its parameters.
 void check_names(const Axis& axis, const Labels& labels, const Labels& known) {
@@ -112,7 +108,7 @@ std::vector<std::pair<std::string, std::string>> Sweep::items() const {
   std::vector<std::pair<std::string, std::string>> all;
   for (const Axis& axis : axes()) {
     if (all_implied(axis, (*this)[axis])) continue;
-    all.emplace_back(axis.option, fmt::format("{}", fmt::join((*this)[axis], ",")));
+    all.emplace_back(axis.option, join((*this)[axis], ","));
   }
   all.insert(all.end(), {{"batch", std::to_string(batch)},
                          {"rounds", std::to_string(rounds)},

@@ -15,6 +15,7 @@
 #include <sstream>
 
 #include "core/base/error.h"
+#include "core/base/names.h"
 #include "core/base/parse_number.h"
 #include "core/bench/machine.h"
 #include "core/tiles/backend.h"
@@ -176,7 +177,7 @@ CaseStatus WorkerProcess::ask_numbers(const std::string& request, const std::str
     all_numbers = all_numbers && number.has_value();
     numbers.push_back(number.value_or(0));
   }
-  const bool counted = std::ranges::find(counts, numbers.size()) != counts.end();
+  const bool counted = contains(counts, numbers.size());
   if (all_numbers && counted) return status;
   return wrong_answer(expected + " " + answer,
                       fmt::format("{} and {} numbers", expected, counts.front()));
@@ -267,8 +268,6 @@ Peer ask_peer(const std::vector<std::string>& command, const WaitLimit& limit) {
   return peer;
 }
 
-bool Peer::has(const std::string& operation) const {
-  return std::ranges::find(operations, operation) != operations.end();
-}
+bool Peer::has(const std::string& operation) const { return contains(operations, operation); }
 
 }  // namespace conelab

@@ -1,7 +1,6 @@
 #include "core/call/call.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -244,17 +243,14 @@ std::vector<std::vector<double>> lists_of(std::string_view text) {
 
 Value::Value(double number) : text_(fmt::format("{}", number)), lists_{{number}}, sides_{number} {}
 
-Value::Value(const std::vector<double>& list)
-    : text_(fmt::format("{}", fmt::join(list, ","))), lists_{list} {
+Value::Value(const std::vector<double>& list) : text_(join(list, ",")), lists_{list} {
   if (list.size() == 1) sides_ = list;
 }
 
 Value::Value(std::string text)
     : text_(std::move(text)), lists_(lists_of(text_)), sides_(numbers_at(text_, 'x')) {}
 
-Value Value::of_sides(const std::vector<double>& sides) {
-  return fmt::format("{}", fmt::join(sides, "x"));
-}
+Value Value::of_sides(const std::vector<double>& sides) { return join(sides, "x"); }
 
 std::optional<double> Value::number() const {
   if (lists_.size() != 1 || lists_.front().size() != 1) return std::nullopt;
@@ -370,9 +366,9 @@ std::string title_text(const Value& value) {
       typed = false;
       numbers.back() = fmt::format("{:.4g}", x);
     }
-    lists.push_back(fmt::format("{}", fmt::join(numbers, ",")));
+    lists.push_back(join(numbers, ","));
   }
-  return typed ? value.text() : fmt::format("{}", fmt::join(lists, ";"));
+  return typed ? value.text() : join(lists, ";");
 }
 
 }  // namespace

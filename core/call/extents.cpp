@@ -118,10 +118,6 @@ Extents check_extents(const AttentionInput<T>& input) {
   check_same("the numbers of heads", "k", input.key.shape.head, "v", input.value.shape.head);
   return extents;
 }
-template Extents check_extents(const AttentionInput<float>&);
-template Extents check_extents(const AttentionInput<double>&);
-template Extents check_extents(const AttentionInput<Float16>&);
-template Extents check_extents(const AttentionInput<Bfloat16>&);
 
 template <class T>
 void check_input(const Plan& plan, const AttentionInput<T>& input) {
@@ -164,10 +160,6 @@ void check_input(const Plan& plan, const AttentionInput<T>& input) {
   if (!input.output_grad.empty()) check_memory("output_grad", input.output_grad);
   (void)plan.mask(input);
 }
-template void check_input(const Plan&, const AttentionInput<float>&);
-template void check_input(const Plan&, const AttentionInput<double>&);
-template void check_input(const Plan&, const AttentionInput<Float16>&);
-template void check_input(const Plan&, const AttentionInput<Bfloat16>&);
 
 double forward_flops(const Extents& e) {
   const double pairs = static_cast<double>(e.batch * e.head) * static_cast<double>(e.query) *
@@ -180,5 +172,10 @@ double backward_flops(const Extents& e) {
                        static_cast<double>(e.key);
   return 2 * pairs * static_cast<double>(3 * e.feature + 2 * e.value);
 }
+
+#define CONELAB_CHECKS(T)                                   \
+  template Extents check_extents(const AttentionInput<T>&); \
+  template void check_input(const Plan&, const AttentionInput<T>&);
+CONELAB_EACH_TYPE(CONELAB_CHECKS)
 
 }  // namespace conelab

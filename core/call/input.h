@@ -18,6 +18,9 @@
 
 namespace conelab {
 
+/// Applies a list of explicit instantiations, which is a macro of a type, to every type of tensors.
+#define CONELAB_EACH_TYPE(LIST) LIST(float) LIST(double) LIST(Float16) LIST(Bfloat16)
+
 /// The sizes of a call, which are known before any number is read.
 struct Extents {
   std::int64_t batch = 1;

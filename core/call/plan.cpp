@@ -1,7 +1,6 @@
 #include "core/call/plan.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace conelab {
@@ -75,16 +74,6 @@ PartValues Plan::values(const ParameterSet& set, std::int64_t head,
   }
   return all;
 }
-
-#define CONELAB_VALUES(T)                                                               \
-  template std::vector<std::span<const T>> Plan::tensors_of(                            \
-      const ParameterSet&, std::int64_t, const std::map<std::string, Array<T>>&) const; \
-  template PartValues Plan::values(const ParameterSet&, std::int64_t,                   \
-                                   const std::map<std::string, Array<T>>&) const;
-CONELAB_VALUES(float)
-CONELAB_VALUES(double)
-CONELAB_VALUES(Float16)
-CONELAB_VALUES(Bfloat16)
 
 bool Plan::differs_by_head(const ParameterSet& set) const {
   return std::ranges::any_of(set, [&](std::size_t i) {
@@ -166,11 +155,6 @@ std::vector<MaskPart> Plan::mask_parts(const std::map<std::string, Array<T>>& te
   }
   return parts;
 }
-template std::vector<MaskPart> Plan::mask_parts(const std::map<std::string, Array<float>>&) const;
-template std::vector<MaskPart> Plan::mask_parts(const std::map<std::string, Array<double>>&) const;
-template std::vector<MaskPart> Plan::mask_parts(const std::map<std::string, Array<Float16>>&) const;
-template std::vector<MaskPart> Plan::mask_parts(
-    const std::map<std::string, Array<Bfloat16>>&) const;
 
 template <class T>
 void add_gradients(const Plan& plan, const ParameterSet& set, std::span<const PartValues> by_head,
@@ -199,14 +183,6 @@ void add_gradients(const Plan& plan, const ParameterSet& set, std::span<const Pa
     }
   }
 }
-template void add_gradients(const Plan&, const ParameterSet&, std::span<const PartValues>,
-                            Backward<float>&);
-template void add_gradients(const Plan&, const ParameterSet&, std::span<const PartValues>,
-                            Backward<double>&);
-template void add_gradients(const Plan&, const ParameterSet&, std::span<const PartValues>,
-                            Backward<Float16>&);
-template void add_gradients(const Plan&, const ParameterSet&, std::span<const PartValues>,
-                            Backward<Bfloat16>&);
 
 std::map<std::string, std::string> choices(const Plan& plan) {
   std::map<std::string, std::string> words;
@@ -216,5 +192,15 @@ std::map<std::string, std::string> choices(const Plan& plan) {
   }
   return words;
 }
+
+#define CONELAB_VALUES(T)                                                                        \
+  template std::vector<std::span<const T>> Plan::tensors_of(                                     \
+      const ParameterSet&, std::int64_t, const std::map<std::string, Array<T>>&) const;          \
+  template PartValues Plan::values(const ParameterSet&, std::int64_t,                            \
+                                   const std::map<std::string, Array<T>>&) const;                \
+  template std::vector<MaskPart> Plan::mask_parts(const std::map<std::string, Array<T>>&) const; \
+  template void add_gradients(const Plan&, const ParameterSet&, std::span<const PartValues>,     \
+                              Backward<T>&);
+CONELAB_EACH_TYPE(CONELAB_VALUES)
 
 }  // namespace conelab

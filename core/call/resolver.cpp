@@ -317,7 +317,7 @@ void Resolver::check_keys(const std::string& name) const {
 void check_keys(const std::map<std::string, Value>& parameters,
                 const std::vector<std::string>& known, const std::string& name) {
   for (const auto& [key, text] : parameters) {
-    if (std::ranges::find(known, key) != known.end()) continue;
+    if (contains(known, key)) continue;
     const std::string nearest = nearest_name(key, known);
     misuse("unknown parameter '{}'{} ({} takes: {})", key,
            nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest), name,

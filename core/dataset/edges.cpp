@@ -8,6 +8,7 @@
 #include <array>
 
 #include "core/base/error.h"
+#include "core/base/names.h"
 #include "core/base/parse_number.h"
 #include "core/base/utf8.h"
 #include "core/dataset/import.h"
@@ -81,9 +82,7 @@ class EdgeTable {
 /// Returns which column a header's field calls so: 0 child, 1 parent, -1 unknown.
 int column_of(std::string name) {
   for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  const auto is = [&](std::vector<std::string> known) {
-    return std::ranges::find(known, name) != known.end();
-  };
+  const auto is = [&](std::vector<std::string> known) { return contains(known, name); };
   if (is({"child", "child_id", "id", "node", "source", "from"})) return 0;
   return is({"parent", "parent_id", "parents", "target", "to"}) ? 1 : -1;
 }

@@ -13,7 +13,7 @@ LabelledArray graph_group(const std::vector<std::int64_t>& edges, std::size_t no
   LabelledArray group;
   group.axes = {counted_axis("node", nodes), counted_axis("link", edges.size() / 2),
                 counted_axis("end", 2)};
-  group.variables = {{"edge", {"link", "end"}, edges, "", {}}};
+  group.variables = {{"edge", {"link", "end"}, edges}};
   return group;
 }
 
@@ -55,8 +55,8 @@ MadeData hyperbolic_graph(const KeyValues& values) {
     }
   }
   LabelledArray group = graph_group(edges, n);
-  group.variables.push_back({"radius", {"node"}, std::move(radius), "", {}});
-  group.variables.push_back({"angle", {"node"}, std::move(angle), "rad", {}});
+  group.add("radius", {"node"}, std::move(radius));
+  group.variables.push_back({"angle", {"node"}, std::move(angle), "rad"});
   return {{}, {{"graph", std::move(group)}}, {}};
 }
 
@@ -76,7 +76,7 @@ MadeData clustered_graph(const KeyValues& values) {
     }
   }
   LabelledArray group = graph_group(edges, cluster.size());
-  group.variables.push_back({"cluster", {"node"}, std::move(cluster), "", {}});
+  group.add("cluster", {"node"}, std::move(cluster));
   return {{}, {{"graph", std::move(group)}}, {}};
 }
 

@@ -309,17 +309,17 @@ LabelledArray hierarchy_group(const Hierarchy& hierarchy) {
   LabelledArray group;
   group.axes = {counted_axis("node", hierarchy.names.size()),
                 counted_axis("link", hierarchy.edges.size()),
-                {"end", std::vector<std::string>{"child", "parent"}, ""}};
+                {"end", std::vector<std::string>{"child", "parent"}}};
   std::vector<std::int64_t> edges;
   for (const auto& edge : hierarchy.edges) edges.insert(edges.end(), edge.begin(), edge.end());
   group.variables = {{"edge", {"link", "end"}, edges, "", {{"long_name", "child and parent"}}},
-                     {"name", {"node"}, hierarchy.names, "", {}},
+                     {"name", {"node"}, hierarchy.names},
                      {"depth", {"node"}, hierarchy.depths, "", {{"long_name", "0 at roots"}}}};
-  if (!hierarchy.ids.empty()) group.variables.push_back({"id", {"node"}, hierarchy.ids, "", {}});
+  if (!hierarchy.ids.empty()) group.add("id", {"node"}, hierarchy.ids);
   if (!hierarchy.features.empty()) {
     group.axes.push_back(
         counted_axis("column", hierarchy.features.size() / hierarchy.names.size()));
-    group.variables.push_back({"feature", {"node", "column"}, hierarchy.features, "", {}});
+    group.add("feature", {"node", "column"}, hierarchy.features);
   }
   group.signal = "depth";
   return group;

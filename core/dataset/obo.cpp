@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/names.h"
 #include "core/base/parse_number.h"
 #include "core/base/utf8.h"
 #include "core/dataset/import.h"
@@ -117,7 +118,7 @@ class OboReader {
     if (tag == "is_a") links_.push_back({term_, term_named(value)});
     if (tag != "relationship") return;
     const std::size_t blank = std::min(value.find(' '), value.size());
-    if (std::ranges::find(relations_, value.substr(0, blank)) == relations_.end()) return;
+    if (!contains(relations_, value.substr(0, blank))) return;
     links_.push_back({term_, term_named(std::string(trimmed(value.substr(blank))))});
   }
 };

@@ -97,7 +97,7 @@ MadeData sentences(const KeyValues& values) {
   for (std::int64_t i = 0; i < n; ++i) texts.push_back(grown.add("S", -1, depth));
   LabelledArray group;
   group.axes = {counted_axis("sentence", texts.size())};
-  group.variables = {{"text", {"sentence"}, std::move(texts), "", {}}};
+  group.variables = {{"text", {"sentence"}, std::move(texts)}};
   return {grown.take(), {{"sentence", std::move(group)}}, {}};
 }
 

@@ -36,9 +36,9 @@ MadeData series(const KeyValues& keys, std::size_t features, const Append& appen
   for (std::size_t i = 0; i < sequences; ++i) append(random, times, values);
   LabelledArray group;
   group.axes = {counted_axis("sequence", sequences),
-                {"time", std::move(times), ""},
+                {"time", std::move(times)},
                 counted_axis("feature", features)};
-  group.variables = {{"value", {"sequence", "time", "feature"}, std::move(values), "", {}}};
+  group.variables = {{"value", {"sequence", "time", "feature"}, std::move(values)}};
   group.signal = "value";
   return {{}, {{"series", std::move(group)}}, {}};
 }

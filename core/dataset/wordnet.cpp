@@ -12,7 +12,6 @@
 
 #include "core/base/error.h"
 #include "core/base/names.h"
-#include "core/base/parse_number.h"
 #include "core/dataset/dataset.h"
 
 namespace conelab {

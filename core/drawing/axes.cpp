@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 
+#include "core/base/names.h"
 #include "core/drawing/font_metrics.h"
 #include "core/drawing/style.h"
 #include "core/drawing/text.h"
@@ -216,7 +217,7 @@ std::vector<Tick> digit_ticks(double low, double high, const std::vector<int>& l
     for (int digit = 1; digit <= 9; ++digit) {
       const double value = digit * std::pow(10, e);
       if (value < low * (1 - 1e-9) || value > high * (1 + 1e-9)) continue;
-      const bool label = std::ranges::find(labelled, digit) != labelled.end();
+      const bool label = contains(labelled, digit);
       ticks.push_back({value, label ? number_label(value) : std::vector<TextRun>{}});
     }
   }
@@ -284,7 +285,7 @@ std::vector<Tick> log_ticks(double low, double high, int most) {
   std::erase_if(ticks, [](const Tick& t) { return is_power_of_ten(t.value); });
   const int first = static_cast<int>(std::ceil(std::log10(low) - 1e-9));
   for (int e = first; e <= std::log10(high) + 1e-9; ++e) {
-    const bool label = std::ranges::find(labelled, e) != labelled.end();
+    const bool label = contains(labelled, e);
     if (label || decades <= 40) {
       ticks.push_back({std::pow(10, e), label ? power("10", e) : std::vector<TextRun>{}});
     }

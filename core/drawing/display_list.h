@@ -11,7 +11,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <numbers>
 #include <string>
 #include <variant>
 #include <vector>

@@ -1,7 +1,6 @@
 #include "core/drawing/edge_labels.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "core/drawing/font_metrics.h"

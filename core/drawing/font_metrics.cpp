@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "core/drawing/fonts.h"
-#include "core/drawing/text.h"
 
 namespace conelab::figure {
 namespace {

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <array>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>

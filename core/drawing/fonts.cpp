@@ -11,7 +11,6 @@
 
 #include "core/base/error.h"
 #include "core/drawing/font_metrics.h"
-#include "core/drawing/text.h"
 
 // fonts_data.cpp.in puts the fonts into the object file.
 extern "C" {

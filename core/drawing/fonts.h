@@ -14,7 +14,6 @@
 #include <set>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/drawing/display_list.h"

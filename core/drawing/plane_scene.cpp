@@ -14,7 +14,8 @@ double shared_area(const Box& a, const Box& b) {
   return width > 0 && height > 0 ? width * height : 0;
 }
 
-/// Clips a segment to the box and returns false if nothing is left (Liang and Barsky).
+}  // namespace
+
 bool clip_to(const Box& box, Point& from, Point& to) {
   double low = 0, high = 1;
   const double dx = to.x - from.x, dy = to.y - from.y;
@@ -33,8 +34,6 @@ bool clip_to(const Box& box, Point& from, Point& to) {
   to = {start.x + high * dx, start.y + high * dy};
   return true;
 }
-
-}  // namespace
 
 PlaneScene::PlaneScene(Window window, Point corner, double width, double most_height)
     : window_(window) {

@@ -5,7 +5,6 @@
 // balls, edges of cones) are circles or lines; pass these, never sampled points.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "core/drawing/display_list.h"
@@ -18,6 +17,9 @@ struct Window {
   [[nodiscard]] double width() const { return right - left; }
   [[nodiscard]] double height() const { return high - low; }
 };
+
+/// Clips a segment to the box and returns false if nothing is left (Liang and Barsky).
+[[nodiscard]] bool clip_to(const Box& box, Point& from, Point& to);
 
 /// Maps a window of the plane to a box of the page, with the same scale for both axes.
 class PlaneScene {

@@ -72,7 +72,7 @@ std::string file_format(const std::string& path) {
   std::transform(ending.begin(), ending.end(), ending.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   const std::vector<std::string> known = {"svg", "pdf", "png"};
-  if (std::ranges::find(known, ending) == known.end()) {
+  if (!contains(known, ending)) {
     misuse("{}: unknown figure format '{}' (known: {})", path, ending, join(known));
   }
   return ending;

@@ -1,7 +1,5 @@
 #include "core/figure/bench_figures.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -121,7 +119,7 @@ std::string fixed_caption(const Case& c) {
   for (const Axis& axis : fixed_axes()) {
     if (!c[axis].empty() && !is_implied(axis, c[axis])) words.push_back(label_text(axis, c[axis]));
   }
-  return fmt::format("{}", fmt::join(words, ", "));
+  return join(words);
 }
 
 /// Returns the largest finite value of a ceiling among the cases drawn, or 0 if there is none.
@@ -241,7 +239,7 @@ BenchSelection selected_cases(const figure::FigureInput& input) {
     std::string& value = keys[row.key] = input.value(row.key);
     if (value.empty() || input.parameters.count(row.key) != 0) continue;
     const Labels known = label_values(input.cases, row.key);
-    if (std::ranges::find(known, value) == known.end()) value.clear();
+    if (!contains(known, value)) value.clear();
   }
   return select_cases(input.cases, input.exponents, keys);
 }

@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "core/base/names.h"
-#include "core/drawing/text.h"
 #include "core/figure/similarity_field.h"
 
 namespace conelab::figure {

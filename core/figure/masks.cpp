@@ -14,7 +14,6 @@
 #include "core/base/names.h"
 #include "core/bench/axes.h"
 #include "core/drawing/font_metrics.h"
-#include "core/drawing/text.h"
 #include "core/figure/figure_input.h"
 #include "core/pair/mask.h"
 

@@ -40,7 +40,7 @@ template <class T = std::string>
 struct LabelledAxis {
   std::string name;
   std::variant<std::vector<std::int64_t>, std::vector<double>, std::vector<std::string>> labels;
-  std::string units;  ///< Empty: none.
+  std::string units = {};  ///< Empty: none.
 
   [[nodiscard]] std::size_t size() const {
     return std::visit([](const auto& list) { return list.size(); }, labels);
@@ -51,7 +51,7 @@ struct LabelledAxis {
 [[nodiscard]] inline LabelledAxis counted_axis(const std::string& name, std::size_t size) {
   std::vector<std::int64_t> labels(size);
   std::iota(labels.begin(), labels.end(), 0);
-  return {name, std::move(labels), ""};
+  return {name, std::move(labels)};
 }
 
 using LabelledData =
@@ -64,8 +64,8 @@ struct LabelledVariable {
   std::string name;
   std::vector<std::string> axes;
   LabelledData data;
-  std::string units;  ///< Empty: none. "s" for a time.
-  Attributes attributes;
+  std::string units = {};  ///< Empty: none. "s" for a time.
+  Attributes attributes = {};
 };
 
 /// One group, which `xarray.open_dataset(file, group=...)` opens.
@@ -77,7 +77,7 @@ struct LabelledArray {
 
   /// Adds a variable without units and attributes.
   void add(const std::string& name, const std::vector<std::string>& over, LabelledData data) {
-    variables.push_back({name, over, std::move(data), "", {}});
+    variables.push_back({name, over, std::move(data)});
   }
   /// Adds a tensor [extents] over axes of its own, NAME_axis_0 and so on.
   void add_tensor(const std::string& name, const std::vector<std::int64_t>& extents,

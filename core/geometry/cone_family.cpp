@@ -1,9 +1,5 @@
 #include "core/geometry/cone_family.h"
 
-#include <fmt/ranges.h>
-
-#include <algorithm>
-
 #include "core/base/error.h"
 #include "core/base/names.h"
 
@@ -32,9 +28,7 @@ const std::vector<const ConeFamily*>& cone_families() {
   return rows;
 }
 
-std::string cone_family_names(const char* separator) {
-  return fmt::format("{}", fmt::join(family_names(), separator));
-}
+std::string cone_family_names(const char* separator) { return join(family_names(), separator); }
 
 const ConeFamily* find_cone_family(std::string_view name) {
   for (const ConeFamily* family : cone_families()) {

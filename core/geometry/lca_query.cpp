@@ -1,6 +1,5 @@
 #include "core/geometry/lca_query.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "core/base/error.h"

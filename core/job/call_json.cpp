@@ -1,21 +1,15 @@
 #include "core/job/call_json.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "core/base/error.h"
 #include "core/base/names.h"
-#include "core/base/parse_number.h"
 #include "core/call/call.h"
 #include "core/operators/combines.h"
 
 namespace conelab {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Value parameter_from_json(const std::string& key, const Json& value) {
   if (value.is_string()) return value.get<std::string>();
@@ -161,9 +155,9 @@ namespace {
 
 /// Returns the words of a list in which "causal+padding" is two entries.
 std::string list_text(const CallField& field, const std::vector<std::string>& entries) {
-  std::string text = fmt::format("{}", fmt::join(entries, ","));
+  std::string text = join(entries, ",");
   std::ranges::replace(text, '+', ',');
-  return fmt::format("{}", fmt::join(split_list(text, field.option), ","));
+  return join(split_list(text, field.option), ",");
 }
 
 std::string help_of(const CallField& field) {

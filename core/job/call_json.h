@@ -15,14 +15,14 @@ namespace conelab {
 /// numbers, lists of numbers or words. The name of a structured operator is the member "operator".
 /// The other fields of such a call, and "map" and "position" of any call, are left out if they have
 /// their defaults.
-[[nodiscard]] nlohmann::ordered_json call_to_json(const Call& call);
+[[nodiscard]] Json call_to_json(const Call& call);
 
 /// Parses what `call_to_json` returns. Absent members keep their defaults. Throws misuse for
 /// unknown members and for values of a wrong type.
-[[nodiscard]] Call call_from_json(const nlohmann::ordered_json& json);
+[[nodiscard]] Call call_from_json(const Json& json);
 
 /// Returns the value of a parameter as a number, a list of numbers, or its text.
-[[nodiscard]] nlohmann::ordered_json parameter_to_json(const Value& value);
+[[nodiscard]] Json parameter_to_json(const Value& value);
 
 /// Returns the options that choose this call: "--similarity", "penumbral", "-p", "gamma=2", ...
 /// Defaults are left out.
@@ -30,7 +30,7 @@ namespace conelab {
 
 /// Returns a JSON value as one line. Bytes that are not UTF-8, as names of files may have, are
 /// replaced.
-[[nodiscard]] std::string json_line(const nlohmann::ordered_json& value);
+[[nodiscard]] std::string json_line(const Json& value);
 
 /// Joins words into one line for a POSIX shell and quotes those that need it.
 [[nodiscard]] std::string shell_line(const std::vector<std::string>& words);

@@ -1,7 +1,5 @@
 #include "core/job/job_field.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -13,7 +11,6 @@
 namespace conelab {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Texts = std::vector<std::string>;
 using Parameters = std::map<std::string, std::string>;
 
@@ -35,7 +32,7 @@ using Parameters = std::map<std::string, std::string>;
 FieldValue checked(const JobField& field, FieldValue value) {
   const auto check = [&](const std::string& word) {
     const Texts& known = field.choices;
-    if (known.empty() || std::ranges::find(known, word) != known.end()) return;
+    if (known.empty() || contains(known, word)) return;
     unknown_name(field.name, word, known);
   };
   if (const auto* word = std::get_if<std::string>(&value)) check(*word);
@@ -67,7 +64,7 @@ std::string parameter_text(const JobField& field, const Json& json) {
     misuse("expected a number, a word or a list of numbers, found '{}'", json_line(json));
   }
   if (!json.is_array()) return typed_text(field, json);
-  return fmt::format("{}", fmt::join(typed_texts(field, json), ","));
+  return join(typed_texts(field, json), ",");
 }
 
 }  // namespace
@@ -153,7 +150,7 @@ Texts words_of_value(const JobField& field, const FieldValue& value) {
   }
   if (const auto* list = std::get_if<Texts>(&value)) {
     const bool joined = field.kind == FieldKind::list;
-    if (joined && !list->empty()) add(fmt::format("{}", fmt::join(*list, ",")));
+    if (joined && !list->empty()) add(join(*list, ","));
     if (!joined) std::ranges::for_each(*list, add);
   }
   if (field.kind == FieldKind::optional_text && words.back().empty()) words.pop_back();

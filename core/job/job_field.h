@@ -16,6 +16,9 @@
 
 namespace conelab {
 
+/// JSON whose objects keep the order of their members.
+using Json = nlohmann::ordered_json;
+
 enum class FieldKind {
   text,           ///< A word.
   number,         ///< A number with a fraction.
@@ -62,9 +65,9 @@ struct JobField {
 [[nodiscard]] FieldValue value_of_text(const JobField& field, const std::string& text);
 /// Returns the value of JSON. A list of numbers may be JSON numbers, and a list may be one text
 /// with commas. Throws misuse in the same way.
-[[nodiscard]] FieldValue value_of_json(const JobField& field, const nlohmann::ordered_json& json);
+[[nodiscard]] FieldValue value_of_json(const JobField& field, const Json& json);
 /// Returns the value as JSON, from which `value_of_json` reads it back.
-[[nodiscard]] nlohmann::ordered_json value_to_json(const FieldValue& value);
+[[nodiscard]] Json value_to_json(const FieldValue& value);
 /// Returns the words of the command line that give the field this value.
 [[nodiscard]] std::vector<std::string> words_of_value(const JobField& field,
                                                       const FieldValue& value);

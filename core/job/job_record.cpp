@@ -16,7 +16,6 @@
 namespace conelab {
 namespace {
 
-using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 std::string record_path(const std::string& folder, const std::string& key) {

@@ -24,7 +24,7 @@ namespace conelab {
 /// or "pending".
 struct JobRecord {
   std::string block, kind;
-  nlohmann::ordered_json sweep = nlohmann::ordered_json::object();
+  Json sweep = Json::object();
   std::string name;
   std::string key;                 ///< Empty until its inputs are there.
   std::vector<std::string> files;  ///< In the folder: "jobs/KEY.h5".
@@ -33,7 +33,7 @@ struct JobRecord {
   std::string status = "pending";
   std::string error;                ///< One line; only of a failed job.
   std::string command;              ///< The command that does the same from within the folder.
-  nlohmann::ordered_json spec;      ///< The job with its inputs, which `spec_from_json` reads.
+  Json spec;                        ///< The job with its inputs, which `spec_from_json` reads.
   std::vector<std::string> inputs;  ///< Keys of the jobs that it reads.
   std::vector<std::string> remarks;
   std::map<std::string, double> measures;
@@ -41,8 +41,8 @@ struct JobRecord {
   [[nodiscard]] bool done() const { return status == "done"; }
 };
 
-[[nodiscard]] nlohmann::ordered_json record_to_json(const JobRecord& record);
-[[nodiscard]] JobRecord record_from_json(const nlohmann::ordered_json& json);
+[[nodiscard]] Json record_to_json(const JobRecord& record);
+[[nodiscard]] JobRecord record_from_json(const Json& json);
 
 /// Returns the entry of a finished job, if its result is in the folder and has not changed since.
 [[nodiscard]] std::optional<JobRecord> find_result(const std::string& folder,
@@ -84,12 +84,12 @@ template <class Read>
 auto read_json(const std::string& path, const Read& read) {
   try {
     const ByteFile file(path);
-    return read(nlohmann::ordered_json::parse(file.read(0, file.size())));
+    return read(Json::parse(file.read(0, file.size())));
   } catch (const nlohmann::json::exception&) {
     fail("{}: is not what `conelab run` wrote", path);
   }
 }
 /// Writes a file of JSON whole or not at all.
-void write_json(const std::string& path, const nlohmann::ordered_json& json);
+void write_json(const std::string& path, const Json& json);
 
 }  // namespace conelab

@@ -9,8 +9,6 @@
 namespace conelab {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 template <class T>
 T value_or_default(const JobSpec& spec, const std::string& name) {
   if (const auto given = spec.values.find(name); given != spec.values.end()) {

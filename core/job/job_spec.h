@@ -10,7 +10,6 @@
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -94,7 +93,7 @@ struct JobSpec {
 
 /// Holds what a job did.
 struct JobReport {
-  nlohmann::ordered_json summary = {};  ///< What `--json` prints.
+  Json summary = {};                    ///< What `--json` prints.
   std::vector<std::string> lines = {};  ///< What the command prints otherwise.
   std::vector<std::string> files = {};  ///< The files that were written, the output first.
   /// Numbers for the tables of a report. `run_job` adds those of the summary.
@@ -154,7 +153,7 @@ struct JobKind {
 [[nodiscard]] std::vector<JobField> typed_fields(const JobKind& kind);
 /// Returns the job as JSON without what does not change its result, such as its output. Defaults
 /// are written out. Results store it as the attribute `spec`.
-[[nodiscard]] nlohmann::ordered_json spec_to_json(const JobSpec& spec);
+[[nodiscard]] Json spec_to_json(const JobSpec& spec);
 /// Returns the words of the command line that runs the job, "conelab" first. Only what was given is
 /// written.
 [[nodiscard]] std::vector<std::string> command_words(const JobSpec& spec);

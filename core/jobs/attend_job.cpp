@@ -25,7 +25,6 @@
 namespace conelab {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 using Texts = std::vector<std::string>;
 
@@ -402,11 +401,7 @@ void remark_all(const AttendJob& job, const AttendSummary& summary, const JobCon
 AttendSummary attend(const JobSpec& spec, const AttendJob& job, const JobContext& context) {
   (void)choose_device(job.device, job.dtype.value_or(Dtype::f32), context);
   remark_unusable_device(job.device, context);
-  Input input = read_attend_input(job, context.cancelled);
-  if (!input.remark.empty()) context.say("{}", input.remark);
-  const std::string left_out =
-      left_out_remark(own_call(input), job.call, input.parameters.contains("sinks"));
-  if (!left_out.empty()) context.say("{}", left_out);
+  Input input = read_attend_input(job, context);
   AttendSummary summary;
   summary.input = count_non_finite(input);
   summary.own_mask = !input.mask.empty();

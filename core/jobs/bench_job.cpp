@@ -12,7 +12,6 @@
 
 #include "core/base/error.h"
 #include "core/base/names.h"
-#include "core/base/parse_number.h"
 #include "core/bench/operator_case.h"
 #include "core/bench/parts.h"
 #include "core/bench/summary.h"
@@ -57,8 +56,7 @@ std::optional<StoredRun> run_to_resume(const JobSpec& spec, const JobContext& co
 }
 
 Labels labels_of(const JobSpec& spec, const Axis& axis) {
-  return parse_labels(axis, std::string("--") + axis.option,
-                      fmt::format("{}", fmt::join(spec.list(axis.option), ",")));
+  return parse_labels(axis, std::string("--") + axis.option, join(spec.list(axis.option), ","));
 }
 
 /// Returns the sweep that the fields describe. What was not given is taken from the resumed run, if
@@ -120,7 +118,7 @@ void remark_idle_peers(const Sweep& sweep, const std::vector<Peer>& peers,
 
 std::vector<std::string> device_lines(const Sweep& sweep, const JobContext& context) {
   const Labels& devices = sweep["device"];
-  if (std::ranges::find(devices, "cuda") == devices.end()) return {};
+  if (!contains(devices, "cuda")) return {};
   const DeviceState state = context.cuda == nullptr ? DeviceState() : context.cuda->state();
   const std::string driver = state.driver.empty() ? "" : fmt::format(", driver {}", state.driver);
   return {fmt::format("{}: {}{}", state.name, state.about, driver)};
@@ -274,8 +272,6 @@ JobKind bench_job() {
 }
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json case_json(const MeasuredCase& c) {
   Json json = labels_json(c.labels);

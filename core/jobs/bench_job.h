@@ -1,7 +1,6 @@
 // The job `bench`: a sweep in interleaved rounds, with one worker process for each case.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "core/bench/measured.h"
@@ -19,14 +18,14 @@ namespace conelab {
 // JSON has no numbers that are not finite: the library prints them as null.
 
 /// Returns the labels of a case as an object whose keys are the names of the result file's axes.
-[[nodiscard]] nlohmann::ordered_json labels_json(const Case& labels);
+[[nodiscard]] Json labels_json(const Case& labels);
 
 /// Returns the A/A control: how many cases were measured twice, at which rate these came out
 /// different, and the 95 % interval of that rate.
-[[nodiscard]] nlohmann::ordered_json control_json(const MeasuredControl& control);
+[[nodiscard]] Json control_json(const MeasuredControl& control);
 
 /// Returns the whole result: `output` (the file's name), `cases` with every label and number,
 /// `exponents` (global and local), `control` (A/A) and `notes`.
-[[nodiscard]] nlohmann::ordered_json bench_json(const LabelledFile& file, const std::string& name);
+[[nodiscard]] Json bench_json(const LabelledFile& file, const std::string& name);
 
 }  // namespace conelab

@@ -13,8 +13,6 @@
 namespace conelab {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 /// Adds the sizes of a hierarchy: nodes, roots, edges, pairs of a node and its ancestor.
 void add_sizes(const Hierarchy& hierarchy, const JobContext& context, Json& sizes) {
   sizes["nodes"] = hierarchy.names.size();

@@ -8,7 +8,6 @@
 #include "core/base/error.h"
 #include "core/base/key_values.h"
 #include "core/base/names.h"
-#include "core/base/parse_number.h"
 #include "core/base/random.h"
 #include "core/embed/construction.h"
 #include "core/embed/descent.h"
@@ -21,8 +20,6 @@
 
 namespace conelab {
 namespace {
-
-using EmbedJson = nlohmann::ordered_json;
 
 constexpr Node most_ordered = 5000;  // ancestor_f1 looks at all pairs.
 constexpr int held_out_negatives = 10;
@@ -176,14 +173,14 @@ void add_points(LabelledArray& group, const std::string& name, const std::string
 }
 
 void write_embedding(const std::string& path, const Hierarchy& hierarchy, const Embedding& made,
-                     const EmbedJson& spec, const JobContext& context, JobReport& report) {
+                     const Json& spec, const JobContext& context, JobReport& report) {
   LabelledArray group;
   group.axes = {counted_axis("node", hierarchy.names.size())};
   add_points(group, "point", "coordinate", made.point, {});
   add_points(group, "placed", "placed_coordinate", made.placed, {{"model", made.model}});
   if (spec.contains("similarity")) {  // Points that a similarity compares are a trace, too.
-    group.variables.push_back({"q", {"node", "coordinate"}, made.point, "", {}});
-    group.variables.push_back({"token", {"node"}, hierarchy.names, "", {}});
+    group.add("q", {"node", "coordinate"}, made.point);
+    group.add("token", {"node"}, hierarchy.names);
   }
   for (const auto& [key, value] : made.attributes) group.attributes.emplace_back(key, value);
   LabelledFile file = result_of(spec);
@@ -209,7 +206,7 @@ JobReport run_embed(const JobSpec& spec, const JobContext& context) {
   made.attributes["map_neighbours"] = found.map_neighbours;
   made.attributes["mean_rank"] = found.mean_rank;
   made.attributes["depth_correlation"] = found.depth_correlation;
-  const EmbedJson json = spec_with_defaults(spec, values.texts());
+  const Json json = spec_with_defaults(spec, values.texts());
   const std::string output = spec.text("output");
   JobReport report{.summary = {{"output", output}, {"spec", json}, {"nodes", hierarchy.size()}},
                    .lines = {fmt::format("{}: {} nodes as tokens", output, hierarchy.size())},

@@ -21,7 +21,7 @@ std::vector<std::string> keys_with_parameters(const std::vector<KeyInfo>& own,
     const SimilarityRow* row = find_similarity(name);
     if (row == nullptr) continue;
     for (const ParameterInfo& info : row->parameters) {
-      if (std::ranges::find(keys, info.key) == keys.end()) keys.emplace_back(info.key);
+      if (!contains(keys, info.key)) keys.emplace_back(info.key);
     }
   }
   return keys;
@@ -52,7 +52,7 @@ std::map<std::string, double> similarity_parameters(const JobSpec& spec,
   return numbers;
 }
 
-nlohmann::ordered_json spec_with_defaults(JobSpec spec, const KeyTexts& defaults) {
+Json spec_with_defaults(JobSpec spec, const KeyTexts& defaults) {
   KeyTexts parameters = spec.parameters();
   parameters.insert(defaults.begin(), defaults.end());
   spec.values["parameters"] = parameters;
@@ -73,16 +73,16 @@ LabelledArray group_with_held_out(const Hierarchy& hierarchy, const HeldOut& hel
     std::vector<std::int64_t> pairs;
     for (const auto& pair : held.pairs) pairs.insert(pairs.end(), pair.begin(), pair.end());
     group.axes.push_back(counted_axis("held_out_pair", held.pairs.size()));
-    group.variables.push_back({"held_out", {"held_out_pair", "end"}, std::move(pairs), "", {}});
+    group.add("held_out", {"held_out_pair", "end"}, std::move(pairs));
   }
   if (!held.unseen.empty()) {
     group.axes.push_back(counted_axis("unseen", held.unseen.size()));
-    group.variables.push_back({"held_out_node", {"unseen"}, held.unseen, "", {}});
+    group.add("held_out_node", {"unseen"}, held.unseen);
   }
   return group;
 }
 
-LabelledFile result_of(const nlohmann::ordered_json& spec) {
+LabelledFile result_of(const Json& spec) {
   return {program_version(),
           {},
           {{"result", spec["command"].get<std::string>()}, {"spec", json_line(spec)}},

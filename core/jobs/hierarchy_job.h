@@ -4,7 +4,6 @@
 #pragma once
 
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -30,7 +29,7 @@ namespace conelab {
                                                                   const std::string& similarity);
 
 /// Returns the spec as JSON with these values of the keys that were not given.
-[[nodiscard]] nlohmann::ordered_json spec_with_defaults(JobSpec spec, const KeyTexts& defaults);
+[[nodiscard]] Json spec_with_defaults(JobSpec spec, const KeyTexts& defaults);
 
 /// Reads the hierarchy of the spec's input. Throws a failure if it has no edges, or too many pairs
 /// of a node and its ancestor for lists of them.
@@ -41,6 +40,6 @@ namespace conelab {
 [[nodiscard]] LabelledArray group_with_held_out(const Hierarchy& hierarchy, const HeldOut& held);
 
 /// Returns a result without groups, whose attributes are its kind and its spec.
-[[nodiscard]] LabelledFile result_of(const nlohmann::ordered_json& spec);
+[[nodiscard]] LabelledFile result_of(const Json& spec);
 
 }  // namespace conelab

@@ -41,9 +41,7 @@ bool takes_own_mask(const Call& call) {
 
 }  // namespace
 
-bool AttendJob::keeps(const std::string& what) const {
-  return std::ranges::find(keep, what) != keep.end();
-}
+bool AttendJob::keeps(const std::string& what) const { return contains(keep, what); }
 
 const std::vector<std::string>& attend_parts() {
   static const std::vector<std::string> parts = {"output", "lse",       "weights",
@@ -179,7 +177,7 @@ void add_own_call(const JobKind& kind, FieldValues& typed) {
   typed["parameters"] = parameters;
 }
 
-Input read_attend_input(const AttendJob& job, const std::function<bool()>& cancelled) {
+Input read_attend_input(const AttendJob& job, const JobContext& context) {
   InputOptions options = options_of(job);
   std::map<std::string, std::string> files;
   for (const ParameterInfo& info : call_parameters(job.call)) {
@@ -192,8 +190,13 @@ Input read_attend_input(const AttendJob& job, const std::function<bool()>& cance
       misuse("parameter {} names no file (expected {}=@FILE.npy)", info.key, info.key);
     }
   }
-  Input input = read_input_sandboxed(job.input, options, {.cancelled = cancelled});
+  Input input = read_input_sandboxed(job.input, options, {.cancelled = context.cancelled});
   for (const auto& [name, path] : files) input.parameters[name] = read_npy_tensor(path);
+  const std::string left_out =
+      left_out_remark(own_call(input), job.call, input.parameters.contains("sinks"));
+  for (const std::string& remark : {input.remark, left_out}) {
+    if (!remark.empty()) context.say("{}", remark);
+  }
   return input;
 }
 
@@ -214,10 +217,6 @@ Call keep_head(const Call& call, std::int64_t head, AttentionInput<T>& input) {
   input.tensors = tensors_of_head(input.tensors, head, call_parameters(call));
   return call_of_head(call, whole, head);
 }
-template Call keep_head(const Call&, std::int64_t, AttentionInput<float>&);
-template Call keep_head(const Call&, std::int64_t, AttentionInput<double>&);
-template Call keep_head(const Call&, std::int64_t, AttentionInput<Float16>&);
-template Call keep_head(const Call&, std::int64_t, AttentionInput<Bfloat16>&);
 
 Call call_for_input(const AttendJob& job, const Input& input) {
   if (!input.mask.empty()) return call_with_own_mask(job.call);
@@ -246,10 +245,6 @@ HiddenPairs hidden_pairs(const Plan& plan, const AttentionInput<T>& input) {
                            sees_later_keys_only(input.allowed, mask_sizes(input));
   return hidden;
 }
-template HiddenPairs hidden_pairs(const Plan&, const AttentionInput<float>&);
-template HiddenPairs hidden_pairs(const Plan&, const AttentionInput<double>&);
-template HiddenPairs hidden_pairs(const Plan&, const AttentionInput<Float16>&);
-template HiddenPairs hidden_pairs(const Plan&, const AttentionInput<Bfloat16>&);
 
 void remark_hidden_pairs(const HiddenPairs& hidden, const JobContext& context) {
   if (hidden.rows_without_keys > 0) {
@@ -276,5 +271,10 @@ NonFinite count_non_finite(const Input& input) {
   for (const auto& [name, tensor] : input.parameters) add(tensor, name);
   return sum;
 }
+
+#define CONELAB_INPUTS(T)                                                 \
+  template Call keep_head(const Call&, std::int64_t, AttentionInput<T>&); \
+  template HiddenPairs hidden_pairs(const Plan&, const AttentionInput<T>&);
+CONELAB_EACH_TYPE(CONELAB_INPUTS)
 
 }  // namespace conelab

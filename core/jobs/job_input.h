@@ -32,8 +32,9 @@ void check_declared_input(const JobSpec& spec);
 void add_own_call(const JobKind& kind, FieldValues& typed);
 
 /// Reads q, k and v in a sandbox, and, if the file has them, the tensors that the job's call reads
-/// in addition. Throws interrupted once `cancelled` returns true.
-[[nodiscard]] Input read_attend_input(const AttendJob& job, const std::function<bool()>& cancelled);
+/// in addition. Remarks on what of the file is left out. Throws interrupted once the context wants
+/// the job to stop.
+[[nodiscard]] Input read_attend_input(const AttendJob& job, const JobContext& context);
 
 /// Leaves one head of an input, and returns the call of this head alone: its results are those that
 /// the whole input gives it. A call that makes heads is returned as it is, and its tensors keep

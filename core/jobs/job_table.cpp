@@ -26,7 +26,6 @@ JobKind tree_job();
 
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Replace = std::function<Json(const std::string& file)>;
 
 /// Returns the file or folder that the value of a parameter names, @W.npy, trace.h5:/group or
@@ -103,7 +102,7 @@ void check_spec(const JobSpec& spec) {
   if (find_field(*spec.kind, "parameters") != nullptr && spec.kind->keys != nullptr) {
     const std::vector<std::string> known = spec.kind->keys(spec);
     for (const auto& [key, value] : spec.parameters()) {
-      if (std::ranges::find(known, key) == known.end()) unknown_name("key", key, known);
+      if (!contains(known, key)) unknown_name("key", key, known);
     }
   }
 }
@@ -172,7 +171,7 @@ JobReport run_job(const JobSpec& spec, const JobContext& context) {
   std::vector<std::string> remarks;
   JobContext own = context;
   own.remark = [&](const std::string& text) {
-    if (std::ranges::find(remarks, text) != remarks.end()) return;
+    if (contains(remarks, text)) return;
     remarks.push_back(text);
     if (context.remark) context.remark(text);
   };
@@ -194,7 +193,7 @@ JobReport run_job(const JobSpec& spec, const JobContext& context) {
 std::vector<std::string> files_read(const JobSpec& spec) {
   std::vector<std::string> files;
   (void)without_files(spec, [&](const std::string& file) {
-    if (std::ranges::find(files, file) == files.end()) files.push_back(file);
+    if (!contains(files, file)) files.push_back(file);
     return Json(file);
   });
   return files;

@@ -25,7 +25,7 @@ namespace conelab {
 [[nodiscard]] JobSpec spec_of_typed(const JobKind& kind, FieldValues typed);
 
 /// Parses what `spec_to_json` returns. Throws misuse for unknown members and wrong values.
-[[nodiscard]] JobSpec spec_from_json(const nlohmann::ordered_json& json);
+[[nodiscard]] JobSpec spec_from_json(const Json& json);
 /// Throws misuse if a required field is absent, for an unknown key of `-p`, and for what the kind's
 /// `check` finds.
 void check_spec(const JobSpec& spec);

@@ -1,17 +1,15 @@
 // The job `rank`: sign changes, factorisation norms and fitting dimensions of a hierarchy.
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "core/base/error.h"
+#include "core/base/names.h"
 #include "core/base/parse_number.h"
 #include "core/bench/axes.h"
 #include "core/call/call.h"
 #include "core/files/bench_file.h"
 #include "core/files/read_tensors.h"
-#include "core/job/call_json.h"
 #include "core/jobs/hierarchy_job.h"
 #include "core/jobs/shared_fields.h"
 #include "core/operators/operator.h"
@@ -21,7 +19,6 @@
 namespace conelab {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using rank::Fit;
 using rank::NormInterval;
 
@@ -54,7 +51,7 @@ std::vector<double> alphas_of(const JobSpec& spec) {
 }
 
 std::vector<std::int64_t> dims_of(const JobSpec& spec) {
-  const std::string text = fmt::format("{}", fmt::join(spec.list("dims"), ","));
+  const std::string text = join(spec.list("dims"), ",");
   std::vector<std::int64_t> dims = parse_each("--dims", text);
   if (dims.back() > 1024) misuse("--dims: expected at most 1024 (found {})", dims.back());
   return dims;
@@ -200,7 +197,7 @@ std::vector<std::string> result_lines(const RankResult& result, const std::strin
 
 LabelledArray norm_group(const RankResult& result) {
   LabelledArray group;
-  group.axes = {{"alpha", result.alphas, ""}};
+  group.axes = {{"alpha", result.alphas}};
   std::vector<double> value, lower, upper, bound;
   for (std::size_t i = 0; i < result.norms.size(); ++i) {
     value.push_back(result.norms[i].value);
@@ -209,8 +206,8 @@ LabelledArray norm_group(const RankResult& result) {
     bound.push_back(rank_bound(result.norms[i], result.alphas[i]));
   }
   group.variables = {{"value", {"alpha"}, value, "", {{"long_name", "middle of the interval"}}},
-                     {"lower", {"alpha"}, lower, "", {}},
-                     {"upper", {"alpha"}, upper, "", {}},
+                     {"lower", {"alpha"}, lower},
+                     {"upper", {"alpha"}, upper},
                      {"bound", {"alpha"}, bound, "", {{"long_name", "lower bound of the rank"}}}};
   group.signal = "value";
   group.attributes = {{"sign_changes", result.sign_changes},
@@ -234,9 +231,9 @@ LabelledArray fit_group(const RankResult& result) {
     }
   }
   const std::vector<std::string> axes = {"similarity", "alpha"};
-  group.axes = {{"similarity", names, ""}, {"alpha", result.alphas, ""}};
+  group.axes = {{"similarity", names}, {"alpha", result.alphas}};
   group.variables = {{"dim", axes, dim, "", {{"long_name", "smallest that fits; -1: none"}}},
-                     {"starts", axes, starts, "", {}},
+                     {"starts", axes, starts},
                      {"agreed", axes, agreed, "", {{"long_name", "starts that fit"}}},
                      {"searched", axes, searched, "", {{"long_name", "largest dimension"}}}};
   group.signal = "dim";

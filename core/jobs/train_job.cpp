@@ -38,7 +38,6 @@
 namespace conelab {
 namespace {
 
-using TrainJson = nlohmann::ordered_json;
 using tree::Cluster;
 
 /// The largest number of nodes for a step or a dendrogram that looks at all pairs.
@@ -298,16 +297,13 @@ LabelledArray head_group(const MeasuredHead& made, const HeadGoal& goal,
   group.axes = {counted_axis("node", names.size()),
                 counted_axis("coordinate", static_cast<std::size_t>(goal.dim))};
   const auto add = [&](const char* name, const PlacedTokens& tokens) {
-    group.variables.push_back({name,
-                               {"node", "coordinate"},
-                               std::vector<float>(tokens.point.begin(), tokens.point.end()),
-                               "",
-                               {}});
+    group.add(name, {"node", "coordinate"},
+              std::vector<float>(tokens.point.begin(), tokens.point.end()));
   };
   add("q", made.head.query);
   add("k", made.head.key);
   add("v", made.head.key);
-  group.variables.push_back({"token", {"node"}, names, "", {}});
+  group.add("token", {"node"}, names);
   group.attributes = {{"similarity", goal.similarity}};
   for (const auto& [key, value] : made.head.model.parameters()) {
     group.attributes.emplace_back(key, value);
@@ -430,11 +426,11 @@ std::vector<MeasuredHead> train_all(const Training& training, const TrainingData
   return heads;
 }
 
-TrainJson head_json(const MeasuredHead& made, const Training& training, std::size_t g) {
-  TrainJson json{{"group", "/" + training.groups[g]},
-                 {"similarity", training.goals[g].similarity},
-                 {"dim", training.goals[g].dim},
-                 {"seed", training.goals[g].seed}};
+Json head_json(const MeasuredHead& made, const Training& training, std::size_t g) {
+  Json json{{"group", "/" + training.groups[g]},
+            {"similarity", training.goals[g].similarity},
+            {"dim", training.goals[g].dim},
+            {"seed", training.goals[g].seed}};
   for (const auto& [key, value] : made.head.model.parameters()) json[key] = value;
   for (const auto& [key, value] : made.measures) json[key] = value;
   json["start_loss"] = made.losses;
@@ -446,7 +442,7 @@ JobReport run_train(const JobSpec& spec, const JobContext& context) {
   const Hierarchy hierarchy = read_edges(spec, context);
   check_size(training, hierarchy, parse_input_spec(spec.text("input")).path);
   const TrainingData data = data_of(training, hierarchy, parse_input_spec(spec.text("input")).path);
-  const TrainJson json = spec_with_defaults(spec, training.texts);
+  const Json json = spec_with_defaults(spec, training.texts);
   LabelledFile file = result_of(json);
   const std::string output = spec.text("output");
   Recorder recorder(training, data, output, file);

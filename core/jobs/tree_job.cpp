@@ -17,8 +17,6 @@
 namespace conelab {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct TreeResult {
   std::vector<tree::HeadTree> trees;  ///< [batch × head]
   tree::TreeLabels labels;
@@ -67,11 +65,7 @@ void write_trees(const std::string& path, const TreeResult& result, const Attrib
 TreeResult make_trees(const JobSpec& spec, const JobContext& context) {
   const AttendJob own = attend_of(spec);
   const tree::Tokens tokens = tree::tokens_from_name(spec.text("tokens"));
-  Input file = read_attend_input(own, context.cancelled);
-  if (!file.remark.empty()) context.say("{}", file.remark);
-  const std::string left_out =
-      left_out_remark(own_call(file), own.call, file.parameters.contains("sinks"));
-  if (!left_out.empty()) context.say("{}", left_out);
+  Input file = read_attend_input(own, context);
   TreeResult result;
   result.labels.tokens = tokens == tree::Tokens::key ? file.key_token : file.query_token;
   const Call call = call_for_input(own, file);

@@ -260,7 +260,7 @@ void add_choice(const JobContext& context, LabelledFile& file, JobReport& report
     std::vector<double> column;
     for (const std::vector<double>& point : choice.point) column.push_back(point[k]);
     const double value = column[choice.best];
-    group.variables.push_back({choice.keys[k], {"trial"}, std::move(column), "", {}});
+    group.add(choice.keys[k], {"trial"}, std::move(column));
     file.attributes.emplace_back("tuned_" + choice.keys[k], value);
     report.summary["tuned"][choice.keys[k]] = value;
     report.measures["tuned_" + choice.keys[k]] = value;

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/names.h"
 #include "core/operators/structured.h"
 #include "core/token/eigen_products.h"
 
@@ -402,7 +403,7 @@ class AgglomerativeHead {
 
 bool is_causal(const Plan& plan) {
   const auto& masks = plan.call.masks;
-  return std::ranges::find(masks, "causal") != masks.end();
+  return contains(masks, "causal");
 }
 
 template <class T>

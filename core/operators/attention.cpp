@@ -336,10 +336,7 @@ template Backward<double> pull_back(const Plan&, const AttentionInput<double>&,
 #define CONELAB_MAPPED(S)                                                                \
   template AttentionInput<Compute<S>> map_tokens(const Plan&, const AttentionInput<S>&); \
   template double hype_columns_error(const Plan&, const AttentionInput<S>&);
-CONELAB_MAPPED(float)
-CONELAB_MAPPED(double)
-CONELAB_MAPPED(Float16)
-CONELAB_MAPPED(Bfloat16)
+CONELAB_EACH_TYPE(CONELAB_MAPPED)
 
 OperatorRow attention_row() {
   OperatorRow row{.info = {.name = "attention",

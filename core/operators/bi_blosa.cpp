@@ -24,6 +24,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/base/names.h"
 #include "core/operators/self_attention.h"
 #include "core/operators/structured.h"
 #include "core/token/eigen_products.h"
@@ -64,7 +65,7 @@ struct Size {
 };
 Size size_of(int place, Index d) {
   constexpr Place offsets[] = {b, b1_source, b_block, b_gate, b_fusion, b_fusion_gate};
-  const bool offset = std::ranges::find(offsets, place) != std::end(offsets);
+  const bool offset = contains(offsets, place);
   const bool wide = place == W_fusion || place == W_fusion_gate;
   return {offset ? 1 : d, wide ? 3 * d : d};
 }

@@ -11,7 +11,7 @@ namespace {
 std::vector<std::string> fitting_maps(const std::string& similarity) {
   std::vector<std::string> names;
   for (const ModelMapRow& row : model_map_table()) {
-    const bool known = std::ranges::find(names, row.name) != names.end();
+    const bool known = contains(names, row.name);
     if (!known && looks_at(similarity, row.space)) names.emplace_back(row.name);
   }
   return names;
@@ -39,9 +39,7 @@ std::vector<std::string> added_positions() {
 std::vector<Combination> combinations_of_row(const OperatorInfo& info) {
   std::vector<Combination> all{{"masks", {info.masks.begin(), info.masks.end()}}};
   if (info.masks.data() == every_mask) all.front().parts = names_of(list_masks());
-  const auto takes_field = [&](std::string_view name) {
-    return std::ranges::find(info.fields, name) != info.fields.end();
-  };
+  const auto takes_field = [&](std::string_view name) { return contains(info.fields, name); };
   if (!takes_field("position")) all.push_back({"position", added_positions()});
   for (const CallField& field : call_fields()) {
     if (takes_field(field.name)) all.push_back({field.name, names_of(field.parts())});
@@ -81,7 +79,7 @@ std::vector<Combination> combinations(const std::string& operation) {
 bool combines(const std::string& operation, std::string_view field, std::string_view part) {
   for (const Combination& each : combinations(operation)) {
     if (each.field != field) continue;
-    return std::ranges::find(each.parts, part) != each.parts.end();
+    return contains(each.parts, part);
   }
   return false;
 }

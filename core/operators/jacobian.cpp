@@ -95,14 +95,9 @@ std::vector<Determinant> jacobian_determinants(const Plan& plan, const Attention
   return all;
 }
 
-template std::vector<Determinant> jacobian_determinants(const Plan&, const AttentionInput<float>&,
-                                                        TokenRoles, const Execution&);
-template std::vector<Determinant> jacobian_determinants(const Plan&, const AttentionInput<double>&,
-                                                        TokenRoles, const Execution&);
-template std::vector<Determinant> jacobian_determinants(const Plan&, const AttentionInput<Float16>&,
-                                                        TokenRoles, const Execution&);
-template std::vector<Determinant> jacobian_determinants(const Plan&,
-                                                        const AttentionInput<Bfloat16>&, TokenRoles,
-                                                        const Execution&);
+#define CONELAB_JACOBIANS(T)                                                                     \
+  template std::vector<Determinant> jacobian_determinants(const Plan&, const AttentionInput<T>&, \
+                                                          TokenRoles, const Execution&);
+CONELAB_EACH_TYPE(CONELAB_JACOBIANS)
 
 }  // namespace conelab

@@ -170,9 +170,6 @@ Call with_numbers_of_head(Call call, std::int64_t head) {
   template AttentionInput<T> input_of_head(const AttentionInput<T>&, std::int64_t, std::int64_t, \
                                            const std::vector<ParameterInfo>&);                   \
   template void keep_mask_of_head(AttentionInput<T>&, std::int64_t);
-CONELAB_ONE_HEAD(float)
-CONELAB_ONE_HEAD(double)
-CONELAB_ONE_HEAD(Float16)
-CONELAB_ONE_HEAD(Bfloat16)
+CONELAB_EACH_TYPE(CONELAB_ONE_HEAD)
 
 }  // namespace conelab

@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "core/base/error.h"
-#include "core/base/parse_number.h"
 #include "core/base/random.h"
 #include "core/call/composed.h"
 #include "core/tiles/interval_attention.h"
@@ -120,9 +119,6 @@ std::shared_ptr<const Plan> draw_tensors(const Call& call, AttentionInput<T>& in
   template Evaluation evaluation_of(const Plan&, const AttentionInput<T>&, Pass);         \
   template double pass_flops(const Plan&, const AttentionInput<T>&, Pass);                \
   template std::shared_ptr<const Plan> draw_tensors(const Call&, AttentionInput<T>&, std::uint64_t);
-CONELAB_OPERATORS(float)
-CONELAB_OPERATORS(double)
-CONELAB_OPERATORS(Float16)
-CONELAB_OPERATORS(Bfloat16)
+CONELAB_EACH_TYPE(CONELAB_OPERATORS)
 
 }  // namespace conelab

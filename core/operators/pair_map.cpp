@@ -94,9 +94,6 @@ template PairCall<double> pair_call(std::shared_ptr<const Plan>, AttentionInput<
   template class PairMap<S>;                                                               \
   template Tensor4<Compute<S>> attention_map(const Plan&, const AttentionInput<S>&, Map2d, \
                                              const Execution&);
-CONELAB_PAIRS(float)
-CONELAB_PAIRS(double)
-CONELAB_PAIRS(Float16)
-CONELAB_PAIRS(Bfloat16)
+CONELAB_EACH_TYPE(CONELAB_PAIRS)
 
 }  // namespace conelab

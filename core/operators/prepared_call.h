@@ -23,7 +23,6 @@
 
 #include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "core/base/tensor_view.h"

@@ -5,7 +5,6 @@
 
 #include "core/base/error.h"
 #include "core/base/names.h"
-#include "core/base/parse_number.h"
 #include "core/call/composed.h"
 #include "core/call/resolver.h"
 #include "core/operators/combines.h"
@@ -19,10 +18,6 @@ const OperatorRow* find_row(const Call& call) {
     if (call.operation == row.info.name) return &row;
   }
   return nullptr;
-}
-
-bool contains(std::span<const char* const> names, std::string_view name) {
-  return std::ranges::any_of(names, [&](std::string_view known) { return known == name; });
 }
 
 std::string_view option_word(const CallField& field) {
@@ -140,7 +135,7 @@ void take_chain_parameters(Plan& plan, const OperatorInfo& info) {
   for (std::size_t i = 0; i < chain.parameters.size(); ++i) {
     const Parameter& p = chain.parameters[i];
     const auto& own = chain.similarity_parameters;
-    if (chooses && std::ranges::find(own, i) != own.end()) continue;
+    if (chooses && contains(own, i)) continue;
     const bool known = std::ranges::any_of(plan.parameters, [&](const Parameter& q) {
       return std::string_view(p.info.key) == q.info.key;
     });

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "core/base/buffer.h"
+#include "core/base/names.h"
 #include "core/operators/list_operator.h"
 #include "core/operators/segment_tree.h"
 
@@ -26,7 +27,7 @@ namespace {
 
 bool is_causal_tree(const Plan& plan) {
   const auto& masks = plan.call.masks;
-  return std::ranges::find(masks, "causal") != masks.end();
+  return contains(masks, "causal");
 }
 
 /// All cells after a step, and the log-sum-exp of their logits in it. Before the first step the

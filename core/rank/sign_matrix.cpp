@@ -1,7 +1,5 @@
 #include "core/rank/sign_matrix.h"
 
-#include <algorithm>
-
 namespace conelab::rank {
 
 Matrix sign_matrix(const Hierarchy& hierarchy) {

@@ -104,7 +104,7 @@ class Recommendation {
     for (std::size_t i = 0; i < row.values.size(); ++i) {
       words.push_back(table_.entry.keys[i] + " " + row.values[i]);
     }
-    return fmt::format("{}", fmt::join(words, ", "));
+    return join(words);
   }
 
   void say(const std::string& text) { pieces_.push_back({text}); }
@@ -133,8 +133,7 @@ class Recommendation {
       if (row == &chosen || row->values[key_] != chosen.values[key_]) continue;
       std::vector<std::string> words = row->values;
       words.erase(words.begin() + std::ptrdiff_t(key_));
-      (advantage(chosen, *row).low > 0 ? worse : open)
-          .push_back(fmt::format("{}", fmt::join(words, " ")));
+      (advantage(chosen, *row).low > 0 ? worse : open).push_back(join(words, " "));
     }
     if (!worse.empty()) say(fmt::format(". With {}, {} are worse", fewest, fmt::join(worse, ", ")));
     if (!open.empty()) {

@@ -104,7 +104,7 @@ std::string name_of_folder(const std::string& folder) {
 
 }  // namespace
 
-TextPairs texts_of(const nlohmann::ordered_json& object) {
+TextPairs texts_of(const Json& object) {
   TextPairs texts;
   for (const auto& [name, value] : object.items()) texts.emplace_back(name, value_text(value));
   return texts;

@@ -41,7 +41,7 @@ template <class Value>
 }
 
 /// Returns the members of a JSON object as texts: words without quotes, anything else as JSON.
-[[nodiscard]] TextPairs texts_of(const nlohmann::ordered_json& object);
+[[nodiscard]] TextPairs texts_of(const Json& object);
 
 struct ReportStudy {
   std::string folder;

@@ -12,8 +12,6 @@
 namespace conelab {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 ReportRecord record_of_json(const Json& json) {
   ReportRecord record;
   record.program = json.at("program").get<std::string>();
@@ -50,7 +48,6 @@ ReportRecord read_report_record(const std::string& output) {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 Json json_of_number(const Report& report, const Number& number) {
   Json origins = Json::array();

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 
 #include "core/base/error.h"
@@ -115,7 +114,7 @@ std::vector<Texts> rows_of(const TableEntry& entry, const std::vector<Record>& r
   std::vector<Texts> rows;
   for (const Record* record : all) {
     const Texts row = row_values(entry, *record);
-    if (std::ranges::find(rows, row) == rows.end()) rows.push_back(row);
+    if (!contains(rows, row)) rows.push_back(row);
   }
   std::ranges::sort(rows, [&](const Texts& a, const Texts& b) { return place(a) < place(b); });
   return rows;

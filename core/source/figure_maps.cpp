@@ -1,6 +1,5 @@
 // Reads attention maps of one head, from a trace (q, k, v) or from results of `attend`.
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <map>
 #include <optional>

@@ -1,13 +1,13 @@
 #include "core/source/figure_subject.h"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/base/names.h"
 #include "core/call/call.h"
 #include "core/call/plan.h"
 #include "core/dataset/hierarchy.h"
@@ -316,7 +316,7 @@ std::string operators_of(const FigureRequest& request, const std::string& key, c
     }
     calls.push_back(call == typed ? name : call_text(call));
   }
-  return fmt::format("{}", fmt::join(calls, ","));
+  return join(calls, ",");
 }
 
 std::string source_caption(const std::string& model, const std::string& group) {

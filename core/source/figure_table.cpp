@@ -47,7 +47,7 @@ using Keys = std::vector<FigureKey>;
 /// Returns the words as choices of a key: "weights|logits".
 template <class Words>
 std::string choices(const Words& words) {
-  return fmt::format("{}", fmt::join(words, "|"));
+  return join(words, "|");
 }
 
 /// Returns a key whose values are these words, the first of which is the default.
@@ -496,7 +496,7 @@ const FigureInfo& figure_named(const std::string& name) {
 
 const FigureInfo* figure_of_results(const std::string& kind) {
   for (const FigureInfo& info : figure_table()) {
-    if (std::ranges::find(info.source.results, kind) != info.source.results.end()) return &info;
+    if (contains(info.source.results, kind)) return &info;
   }
   return nullptr;
 }

@@ -1,6 +1,5 @@
 // Reads the tree of one head, from a result of `tree` or from a trace, and the nodes of an
 // embedding.
-#include <filesystem>
 
 #include "core/base/error.h"
 #include "core/base/names.h"

@@ -1,6 +1,5 @@
 // Figure `training`: the loss, or the attention on ancestors, against the steps of training, one
 // curve for each head of a result of `train` that kept snapshots.
-#include <cmath>
 
 #include "core/base/error.h"
 #include "core/figure/figure_input.h"

@@ -18,8 +18,6 @@
 namespace conelab {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 /// Seconds within which a worker that is asked to stop must end.
 constexpr double stopping_seconds = 10;
 

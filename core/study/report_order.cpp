@@ -11,8 +11,6 @@
 namespace conelab {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr const char* entry_forms =
     "'text: ...', the name of a figure, 'table: BLOCK by KEY, KEY: MEASURE, MEASURE', "
     "'recommend: BLOCK by KEY, KEY: MEASURE within NUMBER | KEY | COST', "
@@ -97,7 +95,7 @@ RecommendEntry parse_recommend_entry(const std::string& entry, std::string_view 
 const TableEntry* table_of(const RecommendEntry& entry, const std::vector<TableEntry>& tables) {
   const auto found = std::ranges::find_if(tables, [&](const TableEntry& table) {
     return table.block == entry.table.block && table.keys == entry.table.keys &&
-           std::ranges::find(table.measures, entry.table.measures[0]) != table.measures.end();
+           contains(table.measures, entry.table.measures[0]);
   });
   return found == tables.end() ? nullptr : &*found;
 }
@@ -145,7 +143,7 @@ ReportEntry parse_report_entry(const std::string& text, const std::vector<Report
     }
     for (const std::string& key : block.case_keys) {
       const bool along = name == "exponent" && key == axes().back().name;
-      if (along || std::ranges::find(table.keys, key) != table.keys.end()) continue;
+      if (along || contains(table.keys, key)) continue;
       misuse("'{}': {} has several values of {}; name that key too", text, block.name, key);
     }
   }

@@ -19,6 +19,8 @@
 #include <variant>
 #include <vector>
 
+#include "core/job/job_field.h"
+
 namespace conelab {
 
 struct TextEntry {
@@ -61,9 +63,9 @@ using ReportEntry = std::variant<TextEntry, FigureEntry, TableEntry, ClaimEntry,
 /// A block of a study, [[kind]] with its name.
 struct ReportBlock {
   std::string name, kind;
-  std::vector<nlohmann::ordered_json> sweeps = {};  ///< [job] The swept keys with their values.
-  std::vector<std::string> measures = {};           ///< Those that it may have; empty: any.
-  std::vector<std::string> case_keys = {};          ///< JobKind::case_keys of all of its jobs.
+  std::vector<Json> sweeps = {};            ///< [job] The swept keys with their values.
+  std::vector<std::string> measures = {};   ///< Those that it may have; empty: any.
+  std::vector<std::string> case_keys = {};  ///< JobKind::case_keys of all of its jobs.
 };
 
 /// Returns the first table with the keys and the measure of a recommendation; null if there is
@@ -105,6 +107,6 @@ class ReportNumbers {
 /// Returns the text with every character but letters, digits and `_.+-` as `-`.
 [[nodiscard]] std::string plain_name(const std::string& text);
 /// Returns a swept value as reports print it: words without quotes, anything else as JSON.
-[[nodiscard]] std::string value_text(const nlohmann::ordered_json& value);
+[[nodiscard]] std::string value_text(const Json& value);
 
 }  // namespace conelab

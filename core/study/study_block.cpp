@@ -15,12 +15,9 @@
 namespace conelab {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Names = std::vector<std::string>;
 
-bool has(const Names& names, const std::string& name) {
-  return std::ranges::find(names, name) != names.end();
-}
+bool has(const Names& names, const std::string& name) { return contains(names, name); }
 
 /// Returns the key whose value or name the text quotes; null if there is none.
 const StudyChoice* choice_of_text(const std::vector<const StudyChoice*>& choices,

@@ -13,10 +13,10 @@ namespace conelab {
 
 /// A value that a key has in one job, and the jobs that it names.
 struct StudyAlternative {
-  nlohmann::ordered_json value;
+  Json value;
   std::vector<JobInput> inputs;
   /// The swept keys that it brings, with their values.
-  nlohmann::ordered_json sweep = nlohmann::ordered_json::object();
+  Json sweep = Json::object();
 };
 
 /// A key of a block with all its values.
@@ -31,7 +31,7 @@ struct StudyBlock {
   const JobKind* kind = nullptr;
   std::string name;
   int line = 0;
-  std::vector<std::pair<TomlKey, nlohmann::ordered_json>> keys = {};
+  std::vector<std::pair<TomlKey, Json>> keys = {};
   std::vector<JobField> fields = {};     ///< What its keys may name besides parameters.
   std::vector<std::string> faulty = {};  ///< Keys that have an error of their own, which is noted.
   bool lacks_file = false;  ///< Whether it names a file that does not exist, which is noted.

@@ -1,11 +1,8 @@
 #include "core/study/study_file.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <set>
 
 #include "core/base/error.h"
 #include "core/base/names.h"
@@ -23,7 +20,6 @@
 namespace conelab {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Alternative = StudyAlternative;
 using Block = StudyBlock;
 using Choice = StudyChoice;
@@ -125,7 +121,7 @@ class StudyReader {
 
   void read_blocks(const Key& key) {
     std::vector<std::string> known = kinds();
-    if (std::ranges::find(known, key.name) == known.end()) {
+    if (!contains(known, key.name)) {
       known.insert(known.begin(), {"title", "takes", "seed", "quick", "report"});
       return void(
           at_line(key.line, "", [&] { unknown_name("key or kind of job", key.name, known); }));
@@ -203,7 +199,7 @@ class StudyReader {
     std::ranges::sort(known);
     known.erase(std::unique(known.begin(), known.end()), known.end());
     for (const auto& [name, value] : quick_.items()) {
-      if (std::ranges::find(known, name) != known.end()) continue;
+      if (contains(known, name)) continue;
       at_line(quick_line_,
               "quick: ", [&, &name = name] { unknown_name("key or block", name, known); });
     }
@@ -237,9 +233,7 @@ class StudyReader {
     for (const KeyInfo& key : keys_of(*find_named(dataset_table(), kind))) {
       if (!key.needed) taken.emplace_back(key.key);
     }
-    std::erase_if(block->keys, [&](const auto& key) {
-      return std::ranges::find(taken, key.first.name) == taken.end();
-    });
+    std::erase_if(block->keys, [&](const auto& key) { return !contains(taken, key.first.name); });
     const auto add = [&](const char* key, const std::string& value) {
       block->keys.emplace_back(Key{key, block->line, nullptr}, value);
     };
@@ -420,7 +414,7 @@ class StudyReader {
     if (value.is_array()) {
       std::vector<std::string> parts;
       for (const Json& part : value) parts.push_back(label_of(part));
-      return fmt::format("{}", fmt::join(parts, "+"));
+      return join(parts, "+");
     }
     if (!value.is_string()) return json_line(value);
     const std::string text = value.get<std::string>();

@@ -23,7 +23,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/job/job_spec.h"
@@ -43,7 +42,7 @@ struct StudyJob {
   std::string name;   ///< The block's name and the swept values: "points-dot-2-1".
   /// The swept keys with this job's values, in the order of the study, as an object; those of the
   /// jobs that it reads included.
-  nlohmann::ordered_json sweep = nlohmann::ordered_json::object();
+  Json sweep = Json::object();
   int line = 0;  ///< Of its block.
   /// The job without its output. Paths are absolute; where `inputs` say so, the name of a block
   /// stands for the file that is not known yet.
@@ -62,7 +61,7 @@ struct Study {
   std::string takes;  ///< The key `takes`: how long it runs, as "nine minutes; quick: three".
   std::int64_t seed = 1;
   bool quick = false;
-  nlohmann::ordered_json report = nlohmann::ordered_json::object();  ///< The table [report].
+  Json report = Json::object();    ///< The table [report].
   std::vector<StudyJob> jobs;      ///< A job comes after those that it reads.
   std::vector<StudyError> errors;  ///< Everything that is wrong, by lines. No job may run then.
 };

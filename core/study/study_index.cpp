@@ -10,7 +10,6 @@
 namespace conelab {
 namespace {
 
-using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 constexpr int index_format = 1;

@@ -24,14 +24,14 @@ struct StudyIndex {
   std::int64_t seed = 1;
   bool quick = false;
   std::string program;
-  nlohmann::ordered_json machine, report;
+  Json machine, report;
   std::vector<JobRecord> jobs;
 
   /// Returns how many jobs have this status.
   [[nodiscard]] std::size_t count(const std::string& status) const;
 };
 
-[[nodiscard]] nlohmann::ordered_json index_to_json(const StudyIndex& index);
+[[nodiscard]] Json index_to_json(const StudyIndex& index);
 
 /// Returns the index of a folder. Throws a failure if there is none or if it cannot be read.
 [[nodiscard]] StudyIndex read_index(const std::string& folder);

@@ -13,7 +13,6 @@
 #include <limits>
 #include <map>
 #include <mutex>
-#include <set>
 #include <thread>
 
 #include "core/base/duration.h"
@@ -32,7 +31,6 @@
 namespace conelab {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using SteadyClock = std::chrono::steady_clock;
 using FileClock = std::filesystem::file_time_type::clock;
 namespace fs = std::filesystem;

@@ -19,8 +19,7 @@ std::vector<TomlKey> keys_of(const toml::table& table) {
   return keys;
 }
 
-nlohmann::ordered_json json_of(const toml::node& node) {
-  using Json = nlohmann::ordered_json;
+Json json_of(const toml::node& node) {
   if (const auto* text = node.as_string()) return text->get();
   if (const auto* whole = node.as_integer()) return whole->get();
   if (const auto* number = node.as_floating_point()) return number->get();

@@ -21,6 +21,8 @@
 #include <string>
 #include <vector>
 
+#include "core/job/job_field.h"
+
 namespace conelab {
 
 struct TomlKey {
@@ -33,6 +35,6 @@ struct TomlKey {
 [[nodiscard]] std::vector<TomlKey> keys_of(const toml::table& table);
 
 /// Returns a value as JSON. Throws misuse for dates and times.
-[[nodiscard]] nlohmann::ordered_json json_of(const toml::node& node);
+[[nodiscard]] Json json_of(const toml::node& node);
 
 }  // namespace conelab

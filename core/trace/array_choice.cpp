@@ -15,7 +15,7 @@ namespace {
 
 bool may_be_tensor(std::size_t rank, std::size_t most, const std::string& type) {
   const auto types = {"f16", "f32", "f64", "bf16"};
-  return rank >= 2 && rank <= most && std::ranges::find(types, type) != types.end();
+  return rank >= 2 && rank <= most && contains(types, type);
 }
 
 std::vector<std::string> words_of(const std::string& name) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/names.h"
 #include "core/base/parse_number.h"
 #include "core/files/weights_array.h"
 
@@ -25,7 +26,7 @@ std::string stack_of(const std::string& group) {
 std::vector<std::string> by_parent(const std::vector<std::string>& groups) {
   std::vector<std::string> sorted;
   for (const std::string& each : groups) {
-    if (std::ranges::find(sorted, each) != sorted.end()) continue;
+    if (contains(sorted, each)) continue;
     const std::vector<std::string> layers = layers_beside(groups, each);
     sorted.insert(sorted.end(), layers.begin(), layers.end());
   }

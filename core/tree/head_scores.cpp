@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/names.h"
 #include "core/tree/head_tree.h"
 #include "core/tree/order.h"
 
@@ -72,7 +73,7 @@ HeadScores HeadScorer::scores() const {
   out.distance = distance_ / total_;
   out.earlier = earlier_ / total_;
   out.special = on_special_ / total_;
-  const bool separates = std::ranges::find(special_, separator_mark) != special_.end();
+  const bool separates = contains(special_, separator_mark);
   if (separates) out.separator = on_separators_ / total_;
   if (!ancestor_.empty()) out.order = on_ancestors_ / total_;
   if (!segmentation_) return out;

@@ -41,7 +41,7 @@ class Group {
       texts.insert(texts.end(), from, from + static_cast<std::ptrdiff_t>(count));
     }
     const Axes axes = all.size() > n ? Axes{"batch", axis} : Axes{axis};
-    out_.variables.push_back({name, axes, std::move(texts), "", {}});
+    out_.add(name, axes, std::move(texts));
   }
 
   [[nodiscard]] LabelledArray take() { return std::move(out_); }
@@ -158,7 +158,7 @@ LabelledArray placed_group(const std::vector<HeadTree>& trees, const TreeLabels&
   group.add<double>("parameter", {"parameter_key"}, trees, "of the cone family",
                     [](const HeadTree& t, auto& data) { append(data, t.placed->system.values); });
   LabelledArray out = group.take();
-  out.axes.push_back({"parameter_key", names, ""});
+  out.axes.push_back({"parameter_key", names});
   out.attributes = {{"cone", std::string(any.system.family->name)},
                     {"model", std::string(geometry::model_name(model_of(any.system)))}};
   return out;

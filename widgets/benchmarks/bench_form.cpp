@@ -1,13 +1,12 @@
 #include "widgets/benchmarks/bench_form.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <regex>
 
 #include "core/base/error.h"
+#include "core/base/names.h"
 #include "core/base/parse_number.h"
 #include "core/bench/parts.h"
 #include "core/files/atomic_file.h"
@@ -55,7 +54,7 @@ void check_text(const JobField& field, const std::string& text) {
 
 void check_devices(const Labels& chosen, const std::vector<DeviceState>& known) {
   for (const DeviceState& device : known) {
-    const bool wanted = std::ranges::find(chosen, device.name) != chosen.end();
+    const bool wanted = contains(chosen, device.name);
     if (wanted && !device.available) misuse("{}: {}", device.name, device.about);
   }
 }
@@ -147,9 +146,9 @@ BenchChoice form_of_sweep(BenchChoice typed, const std::vector<std::string>& lin
   }
   std::vector<std::string> known = names_in(typed.fields["operators"]);
   std::erase_if(known, [&](const std::string& name) {
-    return std::ranges::find(operators, operator_of_label(name)) == operators.end();
+    return !contains(operators, operator_of_label(name));
   });
-  typed.fields["operators"] = fmt::format("{}", fmt::join(known, ","));
+  typed.fields["operators"] = join(known, ",");
   return typed;
 }
 

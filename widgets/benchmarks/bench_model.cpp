@@ -1,7 +1,5 @@
 #include "widgets/benchmarks/bench_model.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -10,6 +8,7 @@
 
 #include "core/base/duration.h"
 #include "core/base/error.h"
+#include "core/base/names.h"
 #include "core/bench/parts.h"
 #include "core/bench/result.h"
 #include "core/files/sandbox.h"
@@ -328,9 +327,7 @@ std::vector<std::string> BenchModel::visible() const {
   if (!data_) return {};
   std::vector<std::string> names = label_values(data_->cases, "operator");
   const std::vector<std::string>& hidden = choice().hidden;
-  std::erase_if(names, [&](const std::string& name) {
-    return std::ranges::find(hidden, name) != hidden.end();
-  });
+  std::erase_if(names, [&](const std::string& name) { return contains(hidden, name); });
   return names;
 }
 
@@ -342,14 +339,13 @@ std::map<std::string, std::string> BenchModel::keys() const {
     const std::vector<std::string> known = label_values(data_->cases, label);
     if (known.empty()) continue;  // The result has no cases.
     const auto chosen = choice().place.find(label);
-    const bool has =
-        chosen != choice().place.end() && std::ranges::find(known, chosen->second) != known.end();
+    const bool has = chosen != choice().place.end() && contains(known, chosen->second);
     const std::string value = has ? chosen->second : known.front();
     if (known.size() > 1 || (*axis.drawn != '\0' && value != axis.drawn)) keys[label] = value;
   }
   const std::vector<std::string> names = visible();
   if (names.size() < label_values(data_->cases, "operator").size()) {
-    keys["operators"] = fmt::format("{}", fmt::join(names, ","));
+    keys["operators"] = join(names, ",");
   }
   return keys;
 }
@@ -420,7 +416,7 @@ std::string BenchModel::comparison_text() const {
   }
   if (!comparison_) return comparing_.active() ? "comparing …" : "";
   if (comparison_->cases.empty()) {
-    const std::string labels = fmt::format("{}", fmt::join(differing_labels(*comparison_), ", "));
+    const std::string labels = join(differing_labels(*comparison_));
     return fmt::format("{} and {} have no case in common{}{}.", name_of(choice().compared),
                        name_of(choice().shown), labels.empty() ? "" : ": ", labels);
   }

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/names.h"
 #include "core/trace/trace.h"
 #include "widgets/theme/flow_layout.h"
 #include "widgets/theme/theme.h"
@@ -181,7 +182,7 @@ void DataView::show_inspection(std::shared_ptr<const Inspection> shown) {
   const std::vector<std::string> to_open = groups_to_open(inspection, names);
   const auto offer = [&](QTreeWidgetItem* node, const std::string& path) {
     const std::string group = path == "/" ? "" : path;
-    if (std::ranges::find(to_open, group) == to_open.end()) return;
+    if (!contains(to_open, group)) return;
     node->setData(0, trace_role, true);
     node->setData(0, trace_role + 1, QString::fromStdString(group));
     node->setToolTip(0, is_stored_map(group) ? tr("Click: show this array as it is stored")

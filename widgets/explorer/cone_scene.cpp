@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/names.h"
 #include "core/drawing/axes.h"
 #include "core/drawing/text.h"
 #include "core/geometry/distance.h"
@@ -94,7 +95,7 @@ ConeScene cone_scene(const ConeChoice& choice) {
 std::vector<std::string> families_of(const ConeChoice& choice) {
   std::vector<std::string> families = {choice.family};
   for (const std::string& family : choice.beside) {
-    if (std::ranges::find(families, family) == families.end()) families.push_back(family);
+    if (!contains(families, family)) families.push_back(family);
   }
   return families;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/drawing/plane_scene.h"
+
 namespace conelab::desktop {
 namespace {
 
@@ -85,26 +87,6 @@ Line cut(const Line& closed, Inside inside) {
   return out;
 }
 
-/// Returns the part of the segment inside the box, false if there is none (Liang and Barsky).
-bool clip_segment(Point& a, Point& b, const Box& box) {
-  double low = 0, high = 1;
-  const double dx = b.x - a.x, dy = b.y - a.y;
-  const auto against = [&](double slope, double room) {
-    if (slope == 0) return room >= 0;
-    const double t = room / slope;
-    (slope < 0 ? low : high) = slope < 0 ? std::max(low, t) : std::min(high, t);
-    return low <= high;
-  };
-  if (!against(-dx, a.x - box.x) || !against(dx, box.right() - a.x) || !against(-dy, a.y - box.y) ||
-      !against(dy, box.bottom() - a.y)) {
-    return false;
-  }
-  const Point start = a;
-  a = {start.x + low * dx, start.y + low * dy};
-  b = {start.x + high * dx, start.y + high * dy};
-  return true;
-}
-
 constexpr double cell = 3, stride = 2;  ///< Pixels.
 constexpr double shortest = 15;         ///< Pixels; shorter lines are not drawn.
 /// Pixels; shorter parts of a line are not drawn, since they would look like dashes.
@@ -158,7 +140,7 @@ std::vector<Line> clipped_line(const Line& line, const Box& box) {
   std::vector<Line> out;
   for (std::size_t i = 0; i + 1 < line.size(); ++i) {
     Point a = line[i], b = line[i + 1];
-    if (!clip_segment(a, b, box)) continue;
+    if (!figure::clip_to(box, a, b)) continue;
     if (out.empty() || !(out.back().back() == a)) out.push_back({a});
     if (!(a == b)) out.back().push_back(b);
   }

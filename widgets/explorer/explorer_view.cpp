@@ -12,7 +12,6 @@
 #include <QToolButton>
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <utility>
 
 #include "core/base/error.h"

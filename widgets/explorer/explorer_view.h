@@ -4,7 +4,6 @@
 
 #include <QTimer>
 #include <QWidget>
-#include <functional>
 
 #include "widgets/explorer/explorer_viewport.h"
 #include "widgets/explorer/scene_table.h"

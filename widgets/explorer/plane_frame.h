@@ -8,7 +8,6 @@
 #include <Eigen/Core>
 #include <array>
 #include <optional>
-#include <string>
 
 #include "core/drawing/display_list.h"
 #include "core/figure/hyperbolic_curve.h"

@@ -5,7 +5,6 @@
 #include <QColor>
 #include <QPalette>
 #include <QSizeF>
-#include <map>
 #include <memory>
 #include <vector>
 

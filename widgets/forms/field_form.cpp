@@ -1,7 +1,5 @@
 #include "widgets/forms/field_form.h"
 
-#include <fmt/ranges.h>
-
 #include <QAction>
 #include <QCheckBox>
 #include <QComboBox>
@@ -29,10 +27,6 @@ constexpr std::size_t few = 8;  ///< Names that are shown as check boxes.
 
 QString text_of(const std::string& text) { return QString::fromStdString(text); }
 
-bool contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
 /// What a word means; empty where it says that itself.
 QString help_of_word(const std::string& word) {
   static const std::map<std::string, const char*> help = {
@@ -56,7 +50,7 @@ QString help_of_word(const std::string& word) {
 std::string with_name(std::vector<std::string> names, const std::string& name, bool on) {
   std::erase(names, name);
   if (on) names.push_back(name);
-  return fmt::format("{}", fmt::join(names, ","));
+  return join(names, ",");
 }
 
 }  // namespace

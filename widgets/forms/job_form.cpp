@@ -1,7 +1,5 @@
 #include "widgets/forms/job_form.h"
 
-#include <fmt/ranges.h>
-
 #include <QBoxLayout>
 #include <QComboBox>
 #include <QLabel>
@@ -14,6 +12,7 @@
 
 #include "core/base/duration.h"
 #include "core/base/error.h"
+#include "core/base/names.h"
 #include "core/job/call_json.h"
 #include "core/jobs/job_table.h"
 #include "core/study/job_worker.h"
@@ -299,7 +298,7 @@ void JobFormView::build_form() {
 void JobFormView::show_keys() {
   auto* edit = form_->findChild<QLineEdit*>("job-field-parameters");
   if (edit == nullptr) return;
-  const std::string keys = fmt::format("{}", fmt::join(model_.keys(), ", "));
+  const std::string keys = join(model_.keys());
   edit->setPlaceholderText(keys.empty() ? tr("KEY=VALUE; KEY=VALUE")
                                         : tr("of %1").arg(QString::fromStdString(keys)));
   edit->setToolTip(edit->accessibleDescription() + "\n" + edit->placeholderText());

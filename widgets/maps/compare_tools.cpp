@@ -6,7 +6,6 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QSignalBlocker>
-#include <algorithm>
 
 #include "widgets/dialogs/file_dialogs.h"
 #include "widgets/maps/map_tokens.h"

@@ -1,7 +1,6 @@
 #include "widgets/maps/entropy_matcher.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/base/error.h"
 

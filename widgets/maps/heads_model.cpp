@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/names.h"
 #include "core/tree/head_scores.h"
 #include "widgets/maps/maps_model.h"
 
@@ -309,7 +310,7 @@ std::string HeadsModel::value_text(const HeadAt& at, const Focus& pair) const {
   if (!map || !shares_pairs(row)) return "";
   const auto same_text =
       layers_beside(maps_.workspace().groups(), maps_.workspace().trace()->group);
-  const bool named = std::ranges::find(same_text, row.work.group) != same_text.end();
+  const bool named = contains(same_text, row.work.group);
   std::string text =
       named ? maps_.tokens().query.text_of(pair.query) + ", " + maps_.tokens().key.text_of(pair.key)
             : fmt::format("query {}, key {}", pair.query, pair.key);

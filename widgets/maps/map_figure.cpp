@@ -1,7 +1,5 @@
 #include "widgets/maps/map_figure.h"
 
-#include <fmt/ranges.h>
-
 #include <vector>
 
 #include "core/base/names.h"
@@ -22,7 +20,7 @@ std::string text_of(const std::vector<Call>& calls, const Trace& trace, int only
   for (int i = 0; i < static_cast<int>(calls.size()); ++i) {
     if (only < 0 || i == only) texts.push_back(text_of(calls[static_cast<std::size_t>(i)], trace));
   }
-  return fmt::format("{}", fmt::join(texts, ","));
+  return join(texts, ",");
 }
 
 /// Adds a parameter unless it equals the default of the figure.

@@ -1,7 +1,6 @@
 #include "widgets/maps/map_layout.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace conelab::desktop {
 namespace {

@@ -18,8 +18,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
-#include <tuple>
 #include <vector>
 
 #include "core/figure/heat_values.h"

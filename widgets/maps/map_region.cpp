@@ -1,7 +1,6 @@
 #include "widgets/maps/map_region.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/base/error.h"
 

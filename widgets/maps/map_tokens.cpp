@@ -8,6 +8,8 @@
 #include <mutex>
 #include <string_view>
 
+#include "core/base/names.h"
+
 namespace conelab::desktop {
 namespace {
 
@@ -113,9 +115,7 @@ MapAxis map_axis(const char* name, const std::vector<std::string>& tokens, std::
 }
 
 bool MapTokens::has_special() const {
-  const auto any = [](const MapAxis& axis) {
-    return std::ranges::find(axis.special, 1) != axis.special.end();
-  };
+  const auto any = [](const MapAxis& axis) { return contains(axis.special, 1); };
   return any(query) || any(key);
 }
 

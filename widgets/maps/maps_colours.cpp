@@ -1,6 +1,5 @@
 // The colours of the maps: what they mean, which limits they have, and which maps share these.
 #include <cmath>
-#include <cstdio>
 #include <tuple>
 
 #include "widgets/maps/maps_model.h"

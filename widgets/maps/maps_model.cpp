@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/names.h"
 #include "widgets/maps/map_raster.h"
 #include "widgets/maps/map_tokens.h"
 
@@ -363,9 +364,7 @@ void MapsModel::request_tiles(std::size_t place, double width, double height) {
   const std::shared_ptr<MapPanel>& panel = panels_[place];
   if (!panel->pyramid || cancelled_ || !panel->pyramid->complete()) return;
   const std::vector<TileKey> missing = missing_tiles(*panel->pyramid, camera, width, height);
-  std::erase_if(panel->tiles, [&](const auto& job) {
-    return std::ranges::find(missing, job.first) == missing.end();
-  });
+  std::erase_if(panel->tiles, [&](const auto& job) { return !contains(missing, job.first); });
   const std::weak_ptr<MapPanel> weak = panel;
   for (const TileKey& key : missing) {
     if (panel->tiles.size() >= most_tile_jobs) break;

@@ -7,7 +7,6 @@
 #include <functional>
 #include <utility>
 
-#include "core/base/error.h"
 #include "widgets/maps/map_tokens.h"
 #include "widgets/painter/painter.h"
 #include "widgets/theme/theme.h"

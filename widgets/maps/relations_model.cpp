@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/names.h"
 #include "core/call/plan.h"
 #include "core/trace/matrix_source.h"
 #include "widgets/maps/maps_model.h"
@@ -411,7 +412,7 @@ std::string RelationsModel::about_merge(std::size_t panel, std::size_t merge) co
   std::int64_t told = 0;
   for (const std::int64_t leaf : t.dendrogram.leaf_order) {
     const auto above = merges_above(t, static_cast<std::size_t>(leaf));
-    if (std::ranges::find(above, merge) == above.end()) continue;
+    if (!contains(above, merge)) continue;
     if (++told > 12) return text + " …";
     text += " " + token_text(p, leaf + p.range.begin);
   }

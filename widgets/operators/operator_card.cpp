@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <cmath>
 #include <string_view>
-#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/names.h"
@@ -276,10 +275,6 @@ void OperatorCard::show_call(const Call& call, const Origin& origin) {
 }
 
 namespace {
-
-bool contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::ranges::find(names, name) != names.end();
-}
 
 /// Returns the operator whose maps and biases fit the call.
 const std::string& taker_of(const CallField& field, const Call& call) {

@@ -7,7 +7,6 @@
 
 #include <QFrame>
 #include <QLineEdit>
-#include <functional>
 #include <string>
 #include <vector>
 

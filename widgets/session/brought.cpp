@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "core/base/names.h"
 #include "core/geometry/cone_family.h"
 #include "widgets/session/session.h"
 
@@ -14,10 +15,6 @@ namespace {
 
 /// Trained heads have few large weights, beside which a linear scale shows nothing else.
 constexpr const char* structure_scale = "row";
-
-bool contains_call(const std::vector<Call>& calls, const Call& call) {
-  return std::ranges::find(calls, call) != calls.end();
-}
 
 /// Returns whether a call has the value of a parameter that `of_file` set.
 bool has_value_of(const Call& call, const Call& of_file, const std::string& key) {
@@ -54,7 +51,7 @@ void take_from_explorer(ConeChoice& cones, const Call& brought) {
     const auto found = cones.parameters.find(key);
     if (found == cones.parameters.end()) continue;
     for (const std::vector<double>& heads : value.lists()) {
-      if (std::ranges::find(heads, found->second) == heads.end()) continue;
+      if (!contains(heads, found->second)) continue;
       cones.parameters.erase(found);
       break;
     }
@@ -67,7 +64,7 @@ void take_away(Session& session, const Brought& brought) {
   std::vector<Call> calls;
   bool returned = false;
   for (const Call& call : session.maps.calls) {
-    if (!contains_call(brought.calls, call)) {
+    if (!contains(brought.calls, call)) {
       calls.push_back(call);
       for (const Call& its : brought.calls) {
         for (const auto& [key, value] : its.parameters) {
@@ -165,7 +162,7 @@ Origin origin_of(const MapChoice& maps, const Call& call) {
     for (const Call& its : brought.calls) {
       const bool whole = call == its;
       for (const auto& [key, value] : call.parameters) {
-        const bool known = std::ranges::find(origin.keys, key) != origin.keys.end();
+        const bool known = contains(origin.keys, key);
         if (!known && has_value_of(call, its, key)) origin.keys.push_back(key);
       }
       if (whole || !origin.keys.empty()) origin.file = brought.file;

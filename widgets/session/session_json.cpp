@@ -5,10 +5,10 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <algorithm>
-#include <iterator>
 #include <span>
 
 #include "core/base/error.h"
+#include "core/base/names.h"
 #include "core/drawing/colour_map.h"
 #include "core/files/atomic_file.h"
 #include "core/geometry/cone_family.h"
@@ -110,7 +110,7 @@ void read(const QJsonValue& value, Part& part) {
 }
 
 void keep(std::string& word, std::span<const char* const> known) {
-  if (std::ranges::find(known, word) == known.end()) word = known[0];
+  if (!contains(known, word)) word = known[0];
 }
 
 template <class List, class NameOf>

@@ -6,6 +6,7 @@
 
 #include "core/base/duration.h"
 #include "core/base/error.h"
+#include "core/base/names.h"
 #include "core/job/call_json.h"
 #include "core/report/report.h"
 
@@ -78,7 +79,7 @@ void StudyModel::read_shipped() {
 
 /// Shipped studies may lie where nobody may write.
 std::string StudyModel::folder_of(const std::string& file) const {
-  const bool ships = std::ranges::find(backend_.shipped, file) != backend_.shipped.end();
+  const bool ships = contains(backend_.shipped, file);
   if (!ships) return folder_of_study(file);
   return (fs::path(backend_.results) / "conelab-studies" / fs::path(file).stem()).string();
 }
@@ -148,7 +149,7 @@ TextTable StudyModel::table() const {
   TextTable jobs{{"job", "kind", "state", "time", "remark"}, {}};
   const auto& now = progress().running;
   for (const JobRecord& job : index_.jobs) {
-    const bool runs = running() && std::ranges::find(now, job.name) != now.end();
+    const bool runs = running() && contains(now, job.name);
     const std::string remark = job.remarks.empty() ? std::string() : job.remarks.front();
     jobs.rows.push_back({job.name, job.kind,
                          runs                      ? "running"

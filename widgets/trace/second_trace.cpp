@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/names.h"
 
 namespace conelab::desktop {
 namespace {
@@ -114,7 +115,7 @@ void SecondTrace::choose_file(const QString& file, const QString& group, const A
         groups_ = groups, groups_of_ = groups_key(path, arrays);
         const Trace& open = *workspace_.trace();
         const std::string& wanted = named.empty() ? open.group : named;
-        const bool found = std::ranges::find(groups, wanted) != groups.end();
+        const bool found = contains(groups, wanted);
         workspace_.document().edit(tr("compare with another file"), [&](Session& s) {
           s.maps.beside = first_beside(s, open, path, found ? wanted : groups.front());
           s.maps.beside->arrays = arrays;

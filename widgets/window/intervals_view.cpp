@@ -12,7 +12,6 @@
 #include <numeric>
 
 #include "core/base/error.h"
-#include "core/drawing/text.h"
 #include "core/figure/intervals.h"
 #include "core/trace/matrix_source.h"
 #include "widgets/explorer/token_plane.h"

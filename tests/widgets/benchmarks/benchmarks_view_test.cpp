@@ -22,7 +22,6 @@
 
 #include "core/files/bench_file.h"
 #include "tests/widgets/benchmarks/bench_fixtures.h"
-#include "widgets/benchmarks/bench_form_view.h"
 #include "widgets/window/main_window.h"
 
 namespace conelab::desktop {
