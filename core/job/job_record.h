@@ -17,6 +17,7 @@
 #include "core/base/error.h"
 #include "core/files/atomic_file.h"
 #include "core/files/byte_file.h"
+#include "core/job/job_field.h"
 
 namespace conelab {
 
