@@ -104,7 +104,8 @@ HWY_INLINE void add_dots(const Sweep<T>& s, const RunningSum<T, n>& sum, const S
   dots[1] += (step.dots & second_dot) != 0 ? dot : 0;
 }
 
-/// Runs the sweep on the columns [first, first + n vectors). Returns the number of recent additions.
+/// Runs the sweep on the columns [first, first + n vectors). Returns the number of recent
+/// additions.
 template <class T, int n, bool has_output, bool has_dots>
 int run_columns(const Sweep<T>& s, std::ptrdiff_t first) {
   const T* summand = s.summand + first;

@@ -208,8 +208,8 @@ class Summation {
   }
 
   /// Processes a node and all below it. `order` has its items in the order of W.
-  void run_below(const Node& node, Buffer<IntervalItem<T>>& order,
-                 Buffer<IntervalItem<T>>& next, Room& room) {
+  void run_below(const Node& node, Buffer<IntervalItem<T>>& order, Buffer<IntervalItem<T>>& next,
+                 Room& room) {
     if (stage_->by_pairs || node.count() <= few_tokens) return run_pairs(node, room);
     for (const bool to_right : {true, false}) run_channel(node, to_right, room, order);
     divide(node, order, next);
@@ -362,10 +362,10 @@ class Summation {
       for (const Partner& p : room.partners) {
         if (wants_dots_ && quadrant_of(output, p.item) != quadrant) continue;
         steps.add_unless_negligible(StepKind::add, items_[p.item].row(),
-                          static_cast<double>(p.exponent - largest), no_dots);
+                                    static_cast<double>(p.exponent - largest), no_dots);
       }
       steps.add_unless_negligible(StepKind::give, i.row(), static_cast<double>(largest - own),
-                        static_cast<std::uint8_t>(quadrant));
+                                  static_cast<std::uint8_t>(quadrant));
     }
   }
 

@@ -221,11 +221,11 @@ template <class T>
 Buffer<T> rows_in_order(const Intervals<T>& tokens, const std::vector<std::int32_t>& order,
                         std::ptrdiff_t columns, const Execution& run) {
   Buffer<T> rows(order.size() * static_cast<std::size_t>(columns));
-  run_blocks(static_cast<std::int64_t>(order.size()), tokens_of_block, run,
-             [&](std::int64_t begin, std::int64_t end) {
-               tokens.set_rows({order.data() + begin, order.data() + end},
-                               rows.data() + begin * columns);
-             });
+  run_blocks(
+      static_cast<std::int64_t>(order.size()), tokens_of_block, run,
+      [&](std::int64_t begin, std::int64_t end) {
+        tokens.set_rows({order.data() + begin, order.data() + end}, rows.data() + begin * columns);
+      });
   return rows;
 }
 
