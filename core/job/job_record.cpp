@@ -99,7 +99,7 @@ namespace {
 
 /// Returns whether the claim in a file is void; nothing if the file is gone.
 std::optional<bool> is_void(const std::string& path) {
-  // Of an opened file NFS tells the time that the server has, and not an older one.
+  // NFS tells the server's own time of a file that is open, and not an older one.
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return std::nullopt;
   struct stat status {};

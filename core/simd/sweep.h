@@ -54,8 +54,8 @@ struct Sweep {
   const T* other;               ///< The rows that running sums are multiplied by. Null: none.
   const std::int32_t* partner;  ///< The row of `other` that belongs to a row of `dots`.
   double* dots;                 ///< [rows × 2]
-  /// Where the running sum begins and is left, so that a long sweep can be run in parts. Null: it
-  /// begins with 0 and is not needed further.
+  /// The running sum begins with it and is left in it, so that a long sweep can be run in parts.
+  /// Null: it begins with 0 and is not needed further.
   SweepState<T>* state;
 };
 

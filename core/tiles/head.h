@@ -139,7 +139,8 @@ class Head {
   void find_centre(const TokenRows<const S>& keys);
   /// Returns what the map reads of x [d].
   [[nodiscard]] TokenNumbers token_numbers(const T* x) const;
-  /// Where the map takes a token: `wrong` says why it is outside the model, or is null.
+  /// The place to which the map takes a token: `wrong` says why it is outside the model, or is
+  /// null.
   struct MappedToken {
     Scaling base;
     EmbeddedPoint place;
