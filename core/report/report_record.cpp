@@ -63,6 +63,23 @@ Json json_of_number(const Report& report, const Number& number) {
           {"origins", std::move(origins)}};
 }
 
+/// Returns the text with the names of its numbers in braces, as the study has it.
+std::string text_of(const TextPieces& pieces, const Report& report) {
+  std::string text;
+  for (const TextPiece& piece : pieces) {
+    text += piece.number ? "{" + report.numbers[*piece.number].name + "}" : piece.text;
+  }
+  return text;
+}
+
+void add_claims(const ClaimSection& section, const Report& report, Json& claims) {
+  for (const ClaimRow& row : section.rows) {
+    claims.push_back({{"says", text_of(row.says, report)},
+                      {"relation", text_of(row.relation, report)},
+                      {"verdict", claim_verdict_name(row.result.verdict)}});
+  }
+}
+
 Json record_of(const Report& report, const std::map<std::string, std::string>& files) {
   Json record = {{"format", report_format}, {"program", program_version()}};
   for (std::size_t s = 0; s < report.studies.size(); ++s) {
@@ -77,6 +94,12 @@ Json record_of(const Report& report, const std::map<std::string, std::string>& f
   record["numbers"] = Json::object();
   for (const Number& number : report.numbers) {
     record["numbers"][number.name] = json_of_number(report, number);
+  }
+  record["claims"] = Json::array();
+  for (const ReportSection& section : report.sections) {
+    if (const auto* claims = std::get_if<ClaimSection>(&section)) {
+      add_claims(*claims, report, record["claims"]);
+    }
   }
   for (const auto& [name, bytes] : files) record["files"][name] = sha256(bytes);
   return record;

@@ -18,6 +18,7 @@ FigureReader read_bench;              // figure_request.cpp
 FigureReader read_tree, read_placed;  // figure_tree.cpp
 FigureReader read_trials;             // trials_figure.cpp
 FigureReader read_training;           // training_figure.cpp
+FigureReader read_winners;            // winners_figure.cpp
 }  // namespace conelab
 
 namespace conelab::figure {
@@ -39,6 +40,7 @@ Maker make_bias;                                          // bias.cpp
 Maker make_determinant;                                   // determinant.cpp
 Maker make_trials;                                        // ../source/trials_figure.cpp
 Maker make_training;                                      // ../source/training_figure.cpp
+Maker make_winners;                                       // ../source/winners_figure.cpp
 
 namespace {
 
@@ -235,6 +237,8 @@ const FigureSource trials_source = {
     "results of `train --tune` or `embed --tune`", read_trials, false, {"train", "embed"}};
 const FigureSource training_source = {
     "results of `train -p snapshots=N`", read_training, false, {"train"}};
+const FigureSource winners_source = {
+    "results of `train`, each of one head", read_winners, false, {"train"}};
 const FigureSource tree_source = {
     "a result of `tree`, or a trace (q, k, v)", read_tree, true, {"tree"}};
 const FigureSource placed_source = {"a trace (q, k, v), or a result of `tree` or `embed`",
@@ -443,6 +447,14 @@ std::vector<FigureInfo> tree_figures() {
                  {.data = true, .choices = "loss|mass"}},
                 caption_key},
        .make = make_training,
+       .several = true},
+      {.name = "winners",
+       .about = "the best operator on each hierarchy in each dimension, and how far it is ahead",
+       .source = winners_source,
+       .width = "single",
+       .keys = {{"measure", "mass", "mass, map or another measure of train", {.data = true}},
+                caption_key},
+       .make = make_winners,
        .several = true},
       {"intervals",
        "tokens of a head with d = 2 as nested bars (umbral and penumbral cones)",

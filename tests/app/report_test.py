@@ -89,6 +89,9 @@ class Report(ProgramTest):
         self.assertEqual(len(found["run_again"]), 1)
         self.ok("report", self.out, "--check")
         self.ok("report", self.folder / "runs", "-o", self.out, "--check")
+        record = json.loads((self.out / "report.json").read_text())
+        self.assertEqual(record["claims"], [{"says": "Every output is a number", "verdict": "agrees",
+                                             "relation": "{output_not_finite-penumbral} = 0"}])
 
     def test_a_report_within_its_study_agrees(self):
         inside = self.folder / "runs" / "report"

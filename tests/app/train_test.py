@@ -200,6 +200,32 @@ class Train(ProgramTest):
         self.ok("figure", "trials", "-o", self.folder / "t.svg", "--input", self.out)
         self.assertNotIn("&lt;i", (self.folder / "t.svg").read_text())
 
+    def test_the_best_operator_of_each_hierarchy_is_drawn(self):
+        files, means = [], {}
+        for name in ("laplacian", "dot"):
+            for seed in (1, 2, 3):
+                files += ["--input", self.folder / f"{name}{seed}.h5"]
+                self.ok("train", self.data, "-o", files[-1], "-s", name, "--dim", "2", "--seeds", seed,
+                        "-p", "epochs=100")
+                with h5py.File(files[-1]) as file:
+                    means.setdefault(name, []).append(file.attrs["mass"])
+        ahead = np.subtract(means["laplacian"], means["dot"])
+        t = ahead.mean() / (ahead.std(ddof=1) / np.sqrt(3))
+        self.assertGreater(t, 4.303, "beyond the interval of Student's t with 2 degrees of freedom")
+        drawn = self.folder / "w.svg"
+        self.ok("figure", "winners", "-o", drawn, *files)
+        text = drawn.read_text()
+        self.assertIn("15 nodes, depth 3", text)
+        self.assertIn(f"{np.mean(means['laplacian']):.3g} (+{ahead.mean():.2g})", text)
+        self.assertRegex(text, "font-weight[^>]*bold[^>]*>laplacian<")
+        self.ok("figure", "winners", "-o", drawn, *files[:2], *files[6:8])  # One seed decides nothing.
+        self.assertNotRegex(drawn.read_text(), "font-weight[^>]*bold[^>]*>laplacian<")
+        self.train("-s", "dot,umbral", "-p", "epochs=1")
+        self.fails(1, "figure", "winners", "-o", self.folder / "f.svg", "--input", self.out,
+                   says="has no mass of one head")
+        self.fails(1, "figure", "winners", "-o", self.folder / "f.svg", *files[:2], "-p", "measure=mas",
+                   says="has no mas of one head")
+
     def test_snapshots_are_heads_of_earlier_steps(self):
         plain = self.train("-s", "dot,umbral", "--threads", "1")
         self.fails(1, "figure", "training", "-o", self.folder / "t.svg", "--input", self.out,
