@@ -27,7 +27,7 @@ constexpr std::size_t items_of_run = 1024;
 /// Returns up to which number of items one thread processes a node and everything below it, given
 /// the number of all: so few that there are enough tasks, and that their rows stay in the cache.
 std::ptrdiff_t items_of_task(std::ptrdiff_t all) {
-  return std::clamp<std::ptrdiff_t>(all / 16, 512, 16384);
+  return std::clamp<std::ptrdiff_t>(all / 16, 192, 16384);
 }
 
 /// The steps of the sweeps of a node, with exponents in place of factors.

@@ -386,7 +386,7 @@ bool takes_intervals(const Plan& plan, const Mask& mask, Pass pass) {
   const auto width = static_cast<double>(e.value);
   const double share = mask.share();
   const double of_pair =
-      forward ? (0.4 + 0.018 * width) * (wide ? 3.6 : 1) : (6 + 0.029 * width) * (wide ? 1.5 : 1);
+      forward ? (0.4 + 0.018 * width) * (wide ? 3.3 : 1) : (6 + 0.029 * width) * (wide ? 1.4 : 1);
   // The depth of the tree of tokens above the nodes whose pairs are summed one by one.
   const double depth = std::max(1.0, std::log2(std::max(1.0, (queries + keys) * share / 32)));
   const double of_token =
