@@ -10,7 +10,6 @@
 namespace conelab {
 namespace {
 
-constexpr Node most_rows = 5000;
 constexpr std::size_t most_pairs = 100000;
 
 /// Returns half a rank for each score that equals `score`, and one for each above it.
@@ -48,9 +47,9 @@ std::vector<double> scores_of(Node node, std::size_t count, const PairScore& sco
 std::vector<Node> measured_nodes(Node count, Random& random) {
   std::vector<Node> nodes(static_cast<std::size_t>(count));
   std::iota(nodes.begin(), nodes.end(), 0);
-  if (count > most_rows) {
+  if (count > most_measured) {
     random.shuffle(nodes);
-    nodes.resize(most_rows);
+    nodes.resize(most_measured);
   }
   return nodes;
 }

@@ -7,8 +7,8 @@
 //                    that are none, counted from 1
 //   depth_correlation  Spearman's correlation of scores and true depths of the lowest common
 //                    ancestors, over all pairs or 100,000 that are drawn
-// Ties have their mean rank. Of more than 5,000 nodes, 5,000 are drawn for the first three; the
-// mean of all lies within `map_half_width` of map with a probability of 95 %.
+// Ties have their mean rank. Of more than `most_measured` nodes, so many are drawn for the first
+// three; the mean of all lies within `map_half_width` of map with a probability of 95 %.
 #pragma once
 
 #include <functional>
@@ -19,6 +19,8 @@ namespace conelab {
 
 /// Returns the score of node j for node i; larger is nearer.
 using PairScore = std::function<double(Node i, Node j)>;
+
+inline constexpr Node most_measured = 5000;
 
 struct EmbeddingMeasures {
   double map = 0, map_half_width = 0;  ///< The half-width is 0 if all nodes are measured.

@@ -137,7 +137,7 @@ figure::Axis coordinate_axis(const IntervalFigure& f, const IntervalScale& scale
 
 figure::Axis level_axis(const IntervalRows& rows) {
   const auto count = static_cast<double>(std::max<std::size_t>(1, rows.first_row.back()));
-  figure::Axis axis{ScaleKind::linear, -count, 0, {}, rich("ancestors above")};
+  figure::Axis axis{ScaleKind::linear, -count, 0, {}, rich("level")};
   for (std::size_t level = rows.first_row.size() - 1; level-- > 0;) {  // From the bottom.
     const auto middle = static_cast<double>(rows.first_row[level] + rows.first_row[level + 1]) / 2;
     axis.ticks.push_back({-middle, number_label(static_cast<double>(level))});
@@ -159,7 +159,10 @@ class IntervalPainter {
     const double row = std::min(highest_row, 0.6 * f_.width / -frame.y.low);
     if (text_width(frame.y.title, text_size) > row * -frame.y.low) frame.y.title.clear();
     const double left = margin + room_left(frame.y);
-    frame.box = {left, top, f_.width - margin - 6 - left, row * -frame.y.low};
+    const double half_label =
+        frame.x.ticks.empty() ? 0 : text_width(frame.x.ticks.back().label, text_size) / 2;
+    frame.box = {left, top, f_.width - margin - std::max(6.0, half_label) - left,
+                 row * -frame.y.low};
     drawn_.field = frame.box;
     draw_frame(drawn_.list, frame);
     place_bars(row);
@@ -319,7 +322,9 @@ void choose_numbers(IntervalFigure& f, const FigureInput& input) {
     f.numbers_title = "log10 of the token's height";
   } else if (choice == "value") {
     const auto* lengths = std::any_cast<std::vector<double>>(&input.own);
-    if (lengths == nullptr) misuse("-p colour=value: the input has no v; give a trace (q, k, v)");
+    if (lengths == nullptr) {
+      misuse("-p colour=value: these tokens have no v; give the keys of a trace (q, k, v)");
+    }
     f.numbers = *lengths;
     f.numbers_title = "length of the token's value, |v|";
   }
@@ -342,7 +347,9 @@ std::string intervals_caption(const FigureInput& input, const IntervalFigure& f,
                   system.family->parameters[0].key, system.values[0]);
   text += is_umbral(*input.tree->placed) ? "c x ± y/2 with c = 1/(2 sinh r)"
                                          : "the shadows of tokens on the horizon";
-  text += "; a token is an ancestor of those that its bar spans";
+  text +=
+      "; a token is an ancestor of those that its bar spans; level: the longest chain of those "
+      "above";
   if (f.by_rank) text += "; ends are in their order at equal distances";
   if (f.pair) text += "; frame: the hull of two tokens, which is their lowest common ancestor";
   if (const std::size_t lost = f.intervals.size() - placed; lost > 0) {
@@ -377,7 +384,10 @@ DisplayList make_intervals(const FigureInput& input) {
   if (const std::string pair = input.value("pair"); !pair.empty()) {
     f.pair = pair_named(pair, input);
     for (const std::size_t token : *f.pair) {
-      if (!is_placed(f.intervals[token])) misuse("-p pair: {} is not shown", f.names[token]);
+      if (!is_placed(f.intervals[token])) {
+        misuse("-p pair: {} is not shown{}", f.names[token],
+               shown.empty() ? ": it has no place" : ", as -p within leaves it out");
+      }
     }
     f.pair_text = pair_text(input, f.names, *f.pair);
   }

@@ -29,6 +29,7 @@ using Clock = std::chrono::steady_clock;
 using Texts = std::vector<std::string>;
 
 struct AttendSummary {
+  std::string evaluation;  ///< The way that was taken; empty: the operator has one.
   Extents extents;
   Dtype dtype = Dtype::f32;
   std::string device = "cpu";  ///< Where the output was computed: "cpu" or "cuda".
@@ -111,6 +112,7 @@ class Attend {
     summary.bad_gradients = bad_gradients();
     summary.hidden = hidden_pairs(*plan_, input_);
     summary.measures = measures();
+    summary.evaluation = evaluation();
     const Clock::time_point computed = Clock::now();
     write();
     summary.write_seconds = seconds_since(computed);
@@ -141,9 +143,7 @@ class Attend {
     result_.spec = json_line(spec_to_json(resolved));
     result_.call = call_text(job_.call);
     result_.parameters = parameter_group();
-    if (choices(*plan_).contains("evaluation")) {
-      result_.evaluation = evaluation_words[static_cast<int>(forward_.evaluation)];
-    }
+    result_.evaluation = evaluation();
     result_.creator = program_version();
     result_.execution = execution_;
     result_.environment.add("device", {}, Texts{device()});
@@ -152,6 +152,12 @@ class Attend {
       result_.environment.add("driver", {}, Texts{device_->state().driver});
     }
     write_attention(job_.output, result_);
+  }
+
+  /// Returns the way that was taken, or nothing if the operator has no choice of it.
+  [[nodiscard]] std::string evaluation() const {
+    if (!choices(*plan_).contains("evaluation")) return "";
+    return evaluation_words[static_cast<int>(forward_.evaluation)];
   }
 
   [[nodiscard]] std::int64_t bad_gradients() const {
@@ -387,6 +393,15 @@ void remark_overflow(const AttendJob& job, const AttendSummary& summary,
   }
 }
 
+/// Remarks if intervals were asked for and numbers that are not finite kept the pass from them.
+void remark_evaluation(const AttendJob& job, const AttendSummary& summary,
+                       const JobContext& context) {
+  const auto asked = job.call.parameters.find("evaluation");
+  if (summary.evaluation != "pairs" || asked == job.call.parameters.end()) return;
+  if (asked->second.text() != "intervals") return;
+  context.say("{}: evaluated by pairs, as not all of the input's numbers are finite", job.output);
+}
+
 void remark_all(const AttendJob& job, const AttendSummary& summary, const JobContext& context) {
   remark_unread_arrays(job, context);
   remark_non_finite(summary, context);
@@ -396,6 +411,7 @@ void remark_all(const AttendJob& job, const AttendSummary& summary, const JobCon
   }
   remark_hidden_pairs(summary.hidden, context);
   remark_overflow(job, summary, context);
+  remark_evaluation(job, summary, context);
 }
 
 AttendSummary attend(const JobSpec& spec, const AttendJob& job, const JobContext& context) {
@@ -431,6 +447,7 @@ std::string given_text(const AttendJob& job, const AttendSummary& summary) {
   if (names.size() == 2) text = " (k and v are q)";
   if (!reads_keys(job.call)) text = " (q alone is read)";
   if (summary.own_mask) text += " under the input's mask";
+  if (!summary.evaluation.empty()) text += ", by " + summary.evaluation;
   return text;
 }
 
@@ -448,6 +465,7 @@ Json summary_json(const JobSpec& spec, const AttendSummary& summary) {
             {"key_head", e.key_heads()}}},
           {"dtype", dtype_name(summary.dtype)},
           {"device", summary.device},
+          {"evaluation", summary.evaluation},
           {"from_query", summary.from_query},
           {"input_mask", summary.own_mask},
           {"nan", summary.input.nan},

@@ -471,6 +471,12 @@ JobReport run_train(const JobSpec& spec, const JobContext& context) {
     add(heads[g].head.model.parameters());
     report.lines.push_back(line);
   }
+  if (hierarchy.size() > most_measured) {
+    report.lines.push_back(
+        fmt::format("  map is that of {} nodes that were drawn, with half the width of its "
+                    "95 % interval",
+                    most_measured));
+  }
   if (heads.size() == 1) {  // The measures of a study's tables.
     std::vector<std::pair<std::string, double>> numbers(heads[0].measures.begin(),
                                                         heads[0].measures.end());

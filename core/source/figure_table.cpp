@@ -472,7 +472,8 @@ std::vector<FigureInfo> tree_figures() {
         {"within", "", "a token, by number or text: only those that it spans"},
         {"colour",
          "depth",
-         "depth: how many ancestors are above each other; height: of the token; value: |v|",
+         "depth: the level, which is the longest chain of ancestors that are shown; height: of the "
+         "token; value: |v|",
          {.data = true, .choices = "depth|height|value"}},
         {"scale",
          "rank",

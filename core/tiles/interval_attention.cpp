@@ -65,28 +65,33 @@ class IntervalHead {
     queries = placed(input.query.tokens(b, h), "q", query_x, run);
     keys = placed(input.key.tokens(b, h, heads), "k", key_x, run);
     take_values(input.value.tokens(b, h, heads), run);
+    for (const double x : key_x) centre += x / static_cast<double>(key_x.size());
   }
 
   Head<T> head;
   double gamma = 0, rate = 0;          ///< gamma and 1 / (2 sinh r).
   Intervals<T> queries, keys;          ///< The row of a key is (v_j, 1).
   std::vector<double> query_x, key_x;  ///< [tokens] Base coordinates.
+  double centre = 0;                   ///< The mean of those of the keys.
   std::atomic<bool> is_finite{true};
 
   /// Adds the derivatives by one side's tokens to its gradient and to the sums of parameters.
-  /// `by_upper` and `by_lower` are dL/d(gamma U) and dL/d(gamma W).
+  /// `by_upper` and `by_lower` are dL/d(gamma U) and dL/d(gamma W), whose sum over all tokens is 0,
+  /// as a shift changes nothing: coordinates relative to the centre give the same sums of
+  /// parameters, and lose fewer digits.
   template <class Out>
   void pull_back(const TokenRows<const S>& tokens, const Intervals<T>& intervals,
                  const std::vector<double>& x, const std::vector<double>& dots,
                  const TokenRows<Out>& dx, ParameterSums& sums) const {
     const auto n = static_cast<std::size_t>(tokens.count);
     Buffer<T> base(n), potential(n);
+    const Place origin = Place(gamma) * Place(rate) * Place(centre);
     for (std::size_t i = 0; i < n; ++i) {
       const double upper = -dots[2 * i], lower = dots[2 * i + 1];
-      sums.constant[0] += (upper * static_cast<double>(intervals.upper[i]) +
-                           lower * static_cast<double>(intervals.lower[i])) /
+      sums.constant[0] += (upper * static_cast<double>(intervals.upper[i] - origin) +
+                           lower * static_cast<double>(intervals.lower[i] - origin)) /
                           gamma;
-      sums.constant[1] += gamma * (upper + lower) * x[i] / 2;
+      sums.constant[1] += gamma * (upper + lower) * (x[i] - centre) / 2;
       base[i] = static_cast<T>(gamma * rate * (upper + lower));
       potential[i] = static_cast<T>(gamma * (upper - lower) / 2);
     }

@@ -261,7 +261,7 @@ class IntervalsCanvas : public QWidget {
     update();
     const auto pair = workspace_.document().focused();
     row_job_ = {};
-    if (!pair || !has(*pair)) return readout_.show_text("");
+    if (!pair || !has(*pair)) return readout_.show_text(sheet_ ? about_sheet() : QString());
     const QString text = about(*pair);
     readout_.show_text(text);
     setAccessibleDescription(text);
@@ -278,6 +278,18 @@ class IntervalsCanvas : public QWidget {
           readout_.show_text(text + "\n" + about_weights(weights));
         },
         nullptr, true);
+  }
+
+  /// Names the head and the cones whose intervals are shown, and what can be done with them.
+  [[nodiscard]] QString about_sheet() const {
+    const geometry::ConeSystem& system = sheet_->tokens.keys.system;
+    const std::string& head = workspace_.trace()->group;
+    std::string text = fmt::format("{} keys of {} under {} cones, {} = {:.4g}", sheet_->keys.size(),
+                                   head.empty() ? "the head" : head, system.family->name,
+                                   system.family->parameters[0].key, system.values[0]);
+    text += choice_.within < 0 ? "\nA double click on a bar shows what it spans."
+                               : "\nA double click beside the bars shows all keys again.";
+    return QString::fromStdString(text);
   }
 
   [[nodiscard]] QString about(const Focus& pair) const {

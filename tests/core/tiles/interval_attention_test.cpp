@@ -182,6 +182,25 @@ TEST_P(IntervalAttention, IsAsExactAsPairsInFloat) {
   }
 }
 
+/// A shift of all tokens changes nothing, and costs the derivatives by gamma and radius few digits.
+/// A mask keeps the head from centring its tokens.
+TEST(IntervalEvaluation, DerivativesOfParametersBearAShift) {
+  AttentionInput<double> input = input_of(layouts[0], {1, 1, 400, 400, 2, 16}, 5);
+  for (auto* tokens : {&input.query, &input.key}) {
+    Tensor4<double>& to = tokens->owned();
+    for (std::size_t i = 0; i < to.data.size(); i += 2) to.data[i] += 3000;
+  }
+  input = convert<double>(convert<float>(input));
+  const auto call = [](const char* evaluation) {
+    return with_numbers(umbral(evaluation, {"causal"}), 2, 0.5);
+  };
+  const auto exact = results<double>(call("pairs"), input).backward.parameters;
+  const auto found = results<float>(call("intervals"), input).backward.parameters;
+  for (const char* key : {"gamma", "radius"}) {
+    EXPECT_NEAR(found.at(key)[0], exact.at(key)[0], 2e-4) << key;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(, IntervalAttention, testing::ValuesIn(layouts),
                          [](const auto& info) { return info.param.name; });
 
