@@ -55,7 +55,8 @@ class Attention(nn.Module):
         super().__init__()
         keywords, learnt = OPERATORS[operator]
         self.heads, self.sees_others = heads, keywords is not None
-        self.keywords = dict(keywords or {}, similarity=operator.split("+")[0], mask=mask, threads=1)
+        self.masks = [] if mask is None else [mask]
+        self.keywords = dict(keywords or {}, similarity=operator.split("+")[0], threads=1)
         self.query, self.key = (nn.Linear(width, heads * d, bias=False) for _ in range(2))
         self.value, self.join = (nn.Linear(width, width, bias=False) for _ in range(2))
         self.logarithms = nn.ParameterDict(
@@ -68,9 +69,12 @@ class Attention(nn.Module):
             return self.join(self.value(x))
         q, k, v = (y.unflatten(-1, (self.heads, -1)).transpose(-3, -2)
                    for y in (self.query(x), self.key(seen), self.value(seen)))
+        return self.join(self.attend(q, k, v, lengths).transpose(-3, -2).flatten(-2))
+
+    def attend(self, q, k, v, lengths):
         own = {key: value.exp() for key, value in self.logarithms.items()}
-        out = attention(q, k, v, lengths=lengths, **self.keywords, **own)
-        return self.join(out.transpose(-3, -2).flatten(-2))
+        masks = [*self.masks, *(["padding"] if lengths is not None else [])]
+        return attention(q, k, v, lengths=lengths, mask=masks or None, **self.keywords, **own)
 
 
 class Block(nn.Module):
@@ -97,6 +101,10 @@ class Task:
     operators, dims = ("dot", "laplacian", "penumbral", "umbral"), (4,)
     rates = (3e-4, 3e-2)
     sizes, quick = {}, {}
+
+    def attention(self, operator, d, sizes, mask=None):
+        """A layer of attention."""
+        return Attention(operator, sizes["width"], sizes["heads"], d, mask)
 
     def data(self, sizes, seed):
         """A dictionary of the splits train, validation and test, and of what else a model needs."""
@@ -132,7 +140,7 @@ def run(task, sizes, operator, d, rate, seed, steps, split):
     """Trains once. Returns the measures on `split` and the milliseconds of processor of a step."""
     torch.manual_seed(seed)
     data = task.data(sizes, seed)
-    model = task.model(data, lambda mask=None: Attention(operator, sizes["width"], sizes["heads"], d, mask), sizes)
+    model = task.model(data, lambda mask=None: task.attention(operator, d, sizes, mask), sizes)
     optimizer = torch.optim.Adam(model.parameters(), rate)
     rise = max(1, steps // 10)
     schedule = torch.optim.lr_scheduler.LambdaLR(

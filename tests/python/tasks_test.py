@@ -1,0 +1,113 @@
+"""The tasks of resources/studies/tasks. Needs the installed package, PyTorch and SciPy; a task whose data are
+not there (scikit-learn, the program bible) is left out."""
+import importlib
+import itertools
+import json
+import pathlib
+import shutil
+import statistics
+import sys
+import tempfile
+import unittest
+
+try:
+    import scipy.stats
+    import torch
+except ImportError as why:
+    print(f"skipped: {why}")
+    raise SystemExit(0)
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(SOURCE / "resources/studies/tasks"))
+sys.dont_write_bytecode = True
+
+import trainer  # noqa: E402
+
+torch.set_num_threads(1)
+TASKS = {"digits": "Digits", "language": "Language", "length": "Length", "links": "Links",
+         "listops": "ListOps", "rigid_body": "RigidBody", "translation": "Translation"}
+SMALL = {"count": 60, "nodes": 30, "trials": 2, "seeds": 2}
+
+
+class Guess(trainer.Task):
+    """A task without data, whose measure is what the model has learnt: 3 minus a distance."""
+    name, title, text, operators, rates = "guess", "Guess", "A number.", ("dot", "umbral"), (1e-3, 1e-1)
+    sizes = {"steps": 40, "width": 4, "heads": 1}
+
+    def data(self, sizes, seed):
+        x = torch.randn(8, 4, 4)
+        return {"train": (x, x), "validation": x, "test": x}
+
+    def batch(self, data, sizes):
+        return data["train"][0]
+
+    def model(self, data, attend, sizes):
+        model = trainer.Block(attend(), 4)
+        model.loss = lambda x: (model(x) - 2 * x).square().mean()
+        return model
+
+    def score(self, model, split, sizes):
+        return 3 - model.loss(split)
+
+
+class Tasks(unittest.TestCase):
+    def test_every_task_trains_under_every_operator(self):
+        for name, task_name in TASKS.items():
+            needs = {"digits": "sklearn", "length": "bible", "language": "bible"}.get(name)
+            if needs == "bible" and not shutil.which("bible"):
+                continue
+            if needs == "sklearn" and importlib.util.find_spec("sklearn") is None:
+                continue
+            task = getattr(importlib.import_module(name), task_name)()
+            sizes = {**task.sizes, **task.quick}
+            sizes.update({key: value for key, value in SMALL.items() if key in sizes}, steps=2)
+            for operator in (*task.operators, "none"):
+                with self.subTest(task=name, operator=operator):
+                    found = trainer.run(task, sizes, operator, task.dims[0], 1e-3, 1, 2, "test")
+                    self.assertIn(task.measure, found)
+                    self.assertTrue(all(abs(x) < 1e4 for x in found.values()), found)
+
+    def test_the_rate_is_chosen_on_validation_and_seeds_are_fresh(self):
+        with tempfile.TemporaryDirectory() as folder:
+            task, sizes = Guess(), {**Guess.sizes, "trials": 3, "seeds": 2}
+            runs = trainer.Runs(task, sizes, folder)
+            rows = trainer.table(task, sizes, runs)
+            kept = [json.loads(path.read_text()) for path in pathlib.Path(folder).glob("*.json")]
+            tried = [one for one in kept if one["split"] == "validation" and one["operator"] == "dot"]
+            best = max(tried, key=lambda one: one["found"]["accuracy"])["rate"]
+            self.assertEqual(sorted(one["rate"] for one in tried), sorted(trainer.halton(3, 1e-3, 1e-1)))
+            reported = [one for one in kept if one["split"] == "test" and one["operator"] == "dot"]
+            self.assertEqual({one["rate"] for one in reported}, {best})
+            self.assertEqual({one["seed"] for one in reported}, {1, 2})
+            self.assertEqual({one["steps"] for one in reported}, {40, 4}, "and a tenth of the steps")
+            whole = [one["found"]["accuracy"] for one in reported if one["steps"] == 40]
+            self.assertIn(f"{statistics.mean(whole):.2f}"[:4], rows[1][2])
+            self.assertEqual([row[0] for row in rows[1:]], ["dot", "umbral", "none", "a tenth of the steps"])
+            times = {path: path.stat().st_mtime_ns for path in pathlib.Path(folder).iterdir()}
+            trainer.table(task, sizes, trainer.Runs(task, sizes, folder))
+            self.assertEqual({path: path.stat().st_mtime_ns for path in pathlib.Path(folder).iterdir()}, times)
+
+    def test_listops_has_the_value_of_its_rules(self):
+        listops = importlib.import_module("listops")
+        generator = torch.Generator().manual_seed(4)
+        rules = {"[MAX": max, "[MIN": min, "[SM": lambda x: sum(x) % 10,
+                 "[MED": lambda x: int(statistics.median(x))}
+
+        def value(words):
+            word = next(words)
+            if word not in rules:
+                return int(word)
+            return rules[word]([value(itertools.chain([w], words)) for w in iter(lambda: next(words), "]")])
+
+        for _ in range(200):
+            words, found, depth = listops.draw(3, 4, generator)
+            self.assertEqual(found, value(iter(words)), words)
+            self.assertLessEqual(depth, 3)
+
+    def test_intervals_are_students(self):
+        self.assertEqual(trainer.mean_and_interval([1.0, 2.0, 3.0]), "2.00 ± 2.48")
+        self.assertEqual(trainer.holm({"a": .01, "b": .04, "c": .03}), {"a": .03, "c": .06, "b": .06})
+
+
+if __name__ == "__main__":
+    unittest.main()
