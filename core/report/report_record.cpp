@@ -76,6 +76,7 @@ void add_claims(const ClaimSection& section, const Report& report, Json& claims)
   for (const ClaimRow& row : section.rows) {
     claims.push_back({{"says", text_of(row.says, report)},
                       {"relation", text_of(row.relation, report)},
+                      {"left", plain_number(number_text(row.result.left))},
                       {"verdict", claim_verdict_name(row.result.verdict)}});
   }
 }

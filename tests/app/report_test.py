@@ -90,7 +90,7 @@ class Report(ProgramTest):
         self.ok("report", self.out, "--check")
         self.ok("report", self.folder / "runs", "-o", self.out, "--check")
         record = json.loads((self.out / "report.json").read_text())
-        self.assertEqual(record["claims"], [{"says": "Every output is a number", "verdict": "agrees",
+        self.assertEqual(record["claims"], [{"says": "Every output is a number", "verdict": "agrees", "left": "0",
                                              "relation": "{output_not_finite-penumbral} = 0"}])
 
     def test_a_report_within_its_study_agrees(self):
