@@ -1,0 +1,181 @@
+// Attention over ranks gives the same bits for any number of them, and what one call of the engine
+// gives but for rounding.
+#include "core/ring/ring_attention.h"
+
+#include <gtest/gtest.h>
+
+#include <mutex>
+
+#include "core/base/error.h"
+#include "tests/core/ring/thread_ranks.h"
+#include "tests/core/tiles/cases.h"
+
+namespace conelab::tests {
+namespace {
+
+template <class T>
+struct Whole {
+  Forward<T> forward;
+  Backward<T> backward;
+  std::int64_t sent = 0, received = 0;
+};
+
+/// Returns the rows of a rank.
+template <class T>
+StridedTensor4<T> rows_of(const StridedTensor4<T>& all, const std::vector<Rows>& runs) {
+  if (all.empty()) return {};
+  Shape4 shape = all.shape;
+  shape.token = 0;
+  for (const Rows& run : runs) shape.token += run.count();
+  Tensor4<T> part(shape);
+  for (std::int64_t b = 0; b < shape.batch; ++b) {
+    for (std::int64_t h = 0; h < shape.head; ++h) {
+      std::int64_t to = 0;
+      for (const Rows& run : runs) {
+        for (std::int64_t i = run.begin; i < run.end; ++i) {
+          std::copy_n(all.row(b, h, i), shape.feature, part.row(b, h, to++));
+        }
+      }
+    }
+  }
+  return part;
+}
+
+template <class T>
+AttentionInput<T> share_of(const AttentionInput<T>& all, int rank, int size) {
+  const std::int64_t n_q = all.query.shape.token, n_k = all.key.shape.token;
+  const Blocks blocks(n_q, n_k, size);
+  AttentionInput<T> own = all;
+  own.query = rows_of(all.query, blocks.tokens_of_rank(rank, n_q));
+  own.output_grad = rows_of(all.output_grad, blocks.tokens_of_rank(rank, n_q));
+  own.key = rows_of(all.key, blocks.tokens_of_rank(rank, n_k));
+  own.value = rows_of(all.value, blocks.tokens_of_rank(rank, n_k));
+  return own;
+}
+
+template <class T>
+void put(const Tensor4<T>& part, Rows rows, Shape4 whole, std::int64_t tokens, Tensor4<T>& to) {
+  whole.head = part.shape.head, whole.token = tokens, whole.feature = part.shape.feature;
+  if (to.empty()) to = Tensor4<T>(whole);
+  for (std::int64_t b = 0; b < whole.batch; ++b) {
+    for (std::int64_t h = 0; h < whole.head; ++h) {
+      for (std::int64_t i = 0; i < rows.count(); ++i) {
+        std::copy_n(part.row(b, h, i), whole.feature, to.row(b, h, rows.begin + i));
+      }
+    }
+  }
+}
+
+template <class T>
+Whole<T> on_ranks(const Plan& plan, const AttentionInput<T>& input, int size) {
+  Whole<T> whole;
+  std::mutex mutex;
+  run_ranks(size, [&](Ranks& ranks) {
+    const AttentionInput<T> own = share_of(input, ranks.rank(), size);
+    RingAttention<T> ring(plan, own, ranks, one_thread());
+    ring.forward();
+    ring.backward();
+    const std::lock_guard lock(mutex);
+    whole.sent += ranks.sent_bytes(), whole.received += ranks.received_bytes();
+    const Extents& e = plan.extents;
+    for (const BlockResult<T>& part : ring.results()) {
+      const Rows q = ring.blocks().queries(part.block), k = ring.blocks().keys(part.block);
+      put(part.forward.output, q, plan.output, e.query, whole.forward.output);
+      put(part.forward.lse, q, plan.output, e.query, whole.forward.lse);
+      put(part.backward.query, q, plan.output, e.query, whole.backward.query);
+      put(part.backward.key, k, plan.output, e.key, whole.backward.key);
+      put(part.backward.value, k, plan.output, e.key, whole.backward.value);
+    }
+    if (ranks.rank() == 0) {
+      whole.backward.parameters = ring.parameters().parameters;
+      whole.backward.tensors = ring.parameters().tensors;
+    }
+  });
+  return whole;
+}
+
+template <class T>
+void expect_same_bits(const Whole<T>& found, const Whole<T>& expected, int size) {
+  EXPECT_EQ(found.forward.output.data, expected.forward.output.data) << size << " ranks";
+  EXPECT_EQ(found.forward.lse.data, expected.forward.lse.data) << size << " ranks";
+  EXPECT_EQ(found.backward.query.data, expected.backward.query.data) << size << " ranks";
+  EXPECT_EQ(found.backward.key.data, expected.backward.key.data) << size << " ranks";
+  EXPECT_EQ(found.backward.value.data, expected.backward.value.data) << size << " ranks";
+  EXPECT_EQ(found.backward.parameters, expected.backward.parameters) << size << " ranks";
+  EXPECT_EQ(found.backward.tensors, expected.backward.tensors) << size << " ranks";
+}
+
+template <class T>
+void expect_near(const Whole<T>& found, const Forward<T>& forward, const Backward<T>& backward,
+                 double tolerance) {
+  EXPECT_LE(difference(found.forward.output, forward.output), tolerance) << "output";
+  EXPECT_LE(difference(found.forward.lse, forward.lse), tolerance) << "lse";
+  EXPECT_LE(difference(found.backward.query, backward.query), tolerance) << "dq";
+  EXPECT_LE(difference(found.backward.key, backward.key), tolerance) << "dk";
+  EXPECT_LE(difference(found.backward.value, backward.value), tolerance) << "dv";
+  ASSERT_EQ(found.backward.parameters.size(), backward.parameters.size());
+  for (const auto& [name, list] : backward.parameters) {
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      EXPECT_NEAR(found.backward.parameters.at(name)[i], list[i],
+                  20 * tolerance * std::max(1.0, std::abs(list[i])))
+          << name;
+    }
+  }
+  ASSERT_EQ(found.backward.tensors.size(), backward.tensors.size());
+  for (const auto& [name, tensor] : backward.tensors) {
+    const auto& own = found.backward.tensors.at(name);
+    EXPECT_EQ(own.extents, tensor.extents);
+    for (std::size_t i = 0; i < tensor.data.size(); ++i) {
+      EXPECT_NEAR(own.data[i], tensor.data[i],
+                  20 * tolerance * std::max(1.0, std::abs(tensor.data[i])))
+          << name;
+    }
+  }
+}
+
+template <class T>
+void check(const Call& call, const AttentionInput<double>& wide, double tolerance) {
+  const AttentionInput<T> input = convert<T>(wide);
+  const auto plan = resolve(call, check_extents(input));
+  const Forward<T> saved = forward(*plan, input, one_thread());
+  const Backward<T> gradients = backward(*plan, input, saved, one_thread());
+  const Whole<T> one = on_ranks(*plan, input, 1);
+  EXPECT_EQ(one.sent, 0);
+  expect_near(one, saved, gradients, tolerance);
+  for (const int size : {2, 3, 4, 7, 12}) {
+    const Whole<T> more = on_ranks(*plan, input, size);
+    expect_same_bits(more, one, size);
+    EXPECT_EQ(more.sent, more.received);
+  }
+}
+
+/// Every similarity and position under masks that ranks share, one mask after the other.
+std::vector<Variant> shared_calls() {
+  const std::vector<std::vector<std::string>> masks = {
+      {"full"}, {"causal"}, {"window"}, {"segment"}, {"padding"}, {"causal", "window", "padding"}};
+  std::vector<Variant> list;
+  for (const Variant& variant : variants()) {
+    Variant one = variant;
+    one.call.masks = masks[list.size() % masks.size()];
+    give_mask_parameters(one.call);
+    list.push_back(one);
+  }
+  return list;
+}
+
+class RingOfVariants : public testing::TestWithParam<Variant> {};
+INSTANTIATE_TEST_SUITE_P(All, RingOfVariants, testing::ValuesIn(shared_calls()), variant_name);
+
+TEST_P(RingOfVariants, GivesTheSameBitsForAnyRanks) {
+  const Extents extents = with_key_heads({1, 4, 37, 60, 6, 3}, GetParam().name.size());
+  const AttentionInput<double> input = random_input(GetParam().call, extents, 5);
+  const auto plan = resolve(GetParam().call, check_extents(input));
+  if (!plan->token_maps.empty() && plan->without_stopped_pairs()) {
+    EXPECT_THROW(check_ring(*plan), Error);
+    return;
+  }
+  check<double>(GetParam().call, input, 1e-10);
+}
+
+}  // namespace
+}  // namespace conelab::tests
