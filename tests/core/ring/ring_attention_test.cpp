@@ -177,5 +177,124 @@ TEST_P(RingOfVariants, GivesTheSameBitsForAnyRanks) {
   check<double>(GetParam().call, input, 1e-10);
 }
 
+/// Returns whether ranks share the call; the refusal is one line of misuse.
+bool is_shared(const Plan& plan) {
+  try {
+    check_ring(plan);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+    return false;
+  }
+  return true;
+}
+
+TEST(RingAttention, TakesEveryPartThatHasNoNumberForEachPair) {
+  int shared = 0;
+  std::size_t turn = 0;
+  for (const Variant& variant : {variants().front(), variants().back()}) {
+    for (const Parts& parts : pairwise_parts()) {
+      const Call chosen = chosen_parts(variant, parts);
+      if (may_be_refused(chosen, true)) continue;
+      const Extents extents = with_key_heads({2, 2, 21, 21, 6, 6}, turn++);
+      const Call call = make_call(variant, parts, extents);
+      SCOPED_TRACE(call_text(call));
+      const AttentionInput<double> input = random_input(call, extents, turn);
+      const auto plan = resolve(call, check_extents(input));
+      if (!is_shared(*plan)) continue;
+      ++shared;
+      check<double>(call, input, 1e-9);
+    }
+  }
+  EXPECT_GE(shared, 10);
+}
+
+TEST(RingAttention, RefusesWhatNeedsAllPairs) {
+  for (const char* mask : {"explicit", "graph", "strided", "fixed"}) {
+    Call call;
+    call.masks = {mask};
+    give_mask_parameters(call);
+    AttentionInput<double> input = random_input(call, {1, 1, 9, 9, 4, 4}, 3);
+    EXPECT_FALSE(is_shared(*draw_tensors(with_random_tensors(call), input))) << mask;
+  }
+}
+
+TEST(RingAttention, GivesTheSameBitsInFloatAndHalves) {
+  Call call;
+  call.similarity = "penumbral";
+  call.masks = {"causal"};
+  const AttentionInput<double> input = random_input(call, {2, 4, 83, 83, 8, 8, {}, {}, 2, 2}, 7);
+  check<float>(call, input, 2e-5);
+  check<Float16>(call, input, 4e-3);
+  check<Bfloat16>(call, input, 4e-2);
+}
+
+TEST(RingAttention, TakesProjectionsAndRotations) {
+  Call call;
+  call.similarity = "dot";
+  call.position = "rope";
+  call.masks = {"causal"};
+  const AttentionInput<double> input = projected_input(call, {2, 3, 29, 35, 8, 8}, 11, false);
+  check<double>(call, input, 1e-10);
+}
+
+TEST(RingAttention, TakesMoreRanksThanTokens) {
+  for (const std::int64_t n : {1, 2, 3, 5, 17}) {
+    Call call;
+    call.masks = {"causal"};
+    SCOPED_TRACE(n);
+    check<double>(call, random_input(call, {1, 1, n, n, 4, 3}, 1), 1e-10);
+  }
+}
+
+TEST(Blocks, HaveBordersThatDependOnTheLengthsAlone) {
+  for (const std::int64_t n : {1, 7, 16, 100, 16384, 1000003}) {
+    for (const int size : {1, 2, 7, 64}) {
+      const Blocks blocks(n, n, size);
+      EXPECT_EQ(blocks.count(), Blocks(n, n, 1).count());
+      std::vector<int> owners(static_cast<std::size_t>(blocks.count()), 0);
+      std::int64_t tokens = 0;
+      for (int rank = 0; rank < size; ++rank) {
+        for (const std::int64_t block : blocks.of_rank(rank)) {
+          ++owners[static_cast<std::size_t>(block)];
+          EXPECT_EQ(blocks.owner_of_block(block), rank);
+        }
+        const auto runs = blocks.tokens_of_rank(rank, n);
+        EXPECT_LE(runs.size(), 2U);
+        for (const Rows& run : runs) tokens += run.count();
+      }
+      EXPECT_EQ(owners, std::vector<int>(owners.size(), 1));
+      EXPECT_EQ(tokens, n);
+    }
+  }
+}
+
+/// Every slab of queries sees equally many pairs of blocks of every other slab.
+TEST(Blocks, KeepRanksEquallyBusyUnderACausalMask) {
+  const Blocks blocks(16384, 16384, 4);
+  for (std::int64_t i = 0; i < blocks.slabs(); ++i) {
+    for (std::int64_t j = 0; j < blocks.slabs(); ++j) {
+      int seen = 0;
+      for (const std::int64_t query : blocks.of_slab(i)) {
+        for (const std::int64_t key : blocks.of_slab(j)) seen += key <= query ? 1 : 0;
+      }
+      EXPECT_EQ(seen, i == j ? 3 : 2);
+    }
+  }
+}
+
+/// Under a window ranks get the neighbours' keys alone, and each rank has its share of the rows.
+TEST(RingAttention, SendsOnlyWhatTheMaskLetsOthersSee) {
+  Call full, window;
+  full.similarity = window.similarity = "dot";
+  window.masks = {"window"};
+  window.parameters["window"] = 4;
+  const AttentionInput<double> input = random_input(full, {1, 1, 160, 160, 4, 4}, 2);
+  const auto sent = [&](const Call& call) {
+    return on_ranks(*resolve(call, check_extents(input)), input, 4).sent;
+  };
+  EXPECT_LT(2 * sent(window), sent(full));
+}
+
 }  // namespace
 }  // namespace conelab::tests
