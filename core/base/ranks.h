@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace conelab {
 
@@ -49,5 +51,13 @@ class Ranks {
  private:
   std::int64_t sent_bytes_ = 0, received_bytes_ = 0;
 };
+
+/// Returns on rank 0 the texts of all ranks, and nothing on others.
+[[nodiscard]] std::vector<std::string> gather(Ranks& ranks, const std::string& own,
+                                              const std::function<bool()>& cancelled = {});
+
+/// Returns on rank 0 the sums over all ranks, and on others `own`.
+[[nodiscard]] std::vector<std::int64_t> sum(Ranks& ranks, std::vector<std::int64_t> own,
+                                            const std::function<bool()>& cancelled = {});
 
 }  // namespace conelab

@@ -52,7 +52,7 @@ template <class Number>
 std::vector<Number> read_as(TensorSource& source, const DeclaredArray& array) {
   std::vector<Number> numbers(static_cast<std::size_t>(array.count()));
   source.read(array, numbers.data());
-  if (!array.order.empty()) reorder(numbers.data(), array.extents, array.order, sizeof(Number));
+  if (!array.order.empty() && array.rows.empty()) reorder(numbers.data(), array.extents, array.order, sizeof(Number));
   return numbers;
 }
 
@@ -337,7 +337,9 @@ class NamedSource final : public TensorSource {
     return array;
   }
   void read(const DeclaredArray& array, void* numbers) override {
-    of(array.name).read(with_whole_name(array), numbers);
+    const DeclaredArray named = with_whole_name(array);
+    array.rows.empty() ? of(array.name).read(named, numbers)
+                       : of(array.name).read_rows(named, numbers);
     digests_[array.name] = sha256({static_cast<const char*>(numbers), array.bytes()});
   }
   std::vector<std::string> read_strings(const DeclaredArray& array) override {
@@ -449,6 +451,20 @@ bool read_weights_instead(TensorSource& source, std::int64_t layer, const InputO
   return true;
 }
 
+/// Leaves the tokens of each tensor that are to be read.
+void keep_rows(Declared& declared, const InputOptions& options, Input& input) {
+  const auto tokens = [](const DeclaredArray& array) { return shape_of(array.extents).token; };
+  input.all_queries = tokens(declared.query), input.all_keys = tokens(declared.k());
+  const std::int64_t longest = std::max(input.all_queries, input.all_keys);
+  const auto keep = [&](DeclaredArray& array) {
+    array = rows_of(std::move(array), options.rows(tokens(array), longest));
+  };
+  for (auto* array : {&declared.key, &declared.value, &declared.output_grad}) {
+    if (*array) keep(**array);
+  }
+  keep(declared.query);
+}
+
 void read_everything(TensorSource& source, const Declared& declared, const InputOptions& options,
                      Input& input) {
   input.query = read_array(source, declared.query, options);
@@ -456,7 +472,7 @@ void read_everything(TensorSource& source, const Declared& declared, const Input
   if (declared.value) input.value = read_array(source, *declared.value, options);
   if (declared.output_grad) input.output_grad = read_array(source, *declared.output_grad, options);
   if (input.format == FileFormat::npy) return;
-  read_all_tokens(source, input, options);
+  if (options.with_tokens) read_all_tokens(source, input, options);
   if (options.with_mask) read_mask(source, input);
   input.mask_left_out = !options.with_mask && source.find("mask").has_value();
   read_parameters(source, input, options);
@@ -517,6 +533,7 @@ template Tensor4<Bfloat16> to_tensor<Bfloat16>(InputTensor&&);
 InputTensor read_array(TensorSource& source, const DeclaredArray& array,
                        const InputOptions& options) {
   check_memory(source.place(array.name), array);
+  // Where the file's order is another one, all is read before rows are taken.
   const std::uint64_t copies = array.order.empty() ? 1 : 2;
   if (options.before_allocation) options.before_allocation(copies * array.bytes());
   InputTensor tensor;
@@ -575,12 +592,13 @@ Input read_input(const std::string& spec, const InputOptions& given) {
   const std::string where = parsed.group.empty() ? parsed.path : spec;
   check_bf16_names(*source, options, where);
   if (!read_weights_instead(*source, layer, options, input)) {
-    const Declared declared = find_tensors(*source, options, where, npy);
+    Declared declared = find_tensors(*source, options, where, npy);
     input.query.extents = declared.query.extents;
     if (!options.numbers) return read_declared(*source, declared, options, std::move(input));
+    const DeclaredArray query = declared.query;
+    if (options.rows) keep_rows(declared, options, input);
     read_everything(*source, declared, options, input);
-    const std::string axes =
-        axes_remark(options, declared.query, input, source->place(declared.query.name));
+    const std::string axes = axes_remark(options, query, input, source->place(query.name));
     if (input.remark.empty()) input.remark = axes;
   }
   input.sha256 = source->digest();

@@ -71,7 +71,7 @@ class Blocks {
         runs.push_back(next);
       }
     }
-    return runs;
+    return runs.empty() ? std::vector{Rows{}} : runs;
   }
 
  private:

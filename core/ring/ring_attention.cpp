@@ -518,12 +518,10 @@ struct RingAttention<S>::Work {
 };
 
 template <class T>
-RingAttention<T>::RingAttention(const Plan& plan, const AttentionInput<T>& own, Ranks& ranks,
-                                const Execution& run)
+RingAttention<T>::RingAttention(const Plan& plan, const AttentionInput<T>& own, Ranks& ranks)
     : plan_(plan),
       own_(own),
       ranks_(ranks),
-      run_(run),
       blocks_(plan.extents.query, plan.extents.key, ranks.size()) {
   check_ring(plan);
   work_ = std::make_unique<Work>(plan_, own_, blocks_, ranks_, run_, steps_);
@@ -533,7 +531,8 @@ template <class T>
 RingAttention<T>::~RingAttention() = default;
 
 template <class T>
-void RingAttention<T>::forward() {
+void RingAttention<T>::forward(const Execution& run) {
+  run_ = run;
   work_->forward();
   for (std::size_t at = 0; at < work_->saved.size(); ++at) {
     results_.push_back({work_->own_blocks[at], converted<T>(work_->saved[at]), {}});
@@ -541,7 +540,8 @@ void RingAttention<T>::forward() {
 }
 
 template <class T>
-void RingAttention<T>::backward() {
+void RingAttention<T>::backward(const Execution& run) {
+  run_ = run;
   work_->backward();
   std::vector<GradientSums> of_blocks;
   for (std::size_t at = 0; at < results_.size(); ++at) {

@@ -46,16 +46,15 @@ class RingAttention {
  public:
   /// `plan` is that of the whole sequences and `own` has the tokens of this rank's blocks in
   /// ascending order; all must outlive the object. Throws misuse as check_ring does.
-  RingAttention(const Plan& plan, const AttentionInput<T>& own, Ranks& ranks,
-                const Execution& run);
+  RingAttention(const Plan& plan, const AttentionInput<T>& own, Ranks& ranks);
   ~RingAttention();
   RingAttention(const RingAttention&) = delete;
   RingAttention& operator=(const RingAttention&) = delete;
 
   /// Computes the outputs of this rank's queries.
-  void forward();
+  void forward(const Execution& run = {});
   /// Computes the gradients of this rank's tokens, and on rank 0 those of the parameters.
-  void backward();
+  void backward(const Execution& run = {});
 
   [[nodiscard]] const Blocks& blocks() const { return blocks_; }
   /// Returns the results of this rank's blocks, in ascending order.

@@ -72,9 +72,9 @@ Whole<T> on_ranks(const Plan& plan, const AttentionInput<T>& input, int size) {
   std::mutex mutex;
   run_ranks(size, [&](Ranks& ranks) {
     const AttentionInput<T> own = share_of(input, ranks.rank(), size);
-    RingAttention<T> ring(plan, own, ranks, one_thread());
-    ring.forward();
-    ring.backward();
+    RingAttention<T> ring(plan, own, ranks);
+    ring.forward(one_thread());
+    ring.backward(one_thread());
     const std::lock_guard lock(mutex);
     whole.sent += ranks.sent_bytes(), whole.received += ranks.received_bytes();
     const Extents& e = plan.extents;
