@@ -146,13 +146,13 @@ Space simple_space(const std::vector<hsize_t>& extents, const Where& where) {
   return Space(CONELAB_HDF5(where, "make its extents", id));
 }
 
-void select_rows(const Space& space, Rows rows, const Where& where) {
+void select_rows(const Space& space, std::size_t axis, Rows rows, const Where& where) {
   std::vector<hsize_t> count(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space.id())));
   CONELAB_HDF5(where, "give its extents",
                H5Sget_simple_extent_dims(space.id(), count.data(), nullptr));
   std::vector<hsize_t> begin(count.size(), 0);
-  begin[count.size() - 2] = static_cast<hsize_t>(rows.begin);
-  count[count.size() - 2] = static_cast<hsize_t>(rows.count());
+  begin[axis] = static_cast<hsize_t>(rows.begin);
+  count[axis] = static_cast<hsize_t>(rows.count());
   CONELAB_HDF5(where, "select rows",
                H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, begin.data(), nullptr, count.data(),
                                    nullptr));

@@ -337,15 +337,16 @@ void read_numbers(const Dataset& dataset, const Stored& stored, void* numbers, c
     return;
   }
   std::vector<hsize_t> sizes(stored.extents.begin(), stored.extents.end());
-  hsize_t& tokens = sizes[sizes.size() - 2] = 0;
+  const std::size_t axis = sizes.size() - 2;
+  hsize_t& tokens = sizes[axis] = 0;
   for (const Rows& run : rows) tokens += static_cast<hsize_t>(run.count());
   const Space space(CONELAB_HDF5(where, "give its extents", H5Dget_space(dataset.id())));
   const Space memory = simple_space(sizes, where);
   std::int64_t at = 0;
   for (const Rows& run : rows) {
     if (run.count() == 0) continue;
-    select_rows(space, run, where);
-    select_rows(memory, {at, at + run.count()}, where);
+    select_rows(space, axis, run, where);
+    select_rows(memory, axis, {at, at + run.count()}, where);
     at += run.count();
     CONELAB_HDF5(where, "be read", H5Dread(dataset.id(), type.id(), memory.id(), space.id(),
                                            H5P_DEFAULT, numbers));

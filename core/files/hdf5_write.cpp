@@ -148,8 +148,9 @@ void write_rows_of_all(const Dataset& dataset, hid_t type, Rows rows, const void
   std::vector<hsize_t> sizes(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space.id())));
   CONELAB_HDF5(where, "give its extents",
                H5Sget_simple_extent_dims(space.id(), sizes.data(), nullptr));
-  sizes[sizes.size() - 2] = static_cast<hsize_t>(rows.count());
-  select_rows(space, rows, where);
+  constexpr std::size_t axis = 2;
+  sizes[axis] = static_cast<hsize_t>(rows.count());
+  select_rows(space, axis, rows, where);
   CONELAB_HDF5(where, "be written",
                H5Dwrite(dataset.id(), type, simple_space(sizes, where).id(), space.id(),
                         H5P_DEFAULT, numbers));

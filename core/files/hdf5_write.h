@@ -37,7 +37,7 @@ void write_attributes(hid_t object, const Attributes& attributes, const Where& w
 /// Writes all numbers. `type` is their type in memory.
 void write_numbers(const Dataset& dataset, hid_t type, const void* numbers, const Where& where);
 
-/// Writes some rows (the last axis but one) of all heads of a data set.
+/// Writes some rows of all heads of a data set [batch × head × row] or [.. × row × column].
 void write_rows_of_all(const Dataset& dataset, hid_t type, Rows rows, const void* numbers,
                        const Where& where);
 

@@ -117,8 +117,9 @@ class Ranks(ProgramTest):
         for options, word in ((["--keep", "weights"], "--keep weights"), (["--head", 0], "--head"),
                               (["--mask", "explicit"], "--mask explicit"),
                               (["--mask", "strided"], "strided"),
-                              (["--operator", "star"], "structured")):
-            process = run_ranks(2, "attend", source, "-o", self.folder / "no.h5", *options)
+                              (["--mask", "full", "--weights", "softmax", "-p", "axis=query"], "axis=query")):
+            process = run_ranks(2, "attend", source, "-o", self.folder / "no.h5", "-s", "dot",
+                                *options)
             self.assertEqual(process.returncode, 2, process.err)
             self.assertEqual(len(own_errors(process)), 1, process.err)
             self.assertIn(word, own_errors(process)[0])
@@ -128,7 +129,8 @@ class Ranks(ProgramTest):
         self.assertEqual(len(own_errors(process)), 1, process.err)
 
     def test_a_missing_file_is_one_line(self):
-        process = run_ranks(3, "attend", self.folder / "missing.npz", "-o", self.folder / "no.h5")
+        process = run_ranks(3, "attend", self.folder / "missing.npz", "-o", self.folder / "no.h5",
+                            "-s", "dot")
         self.assertEqual(process.returncode, 1)
         self.assertEqual(len(own_errors(process)), 1, process.err)
         self.assertIn("missing.npz", own_errors(process)[0])
@@ -158,7 +160,7 @@ class Ranks(ProgramTest):
             self.skipTest("no /dev/full")
         source = self.tensors()
         script = ["sh", "-c", f'ulimit -f 8; exec "{PROGRAM}" "$@"', "sh"]
-        process = start_ranks(2, *script, "attend", source, "-o", self.folder / "no.h5")
+        process = start_ranks(2, *script, "attend", source, "-o", self.folder / "no.h5", "-s", "dot")
         process.out, process.err = process.communicate(timeout=PATIENCE)
         self.assertEqual(process.returncode, 1, process.err)
         self.assertEqual(len(own_errors(process)), 1, process.err)
@@ -166,7 +168,7 @@ class Ranks(ProgramTest):
 
     def stopped(self, stop):
         source = self.tensors(n=30000, heads=4, d=64)
-        process = start_ranks(2, PROGRAM, "attend", source, "-o", self.folder / "no.h5",
+        process = start_ranks(2, PROGRAM, "attend", source, "-o", self.folder / "no.h5", "-s", "dot",
                               "--threads", 1)
         deadline = time.monotonic() + PATIENCE
         while len(children(process)) < 2 and time.monotonic() < deadline:
@@ -191,7 +193,7 @@ class WithoutMpirun(ProgramTest):
     def test_one_process_sends_nothing(self):
         source = self.folder / "in.npz"
         np.savez(source, q=np.ones((5, 3), "f4"))
-        summary = run("attend", source, "-o", self.folder / "out.h5", "--json").json()
+        summary = run("attend", source, "-o", self.folder / "out.h5", "-s", "dot", "--json").json()
         self.assertEqual((summary["ranks"], summary["sent_bytes"]), (1, 0))
 
 
