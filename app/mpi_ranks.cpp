@@ -42,8 +42,8 @@ class MpiRanks final : public JobRanks {
     if (!transfer) return true;
     auto& requests = *std::static_pointer_cast<Requests>(transfer);
     int all = 0;
-    check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &all,
-                      MPI_STATUSES_IGNORE));
+    check(
+        MPI_Testall(static_cast<int>(requests.size()), requests.data(), &all, MPI_STATUSES_IGNORE));
     if (all != 0) transfer.reset();
     return all != 0;
   }
@@ -79,8 +79,8 @@ class MpiRanks final : public JobRanks {
  protected:
   Transfer start_send(int to, int tag, const void* bytes, std::size_t count) override {
     return in_pieces(count, [&](std::size_t at, int size, MPI_Request* request) {
-      check(MPI_Isend(static_cast<const char*>(bytes) + at, size, MPI_BYTE, to, tag,
-                      MPI_COMM_WORLD, request));
+      check(MPI_Isend(static_cast<const char*>(bytes) + at, size, MPI_BYTE, to, tag, MPI_COMM_WORLD,
+                      request));
     });
   }
   Transfer start_receive(int from, int tag, void* bytes, std::size_t count) override {
@@ -112,8 +112,8 @@ class MpiRanks final : public JobRanks {
     fail("MPI: {}", text);
   }
 
-  /// Throws the error of the lowest rank that has failed, if any has. Others have a moment to report
-  /// theirs.
+  /// Throws the error of the lowest rank that has failed, if any has. Others have a moment to
+  /// report theirs.
   static void throw_failure_of_others() {
     std::map<int, std::string> notices;
     const auto collect = [&] {

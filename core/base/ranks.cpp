@@ -27,8 +27,8 @@ std::vector<std::string> gather(Ranks& ranks, const std::string& own,
   constexpr int tag = 32000;
   std::uint64_t size = own.size();
   if (ranks.rank() > 0) {
-    for (auto transfer : {ranks.send(0, tag, &size, sizeof size),
-                          ranks.send(0, tag, own.data(), own.size())}) {
+    for (auto transfer :
+         {ranks.send(0, tag, &size, sizeof size), ranks.send(0, tag, own.data(), own.size())}) {
       ranks.wait(transfer, cancelled);
     }
     return {};

@@ -24,8 +24,8 @@ class Ranks {
   [[nodiscard]] virtual int size() const = 0;
 
   /// Start to send or to receive a message without waiting. The memory must stay until `done`
-  /// returns true. Messages between the same two ranks with the same tag, from 0 to 32767, arrive in
-  /// their order.
+  /// returns true. Messages between the same two ranks with the same tag, from 0 to 32767, arrive
+  /// in their order.
   [[nodiscard]] Transfer send(int to, int tag, const void* bytes, std::size_t count) {
     sent_bytes_ += static_cast<std::int64_t>(count);
     return start_send(to, tag, bytes, count);

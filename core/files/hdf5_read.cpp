@@ -348,8 +348,8 @@ void read_numbers(const Dataset& dataset, const Stored& stored, void* numbers, c
     select_rows(space, axis, run, where);
     select_rows(memory, axis, {at, at + run.count()}, where);
     at += run.count();
-    CONELAB_HDF5(where, "be read", H5Dread(dataset.id(), type.id(), memory.id(), space.id(),
-                                           H5P_DEFAULT, numbers));
+    CONELAB_HDF5(where, "be read",
+                 H5Dread(dataset.id(), type.id(), memory.id(), space.id(), H5P_DEFAULT, numbers));
   }
 }
 

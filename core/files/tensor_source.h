@@ -130,8 +130,8 @@ struct DeclaredArray {
   std::vector<std::int64_t> extents;
   /// Says where the axes of `extents` lie in the file. TensorSource::read leaves the file's order.
   AxisOrder order = {};
-  /// The tokens that are read, in ascending order, of the `all_tokens` that each head has in the file;
-  /// `extents` counts these alone. Empty: all.
+  /// The tokens that are read, in ascending order, of the `all_tokens` that each head has in the
+  /// file; `extents` counts these alone. Empty: all.
   std::vector<Rows> rows = {};
   std::int64_t all_tokens = 0;
 

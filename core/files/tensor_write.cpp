@@ -153,7 +153,8 @@ void write_tensor(const Dataset& dataset, Dtype dtype, const T* numbers, std::si
 template <class T>
 void write_tensor_rows(const Dataset& dataset, Dtype dtype, Rows rows, const T* numbers,
                        const Where& where) {
-  if (rows.count() > 0) write_rows_of_all(dataset, file_type(dtype, where).id(), rows, numbers, where);
+  if (rows.count() > 0)
+    write_rows_of_all(dataset, file_type(dtype, where).id(), rows, numbers, where);
 }
 
 template void write_tensor_rows(const Dataset&, Dtype, Rows, const float*, const Where&);

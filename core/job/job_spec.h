@@ -139,7 +139,7 @@ struct JobKind {
   bool tokens = false;  ///< Whether its result may be read as q, k and v or a hierarchy.
   /// Returns the groups of its result that hold q, k and v, as "/layer3". Null: it is not known.
   std::vector<std::string> (*groups)(const JobSpec& spec) = nullptr;
-  bool ranks = false;  ///< Whether several processes may compute it (JobContext::ranks).
+  bool ranks = false;          ///< Whether several processes may compute it (JobContext::ranks).
   bool measures_time = false;  ///< Whether other jobs must not run beside it.
   /// Holds what `--tune` searches by default, KEY=LOW..HIGH (core/jobs/tune.h). Empty: the kind is
   /// not searched.

@@ -450,8 +450,8 @@ AttendSummary attend(const JobSpec& spec, const AttendJob& job, const JobContext
   }
   summary.dtype = chosen_dtype(job, input);
   // A device takes floats that it rounds itself.
-  const bool on_device = context.ranks == nullptr &&
-                         choose_device(job.device, summary.dtype, context) != nullptr;
+  const bool on_device =
+      context.ranks == nullptr && choose_device(job.device, summary.dtype, context) != nullptr;
   const auto compute = summary.dtype == Dtype::f64                ? compute_and_write<double>
                        : summary.dtype == Dtype::f32 || on_device ? compute_and_write<float>
                        : summary.dtype == Dtype::f16              ? compute_and_write<Float16>
@@ -475,36 +475,37 @@ std::string given_text(const AttendJob& job, const AttendSummary& summary) {
 
 Json summary_json(const JobSpec& spec, const AttendSummary& summary) {
   const Extents& e = summary.extents;
-  return {{"output", spec.text("output")},
-          {"kept", summary.kept},
-          {"extents",
-           {{"batch", e.batch},
-            {"head", e.head},
-            {"query", e.query},
-            {"key", e.key},
-            {"feature", e.feature},
-            {"value", e.value},
-            {"key_head", e.key_heads()}}},
-          {"dtype", dtype_name(summary.dtype)},
-          {"device", summary.device},
-          {"from_query", summary.from_query},
-          {"input_mask", summary.own_mask},
-          {"nan", summary.input.nan},
-          {"infinite", summary.input.infinite},
-          {"rounded_to_infinity", summary.rounded_to_infinity},
-          {"rows_without_keys", summary.hidden.rows_without_keys},
-          {"output_not_finite", summary.bad_outputs},
-          {"gradients_not_finite", summary.bad_gradients},
-          {"compute_seconds", summary.compute_seconds},
-          {"write_seconds", summary.write_seconds},
-          {"ranks", summary.sent.size()},
-          {"sent_bytes", std::accumulate(summary.sent.begin(), summary.sent.end(), 0LL)},
-          {"received_bytes", std::accumulate(summary.received.begin(), summary.received.end(), 0LL)},
-          {"sent_by_rank", summary.sent},
-          {"received_by_rank", summary.received},
-          {"steps_by_rank", summary.steps},
-          {"spec", spec_to_json(spec)},
-          {"command", shell_line(command_words(spec))}};
+  return {
+      {"output", spec.text("output")},
+      {"kept", summary.kept},
+      {"extents",
+       {{"batch", e.batch},
+        {"head", e.head},
+        {"query", e.query},
+        {"key", e.key},
+        {"feature", e.feature},
+        {"value", e.value},
+        {"key_head", e.key_heads()}}},
+      {"dtype", dtype_name(summary.dtype)},
+      {"device", summary.device},
+      {"from_query", summary.from_query},
+      {"input_mask", summary.own_mask},
+      {"nan", summary.input.nan},
+      {"infinite", summary.input.infinite},
+      {"rounded_to_infinity", summary.rounded_to_infinity},
+      {"rows_without_keys", summary.hidden.rows_without_keys},
+      {"output_not_finite", summary.bad_outputs},
+      {"gradients_not_finite", summary.bad_gradients},
+      {"compute_seconds", summary.compute_seconds},
+      {"write_seconds", summary.write_seconds},
+      {"ranks", summary.sent.size()},
+      {"sent_bytes", std::accumulate(summary.sent.begin(), summary.sent.end(), 0LL)},
+      {"received_bytes", std::accumulate(summary.received.begin(), summary.received.end(), 0LL)},
+      {"sent_by_rank", summary.sent},
+      {"received_by_rank", summary.received},
+      {"steps_by_rank", summary.steps},
+      {"spec", spec_to_json(spec)},
+      {"command", shell_line(command_words(spec))}};
 }
 
 JobReport run_attend(const JobSpec& spec, const JobContext& context) {

@@ -37,9 +37,9 @@ void check_alike(const JobSpec& spec, const AttendJob& job, const JobContext& co
   Ranks& ranks = *context.ranks;
   const InputSpec input = parse_input_spec(job.input.empty() ? job.query : job.input);
   const ByteFile file(input.path);
-  const std::string own[] = {program_version(), json_line(spec_to_json(spec)),
-                             fmt::format("{} bytes, {}", file.size(),
-                                         sha256(file.peek(0, compared_bytes)))};
+  const std::string own[] = {
+      program_version(), json_line(spec_to_json(spec)),
+      fmt::format("{} bytes, {}", file.size(), sha256(file.peek(0, compared_bytes)))};
   constexpr const char* what[] = {"another version", "another job", "another input file"};
   for (std::size_t i = 0; i < std::size(own); ++i) {
     const std::vector<std::string> all = gather(ranks, own[i], context.cancelled);

@@ -1,6 +1,6 @@
-// The job `attend` on several ranks (core/ring/ring_attention.h). Each reads its rows of the file and
-// keeps them, and those of its results; rank 0 receives the results block by block and writes the one
-// file. Every array in it has the same bytes for any number of ranks.
+// The job `attend` on several ranks (core/ring/ring_attention.h). Each reads its rows of the file
+// and keeps them, and those of its results; rank 0 receives the results block by block and writes
+// the one file. Every array in it has the same bytes for any number of ranks.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ namespace conelab {
 /// Throws misuse for what only one process computes: one head of several, maps of pairs and
 /// determinants, and a GPU.
 void check_shared(const AttendJob& job);
-/// Throws a failure on rank 0 unless all ranks have the same version, job and file, of which the size
-/// and the first bytes are compared.
+/// Throws a failure on rank 0 unless all ranks have the same version, job and file, of which the
+/// size and the first bytes are compared.
 void check_alike(const JobSpec& spec, const AttendJob& job, const JobContext& context);
 
 /// Moves the tokens out of an input that has the rows of one rank, and leaves their sizes in the
@@ -39,8 +39,8 @@ class SharedAttend {
   [[nodiscard]] const AttentionInput<T>& own() const { return own_; }
   /// Returns the results of this rank's blocks.
   [[nodiscard]] const std::vector<BlockResult<T>>& results() const { return ring_.results(); }
-  /// Writes the file on rank 0, which gets what the other ranks hold; returns on all of them when it
-  /// is complete.
+  /// Writes the file on rank 0, which gets what the other ranks hold; returns on all of them when
+  /// it is complete.
   void write(AttentionFile<T> file);
   /// Returns the bytes that each rank has sent and received so far, and the slabs that it received,
   /// on rank 0.

@@ -38,8 +38,8 @@ template <class T>
 using RowBlocks = std::function<void(std::int64_t batch, std::int64_t head,
                                      std::int64_t query_begin, std::int64_t query_end, T* out)>;
 
-/// Calls write(rows, numbers) for consecutive rows of all heads, [batch × head × rows × columns], of
-/// the tensor "output", "lse", "q", "k" or "v", until all are written. A row of all heads has
+/// Calls write(rows, numbers) for consecutive rows of all heads, [batch × head × rows × columns],
+/// of the tensor "output", "lse", "q", "k" or "v", until all are written. A row of all heads has
 /// `bytes_a_row` bytes.
 using StoredRows =
     std::function<void(const std::string& tensor, std::size_t bytes_a_row,
@@ -67,8 +67,8 @@ struct AttentionFile {
   LabelledArray parameters;   ///< Over `head`, or over axes of their own.
   LabelledArray environment;  ///< Without axes.
   std::string creator;
-  /// Gives the rows of output, lse and gradients of tokens if other processes hold them; the tensors
-  /// above then have their sizes alone. Empty: the tensors have all.
+  /// Gives the rows of output, lse and gradients of tokens if other processes hold them; the
+  /// tensors above then have their sizes alone. Empty: the tensors have all.
   StoredRows rows;
   Execution execution;  ///< Its threads compress the maps and poll `cancelled`.
 };

@@ -109,8 +109,8 @@ class SlabTensors {
   template <class From>
   void add(std::size_t at, const Tensor4<From>& key, const Tensor4<From>& value) {
     const auto onto = [&](const Tensor4<From>& more, std::ptrdiff_t begin) {
-      std::ranges::transform(more.data, std::span(numbers_).subspan(begin), numbers_.begin() + begin,
-                             std::plus<T>());
+      std::ranges::transform(more.data, std::span(numbers_).subspan(begin),
+                             numbers_.begin() + begin, std::plus<T>());
     };
     onto(key, first(2 * at)), onto(value, first(2 * at + 1));
   }
@@ -138,9 +138,10 @@ class SlabTensors {
 void check_ring(const Plan& plan) {
   const Plan& pairs = plan.inner ? *plan.inner : plan;
   const auto refuse = [&](const std::string& what) {
-    misuse("{} is computed in one process (ranks share attention with the masks full, causal, "
-           "window, segment and padding; found {})",
-           operator_name(plan.call), what);
+    misuse(
+        "{} is computed in one process (ranks share attention with the masks full, causal, "
+        "window, segment and padding; found {})",
+        operator_name(plan.call), what);
   };
   if (pairs.similarity == nullptr) refuse("a structured operator");
   if (plan.joins_heads) refuse("P_output or joined heads");
@@ -166,17 +167,17 @@ struct RingAttention<S>::Work {
   Ranks& ranks;
   const Execution& run;
   std::int64_t& steps;
-  Rows own;                               ///< The slabs of this rank.
-  std::vector<std::int64_t> own_blocks;   ///< In ascending order.
-  std::vector<AttentionInput<T>> inputs;  ///< [own block] Before the maps of tokens.
-  std::vector<AttentionInput<T>> mapped;  ///< [own block]
-  std::vector<SlabTensors<T>> slabs;      ///< [own slab] Mapped k and v.
-  std::vector<bool> sees;                 ///< [block of queries × block of keys]
-  Shape4 key_sizes, value_sizes;          ///< Of mapped k and v of a block.
-  std::vector<Forward<double>> sums;      ///< [own block]
-  std::vector<Forward<T>> saved;          ///< [own block]
+  Rows own;                                      ///< The slabs of this rank.
+  std::vector<std::int64_t> own_blocks;          ///< In ascending order.
+  std::vector<AttentionInput<T>> inputs;         ///< [own block] Before the maps of tokens.
+  std::vector<AttentionInput<T>> mapped;         ///< [own block]
+  std::vector<SlabTensors<T>> slabs;             ///< [own slab] Mapped k and v.
+  std::vector<bool> sees;                        ///< [block of queries × block of keys]
+  Shape4 key_sizes, value_sizes;                 ///< Of mapped k and v of a block.
+  std::vector<Forward<double>> sums;             ///< [own block]
+  std::vector<Forward<T>> saved;                 ///< [own block]
   std::vector<Tensor4<double>> query_grads;      ///< [own block]
-  std::vector<GradientSums> parameter_sums;     ///< [own block]
+  std::vector<GradientSums> parameter_sums;      ///< [own block]
   std::vector<SlabTensors<double>> token_grads;  ///< [own slab] dk and dv.
   double done_pairs = 0, all_pairs = 0;
 
@@ -209,8 +210,8 @@ struct RingAttention<S>::Work {
     }
   }
 
-  /// Returns the tokens of a block, which begin at `query` and `key` of the rank's rows; moves these
-  /// to the next block.
+  /// Returns the tokens of a block, which begin at `query` and `key` of the rank's rows; moves
+  /// these to the next block.
   AttentionInput<S> block_input(const AttentionInput<S>& all, std::int64_t block,
                                 std::int64_t& query, std::int64_t& key) const {
     const Rows q = blocks.queries(block), k = blocks.keys(block);
@@ -240,8 +241,8 @@ struct RingAttention<S>::Work {
     return slabs[static_cast<std::size_t>(slab - own.begin)];
   }
 
-  /// Finds which blocks of queries see any key of which blocks. The first keys count as seen where a
-  /// sink takes part in the sum of every row.
+  /// Finds which blocks of queries see any key of which blocks. The first keys count as seen where
+  /// a sink takes part in the sum of every row.
   void find_visible(const AttentionInput<S>& input) {
     AttentionInput<S> bare;
     bare.key_lengths = input.key_lengths;
@@ -352,8 +353,9 @@ struct RingAttention<S>::Work {
     finish_sending();
   }
 
-  /// Calls visit(own block of queries, its slice plan, its input, number of the block of keys in the
-  /// slab) for the pairs of blocks of a step that see anything, slabs of queries in descending order.
+  /// Calls visit(own block of queries, its slice plan, its input, number of the block of keys in
+  /// the slab) for the pairs of blocks of a step that see anything, slabs of queries in descending
+  /// order.
   template <class Visit, class Poll>
   void each_pair(const Step& step, const SlabTensors<T>& tensors, const Poll& poll,
                  const Visit& visit) {
@@ -450,27 +452,27 @@ struct RingAttention<S>::Work {
       if (mine && !first && before == rank) {
         grads = std::move(token_grads[static_cast<std::size_t>(step.keys - own.begin)]);
       } else if (!first) {
-        Ranks::Transfer transfer = ranks.receive(before, tag_of(Message::sums, step.keys),
-                                                 grads.data(), grads.bytes());
+        Ranks::Transfer transfer =
+            ranks.receive(before, tag_of(Message::sums, step.keys), grads.data(), grads.bytes());
         wait(transfer);
       }
-      each_pair(step, tensors, poll,
-                [&](std::size_t at, const Plan& part, const AttentionInput<T>& input,
-                    std::size_t k) {
-                  const Backward<T> more = gradients_by(part, [&](const Plan& p, double, double) {
-                    return attention_backward(p, input, saved[at], each);
-                  });
-                  add_numbers(query_grads[at], more.query);
-                  grads.add(k, more.key, more.value);
-                  parameter_sums[at].add(more);
-                });
+      each_pair(
+          step, tensors, poll,
+          [&](std::size_t at, const Plan& part, const AttentionInput<T>& input, std::size_t k) {
+            const Backward<T> more = gradients_by(part, [&](const Plan& p, double, double) {
+              return attention_backward(p, input, saved[at], each);
+            });
+            add_numbers(query_grads[at], more.query);
+            grads.add(k, more.key, more.value);
+            parameter_sums[at].add(more);
+          });
       const int after = next_in_chain(rank, step.keys);
       if ((mine && !first) || after == rank) {
         token_grads[static_cast<std::size_t>(step.keys - own.begin)] = std::move(grads);
       } else {
         Outgoing& message = outgoing.emplace_back(Outgoing{{}, std::move(grads)});
-        message.transfer = ranks.send(after, tag_of(Message::sums, step.keys),
-                                      message.sums->data(), message.sums->bytes());
+        message.transfer = ranks.send(after, tag_of(Message::sums, step.keys), message.sums->data(),
+                                      message.sums->bytes());
       }
       std::erase_if(outgoing, [&](Outgoing& m) { return m.sums && ranks.done(m.transfer); });
     });

@@ -3,12 +3,13 @@
 //
 // Let i be a slab of queries and j a slab of keys. A rank visits its own slabs first, then those of
 // the ranks after it, in cyclic order, and receives the keys and values of the next slab while it
-// computes with this one. For each pair of blocks that sees anything it makes an ordinary call of the
-// engine with explicit positions (core/base/positions.h). Sums are in double and in an order that
-// does not depend on the ranks:
+// computes with this one. For each pair of blocks that sees anything it makes an ordinary call of
+// the engine with explicit positions (core/base/positions.h). Sums are in double and in an order
+// that does not depend on the ranks:
 //
 //   output and dq of i   over the slabs of keys j = i, i + 1, ..., cyclic
-//   dk, dv of j          over the slabs of queries i = j, j - 1, ..., cyclic: their sums travel from
+//   dk, dv of j          over the slabs of queries i = j, j - 1, ..., cyclic: their sums travel
+//   from
 //                        rank to rank and return to their owner
 //   parameters           for each block of queries as dq, then over the blocks in ascending order
 //

@@ -60,8 +60,8 @@ void merge_rows(const Plan& plan, Forward<T>& rows, const Forward<From>& other) 
     const From* from = other.output.data.data() + static_cast<std::int64_t>(r) * columns;
     left /= whole, right /= whole;
     for (std::int64_t c = 0; c < columns && whole != 0; ++c) {
-      to[c] = static_cast<T>(left * static_cast<double>(to[c]) +
-                             right * static_cast<double>(from[c]));
+      to[c] =
+          static_cast<T>(left * static_cast<double>(to[c]) + right * static_cast<double>(from[c]));
     }
     rows.row_reference.data[r] = static_cast<T>(sum == 0 ? 0 : reference);
     rows.row_sum.data[r] = static_cast<T>(sum);
