@@ -520,6 +520,33 @@ struct RingAttention<S>::Work {
 };
 
 template <class T>
+AttentionInput<T> rows_of_rank(const AttentionInput<T>& all, int rank, int ranks) {
+  const std::int64_t queries = all.query.shape.token, keys = all.key.shape.token;
+  const Blocks blocks(queries, keys, ranks);
+  const auto keep = [&](StridedTensor4<T>& tokens, std::int64_t length) {
+    if (tokens.empty()) return;
+    const std::vector<Rows> runs = blocks.tokens_of_rank(rank, length);
+    Shape4 shape = tokens.shape;
+    shape.token = 0;
+    for (const Rows& run : runs) shape.token += run.count();
+    Tensor4<T> own(shape);
+    for (std::int64_t h = 0; h < shape.batch * shape.head; ++h) {
+      T* to = own.row(h / shape.head, h % shape.head, 0);
+      for (const Rows& run : runs) {
+        const auto from = tokens.tokens(h / shape.head, h % shape.head);
+        copy_tokens(from.part(run.begin, run.count()), to);
+        to += run.count() * shape.feature;
+      }
+    }
+    tokens = std::move(own);
+  };
+  AttentionInput<T> own = all;
+  keep(own.query, queries), keep(own.output_grad, queries);
+  keep(own.key, keys), keep(own.value, keys);
+  return own;
+}
+
+template <class T>
 RingAttention<T>::RingAttention(const Plan& plan, const AttentionInput<T>& own, Ranks& ranks)
     : plan_(plan),
       own_(own),
@@ -557,9 +584,9 @@ void RingAttention<T>::backward(const Execution& run) {
   parameters_.tensors = std::move(sum.tensors);
 }
 
-template class RingAttention<float>;
-template class RingAttention<double>;
-template class RingAttention<Float16>;
-template class RingAttention<Bfloat16>;
+#define CONELAB_RING(T)                                                        \
+  template AttentionInput<T> rows_of_rank(const AttentionInput<T>&, int, int); \
+  template class RingAttention<T>;
+CONELAB_EACH_TYPE(CONELAB_RING)
 
 }  // namespace conelab

@@ -34,6 +34,10 @@ namespace conelab {
 /// under a mask that stops gradients.
 void check_ring(const Plan& plan);
 
+/// Returns an input with copies of the rows of one rank alone.
+template <class T>
+[[nodiscard]] AttentionInput<T> rows_of_rank(const AttentionInput<T>& all, int rank, int ranks);
+
 /// The rows of one block of a result, [batch × head × tokens of the block × columns].
 template <class T>
 struct BlockResult {

@@ -138,6 +138,22 @@ class Ranks(ProgramTest):
                 arrays_found.pop("attention/environment/input_blocks_sha256", None)
             self.assertEqual(found, expected, source)
 
+    def test_benchmarks_have_rows_by_number_of_ranks(self):
+        out = self.folder / "bench.h5"
+        allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        result = run("bench", "-o", out, "--operators", "dot,star", "--lengths", "64,128",
+                     "--heads", 1, "--passes", "forward,forward+backward", "--threads", 1,
+                     "--ranks", "1,2", "--rounds", 1, "--warm-only", "--controls", 0,
+                     env={**os.environ, **allowed})
+        self.assertEqual(result.status, 0, result)
+        with h5py.File(out) as file:
+            runtime = file["bench/runtime"]
+            self.assertEqual(list(runtime["ranks"]), [1, 2])
+            dot, star = np.squeeze(runtime["status"])
+            self.assertTrue((dot == 0).all())
+            self.assertTrue((star[:, 0] == 0).all() and (star[:, 1] == 1).all())
+            self.assertTrue((np.squeeze(runtime["time"])[0] > 0).all())
+
     def test_what_one_process_computes_is_refused(self):
         source = self.tensors()
         for options, word in ((["--keep", "weights"], "--keep weights"), (["--head", 0], "--head"),

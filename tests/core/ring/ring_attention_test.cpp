@@ -20,39 +20,6 @@ struct Whole {
   std::int64_t sent = 0, received = 0;
 };
 
-/// Returns the rows of a rank.
-template <class T>
-StridedTensor4<T> rows_of(const StridedTensor4<T>& all, const std::vector<Rows>& runs) {
-  if (all.empty()) return {};
-  Shape4 shape = all.shape;
-  shape.token = 0;
-  for (const Rows& run : runs) shape.token += run.count();
-  Tensor4<T> part(shape);
-  for (std::int64_t b = 0; b < shape.batch; ++b) {
-    for (std::int64_t h = 0; h < shape.head; ++h) {
-      std::int64_t to = 0;
-      for (const Rows& run : runs) {
-        for (std::int64_t i = run.begin; i < run.end; ++i) {
-          std::copy_n(all.row(b, h, i), shape.feature, part.row(b, h, to++));
-        }
-      }
-    }
-  }
-  return part;
-}
-
-template <class T>
-AttentionInput<T> share_of(const AttentionInput<T>& all, int rank, int size) {
-  const std::int64_t n_q = all.query.shape.token, n_k = all.key.shape.token;
-  const Blocks blocks(n_q, n_k, size);
-  AttentionInput<T> own = all;
-  own.query = rows_of(all.query, blocks.tokens_of_rank(rank, n_q));
-  own.output_grad = rows_of(all.output_grad, blocks.tokens_of_rank(rank, n_q));
-  own.key = rows_of(all.key, blocks.tokens_of_rank(rank, n_k));
-  own.value = rows_of(all.value, blocks.tokens_of_rank(rank, n_k));
-  return own;
-}
-
 template <class T>
 void put(const Tensor4<T>& part, Rows rows, Shape4 whole, std::int64_t tokens, Tensor4<T>& to) {
   whole.head = part.shape.head, whole.token = tokens, whole.feature = part.shape.feature;
@@ -71,7 +38,7 @@ Whole<T> on_ranks(const Plan& plan, const AttentionInput<T>& input, int size) {
   Whole<T> whole;
   std::mutex mutex;
   run_ranks(size, [&](Ranks& ranks) {
-    const AttentionInput<T> own = share_of(input, ranks.rank(), size);
+    const AttentionInput<T> own = rows_of_rank(input, ranks.rank(), size);
     RingAttention<T> ring(plan, own, ranks);
     ring.forward(one_thread());
     ring.backward(one_thread());
