@@ -11,6 +11,7 @@
 #include "app/interrupt.h"
 #include "app/output.h"
 #include "app/progress.h"
+#include "app/ranks.h"
 #include "core/base/error.h"
 #include "core/job/call_json.h"
 #include "core/jobs/job_table.h"
@@ -89,7 +90,16 @@ JobSpec spec_of(const TypedJob& typed) {
   return spec_of_typed(*typed.kind, std::move(values));
 }
 
-int run(const TypedJob& typed) {
+/// Returns the ranks that mpirun has started, or null if the job is computed by this process alone.
+std::unique_ptr<JobRanks> ranks_of(const JobKind& kind) {
+  const int size = launched().size;
+  if (size > 1 && !kind.ranks) {
+    misuse("{} is computed by one process (mpirun started {})", kind.name, size);
+  }
+  return size > (has_mpi() ? 0 : 1) && kind.ranks ? join_ranks() : nullptr;
+}
+
+int run_alone(const TypedJob& typed, Ranks* ranks) {
   const JobSpec spec = spec_of(typed);
   if (const JobField* field = find_field(*typed.kind, FieldKind::output); field && typed.json) {
     const std::string output = spec.text(field->name);
@@ -100,8 +110,11 @@ int run(const TypedJob& typed) {
   Progress bar(typed.kind->name);
   std::optional<double> left;
   JobContext context = command_context();
+  context.ranks = ranks;
   context.seconds_left = [&](double seconds) { left = seconds; };
-  context.progress = [&](const char* stage, double done) { bar.update(done, stage, left); };
+  context.progress = [&](const char* stage, double done) {
+    if (!is_silent()) bar.update(done, stage, left);
+  };
   context.remark = [&](const std::string& text) {
     bar.clear();
     print_warning(text);
@@ -114,6 +127,20 @@ int run(const TypedJob& typed) {
     for (const std::string& line : report.lines) say("{}", line);
   }
   return 0;
+}
+
+int run(const TypedJob& typed) {
+  const std::unique_ptr<JobRanks> ranks = ranks_of(*typed.kind);
+  if (!ranks) return run_alone(typed, nullptr);
+  try {
+    const int status = run_alone(typed, ranks.get());
+    finish_output();
+    ranks->leave();
+    return status;
+  } catch (...) {
+    ranks->end_all();
+  }
+  return 1;  // It is not reached.
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "app/command.h"
 #include "app/desktop.h"
 #include "app/output.h"
+#include "app/ranks.h"
 #include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/names.h"
@@ -148,6 +149,7 @@ std::string_view unshielded(std::string_view argument) {
 
 int run_command_line(std::vector<std::string> arguments) noexcept {
   try {
+    be_silent(launched().rank > 0);
     const int status = dispatch(std::move(arguments));
     finish_output();
     return status;

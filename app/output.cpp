@@ -12,20 +12,32 @@
 #include "core/base/utf8.h"
 
 namespace conelab {
+namespace {
 
-void print_text(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+bool silent = false;
+
+void print_message(const char* kind, const std::string& text) {
+  if (silent) return;
+  std::fputs(fmt::format("conelab: {}: {}\n", kind, printable(text, longest_message)).c_str(),
+             stderr);
+}
+
+}  // namespace
+
+void be_silent(bool is) { silent = is; }
+bool is_silent() { return silent; }
+
+void print_text(const std::string& text) {
+  if (!silent) std::fwrite(text.data(), 1, text.size(), stdout);
+}
 
 void print_json(const nlohmann::ordered_json& value) {
   print_text(value.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
-void print_warning(const std::string& text) {
-  std::fputs(("conelab: warning: " + printable(text, longest_message) + "\n").c_str(), stderr);
-}
+void print_warning(const std::string& text) { print_message("warning", text); }
 
-void print_error(const std::string& text) {
-  std::fputs(("conelab: error: " + printable(text, longest_message) + "\n").c_str(), stderr);
-}
+void print_error(const std::string& text) { print_message("error", text); }
 
 void finish_output() {
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
@@ -33,30 +45,27 @@ void finish_output() {
   }
 }
 
-namespace {
-
-int print_with_status(const std::string& text, int status) {
-  print_error(text);
-  return status;
+std::pair<int, std::string> describe_current_exception() {
+  try {
+    throw;
+  } catch (const Error& error) {
+    return {error.exit_status(), error.what()};
+  } catch (const std::bad_alloc&) {
+    return {1, "out of memory"};
+  } catch (const std::length_error&) {
+    return {1, "out of memory (a size is beyond every limit)"};
+  } catch (const std::exception& error) {
+    return {1, error.what()};
+  } catch (...) {
+    return {1, "unknown failure"};
+  }
 }
-
-}  // namespace
 
 int report_current_exception() noexcept {
   try {
-    try {
-      throw;
-    } catch (const Error& error) {
-      return print_with_status(error.what(), error.exit_status());
-    } catch (const std::bad_alloc&) {
-      return print_with_status("out of memory", 1);
-    } catch (const std::length_error&) {
-      return print_with_status("out of memory (a size is beyond every limit)", 1);
-    } catch (const std::exception& error) {
-      return print_with_status(error.what(), 1);
-    } catch (...) {
-      return print_with_status("unknown failure", 1);
-    }
+    const auto [status, text] = describe_current_exception();
+    print_error(text);
+    return status;
   } catch (...) {
     std::fputs("conelab: error: out of memory while reporting an error\n", stderr);
     return 1;

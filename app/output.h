@@ -12,6 +12,10 @@ namespace conelab {
 /// The most bytes that a message has; longer ones are cut.
 inline constexpr std::size_t longest_message = 2000;
 
+/// Sets whether this process prints nothing, as ranks do whose output rank 0 prints as well.
+void be_silent(bool silent);
+[[nodiscard]] bool is_silent();
+
 /// Prints the text on standard output, unchanged.
 void print_text(const std::string& text);
 
@@ -35,8 +39,12 @@ void finish_output();
 
 // Reports any exception as one line on standard error and an exit status.
 
+/// Returns the exit status and the text of the exception that is being handled: 1 failure, 2
+/// misuse, 130 interrupted. Must be called in a catch block.
+[[nodiscard]] std::pair<int, std::string> describe_current_exception();
+
 /// Prints `conelab: error: <what>` for the exception that is being handled and returns the exit
-/// status: 1 failure, 2 misuse, 130 interrupted. Must be called in a catch block.
+/// status. Must be called in a catch block.
 [[nodiscard]] int report_current_exception() noexcept;
 
 }  // namespace conelab

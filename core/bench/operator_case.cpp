@@ -14,6 +14,7 @@
 #include "core/files/read_tensors.h"
 #include "core/operators/device_attention.h"
 #include "core/operators/operator.h"
+#include "core/ring/ring_attention.h"
 
 namespace conelab {
 namespace {
@@ -196,12 +197,30 @@ AttentionInput<T> input_of(const CaseOperator& op, std::int64_t batch, std::uint
     return convert<T>(in);
 }
 
+/// Returns the number of rank 0 once all ranks have come here; `own` without ranks.
+double agreed(Ranks* ranks, double own) {
+  constexpr int tag = 32001;
+  if (ranks == nullptr) return own;
+  (void)gather(*ranks, "");
+  for (int other = 1; other < ranks->size() && ranks->rank() == 0; ++other) {
+    Ranks::Transfer transfer = ranks->send(other, tag, &own, sizeof own);
+    ranks->wait(transfer);
+  }
+  if (ranks->rank() > 0) {
+    Ranks::Transfer transfer = ranks->receive(0, tag, &own, sizeof own);
+    ranks->wait(transfer);
+  }
+  return own;
+}
+
 template <class T>
 class HostCase : public CaseExecutor {
  public:
-  HostCase(const Case& c, std::int64_t batch, std::uint64_t seed)
-      : case_(c), operator_(c, batch), input_(input_of<T>(operator_, batch, seed)) {
+  /// `ranks` share the case; null: it is computed by this process.
+  HostCase(const Case& c, std::int64_t batch, std::uint64_t seed, Ranks* ranks = nullptr)
+      : case_(c), operator_(c, batch), input_(input_of<T>(operator_, batch, seed)), ranks_(ranks) {
     execution_.threads = operator_.threads;
+    if (ranks != nullptr) own_ = rows_of_rank(input_, ranks->rank(), ranks->size());
     if (operator_.backward_only()) saved_ = forward(*operator_.plan, input_, execution_);
   }
 
@@ -229,6 +248,8 @@ class HostCase : public CaseExecutor {
   Case case_;
   CaseOperator operator_;
   AttentionInput<T> input_;
+  Ranks* ranks_;
+  AttentionInput<T> own_;  ///< The rows of this rank.
   Execution execution_;
   Forward<T> saved_;  ///< For the backward pass alone: the output and the sums of rows, whose
                       ///< computation is not timed.
@@ -240,6 +261,12 @@ class HostCase : public CaseExecutor {
 
   void run() {
     const Plan& plan = *operator_.plan;
+    if (ranks_ != nullptr) {
+      RingAttention<T> ring(plan, own_, *ranks_);
+      ring.forward(execution_);
+      if (!operator_.forward_only()) ring.backward(execution_);
+      return;
+    }
     if (operator_.backward_only()) {
       (void)backward(plan, input_, saved_, execution_);
       return;
@@ -256,7 +283,7 @@ class HostCase : public CaseExecutor {
     do {
       run();
       ++s.runs;
-      elapsed = seconds_since(start);
+      elapsed = agreed(ranks_, seconds_since(start));
     } while (elapsed < seconds);
     s.warm = elapsed / s.runs;
     return s;
@@ -301,6 +328,7 @@ class HostCase : public CaseExecutor {
   }
 
   double error() {
+    if (ranks_ != nullptr) return std::numeric_limits<double>::quiet_NaN();
     const Plan& plan = *operator_.plan;
     const Forward<T> computed = forward(plan, input_, execution_);
     if (operator_.forward_only()) return output_error(operator_.call, input_, computed.output);
@@ -309,24 +337,32 @@ class HostCase : public CaseExecutor {
   }
 };
 
-std::unique_ptr<CaseExecutor> make_host_case(const Case& c, std::int64_t batch,
-                                             std::uint64_t seed) {
+std::unique_ptr<CaseExecutor> host_case(const Case& c, std::int64_t batch, std::uint64_t seed,
+                                        Ranks* ranks) {
   if (c["device"] != "cpu") fail("skipped: there is no device {} here", c["device"]);
   const int cores = tbb::info::default_concurrency();
   if (c.number("threads") > cores) {
     fail("skipped: {} threads on {} cores", c["threads"], cores);
   }
+  if (c.number("ranks") != (ranks == nullptr ? 1 : ranks->size())) {
+    fail("{} ranks were not started (is mpirun that of another MPI?)", c["ranks"]);
+  }
   switch (dtype_from_name(c["dtype"])) {
     case Dtype::f32:
-      return std::make_unique<HostCase<float>>(c, batch, seed);
+      return std::make_unique<HostCase<float>>(c, batch, seed, ranks);
     case Dtype::f64:
-      return std::make_unique<HostCase<double>>(c, batch, seed);
+      return std::make_unique<HostCase<double>>(c, batch, seed, ranks);
     case Dtype::f16:
-      return std::make_unique<HostCase<Float16>>(c, batch, seed);
+      return std::make_unique<HostCase<Float16>>(c, batch, seed, ranks);
     case Dtype::bf16:
-      return std::make_unique<HostCase<Bfloat16>>(c, batch, seed);
+      return std::make_unique<HostCase<Bfloat16>>(c, batch, seed, ranks);
   }
   return nullptr;
+}
+
+std::unique_ptr<CaseExecutor> make_host_case(const Case& c, std::int64_t batch,
+                                             std::uint64_t seed) {
+  return host_case(c, batch, seed, nullptr);
 }
 
 // ---- on a device --------------------------------------------------------------------------------
@@ -408,6 +444,19 @@ Workload operator_workload() {
   workload.predict = predict_case;
   workload.bandwidth = [](int threads) { return measure_bandwidth(threads, bandwidth_seconds); };
   return workload;
+}
+
+std::unique_ptr<CaseExecutor> make_shared_case(Ranks& ranks, const Case& c, std::int64_t batch,
+                                               std::uint64_t seed) {
+  if (c["pass"] == "backward") {
+    fail("skipped: ranks compute the backward pass after their own forward pass");
+  }
+  try {
+    check_ring(*CaseOperator(c, batch).plan);
+  } catch (const Error& error) {
+    fail("skipped: {}", error.what());
+  }
+  return host_case(c, batch, seed, &ranks);
 }
 
 std::unique_ptr<CaseExecutor> make_device_case(Backend& backend, const Case& c, std::int64_t batch,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <numeric>
 #include <string_view>
@@ -125,6 +126,23 @@ double machine_peak(const Case& c) {
   return measure_peak(dtype_from_name(c["dtype"]), static_cast<int>(c.number("threads")));
 }
 
+/// Returns the command that starts the worker of a case, by mpirun if ranks share it.
+std::vector<std::string> command_of(const Case& c, std::vector<std::string> command) {
+  if (c.number("ranks") == 1) return command;
+  if (command.front() == "/proc/self/exe") {
+    command.front() = std::filesystem::read_symlink(command.front());
+  }
+  // The runner gives each rank its threads; Open MPI would bind it to one core.
+  std::vector<std::string> words = {"env",
+                                    "OMPI_MCA_hwloc_base_binding_policy=none",
+                                    "OMPI_MCA_rmaps_base_oversubscribe=1",
+                                    "mpirun",
+                                    "-n",
+                                    c["ranks"]};
+  words.insert(words.end(), command.begin(), command.end());
+  return words;
+}
+
 }  // namespace
 
 WorkerProcess& Workers::Worker::started() {
@@ -147,7 +165,7 @@ Workers::Workers(const Sweep& sweep, const Workload& workload, const BenchOption
     const auto peer = std::ranges::find_if(peers, has);
     const bool own = peer == peers.end();
     worker_of_.push_back(own ? workers_.size() : static_cast<std::size_t>(peer - peers.begin()));
-    if (own) workers_.push_back({options.worker});
+    if (own) workers_.push_back({command_of(series.labels(), options.worker)});
   }
 }
 

@@ -82,8 +82,32 @@ std::string serve(ExecutorFactory factory, std::unique_ptr<CaseExecutor>& execut
 }
 
 /// Writes a line. Returns false if there is no reader any more.
-bool answer(const std::string& line) {
+bool answer(const std::string& line, const Ranks* ranks) {
+  if (ranks != nullptr && ranks->rank() > 0) return true;
   return std::fputs((line + "\n").c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
+}
+
+/// Reads the next request, on rank 0, and sends it to the others. Returns false at the end of
+/// requests, or if nobody has heard the last answer.
+bool next_request(Ranks* ranks, bool heard, std::string& line) {
+  constexpr int tag = 32002;
+  if (ranks == nullptr || ranks->rank() == 0) {
+    heard = heard && static_cast<bool>(std::getline(std::cin, line));
+  }
+  if (ranks == nullptr) return heard;
+  std::int64_t size = heard ? static_cast<std::int64_t>(line.size()) : -1;
+  const auto exchange = [&](int other, auto* bytes, std::size_t count) {
+    Ranks::Transfer transfer = ranks->rank() == 0 ? ranks->send(other, tag, bytes, count)
+                                                  : ranks->receive(0, tag, bytes, count);
+    ranks->wait(transfer);
+  };
+  for (int other = 1; other < (ranks->rank() == 0 ? ranks->size() : 2); ++other) {
+    exchange(other, &size, sizeof size);
+    if (size < 0) continue;
+    line.resize(static_cast<std::size_t>(size));
+    exchange(other, line.data(), line.size());
+  }
+  return size >= 0;
 }
 
 void end_with_the_parent() {
@@ -95,22 +119,22 @@ void end_with_the_parent() {
 
 }  // namespace
 
-int run_worker(ExecutorFactory factory) {
+int run_worker(ExecutorFactory factory, Ranks* ranks) {
   end_with_the_parent();
   signal(SIGINT, SIG_IGN);
   signal(SIGTERM, SIG_IGN);
   signal(SIGPIPE, SIG_IGN);
   std::unique_ptr<CaseExecutor> executor;
   bool heard = true;
-  for (std::string line; heard && std::getline(std::cin, line);) {
+  for (std::string line; next_request(ranks, heard, line);) {
     try {
-      heard = answer(serve(factory, executor, line));
+      heard = answer(serve(factory, executor, line), ranks);
     } catch (const std::bad_alloc&) {
-      heard = answer("memory out of memory");
+      heard = answer("memory out of memory", ranks);
     } catch (const DeviceMemoryError& e) {
-      heard = answer(fmt::format("memory {}", e.what()));
+      heard = answer(fmt::format("memory {}", e.what()), ranks);
     } catch (const std::exception& e) {
-      heard = answer(failure(e.what()));
+      heard = answer(failure(e.what()), ranks);
     }
   }
   return heard ? 0 : 1;

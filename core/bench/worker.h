@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "core/base/line_process.h"
+#include "core/base/ranks.h"
 #include "core/bench/executor.h"
 
 namespace conelab {
@@ -37,7 +38,8 @@ namespace conelab {
 /// The worker's side: answers requests until standard input or the parent process ends. Returns the
 /// exit status. Ignores SIGINT and SIGTERM, which reach the whole process group and are handled by
 /// the parent. The worker asks the kernel to end it first if memory runs out.
-int run_worker(ExecutorFactory factory);
+/// With `ranks`, rank 0 reads the requests, which all serve, and answers.
+int run_worker(ExecutorFactory factory, Ranks* ranks = nullptr);
 
 /// The runner's side of a worker.
 class WorkerProcess {

@@ -77,6 +77,15 @@ std::string ByteFile::read(std::uint64_t offset, std::uint64_t count) const {
   return bytes;
 }
 
+void ByteFile::read_rows(std::uint64_t offset, const DeclaredArray& array, void* numbers) const {
+  const std::size_t item = element_size(array.element);
+  for_each_run(array, [&](std::int64_t first, std::int64_t count, std::int64_t at) {
+    read(offset + static_cast<std::uint64_t>(first) * item,
+         static_cast<char*>(numbers) + static_cast<std::size_t>(at) * item,
+         static_cast<std::uint64_t>(count) * item);
+  });
+}
+
 std::string ByteFile::peek(std::uint64_t offset, std::uint64_t count) const {
   if (offset >= size_) return {};
   return read(offset, std::min(count, size_ - offset));

@@ -12,6 +12,8 @@
 
 namespace conelab {
 
+struct DeclaredArray;  // core/files/tensor_source.h
+
 /// A regular file that is opened for reading.
 class ByteFile {
  public:
@@ -30,6 +32,8 @@ class ByteFile {
   void read(std::uint64_t offset, void* bytes, std::uint64_t count) const;
   /// Returns the same bytes as a string.
   [[nodiscard]] std::string read(std::uint64_t offset, std::uint64_t count) const;
+  /// Reads array.rows (TensorSource::read_rows) of an array that begins at `offset`, row-major.
+  void read_rows(std::uint64_t offset, const DeclaredArray& array, void* numbers) const;
   /// Returns at most `count` bytes; fewer at the end of the file.
   [[nodiscard]] std::string peek(std::uint64_t offset, std::uint64_t count) const;
 

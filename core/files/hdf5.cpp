@@ -139,6 +139,25 @@ Type string_type() {
   return type;
 }
 
+Space simple_space(const std::vector<hsize_t>& extents, const Where& where) {
+  const hid_t id =
+      extents.empty() ? H5Screate(H5S_SCALAR)
+                      : H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr);
+  return Space(CONELAB_HDF5(where, "make its extents", id));
+}
+
+void select_rows(const Space& space, std::size_t axis, Rows rows, const Where& where) {
+  std::vector<hsize_t> count(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space.id())));
+  CONELAB_HDF5(where, "give its extents",
+               H5Sget_simple_extent_dims(space.id(), count.data(), nullptr));
+  std::vector<hsize_t> begin(count.size(), 0);
+  begin[axis] = static_cast<hsize_t>(rows.begin);
+  count[axis] = static_cast<hsize_t>(rows.count());
+  CONELAB_HDF5(where, "select rows",
+               H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, begin.data(), nullptr, count.data(),
+                                   nullptr));
+}
+
 std::size_t unpack_lzf(std::string_view packed, char* out, std::size_t room) {
   constexpr std::size_t most = std::numeric_limits<unsigned>::max();
   // The library reads a first byte in any case.

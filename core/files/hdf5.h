@@ -21,6 +21,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/rows.h"
+
 namespace conelab::hdf5 {
 
 /// Holds the lock of HDF5, which is shared by the process and recursive, so that public functions
@@ -127,6 +129,11 @@ template <class Number>
 [[nodiscard]] Type bf16_type();
 /// Returns the type of UTF-8 strings of variable length.
 [[nodiscard]] Type string_type();
+
+/// Returns a space with these extents; of one number without any.
+[[nodiscard]] Space simple_space(const std::vector<hsize_t>& extents, const Where& where);
+/// Selects rows of one axis of a space, and all of its other axes.
+void select_rows(const Space& space, std::size_t axis, Rows rows, const Where& where);
 
 // LZF, the compression that h5py offers besides deflate, by liblzf. It is read, never written.
 

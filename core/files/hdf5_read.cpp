@@ -321,7 +321,7 @@ Stored describe(const Dataset& dataset, const Where& where, const ReadRules& rul
 }
 
 void read_numbers(const Dataset& dataset, const Stored& stored, void* numbers, const Where& where,
-                  const ReadRules& rules) {
+                  const ReadRules& rules, const std::vector<Rows>& rows) {
   if (!stored.refused.empty()) fail("{}: {}", where.text(), stored.refused);
   if (element_size(stored.element) == 0) {
     fail("{}: a dtype that cannot be read ({})", where.text(), stored.type);
@@ -331,8 +331,26 @@ void read_numbers(const Dataset& dataset, const Stored& stored, void* numbers, c
                             element_size(stored.element) * 4);
   }
   const Type type = memory_type(dataset, stored.element, where);
-  CONELAB_HDF5(where, "be read",
-               H5Dread(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers));
+  if (rows.empty()) {
+    CONELAB_HDF5(where, "be read",
+                 H5Dread(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers));
+    return;
+  }
+  std::vector<hsize_t> sizes(stored.extents.begin(), stored.extents.end());
+  const std::size_t axis = sizes.size() - 2;
+  hsize_t& tokens = sizes[axis] = 0;
+  for (const Rows& run : rows) tokens += static_cast<hsize_t>(run.count());
+  const Space space(CONELAB_HDF5(where, "give its extents", H5Dget_space(dataset.id())));
+  const Space memory = simple_space(sizes, where);
+  std::int64_t at = 0;
+  for (const Rows& run : rows) {
+    if (run.count() == 0) continue;
+    select_rows(space, axis, run, where);
+    select_rows(memory, axis, {at, at + run.count()}, where);
+    at += run.count();
+    CONELAB_HDF5(where, "be read",
+                 H5Dread(dataset.id(), type.id(), memory.id(), space.id(), H5P_DEFAULT, numbers));
+  }
 }
 
 std::vector<std::string> read_strings(const Dataset& dataset, const Stored& stored,

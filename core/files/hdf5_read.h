@@ -96,9 +96,10 @@ struct Refusal {
                                      const ReadRules& rules);
 
 /// Reads all numbers in their own type, in the machine's byte order. `numbers` must hold count ×
-/// element_size bytes. Throws a failure if `stored.refused` is not empty.
+/// element_size bytes. With `rows` only these are read, of the last axis but one, one after the
+/// other. Throws a failure if `stored.refused` is not empty.
 void read_numbers(const Dataset& dataset, const Stored& stored, void* numbers, const Where& where,
-                  const ReadRules& rules);
+                  const ReadRules& rules, const std::vector<Rows>& rows = {});
 
 /// Returns all strings, of fixed or variable length, as bytes. Throws a failure if `stored.refused`
 /// is not empty.

@@ -67,6 +67,13 @@ class Hdf5Source : public TensorSource {
     read_numbers(dataset, describe(dataset, where, rules_), numbers, where, rules_);
   }
 
+  void read_rows(const DeclaredArray& array, void* numbers) override {
+    if (!array.order.empty()) return TensorSource::read_rows(array, numbers);
+    const Where where = resolved(array.name);
+    const hdf5::Dataset dataset = open_dataset(file_, where);
+    read_numbers(dataset, describe(dataset, where, rules_), numbers, where, rules_, array.rows);
+  }
+
   std::vector<std::string> read_strings(const DeclaredArray& array) override {
     const Where where = resolved(array.name);
     const hdf5::Dataset dataset = open_dataset(file_, where);

@@ -28,13 +28,6 @@ Properties group_creation(hid_t kind, const Where& where) {
   return properties;
 }
 
-Space simple_space(const std::vector<hsize_t>& extents, const Where& where) {
-  const hid_t id =
-      extents.empty() ? H5Screate(H5S_SCALAR)
-                      : H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr);
-  return Space(CONELAB_HDF5(where, "make its extents", id));
-}
-
 hsize_t product(const std::vector<hsize_t>& extents) {
   hsize_t count = 1;
   for (const hsize_t extent : extents) count *= extent;
@@ -147,6 +140,20 @@ Dataset create_dataset(hid_t parent, const std::string& name, hid_t type,
 void write_numbers(const Dataset& dataset, hid_t type, const void* numbers, const Where& where) {
   CONELAB_HDF5(where, "be written",
                H5Dwrite(dataset.id(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers));
+}
+
+void write_rows_of_all(const Dataset& dataset, hid_t type, Rows rows, const void* numbers,
+                       const Where& where) {
+  const Space space(CONELAB_HDF5(where, "give its extents", H5Dget_space(dataset.id())));
+  std::vector<hsize_t> sizes(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space.id())));
+  CONELAB_HDF5(where, "give its extents",
+               H5Sget_simple_extent_dims(space.id(), sizes.data(), nullptr));
+  constexpr std::size_t axis = 2;
+  sizes[axis] = static_cast<hsize_t>(rows.count());
+  select_rows(space, axis, rows, where);
+  CONELAB_HDF5(where, "be written",
+               H5Dwrite(dataset.id(), type, simple_space(sizes, where).id(), space.id(),
+                        H5P_DEFAULT, numbers));
 }
 
 Dataset write_strings(hid_t parent, const std::string& name, const std::vector<hsize_t>& extents,

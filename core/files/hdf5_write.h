@@ -37,6 +37,10 @@ void write_attributes(hid_t object, const Attributes& attributes, const Where& w
 /// Writes all numbers. `type` is their type in memory.
 void write_numbers(const Dataset& dataset, hid_t type, const void* numbers, const Where& where);
 
+/// Writes some rows of all heads of a data set [batch × head × row] or [.. × row × column].
+void write_rows_of_all(const Dataset& dataset, hid_t type, Rows rows, const void* numbers,
+                       const Where& where);
+
 /// Creates a data set of strings and writes them.
 [[nodiscard]] Dataset write_strings(hid_t parent, const std::string& name,
                                     const std::vector<hsize_t>& extents,

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -11,8 +10,8 @@
 #include "core/base/error.h"
 #include "core/base/half.h"
 #include "core/base/names.h"
-#include "core/base/sha256.h"
 #include "core/base/utf8.h"
+#include "core/files/named_source.h"
 #include "core/files/weights_array.h"
 
 namespace conelab {
@@ -52,7 +51,8 @@ template <class Number>
 std::vector<Number> read_as(TensorSource& source, const DeclaredArray& array) {
   std::vector<Number> numbers(static_cast<std::size_t>(array.count()));
   source.read(array, numbers.data());
-  if (!array.order.empty()) reorder(numbers.data(), array.extents, array.order, sizeof(Number));
+  if (!array.order.empty() && array.rows.empty())
+    reorder(numbers.data(), array.extents, array.order, sizeof(Number));
   return numbers;
 }
 
@@ -315,100 +315,6 @@ void read_attributes(TensorSource& source, const InputOptions& options, Input& i
                              input.path, input.group.empty() ? "" : ":" + input.group);
 }
 
-/// The arrays of a source whose names begin with a prefix: "q" is the array "layer3/q". The path of
-/// an existing .npy file, which may be next to the source, names that file. It computes the digest
-/// of what is read.
-class NamedSource final : public TensorSource {
- public:
-  NamedSource(std::unique_ptr<TensorSource> all, std::string prefix, const SourceRules& rules)
-      : all_(std::move(all)), prefix_(std::move(prefix)), files_(open_npy_source(rules)) {}
-
-  std::string place(const std::string& name) const override { return of(name).place(whole(name)); }
-  std::vector<std::string> names() override {
-    std::vector<std::string> inside;
-    for (const std::string& name : all_->names()) {
-      if (name.starts_with(prefix_)) inside.push_back(name.substr(prefix_.size()));
-    }
-    return inside;
-  }
-  std::optional<DeclaredArray> find(const std::string& name) override {
-    std::optional<DeclaredArray> array = of(name).find(whole(name));
-    if (array) array->name = name;
-    return array;
-  }
-  void read(const DeclaredArray& array, void* numbers) override {
-    of(array.name).read(with_whole_name(array), numbers);
-    digests_[array.name] = sha256({static_cast<const char*>(numbers), array.bytes()});
-  }
-  std::vector<std::string> read_strings(const DeclaredArray& array) override {
-    std::vector<std::string> texts = of(array.name).read_strings(with_whole_name(array));
-    Sha256 sum;
-    for (const std::string& text : texts) sum.update(text.c_str(), text.size() + 1);
-    digests_[array.name] = sum.hex();
-    return texts;
-  }
-  std::optional<AttributeValue> attribute(const std::string& name) override {
-    return all_->attribute(name);
-  }
-  std::string result_kind() override { return all_->result_kind(); }
-  std::string hint(const std::string& name) override { return all_->hint(name); }
-
-  /// Returns the digest that Input::sha256 describes.
-  [[nodiscard]] std::string digest() const {
-    std::string lines;
-    for (const auto& [name, digest] : digests_) {
-      lines += (is_file(name) ? name.substr(name.rfind('/') + 1) : name) + " " + digest + "\n";
-    }
-    return sha256(lines);
-  }
-
- private:
-  std::unique_ptr<TensorSource> all_;
-  std::string prefix_;
-  std::unique_ptr<TensorSource> files_;
-  std::map<std::string, std::string> digests_;  ///< Of each array that was read.
-
-  static bool is_file(const std::string& name) {
-    std::error_code none;
-    return name.ends_with(".npy") && std::filesystem::is_regular_file(name, none);
-  }
-  [[nodiscard]] TensorSource& of(const std::string& name) const {
-    return is_file(name) ? *files_ : *all_;
-  }
-  [[nodiscard]] std::string whole(const std::string& name) const {
-    return is_file(name) ? name : prefix_ + name;
-  }
-  [[nodiscard]] DeclaredArray with_whole_name(DeclaredArray array) const {
-    array.name = whole(array.name);
-    return array;
-  }
-};
-
-/// Opens a file, or, with a group such as "/layer3" of an archive, those of its arrays whose names
-/// begin with "layer3/", or if there are none, with "layer3.".
-std::unique_ptr<NamedSource> open_source(const InputSpec& spec, FileFormat format,
-                                         const SourceRules& rules) {
-  if (format == FileFormat::npy && !spec.group.empty()) {
-    fail("{}: has no groups (expected no ':{}' after a .npy file)", spec.path, spec.group);
-  }
-  if (format == FileFormat::npy || format == FileFormat::hdf5) {
-    auto one = format == FileFormat::npy ? open_npy_source(rules)
-                                         : open_hdf5_source(spec.path, spec.group, rules);
-    return std::make_unique<NamedSource>(std::move(one), "", rules);
-  }
-  std::unique_ptr<TensorSource> all = format == FileFormat::npz
-                                          ? open_npz_source(spec.path, rules)
-                                          : open_safetensors_source(spec.path, rules);
-  std::string prefix = spec.group.empty() ? "" : spec.group.substr(1);
-  if (!prefix.empty()) {
-    const auto holds = [&, names = all->names()](const std::string& beginning) {
-      return std::ranges::any_of(names, [&](const auto& n) { return n.starts_with(beginning); });
-    };
-    prefix += holds(prefix + ".") && !holds(prefix + "/") ? "." : "/";
-  }
-  return std::make_unique<NamedSource>(std::move(all), prefix, rules);
-}
-
 /// Returns a remark on a q that has fewer tokens than heads, which may lie in another order. It is
 /// empty if the user or the file says the order, as texts of tokens and a mask do, which fit one
 /// alone.
@@ -449,6 +355,20 @@ bool read_weights_instead(TensorSource& source, std::int64_t layer, const InputO
   return true;
 }
 
+/// Leaves the tokens of each tensor that are to be read.
+void keep_rows(Declared& declared, const InputOptions& options, Input& input) {
+  const auto tokens = [](const DeclaredArray& array) { return shape_of(array.extents).token; };
+  input.all_queries = tokens(declared.query), input.all_keys = tokens(declared.k());
+  const std::int64_t longest = std::max(input.all_queries, input.all_keys);
+  const auto keep = [&](DeclaredArray& array) {
+    array = rows_of(std::move(array), options.rows(tokens(array), longest));
+  };
+  for (auto* array : {&declared.key, &declared.value, &declared.output_grad}) {
+    if (*array) keep(**array);
+  }
+  keep(declared.query);
+}
+
 void read_everything(TensorSource& source, const Declared& declared, const InputOptions& options,
                      Input& input) {
   input.query = read_array(source, declared.query, options);
@@ -456,7 +376,7 @@ void read_everything(TensorSource& source, const Declared& declared, const Input
   if (declared.value) input.value = read_array(source, *declared.value, options);
   if (declared.output_grad) input.output_grad = read_array(source, *declared.output_grad, options);
   if (input.format == FileFormat::npy) return;
-  read_all_tokens(source, input, options);
+  if (options.with_tokens) read_all_tokens(source, input, options);
   if (options.with_mask) read_mask(source, input);
   input.mask_left_out = !options.with_mask && source.find("mask").has_value();
   read_parameters(source, input, options);
@@ -517,6 +437,7 @@ template Tensor4<Bfloat16> to_tensor<Bfloat16>(InputTensor&&);
 InputTensor read_array(TensorSource& source, const DeclaredArray& array,
                        const InputOptions& options) {
   check_memory(source.place(array.name), array);
+  // Where the file's order is another one, all is read before rows are taken.
   const std::uint64_t copies = array.order.empty() ? 1 : 2;
   if (options.before_allocation) options.before_allocation(copies * array.bytes());
   InputTensor tensor;
@@ -575,12 +496,13 @@ Input read_input(const std::string& spec, const InputOptions& given) {
   const std::string where = parsed.group.empty() ? parsed.path : spec;
   check_bf16_names(*source, options, where);
   if (!read_weights_instead(*source, layer, options, input)) {
-    const Declared declared = find_tensors(*source, options, where, npy);
+    Declared declared = find_tensors(*source, options, where, npy);
     input.query.extents = declared.query.extents;
     if (!options.numbers) return read_declared(*source, declared, options, std::move(input));
+    const DeclaredArray query = declared.query;
+    if (options.rows) keep_rows(declared, options, input);
     read_everything(*source, declared, options, input);
-    const std::string axes =
-        axes_remark(options, declared.query, input, source->place(declared.query.name));
+    const std::string axes = axes_remark(options, query, input, source->place(query.name));
     if (input.remark.empty()) input.remark = axes;
   }
   input.sha256 = source->digest();

@@ -61,6 +61,10 @@ struct InputOptions : Reading {
   bool query_only = false;
   bool with_values = true;  ///< Whether v is read.
   bool with_mask = true;    ///< Whether the array `mask` is read.
+  bool with_tokens = true;  ///< Whether the texts of tokens are read.
+  /// Returns which tokens of q, k, v and output_grad are read, given the number that the tensor has
+  /// and the larger one of queries and keys. Empty: all.
+  std::function<std::vector<Rows>(std::int64_t tokens, std::int64_t longest)> rows;
   /// Names of tensor parameters, which are read if they exist.
   std::vector<std::string> parameters;
   /// Names of attributes of the group, which are read if they exist.
@@ -86,6 +90,8 @@ struct Input {
   std::optional<InputTensor> output_grad;
   /// [batch × head × n_q × n_k] of a file without q; the tensors above are empty then.
   std::optional<InputTensor> weights;
+  /// The queries and keys of the file where only some were read (InputOptions::rows), otherwise 0.
+  std::int64_t all_queries = 0, all_keys = 0;
   /// [n_q] or [batch × n_q] (tokens_of_batch in utf8.h). Bytes as in the file, or empty.
   std::vector<std::string> query_token;
   std::vector<std::string> key_token;  ///< [n_k], [batch × n_k] or empty.
@@ -108,8 +114,11 @@ struct Input {
   [[nodiscard]] const InputTensor& key_or_query() const { return key ? *key : query; }
   /// Return the numbers of batch elements, queries and keys.
   [[nodiscard]] std::int64_t batch() const { return (weights ? *weights : query).shape().batch; }
-  [[nodiscard]] std::int64_t queries() const { return (weights ? *weights : query).shape().token; }
+  [[nodiscard]] std::int64_t queries() const {
+    return all_queries > 0 ? all_queries : (weights ? *weights : query).shape().token;
+  }
   [[nodiscard]] std::int64_t keys() const {
+    if (all_keys > 0) return all_keys;
     return weights ? weights->shape().feature : key_or_query().shape().token;
   }
 };

@@ -130,6 +130,11 @@ class SafetensorsSource final : public TensorSource {
     file_.read(data_offset_ + find_range(array.name)->begin, numbers, array.bytes());
   }
 
+  void read_rows(const DeclaredArray& array, void* numbers) override {
+    if (!array.order.empty()) return TensorSource::read_rows(array, numbers);
+    file_.read_rows(data_offset_ + find_range(array.name)->begin, array, numbers);
+  }
+
   std::vector<std::string> read_strings(const DeclaredArray& array) override {
     fail("{}: holds no strings", place(array.name));
   }
@@ -231,6 +236,9 @@ class ShardedSource final : public TensorSource {
 
   void read(const DeclaredArray& array, void* numbers) override {
     shard(array.name).read(array, numbers);
+  }
+  void read_rows(const DeclaredArray& array, void* numbers) override {
+    shard(array.name).read_rows(array, numbers);
   }
 
   std::vector<std::string> read_strings(const DeclaredArray& array) override {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <numeric>
 #include <span>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/names.h"
@@ -214,6 +215,43 @@ FileFormat detect_format(const std::string& path) {
   if (path.ends_with(safetensors_index)) return FileFormat::safetensors;
   if (head.size() == 9 && head[8] == '{') return FileFormat::safetensors;
   return format_by_name(file);
+}
+
+DeclaredArray rows_of(DeclaredArray array, std::vector<Rows> rows) {
+  std::int64_t& tokens = array.extents[array.extents.size() - 2];
+  array.all_tokens = std::exchange(tokens, 0);
+  for (const Rows& run : rows) tokens += run.count();
+  array.rows = std::move(rows);
+  return array;
+}
+
+void for_each_run(const DeclaredArray& array,
+                  const std::function<void(std::int64_t, std::int64_t, std::int64_t)>& each) {
+  const std::int64_t columns = array.extents.back();
+  const std::int64_t row = array.extents[array.extents.size() - 2] * columns;
+  std::int64_t at = 0;
+  for (std::int64_t head = 0; row > 0 && head < array.count() / row; ++head) {
+    for (const Rows& run : array.rows) {
+      const std::int64_t count = run.count() * columns;
+      each((head * array.all_tokens + run.begin) * columns, count, at);
+      at += count;
+    }
+  }
+}
+
+void TensorSource::read_rows(const DeclaredArray& array, void* numbers) {
+  DeclaredArray whole = array;
+  whole.rows.clear();
+  whole.extents[whole.extents.size() - 2] = array.all_tokens;
+  const std::size_t item = element_size(array.element);
+  std::vector<char> bytes(whole.bytes());
+  read(whole, bytes.data());
+  if (!array.order.empty()) reorder(bytes.data(), whole.extents, array.order, item);
+  for_each_run(array, [&](std::int64_t first, std::int64_t count, std::int64_t at) {
+    std::memcpy(static_cast<char*>(numbers) + static_cast<std::size_t>(at) * item,
+                bytes.data() + static_cast<std::size_t>(first) * item,
+                static_cast<std::size_t>(count) * item);
+  });
 }
 
 }  // namespace conelab

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/half.h"
+#include "core/base/rows.h"
 #include "core/base/tensor.h"
 #include "core/files/labelled_array.h"
 
@@ -129,12 +130,23 @@ struct DeclaredArray {
   std::vector<std::int64_t> extents;
   /// Says where the axes of `extents` lie in the file. TensorSource::read leaves the file's order.
   AxisOrder order = {};
+  /// The tokens that are read, in ascending order, of the `all_tokens` that each head has in the
+  /// file; `extents` counts these alone. Empty: all.
+  std::vector<Rows> rows = {};
+  std::int64_t all_tokens = 0;
 
   [[nodiscard]] std::int64_t count() const { return checked_product(extents).value_or(0); }
   [[nodiscard]] std::uint64_t bytes() const {
     return static_cast<std::uint64_t>(count()) * element_size(element);
   }
 };
+
+/// Returns the array with some of its tokens (its last axis but one) alone.
+[[nodiscard]] DeclaredArray rows_of(DeclaredArray array, std::vector<Rows> rows);
+/// Calls each(first, count, at) for the runs of numbers that array.rows are in the file: `count`
+/// numbers from number `first` of the file on, which are those from number `at` of the rows on.
+void for_each_run(const DeclaredArray& array,
+                  const std::function<void(std::int64_t, std::int64_t, std::int64_t)>& each);
 
 /// How the user says that a file is to be read.
 struct Reading {
@@ -167,6 +179,8 @@ class TensorSource {
   [[nodiscard]] virtual std::optional<DeclaredArray> find(const std::string& name) = 0;
   /// Reads array.bytes() bytes, row-major, in the machine's byte order.
   virtual void read(const DeclaredArray& array, void* numbers) = 0;
+  /// Reads array.rows alone, in the order of `extents`. By default all are read and some are kept.
+  virtual void read_rows(const DeclaredArray& array, void* numbers);
   /// Returns the strings of an array of text, as bytes.
   [[nodiscard]] virtual std::vector<std::string> read_strings(const DeclaredArray& array) = 0;
   /// Reads the stored bytes of an array of any type, and checks their checksum. It does nothing for

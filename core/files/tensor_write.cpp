@@ -150,6 +150,17 @@ void write_tensor(const Dataset& dataset, Dtype dtype, const T* numbers, std::si
   write_numbers(dataset, type.id(), narrowed(dtype, numbers, count).data(), where);
 }
 
+template <class T>
+void write_tensor_rows(const Dataset& dataset, Dtype dtype, Rows rows, const T* numbers,
+                       const Where& where) {
+  if (rows.count() > 0)
+    write_rows_of_all(dataset, file_type(dtype, where).id(), rows, numbers, where);
+}
+
+template void write_tensor_rows(const Dataset&, Dtype, Rows, const float*, const Where&);
+template void write_tensor_rows(const Dataset&, Dtype, Rows, const double*, const Where&);
+template void write_tensor_rows(const Dataset&, Dtype, Rows, const Float16*, const Where&);
+template void write_tensor_rows(const Dataset&, Dtype, Rows, const Bfloat16*, const Where&);
 template void write_rows(const Dataset&, Dtype, hsize_t, hsize_t, const RowsOfHead&, const float*,
                          const Execution&, const Where&);
 template void write_rows(const Dataset&, Dtype, hsize_t, hsize_t, const RowsOfHead&, const double*,

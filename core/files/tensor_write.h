@@ -49,6 +49,11 @@ template <class T>
 void write_tensor(const Dataset& dataset, Dtype dtype, const T* numbers, std::size_t count,
                   const Where& where);
 
+/// Does the same for some rows of all heads of a data set [batch × head × row] or [.. × column].
+template <class T>
+void write_tensor_rows(const Dataset& dataset, Dtype dtype, Rows rows, const T* numbers,
+                       const Where& where);
+
 }  // namespace conelab::hdf5
 
 namespace conelab {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/base/parallel.h"
+#include "core/base/ranks.h"
 #include "core/base/tensor.h"
 #include "core/job/job_field.h"
 #include "core/tiles/backend.h"
@@ -38,6 +39,7 @@ struct JobContext {
   /// Receives what the user should know of a job that goes on, one line each. Empty: dropped.
   std::function<void(const std::string& text)> remark = {};
   Backend* cuda = nullptr;  ///< Null: the program has no such device.
+  Ranks* ranks = nullptr;   ///< The processes that compute the job together. Null: this one alone.
   /// Receives the seconds that a job has left, before `progress`, if the job knows better than by a
   /// constant pace; NaN: unknown. Empty: nobody listens.
   std::function<void(double seconds)> seconds_left = {};
@@ -137,6 +139,7 @@ struct JobKind {
   bool tokens = false;  ///< Whether its result may be read as q, k and v or a hierarchy.
   /// Returns the groups of its result that hold q, k and v, as "/layer3". Null: it is not known.
   std::vector<std::string> (*groups)(const JobSpec& spec) = nullptr;
+  bool ranks = false;          ///< Whether several processes may compute it (JobContext::ranks).
   bool measures_time = false;  ///< Whether other jobs must not run beside it.
   /// Holds what `--tune` searches by default, KEY=LOW..HIGH (core/jobs/tune.h). Empty: the kind is
   /// not searched.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 
 #include "core/base/duration.h"
@@ -13,6 +14,7 @@
 #include "core/base/parallel.h"
 #include "core/call/call.h"
 #include "core/job/call_json.h"
+#include "core/jobs/attend_ranks.h"
 #include "core/jobs/attention_file.h"
 #include "core/jobs/job_input.h"
 #include "core/jobs/shared_fields.h"
@@ -48,6 +50,8 @@ struct AttendSummary {
   /// Numbers of the gradients, parameters included, that are not finite.
   std::int64_t bad_gradients = 0;
   HiddenPairs hidden;  ///< What the masks hide.
+  /// [rank] The bytes that each sent and received, and the slabs that it received.
+  std::vector<std::int64_t> sent = {0}, received = {0}, steps = {0};
   std::map<std::string, double> measures;
 };
 
@@ -66,8 +70,10 @@ LabelledArray environment_group(const Execution& execution, const Input& input, 
     std::visit([&, key = name](const auto& v) { group.add(key, {}, std::vector{v}); }, value);
   }
   group.add("dtype", {}, Texts{dtype_name(dtype)});
-  group.add("threads", {}, std::vector<std::int64_t>{thread_count(execution)});
-  group.add("input_sha256", {}, Texts{input.sha256});
+  if (input.all_queries == 0) {  // The ranks of a job may have different numbers of threads.
+    group.add("threads", {}, std::vector<std::int64_t>{thread_count(execution)});
+    group.add("input_sha256", {}, Texts{input.sha256});
+  }
   if (!input.model.empty()) group.add("input_model", {}, Texts{input.model});
   if (input.layer) group.add("input_layer", {}, std::vector{*input.layer});
   return group;
@@ -79,7 +85,7 @@ class Attend {
   Attend(const JobSpec& spec, const AttendJob& job, Input&& file, Dtype dtype,
          const JobContext& context)
       : spec_(spec), job_(job), context_(context) {
-    device_ = choose_device(job.device, dtype, context);
+    if (context.ranks == nullptr) device_ = choose_device(job.device, dtype, context);
     execution_ = context.execution(job.threads);
     result_.dtype = dtype;
     result_.query_token = std::move(file.query_token);
@@ -87,13 +93,21 @@ class Attend {
     result_.environment = environment_group(execution_, file, dtype);
     Call call = call_for_input(job, file);
     tokens_ = {!file.key, !file.value};
+    const std::int64_t queries = file.queries(), keys = file.keys();
     input_ = attention_input<T>(std::move(file), dtype);
     if (ignores_values(job.call)) input_.value = input_.key;
     if (job.head) call = keep_head(call, *job.head, input_);
     input_.key_lengths = job.key_lengths;
+    AttentionInput<T> own;
+    if (context.ranks != nullptr) own = take_rows(input_, queries, keys);
     plan_ = draw_tensors(call, input_);
     result_.extents = plan_->extents;
-    check_input(*plan_, input_);
+    if (context.ranks != nullptr) {
+      own.tensors = input_.tensors, own.key_lengths = input_.key_lengths;
+      shared_.emplace(job_, *plan_, std::move(own), context_);
+    } else {
+      check_input(*plan_, input_);
+    }
     result_.pairs = plan_->pairs;
     if (wants("determinant")) check_determinant(*plan_);
   }
@@ -107,19 +121,41 @@ class Attend {
     compute();
     summary.device = device();
     summary.compute_seconds = seconds_since(start);
-    summary.outputs = forward_.output.shape.size();
-    summary.bad_outputs = count_bad(forward_.output);
-    summary.bad_gradients = bad_gradients();
+    summary.outputs = plan_->output.size();
+    count_bad_results(summary);
     summary.hidden = hidden_pairs(*plan_, input_);
     summary.measures = measures();
     summary.evaluation = evaluation();
     const Clock::time_point computed = Clock::now();
     write();
     summary.write_seconds = seconds_since(computed);
+    if (shared_) {
+      auto traffic = shared_->traffic();
+      summary.sent = std::move(traffic.sent), summary.received = std::move(traffic.received);
+      summary.steps = std::move(traffic.steps);
+    }
   }
 
  private:
+  /// Counts the numbers of the results that are not finite, on rank 0 those of all ranks.
+  void count_bad_results(AttendSummary& summary) {
+    summary.bad_outputs = count_bad(forward_.output);
+    summary.bad_gradients = bad_gradients(backward_);
+    if (!shared_) return;
+    std::vector<std::int64_t> counts = {summary.rounded_to_infinity, summary.input.nan,
+                                        summary.input.infinite, 0, 0};
+    for (const BlockResult<T>& part : shared_->results()) {
+      counts[3] += count_bad(part.forward.output);
+      counts[4] += bad_gradients(part.backward);
+    }
+    counts = sum(*context_.ranks, std::move(counts), context_.cancelled);
+    summary.rounded_to_infinity = counts[0];
+    summary.input.nan = counts[1], summary.input.infinite = counts[2];
+    summary.bad_outputs = counts[3], summary.bad_gradients = counts[4];
+  }
+
   void compute() {
+    if (shared_) return shared_->compute();
     if (device_ == nullptr || !compute_on_device()) compute_on_cpu();
     if (job_.keeps("gradients")) result_.gradients = &backward_;
     if (wants("determinant")) {
@@ -130,7 +166,7 @@ class Attend {
   }
 
   void write() {
-    result_.output = &forward_.output;
+    if (!shared_) result_.output = &forward_.output;
     if (!forward_.lse.empty()) result_.lse = &forward_.lse;
     std::optional<PairMap<T>> pairs;
     say_what_is_left_out();
@@ -151,7 +187,7 @@ class Attend {
       result_.environment.add("device_name", {}, Texts{device_->state().about});
       result_.environment.add("driver", {}, Texts{device_->state().driver});
     }
-    write_attention(job_.output, result_);
+    shared_ ? shared_->write(std::move(result_)) : write_attention(job_.output, result_);
   }
 
   /// Returns the way that was taken, or nothing if the operator has no choice of it.
@@ -160,22 +196,22 @@ class Attend {
     return evaluation_words[static_cast<int>(forward_.evaluation)];
   }
 
-  [[nodiscard]] std::int64_t bad_gradients() const {
-    std::int64_t sum =
-        count_bad(backward_.query) + count_bad(backward_.key) + count_bad(backward_.value);
-    for (const auto& [key, slopes] : backward_.parameters) {
+  static std::int64_t bad_gradients(const Backward<T>& of) {
+    std::int64_t sum = count_bad(of.query) + count_bad(of.key) + count_bad(of.value);
+    for (const auto& [key, slopes] : of.parameters) {
       sum += std::ranges::count_if(slopes, [](double x) { return !std::isfinite(x); });
     }
-    for (const auto& [name, tensor] : backward_.tensors) {
+    for (const auto& [name, tensor] : of.tensors) {
       sum += std::ranges::count_if(tensor.data, [](double x) { return !std::isfinite(x); });
     }
     return sum;
   }
   /// Counts the numbers that are not finite, without tensors that are copies of q.
   [[nodiscard]] std::int64_t bad_inputs() const {
-    std::int64_t sum = count_bad(input_.query) + count_bad(input_.output_grad);
-    if (!tokens_.key) sum += count_bad(input_.key);
-    if (!tokens_.value) sum += count_bad(input_.value);
+    const AttentionInput<T>& in = shared_ ? shared_->own() : input_;
+    std::int64_t sum = count_bad(in.query) + count_bad(in.output_grad);
+    if (!tokens_.key) sum += count_bad(in.key);
+    if (!tokens_.value) sum += count_bad(in.value);
     for (const auto& [name, tensor] : input_.tensors) {
       sum += std::ranges::count_if(tensor.data,
                                    [](T x) { return !std::isfinite(static_cast<double>(x)); });
@@ -189,7 +225,7 @@ class Attend {
     double sum = 0;
     for (const T x : forward_.output.data) sum += static_cast<Compute<T>>(x);
     const auto count = static_cast<double>(forward_.output.shape.size());
-    if (std::isfinite(sum) && count > 0) found["output_mean"] = sum / count;
+    if (std::isfinite(sum) && count > 0 && !shared_) found["output_mean"] = sum / count;
     for (const double each : result_.determinant) {
       found["determinant_mean"] += each / static_cast<double>(result_.determinant.size());
     }
@@ -230,6 +266,7 @@ class Attend {
   Backend* device_ = nullptr;  ///< Null: the CPU.
   bool on_device_ = false;     ///< Whether the results come from the device.
   std::optional<double> columns_error_;
+  std::optional<SharedAttend<T>> shared_;  ///< Set where several ranks compute.
 
   void compute_on_cpu() {
     forward_ = forward(*plan_, input_, stage("forward"));
@@ -415,6 +452,7 @@ void remark_all(const AttendJob& job, const AttendSummary& summary, const JobCon
 }
 
 AttendSummary attend(const JobSpec& spec, const AttendJob& job, const JobContext& context) {
+  if (context.ranks != nullptr) check_shared(job), check_alike(spec, job, context);
   (void)choose_device(job.device, job.dtype.value_or(Dtype::f32), context);
   remark_unusable_device(job.device, context);
   Input input = read_attend_input(job, context);
@@ -428,7 +466,8 @@ AttendSummary attend(const JobSpec& spec, const AttendJob& job, const JobContext
   }
   summary.dtype = chosen_dtype(job, input);
   // A device takes floats that it rounds itself.
-  const bool on_device = choose_device(job.device, summary.dtype, context) != nullptr;
+  const bool on_device =
+      context.ranks == nullptr && choose_device(job.device, summary.dtype, context) != nullptr;
   const auto compute = summary.dtype == Dtype::f64                ? compute_and_write<double>
                        : summary.dtype == Dtype::f32 || on_device ? compute_and_write<float>
                        : summary.dtype == Dtype::f16              ? compute_and_write<Float16>
@@ -453,31 +492,38 @@ std::string given_text(const AttendJob& job, const AttendSummary& summary) {
 
 Json summary_json(const JobSpec& spec, const AttendSummary& summary) {
   const Extents& e = summary.extents;
-  return {{"output", spec.text("output")},
-          {"kept", summary.kept},
-          {"extents",
-           {{"batch", e.batch},
-            {"head", e.head},
-            {"query", e.query},
-            {"key", e.key},
-            {"feature", e.feature},
-            {"value", e.value},
-            {"key_head", e.key_heads()}}},
-          {"dtype", dtype_name(summary.dtype)},
-          {"device", summary.device},
-          {"evaluation", summary.evaluation},
-          {"from_query", summary.from_query},
-          {"input_mask", summary.own_mask},
-          {"nan", summary.input.nan},
-          {"infinite", summary.input.infinite},
-          {"rounded_to_infinity", summary.rounded_to_infinity},
-          {"rows_without_keys", summary.hidden.rows_without_keys},
-          {"output_not_finite", summary.bad_outputs},
-          {"gradients_not_finite", summary.bad_gradients},
-          {"compute_seconds", summary.compute_seconds},
-          {"write_seconds", summary.write_seconds},
-          {"spec", spec_to_json(spec)},
-          {"command", shell_line(command_words(spec))}};
+  return {
+      {"output", spec.text("output")},
+      {"kept", summary.kept},
+      {"extents",
+       {{"batch", e.batch},
+        {"head", e.head},
+        {"query", e.query},
+        {"key", e.key},
+        {"feature", e.feature},
+        {"value", e.value},
+        {"key_head", e.key_heads()}}},
+      {"dtype", dtype_name(summary.dtype)},
+      {"device", summary.device},
+      {"evaluation", summary.evaluation},
+      {"from_query", summary.from_query},
+      {"input_mask", summary.own_mask},
+      {"nan", summary.input.nan},
+      {"infinite", summary.input.infinite},
+      {"rounded_to_infinity", summary.rounded_to_infinity},
+      {"rows_without_keys", summary.hidden.rows_without_keys},
+      {"output_not_finite", summary.bad_outputs},
+      {"gradients_not_finite", summary.bad_gradients},
+      {"compute_seconds", summary.compute_seconds},
+      {"write_seconds", summary.write_seconds},
+      {"ranks", summary.sent.size()},
+      {"sent_bytes", std::accumulate(summary.sent.begin(), summary.sent.end(), 0LL)},
+      {"received_bytes", std::accumulate(summary.received.begin(), summary.received.end(), 0LL)},
+      {"sent_by_rank", summary.sent},
+      {"received_by_rank", summary.received},
+      {"steps_by_rank", summary.steps},
+      {"spec", spec_to_json(spec)},
+      {"command", shell_line(command_words(spec))}};
 }
 
 JobReport run_attend(const JobSpec& spec, const JobContext& context) {
@@ -543,7 +589,8 @@ JobKind attend_job() {
        .check_input = check_declared_input,
        .sources = token_sources,
        .keys = call_keys,
-       .result = true});
+       .result = true,
+       .ranks = true});
 }
 
 }  // namespace conelab

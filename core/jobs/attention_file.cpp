@@ -50,8 +50,11 @@ Axes axes_of(const Extents& e) {
 /// needs it.
 class TensorGroup {
  public:
-  TensorGroup(hid_t parent, const Where& where, const std::string& name)
-      : where_(where.child(name)), group_(hdf5::create_group(parent, name, where_)) {}
+  /// `rows` are those of AttentionFile.
+  TensorGroup(hid_t parent, const Where& where, const std::string& name, StoredRows rows = {})
+      : where_(where.child(name)),
+        group_(hdf5::create_group(parent, name, where_)),
+        rows_(std::move(rows)) {}
 
   [[nodiscard]] hid_t id() const { return group_.id(); }
   [[nodiscard]] const Where& where() const { return where_; }
@@ -82,12 +85,22 @@ class TensorGroup {
     add(name, axes, [&](const std::vector<hsize_t>& extents, const Where& here) {
       const auto expected =
           std::accumulate(extents.begin(), extents.end(), hsize_t{1}, std::multiplies<>());
-      if (tensor.data.size() != expected) {
+      const std::size_t found =
+          rows_ ? static_cast<std::size_t>(tensor.shape.size()) : tensor.data.size();
+      if (found != expected) {
         fail("{}: wrong shape (expected [{}], found {})", here.text(), fmt::join(extents, ", "),
              to_string(tensor.shape));
       }
       Dataset dataset = create_tensor(id(), name, dtype, extents, {}, here);
-      write_tensor(dataset, dtype, tensor.data.data(), tensor.data.size(), here);
+      if (!rows_) {
+        write_tensor(dataset, dtype, tensor.data.data(), tensor.data.size(), here);
+        return dataset;
+      }
+      const Shape4& s = tensor.shape;
+      const auto a_row = static_cast<std::size_t>(s.batch * s.head * s.feature) * sizeof(T);
+      rows_(name, a_row, [&](Rows rows, const void* numbers) {
+        write_tensor_rows(dataset, dtype, rows, static_cast<const T*>(numbers), here);
+      });
       return dataset;
     });
   }
@@ -134,6 +147,7 @@ class TensorGroup {
 
   Where where_;
   Group group_;
+  StoredRows rows_;
   std::map<std::string, Dataset> scales_;
 };
 
@@ -198,7 +212,7 @@ void write_output(hid_t parent, const Where& where, const AttentionFile<T>& file
   const Axes a = axes_of(file.extents);
   const std::vector<FileAxis> pairs = pair_axes(file.pairs);
   std::vector<FileAxis> row_axes(pairs.begin(), pairs.end() - 1);
-  TensorGroup group(parent, where, "output");
+  TensorGroup group(parent, where, "output", file.rows);
   if (file.output != nullptr) {
     const Shape4& s = file.output->shape;
     if (s.head != file.pairs.head) row_axes[1].name = made_heads;
@@ -222,15 +236,15 @@ void write_gradients(hid_t parent, const Where& where, const AttentionFile<T>& f
   const Axes a = axes_of(file.extents);
   const FileAxis heads{file.pairs.head == a.head.size ? a.head.name : made_heads, file.pairs.head};
   const Backward<T>& gradients = *file.gradients;
-  TensorGroup group(parent, where, "gradients");
+  TensorGroup group(parent, where, "gradients", file.rows);
   group.describe("NXcollection", "", {});
   const std::int64_t shared = file.extents.key_heads();
   const FileAxis of_keys{shared == a.head.size ? a.head.name : key_heads, shared};
   group.write("q", file.dtype, {a.batch, a.head, a.query, a.feature}, gradients.query);
-  if (!gradients.key.empty()) {
+  if (gradients.key.shape.size() > 0) {
     group.write("k", file.dtype, {a.batch, of_keys, a.key, a.feature}, gradients.key);
   }
-  if (!gradients.value.empty()) {
+  if (gradients.value.shape.size() > 0) {
     group.write("v", file.dtype, {a.batch, of_keys, a.key, a.value_feature}, gradients.value);
   }
   group.write_tokens("query_token", a.batch, a.query, file.query_token);

@@ -25,6 +25,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/rows.h"
 #include "core/base/tensor.h"
 #include "core/files/labelled_array.h"
 #include "core/tiles/attention.h"
@@ -36,6 +37,13 @@ namespace conelab {
 template <class T>
 using RowBlocks = std::function<void(std::int64_t batch, std::int64_t head,
                                      std::int64_t query_begin, std::int64_t query_end, T* out)>;
+
+/// Calls write(rows, numbers) for consecutive rows of all heads, [batch × head × rows × columns],
+/// of the tensor "output", "lse", "q", "k" or "v", until all are written. A row of all heads has
+/// `bytes_a_row` bytes.
+using StoredRows =
+    std::function<void(const std::string& tensor, std::size_t bytes_a_row,
+                       const std::function<void(Rows rows, const void* numbers)>& write)>;
 
 /// Holds what `attend` computed. T is the type in memory (that of rows is Compute<T>) and `dtype`
 /// the type in the file. Tensors are not copied and must outlive the call of write_attention.
@@ -59,6 +67,9 @@ struct AttentionFile {
   LabelledArray parameters;   ///< Over `head`, or over axes of their own.
   LabelledArray environment;  ///< Without axes.
   std::string creator;
+  /// Gives the rows of output, lse and gradients of tokens if other processes hold them; the
+  /// tensors above then have their sizes alone. Empty: the tensors have all.
+  StoredRows rows;
   Execution execution;  ///< Its threads compress the maps and poll `cancelled`.
 };
 

@@ -15,6 +15,7 @@
 #include "core/operators/combines.h"
 #include "core/operators/operator.h"
 #include "core/pair/mask.h"
+#include "core/ring/blocks.h"
 #include "core/trace/trace.h"
 
 namespace conelab {
@@ -190,7 +191,19 @@ Input read_attend_input(const AttendJob& job, const JobContext& context) {
       misuse("parameter {} names no file (expected {}=@FILE.npy)", info.key, info.key);
     }
   }
+  if (context.ranks != nullptr) {
+    const int rank = context.ranks->rank(), size = context.ranks->size();
+    options.rows = [rank, size](std::int64_t tokens, std::int64_t longest) {
+      return Blocks(longest, longest, size).tokens_of_rank(rank, tokens);
+    };
+    options.with_mask = false;
+    options.with_tokens = rank == 0;
+  }
   Input input = read_input_sandboxed(job.input, options, {.cancelled = context.cancelled});
+  if (context.ranks != nullptr && input.mask_left_out && takes_own_mask(job.call)) {
+    fail("{}: the mask beside q is applied by one process only (start conelab without mpirun)",
+         job.input);
+  }
   for (const auto& [name, path] : files) input.parameters[name] = read_npy_tensor(path);
   const std::string left_out =
       left_out_remark(own_call(input), job.call, input.parameters.contains("sinks"));

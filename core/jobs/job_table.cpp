@@ -141,6 +141,7 @@ void keep_inputs(const JobSpec& spec, const std::string& output) {
 
 void claim_output(const JobSpec& spec, const std::string& output, const JobContext& context) {
   if (!spec.kind->result || output.empty()) return;
+  if (context.ranks != nullptr && context.ranks->rank() > 0) return;  // Rank 0 writes it.
   check_replaceable_result(output, spec.kind->name, {.cancelled = context.cancelled});
   probe_writable(output);
 }

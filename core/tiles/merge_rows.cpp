@@ -18,8 +18,8 @@ struct RowSum {
   }
 };
 
-template <class T>
-void check_mergeable(const Plan& plan, const Forward<T>& a, const Forward<T>& b) {
+template <class T, class From>
+void check_mergeable(const Plan& plan, const Forward<T>& a, const Forward<From>& b) {
   if (plan.similarity == nullptr || plan.joins_heads) {
     misuse("merge_rows joins attention of heads by themselves (found {}{})",
            operator_name(plan.call), plan.joins_heads ? " with P_output or joined heads" : "");
@@ -35,8 +35,8 @@ void check_mergeable(const Plan& plan, const Forward<T>& a, const Forward<T>& b)
 
 }  // namespace
 
-template <class T>
-void merge_rows(const Plan& plan, Forward<T>& rows, const Forward<T>& other) {
+template <class T, class From>
+void merge_rows(const Plan& plan, Forward<T>& rows, const Forward<From>& other) {
   check_mergeable(plan, rows, other);
   const bool midpoint = is_midpoint(plan.aggregate);
   const bool averages = scale_law(plan.weights, plan.aggregate) == WeightLaw::softmax;
@@ -57,10 +57,11 @@ void merge_rows(const Plan& plan, Forward<T>& rows, const Forward<T>& other) {
     }
     const double whole = averages ? left + right : 1;
     T* to = rows.output.data.data() + static_cast<std::int64_t>(r) * columns;
-    const T* from = other.output.data.data() + static_cast<std::int64_t>(r) * columns;
+    const From* from = other.output.data.data() + static_cast<std::int64_t>(r) * columns;
+    left /= whole, right /= whole;
     for (std::int64_t c = 0; c < columns && whole != 0; ++c) {
-      to[c] = static_cast<T>(
-          (left * static_cast<double>(to[c]) + right * static_cast<double>(from[c])) / whole);
+      to[c] =
+          static_cast<T>(left * static_cast<double>(to[c]) + right * static_cast<double>(from[c]));
     }
     rows.row_reference.data[r] = static_cast<T>(sum == 0 ? 0 : reference);
     rows.row_sum.data[r] = static_cast<T>(sum);
@@ -69,5 +70,6 @@ void merge_rows(const Plan& plan, Forward<T>& rows, const Forward<T>& other) {
 }
 template void merge_rows(const Plan&, Forward<float>&, const Forward<float>&);
 template void merge_rows(const Plan&, Forward<double>&, const Forward<double>&);
+template void merge_rows(const Plan&, Forward<double>&, const Forward<float>&);
 
 }  // namespace conelab

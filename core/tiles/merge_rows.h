@@ -21,8 +21,9 @@ namespace conelab {
 /// do not overlap, under `plan` or a plan that differs from it in its keys alone. A row that sees
 /// no key of a slice takes nothing from it. Throws misuse for the softmax over queries, whose
 /// weights are not normalised by row, for joined heads, and for a structured operator; a failure if
-/// the sizes differ. T is float or double.
-template <class T>
-void merge_rows(const Plan& plan, Forward<T>& rows, const Forward<T>& other);
+/// the sizes differ. T and From are float or double; sums in double keep the roundings of many
+/// slices from adding up.
+template <class T, class From>
+void merge_rows(const Plan& plan, Forward<T>& rows, const Forward<From>& other);
 
 }  // namespace conelab

@@ -18,6 +18,7 @@ KEY_WORDS = {
     "files": ["/sha256", "130", "environment/KEY"],
     "hierarchies": ["gamma2_alpha", "certified", "--time-limit"],
     "intervals": ["hull", "four sums", "evaluation"],
+    "machines": ["mpirun -n 4", "steps_by_rank", "#SBATCH --nodes=64"],
     "operators": ["logit_ij", "gamma", "Coneheads", "--operator"],
     "python": ["conelab.attention", "fullgraph", "find_package"],
     "reports": ["--check", "numbers.tex", "claim:"],
