@@ -118,7 +118,7 @@ class DevicePlan {
     });
   }
   [[nodiscard]] nb::bytes structure() const {
-    return {plan_->structure().data(), plan_->structure().size()};
+    return nb::bytes(plan_->structure().data(), plan_->structure().size());
   }
   [[nodiscard]] std::size_t workspace(bool backward) const {
     return plan_->workspace(backward ? Pass::backward : Pass::forward);
