@@ -148,10 +148,22 @@ class Builder {
     p.key.share = own > 0 ? to_int(e.head / own) : 1;
   }
 
+  void make_heads() {
+    for (int g = 0; g < out_.shape.groups; ++g) {
+      out_.heads.emplace_back(plan_, kernels<N>(), input_, g);
+    }
+  }
+
   Operands<N> run(const Execution& execution) {
+    make_heads();
     allocate();
     run_tasks(out_.shape.groups, quiet(execution),
               [&](std::int64_t g, const auto&) { build_group(g); });
+    return structure();
+  }
+
+  /// Builds what no token decides, for heads that exist.
+  Operands<N> structure() {
     if (out_.shape.groups > 0) {
       set_bias_sizes();
       for (std::int64_t h = 0; h < plan_.extents.head; ++h) build_head(h);
@@ -183,9 +195,6 @@ class Builder {
     out_.key_offset.resize(size_of(keys));
     out_.value_mark.resize(size_of(keys));
     out_.non_finite_values.resize(size_of(key_groups));
-    for (int g = 0; g < p.groups; ++g) {
-      out_.heads.emplace_back(plan_, kernels<N>(), input_, g);
-    }
   }
 
   void build_group(std::int64_t g) {
@@ -361,6 +370,22 @@ template <class N>
 Operands<N> make_operands(const Plan& plan, const AttentionInput<N>& input, Storage storage,
                           const Execution& execution) {
   return Builder<N>(plan, input, storage).run(execution);
+}
+
+template <class N>
+Operands<N> make_structure(const Plan& plan, Storage storage) {
+  const Extents& e = plan.extents;
+  const std::vector<N> zeros(size_of(std::max(e.feature, e.value)));
+  const auto tokens = [&](std::int64_t heads, std::int64_t count, std::int64_t columns) {
+    return StridedTensor4<N>(zeros.data(), {e.batch, heads, count, columns}, {0, 0, 0});
+  };
+  AttentionInput<N> input;
+  input.query = tokens(e.head, e.query, e.feature);
+  input.key = tokens(e.key_heads(), e.key, e.feature);
+  input.value = tokens(e.value_heads(), e.key, e.value);
+  Builder<N> builder(plan, input, storage);
+  builder.make_heads();
+  return builder.structure();
 }
 
 template <class N>
@@ -558,6 +583,7 @@ Backward<N> finish_backward(const Plan& plan, const AttentionInput<N>& input,
 #define CONELAB_OPERANDS(N)                                                                       \
   template Operands<N> make_operands(const Plan&, const AttentionInput<N>&, Storage,              \
                                      const Execution&);                                           \
+  template Operands<N> make_structure(const Plan&, Storage);                                      \
   template struct ForwardSums<N>;                                                                 \
   template Forward<N> finish_forward(const Plan&, const AttentionInput<N>&, const Operands<N>&,   \
                                      const ForwardSums<N>&, const Execution&);                    \

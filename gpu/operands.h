@@ -89,6 +89,10 @@ template <class N>
 [[nodiscard]] Operands<N> make_operands(const Plan& plan, const AttentionInput<N>& input,
                                         Storage storage, const Execution& execution);
 
+/// Returns the part that no token decides: extents, constants, tables of biases, and masks.
+template <class N>
+[[nodiscard]] Operands<N> make_structure(const Plan& plan, Storage storage);
+
 /// The arrays of a ForwardResult, owned.
 template <class N>
 struct ForwardSums {

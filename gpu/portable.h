@@ -8,6 +8,9 @@
 
 namespace conelab::gpu {
 
+template <class N>
+struct TensorCall;
+
 /// The launchers of one similarity's kernels; null if there is no such similarity. The pointers in
 /// their arguments are to device memory, and `stream` is a cudaStream_t. They launch and return at
 /// once; cudaGetLastError reports their errors.
@@ -15,6 +18,9 @@ struct PortableKernels {
   void (*forward)(const Problem<float>&, const ForwardResult<float>&, void* stream) = nullptr;
   void (*gradient)(const Problem<float>&, const Upstream<float>&, const GradientResult<float>&,
                    void* stream) = nullptr;
+  /// The same for tensors in device memory (gpu/tile/tensors.h).
+  void (*tensor_forward)(const TensorCall<float>&, void* stream) = nullptr;
+  void (*tensor_gradient)(const TensorCall<float>&, void* stream) = nullptr;
 };
 
 /// Returns the kernels of similarity S.

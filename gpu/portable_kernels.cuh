@@ -4,7 +4,7 @@
 #include <cuda_runtime.h>
 
 #include "gpu/portable.h"
-#include "gpu/tile/passes.h"
+#include "gpu/tile/tensors.h"
 
 namespace conelab::gpu {
 
@@ -71,8 +71,18 @@ void launch_gradient(const Problem<float>& p, const Upstream<float>& upstream,
 }
 
 template <class S>
+void launch_tensor_forward(const TensorCall<float>& call, void* stream) {
+  run_tensor_forward<S>(DeviceRunner(stream), call);
+}
+template <class S>
+void launch_tensor_gradient(const TensorCall<float>& call, void* stream) {
+  run_tensor_gradient<S>(DeviceRunner(stream), call);
+}
+
+template <class S>
 PortableKernels portable_kernels_of() {
-  return {&launch_forward<S>, &launch_gradient<S>};
+  return {&launch_forward<S>, &launch_gradient<S>, &launch_tensor_forward<S>,
+          &launch_tensor_gradient<S>};
 }
 
 }  // namespace conelab::gpu

@@ -1,6 +1,7 @@
 // The backend of a program that was built without nvcc.
 #include "core/base/error.h"
 #include "gpu/cuda_backend.h"
+#include "gpu/tensor_call.h"
 
 namespace conelab {
 namespace {
@@ -23,6 +24,10 @@ class NoCuda : public Backend {
 Backend& cuda_backend() {
   static NoCuda backend;
   return backend;
+}
+
+void gpu::launch(const TensorPlan<float>&, Pass, const TensorCall<float>&, int, void*) {
+  fail("device cuda: {}", cuda_backend().state().about);
 }
 
 }  // namespace conelab

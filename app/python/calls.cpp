@@ -1,4 +1,4 @@
-// Calls of operators, through the C interface.
+// Calls of operators, through the C interface, and of attention on a CUDA device.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/capi/conelab.h"
 #include "core/operators/operator.h"
+#include "gpu/tensor_call.h"
 
 namespace conelab::python {
 namespace {
@@ -100,6 +101,45 @@ class Plan {
   }
 };
 
+std::vector<TensorView> views_of(const Tensors& tensors) {
+  std::vector<TensorView> views;
+  views.reserve(tensors.size());
+  for (const Tensor& tensor : tensors) views.push_back(view_of(tensor));
+  return views;
+}
+
+/// A call on tensors in the memory of a CUDA device (gpu/tensor_call.h). Addresses are of that
+/// memory.
+class DevicePlan {
+ public:
+  DevicePlan(const std::string& call, const Tensors& tensors) {
+    run_unlocked([&](const auto&) {
+      plan_ = std::make_unique<gpu::TensorPlan<float>>(call_from_text(call), views_of(tensors));
+    });
+  }
+  [[nodiscard]] nb::bytes structure() const {
+    return nb::bytes(plan_->structure().data(), plan_->structure().size());
+  }
+  [[nodiscard]] std::size_t workspace(bool backward) const {
+    return plan_->workspace(backward ? Pass::backward : Pass::forward);
+  }
+  /// Launches a pass on device number `device` and a stream, and returns at once.
+  void run(bool backward, const Tensors& inputs, const Tensors& results, std::uintptr_t structure,
+           std::uintptr_t workspace, int device, std::uintptr_t stream) const {
+    run_unlocked([&](const auto&) {
+      const Pass pass = backward ? Pass::backward : Pass::forward;
+      gpu::launch(*plan_, pass,
+                  plan_->call(pass, views_of(inputs), views_of(results),
+                              reinterpret_cast<const std::byte*>(structure),
+                              reinterpret_cast<std::byte*>(workspace)),
+                  device, reinterpret_cast<void*>(stream));
+    });
+  }
+
+ private:
+  std::unique_ptr<const gpu::TensorPlan<float>> plan_;
+};
+
 /// Returns the names of all parameters that are tensors.
 std::vector<std::string> tensor_names() {
   std::vector<std::string> names;
@@ -116,6 +156,16 @@ void add_calls(nb::module_& module) {
       .def("forward", &Plan::forward)
       .def("backward", &Plan::backward)
       .def("tile", &Plan::tile);
+  nb::class_<DevicePlan>(module, "DevicePlan")
+      .def(nb::init<const std::string&, const Tensors&>())
+      .def("structure", &DevicePlan::structure)
+      .def("workspace", &DevicePlan::workspace)
+      .def("run", &DevicePlan::run);
+#ifdef CONELAB_HAS_CUDA
+  module.attr("has_cuda") = true;
+#else
+  module.attr("has_cuda") = false;
+#endif
   module.def("tensor_names", &tensor_names);
 }
 

@@ -19,40 +19,6 @@ const TensorView* find_view(Views views, std::string_view name) {
   return found == views.end() ? nullptr : &*found;
 }
 
-/// Returns tokens [.. x head x n x d] as a tensor of the engine, in the same memory. The axes
-/// before the heads become one.
-template <class T>
-StridedTensor4<T> tokens_of(const TensorView& view) {
-  const std::size_t rank = view.sizes.size();
-  if (rank < 2) {
-    misuse("{} has {} axes (expected [n x d], with axes of heads and batch elements before them)",
-           view.name, rank);
-  }
-  const auto size = [&](std::size_t from_end) {
-    return from_end < rank ? view.sizes[rank - 1 - from_end] : std::int64_t{1};
-  };
-  const auto stride = [&](std::size_t from_end) {
-    return size(from_end) == 1 ? 0 : view.strides[rank - 1 - from_end];
-  };
-  if (size(0) > 1 && stride(0) != 1) {
-    misuse("the features of {} are not contiguous (expected a stride of 1, found {})", view.name,
-           stride(0));
-  }
-  std::int64_t batch = 1, batch_stride = 0;
-  for (std::size_t axis = 3; axis < rank; ++axis) {
-    if (size(axis) == 1) continue;
-    if (batch > 1 && stride(axis) != batch * batch_stride) {
-      misuse(
-          "the leading axes of {} do not lie in one sequence (expected a stride of {}, found {})",
-          view.name, batch * batch_stride, stride(axis));
-    }
-    if (batch == 1) batch_stride = stride(axis);
-    batch *= size(axis);
-  }
-  return StridedTensor4<T>(static_cast<const T*>(view.data), {batch, size(2), size(1), size(0)},
-                           {batch_stride, stride(2), stride(1)});
-}
-
 /// Returns whether the numbers lie in memory in the order of the axes, without gaps.
 bool is_dense(const TensorView& view) {
   std::int64_t step = 1;
@@ -445,6 +411,40 @@ class Prepared final : public PreparedCall {
 };
 
 }  // namespace
+
+template <class T>
+StridedTensor4<T> tokens_of(const TensorView& view) {
+  const std::size_t rank = view.sizes.size();
+  if (rank < 2) {
+    misuse("{} has {} axes (expected [n x d], with axes of heads and batch elements before them)",
+           view.name, rank);
+  }
+  const auto size = [&](std::size_t from_end) {
+    return from_end < rank ? view.sizes[rank - 1 - from_end] : std::int64_t{1};
+  };
+  const auto stride = [&](std::size_t from_end) {
+    return size(from_end) == 1 ? 0 : view.strides[rank - 1 - from_end];
+  };
+  if (size(0) > 1 && stride(0) != 1) {
+    misuse("the features of {} are not contiguous (expected a stride of 1, found {})", view.name,
+           stride(0));
+  }
+  std::int64_t batch = 1, batch_stride = 0;
+  for (std::size_t axis = 3; axis < rank; ++axis) {
+    if (size(axis) == 1) continue;
+    if (batch > 1 && stride(axis) != batch * batch_stride) {
+      misuse(
+          "the leading axes of {} do not lie in one sequence (expected a stride of {}, found {})",
+          view.name, batch * batch_stride, stride(axis));
+    }
+    if (batch == 1) batch_stride = stride(axis);
+    batch *= size(axis);
+  }
+  return StridedTensor4<T>(static_cast<const T*>(view.data), {batch, size(2), size(1), size(0)},
+                           {batch_stride, stride(2), stride(1)});
+}
+
+template StridedTensor4<float> tokens_of(const TensorView&);
 
 std::unique_ptr<const PreparedCall> prepare(const Call& call, Views inputs) {
   const TensorView* q = find_view(inputs, "q");

@@ -67,6 +67,12 @@ class PreparedCall {
   std::vector<TensorView> forward_results_, backward_results_;
 };
 
+/// Returns tokens [.. x head x n x d] as a tensor of the engine, in the same memory, which is not
+/// looked at. The axes before the heads become one. Throws misuse if they do not lie in one
+/// sequence, or if features are not contiguous.
+template <class T>
+[[nodiscard]] StridedTensor4<T> tokens_of(const TensorView& view);
+
 /// Resolves the call for inputs of which only names, types and sizes are looked at, and draws
 /// the tensors that it sets to `random`. Throws as `resolve` does, and misuse for views that do not
 /// fit.

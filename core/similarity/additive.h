@@ -22,7 +22,7 @@ struct Additive : Dot {
   static constexpr std::array<ParameterInfo, 0> parameters{};
 
   static void constant(const double*, double* c) { c[0] = 1; }
-  static void constant_gradient(const double*, const double*, double*) {}
+  CONELAB_FORMULA static void constant_gradient(const double*, const double*, double*) {}
 };
 
 }  // namespace conelab

@@ -54,14 +54,14 @@ struct Source {
   double tanh, sech;  ///< tanh rho_0, 1/cosh rho_0
 
   static constexpr int size = 6;
-  explicit Source(const Radius& r)
+  CONELAB_FORMULA explicit Source(const Radius& r)
       : sinh(r.sinh),
         cosh(r.cosh),
         decay(r.decay),
         rise(r.rise()),
         tanh(r.sinh / r.cosh),
         sech(1 / r.cosh) {}
-  explicit Source(const double* s)
+  CONELAB_FORMULA explicit Source(const double* s)
       : sinh(s[0]), cosh(s[1]), decay(s[2]), rise(s[3]), tanh(s[4]), sech(s[5]) {}
   void store(double* s) const {
     const double numbers[size] = {sinh, cosh, decay, rise, tanh, sech};
@@ -77,7 +77,7 @@ struct TokenRadius {
   double rise;    ///< 1 - e^(-2 rho)
   double shadow;  ///< sqrt(1 - sinh^2 rho_0 / sinh^2 rho)
 
-  TokenRadius(double distance, const Source& source) {
+  CONELAB_FORMULA TokenRadius(double distance, const Source& source) {
     const bool close = distance < 0.5;
     const double fall = close ? std::expm1(-distance) : 0;
     const double left = close ? 1 + fall : std::exp(-distance);  // e^-distance
@@ -103,8 +103,8 @@ struct FiniteCone {
   static constexpr bool token_slope = true;
 
   /// The potential of a token is rho itself, so dL/d(rho) is `slope`.
-  static void token_gradient(const EmbeddedPoint&, const double*, double slope,
-                             EmbeddedPoint& gradient, double*) {
+  CONELAB_FORMULA static void token_gradient(const EmbeddedPoint&, const double*, double slope,
+                                             EmbeddedPoint& gradient, double*) {
     gradient.height += slope;
   }
 

@@ -31,14 +31,14 @@ struct Ganea : FiniteCone<PenumbralShadow> {
     c[0] = p[0];
     PenumbralShadow::constant(Radius::of_sinh(2 * p[1]), c);
   }
-  static void constant_gradient(const double* p, const double* dc, double* dp) {
+  CONELAB_FORMULA static void constant_gradient(const double* p, const double* dc, double* dp) {
     dp[0] += dc[0];
     const Radius light = Radius::of_sinh(2 * p[1]);
     const double by_radius = PenumbralShadow::constant_gradient(light, dc) + dp[parameters.size()];
     dp[1] += by_radius * 2 / light.cosh;
   }
   static void share(const double* p, double* s) { Source(Radius::of_sinh(2 * p[1])).store(s); }
-  static void token(const EmbeddedPoint& place, const double* p, double* value) {
+  CONELAB_FORMULA static void token(const EmbeddedPoint& place, const double* p, double* value) {
     PenumbralShadow::token(place, Source(p + parameters.size()), value);
   }
 };

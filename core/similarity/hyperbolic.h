@@ -42,12 +42,12 @@ struct HyperbolicLaw {
     c[0] = p[0];
     c[1] = p[1];
   }
-  static void constant_gradient(const double*, const double* dc, double* dp) {
+  CONELAB_FORMULA static void constant_gradient(const double*, const double* dc, double* dp) {
     dp[0] += dc[0];
     dp[1] += dc[1];
   }
-  static void token_gradient(const EmbeddedPoint&, const double*, double slope,
-                             EmbeddedPoint& gradient, double*) {
+  CONELAB_FORMULA static void token_gradient(const EmbeddedPoint&, const double*, double slope,
+                                             EmbeddedPoint& gradient, double*) {
     gradient.height += slope;
   }
   /// Returns d_H, given z and root = sqrt(z (1 + z)).
@@ -94,7 +94,7 @@ struct HyperbolicHyperboloid : HyperbolicLaw<HyperbolicHyperboloid> {
   // products with the second cancel no more than the difference of the radii does.
   static constexpr int values = 3;
 
-  static void token(const EmbeddedPoint& place, const double*, double* value) {
+  CONELAB_FORMULA static void token(const EmbeddedPoint& place, const double*, double* value) {
     const Radius half = Radius::of(0.5 * place.height);
     value[0] = 2 * half.sinh;
     value[1] = half.decay;
@@ -151,7 +151,7 @@ struct HyperbolicHalfSpace : HyperbolicLaw<HyperbolicHalfSpace> {
                                        {{&model, "halfspace"}}};
   static constexpr int values = 2;  // u_d, 1/u_d
 
-  static void token(const EmbeddedPoint& place, const double*, double* value) {
+  CONELAB_FORMULA static void token(const EmbeddedPoint& place, const double*, double* value) {
     value[0] = place.height;
     value[1] = 1 / place.height;
   }

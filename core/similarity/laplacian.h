@@ -27,10 +27,12 @@ struct Laplacian {
   static constexpr bool token_slope = false;
 
   static void constant(const double* p, double* c) { c[0] = p[0]; }
-  static void constant_gradient(const double*, const double* dc, double* dp) { dp[0] += dc[0]; }
-  static void token(const EmbeddedPoint&, const double*, double*) {}
-  static void token_gradient(const EmbeddedPoint&, const double*, double, EmbeddedPoint&, double*) {
+  CONELAB_FORMULA static void constant_gradient(const double*, const double* dc, double* dp) {
+    dp[0] += dc[0];
   }
+  CONELAB_FORMULA static void token(const EmbeddedPoint&, const double*, double*) {}
+  CONELAB_FORMULA static void token_gradient(const EmbeddedPoint&, const double*, double,
+                                             EmbeddedPoint&, double*) {}
 
   template <class N>
   CONELAB_FORMULA static N score(N x, const N*, const N*, const N* c) {

@@ -44,15 +44,15 @@ struct Penumbral {
     c[0] = p[0];
     c[1] = p[1];
   }
-  static void constant_gradient(const double*, const double* dc, double* dp) {
+  CONELAB_FORMULA static void constant_gradient(const double*, const double* dc, double* dp) {
     dp[0] += dc[0];
     dp[1] += dc[1];
   }
 
-  static double potential(const EmbeddedPoint& place, double h) {
+  CONELAB_FORMULA static double potential(const EmbeddedPoint& place, double h) {
     return std::sqrt(place.light_distance * (h + place.height));
   }
-  static void token(const EmbeddedPoint& place, const double* p, double* value) {
+  CONELAB_FORMULA static void token(const EmbeddedPoint& place, const double* p, double* value) {
     const double s = potential(place, p[1]);
     value[0] = place.height * place.height / (p[1] + s);
     value[1] = place.height * place.height;
@@ -60,8 +60,8 @@ struct Penumbral {
   }
   /// Adds the derivatives of p = h - sqrt(light_distance (h + height)), times `slope` = dL/dp. On
   /// the horosphere itself, where the derivative is infinite, it is taken as 0.
-  static void token_gradient(const EmbeddedPoint& place, const double* p, double slope,
-                             EmbeddedPoint& gradient, double* dp) {
+  CONELAB_FORMULA static void token_gradient(const EmbeddedPoint& place, const double* p,
+                                             double slope, EmbeddedPoint& gradient, double* dp) {
     const double s = potential(place, p[1]);
     dp[1] += slope;
     if (s == 0) return;

@@ -26,14 +26,14 @@ struct PenumbralDistance {
   static constexpr bool token_slope = true;
 
   static void constant(const double* p, double* c) { Penumbral::constant(p, c); }
-  static void constant_gradient(const double* p, const double* dc, double* dp) {
+  CONELAB_FORMULA static void constant_gradient(const double* p, const double* dc, double* dp) {
     Penumbral::constant_gradient(p, dc, dp);
   }
-  static void token(const EmbeddedPoint& place, const double* p, double* value) {
+  CONELAB_FORMULA static void token(const EmbeddedPoint& place, const double* p, double* value) {
     Penumbral::token(place, p, value);
   }
-  static void token_gradient(const EmbeddedPoint& place, const double* p, double slope,
-                             EmbeddedPoint& gradient, double* dp) {
+  CONELAB_FORMULA static void token_gradient(const EmbeddedPoint& place, const double* p,
+                                             double slope, EmbeddedPoint& gradient, double* dp) {
     Penumbral::token_gradient(place, p, slope, gradient, dp);
   }
 

@@ -29,11 +29,12 @@ struct PenumbralShadow {
     c[3] = 2 * light.sinh;
   }
   /// Returns dL/dR given dL/dc1, dL/dc2 and, in dc[3], the dL/dR that passes through the tokens.
-  static double constant_gradient(const Radius& light, const double* dc) {
+  CONELAB_FORMULA static double constant_gradient(const Radius& light, const double* dc) {
     const double s = light.sinh;
     return light.cosh / (s * s) * (2 * dc[2] / s - dc[1]) + dc[3];
   }
-  static void token(const EmbeddedPoint& place, const Source& light, double* value) {
+  CONELAB_FORMULA static void token(const EmbeddedPoint& place, const Source& light,
+                                    double* value) {
     const TokenRadius token(place.light_distance, light);
     const double t = light.tanh;
     const double sech = light.sech;
@@ -47,10 +48,10 @@ struct PenumbralShadow {
     value[0] = std::sqrt((1 - value[1]) * (1 + value[1]));
     value[2] = y;
     value[3] = y * (2 + y);
-    value[4] = sine > 0 ? -std::min(t * y * (2 + y) / sine, steepest) : 0;
+    value[4] = sine > 0 ? -std::min(t * y * (2 + y) / sine, double{steepest}) : 0;
     // (1 + y)^2 - shadow^2 = cosh^2 R y (2 + y)
     const double widened = light.cosh * y * (2 + y) / (shadow * (1 + y + shadow));
-    value[5] = sine > 0 ? std::min(widened, steepest) : 0;
+    value[5] = sine > 0 ? std::min(widened, double{steepest}) : 0;
     value[6] = -y * (2 + y);
   }
   template <class N>
@@ -82,12 +83,12 @@ struct PenumbralFinite : FiniteCone<PenumbralShadow> {
     c[0] = p[0];
     PenumbralShadow::constant(Radius::of(p[1]), c);
   }
-  static void constant_gradient(const double* p, const double* dc, double* dp) {
+  CONELAB_FORMULA static void constant_gradient(const double* p, const double* dc, double* dp) {
     dp[0] += dc[0];
     dp[1] += PenumbralShadow::constant_gradient(Radius::of(p[1]), dc) + dp[parameters.size()];
   }
   static void share(const double* p, double* s) { Source(Radius::of(p[1])).store(s); }
-  static void token(const EmbeddedPoint& place, const double* p, double* value) {
+  CONELAB_FORMULA static void token(const EmbeddedPoint& place, const double* p, double* value) {
     PenumbralShadow::token(place, Source(p + parameters.size()), value);
   }
 };

@@ -35,16 +35,16 @@ struct PenumbralReference {
   static constexpr double epsilon = 1e-6;
 
   static void constant(const double* p, double* c) { Penumbral::constant(p, c); }
-  static void constant_gradient(const double* p, const double* dc, double* dp) {
+  CONELAB_FORMULA static void constant_gradient(const double* p, const double* dc, double* dp) {
     Penumbral::constant_gradient(p, dc, dp);
   }
-  static void token(const EmbeddedPoint& place, const double* p, double* value) {
+  CONELAB_FORMULA static void token(const EmbeddedPoint& place, const double* p, double* value) {
     value[0] = std::sqrt(place.light_distance * (p[1] + place.height) + epsilon);
     value[1] = place.height * place.height;
     value[2] = std::sqrt(place.light_distance * (p[1] + place.height));
   }
-  static void token_gradient(const EmbeddedPoint& place, const double* p, double slope,
-                             EmbeddedPoint& gradient, double* dp) {
+  CONELAB_FORMULA static void token_gradient(const EmbeddedPoint& place, const double* p,
+                                             double slope, EmbeddedPoint& gradient, double* dp) {
     const double half =
         slope / (2 * std::sqrt(place.light_distance * (p[1] + place.height) + epsilon));
     gradient.height += half * place.light_distance;

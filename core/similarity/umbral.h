@@ -39,15 +39,15 @@ struct Umbral {
     c[0] = p[0];
     c[1] = 1 / std::sinh(p[1]);
   }
-  static void constant_gradient(const double* p, const double* dc, double* dp) {
+  CONELAB_FORMULA static void constant_gradient(const double* p, const double* dc, double* dp) {
     dp[0] += dc[0];
     dp[1] -= dc[1] / (std::sinh(p[1]) * std::tanh(p[1]));
   }
-  static void token(const EmbeddedPoint& place, const double*, double* value) {
+  CONELAB_FORMULA static void token(const EmbeddedPoint& place, const double*, double* value) {
     value[0] = place.height;
   }
-  static void token_gradient(const EmbeddedPoint&, const double*, double slope,
-                             EmbeddedPoint& gradient, double*) {
+  CONELAB_FORMULA static void token_gradient(const EmbeddedPoint&, const double*, double slope,
+                                             EmbeddedPoint& gradient, double*) {
     gradient.height += slope;
   }
 

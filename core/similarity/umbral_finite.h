@@ -55,14 +55,14 @@ struct UmbralFinite : FiniteCone<UmbralShadow> {
     c[2] = -1 / (s * s);
     c[3] = 0;
   }
-  static void constant_gradient(const double* p, const double* dc, double* dp) {
+  CONELAB_FORMULA static void constant_gradient(const double* p, const double* dc, double* dp) {
     const Radius object = Radius::of(p[1]);
     const double s = object.sinh;
     dp[0] += dc[0];
     dp[1] += 2 * object.cosh / (s * s * s) * dc[2] + dc[3] + dp[parameters.size()];
   }
   static void share(const double* p, double* s) { Source(Radius::of(p[1])).store(s); }
-  static void token(const EmbeddedPoint& place, const double* p, double* value) {
+  CONELAB_FORMULA static void token(const EmbeddedPoint& place, const double* p, double* value) {
     const Source object(p + parameters.size());
     const TokenRadius token(place.light_distance, object);
     const double y = 2 * token.decay / token.rise;
@@ -73,8 +73,8 @@ struct UmbralFinite : FiniteCone<UmbralShadow> {
     value[1] = 0.5 * sine / value[0];
     value[2] = y;
     value[3] = y * y;
-    value[4] = cosine > 0 ? -std::min(sine * coth / cosine, steepest) : 0;
-    value[5] = cosine > 0 ? std::min(object.cosh * y / cosine, steepest) : 0;
+    value[4] = cosine > 0 ? -std::min(sine * coth / cosine, double{steepest}) : 0;
+    value[5] = cosine > 0 ? std::min(object.cosh * y / cosine, double{steepest}) : 0;
     value[6] = -y * coth;
   }
 };

@@ -7,8 +7,8 @@
 // Errors of float32, float16 and bfloat16 against float64 are at most twice those of the same
 // formula evaluated plainly in that type. This holds for outputs and gradients, on tokens from
 // N(0,1) with planted pairs of equal and nearly equal tokens. A row that sees a finite token whose
-// mapped numbers exceed the range of its type (`reach` in head.h) is NaN; use float64 there.
-// Results may be 0 where float32 values are below 2e-31 or upstream gradients below 5e-36.
+// mapped numbers exceed the range of its type (`reach` in model_map_formulas.h) is NaN; use float64
+// there. Results may be 0 where float32 values are below 2e-31 or upstream gradients below 5e-36.
 #pragma once
 
 #include <cstdint>

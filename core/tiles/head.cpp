@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/finite.h"
 #include "core/tiles/aggregate.h"
+#include "core/token/model_map_formulas.h"
 
 namespace conelab {
 namespace {
@@ -207,17 +208,6 @@ void Head<T>::skip_token(std::int64_t i, Operand<T>& out) const {
 }
 
 template <class T>
-bool Head<T>::is_within_reach(double norm2, double height) const {
-  const Space space = plan_->similarity->info.space;
-  if (space == Space::euclidean && plan_->similarity->info.measure == Measure::product) {
-    return norm2 <= static_cast<double>(std::numeric_limits<T>::max());
-  }
-  if (space == Space::hyperboloid || space == Space::ball) return height <= std::log(reach<T>);
-  return norm2 <= reach<T> * reach<T> &&
-         (space == Space::euclidean || (height <= reach<T> && height >= 1 / reach<T>));
-}
-
-template <class T>
 TokenNumbers Head<T>::token_numbers(const T* x) const {
   const std::int64_t d = plan_->extents.feature;
   if (d == 0) return {};
@@ -252,8 +242,9 @@ void Head<T>::store_token(const T* x, const MappedToken& mapped, std::int64_t i,
   if (plan_->similarity->values > 0) {
     plan_->similarity->token(mapped.place, similarity_values_.data(), value);
   }
+  const SimilarityInfo& info = plan_->similarity->info;
   bool finite = (std::isfinite(norm) || all_finite(row, base_size_)) &&
-                is_within_reach(norm, mapped.place.height);
+                is_within_reach<T>(info.space, info.measure, norm, mapped.place.height);
   for (int v = 0; v < plan_->similarity->values; ++v) {
     const auto rounded = static_cast<T>(value[v]);
     finite = finite && std::isfinite(rounded);

@@ -31,9 +31,9 @@ struct Operand {
   Buffer<T> base;    ///< [tokens × stride] Base coordinates, centred; 0 beyond base_size.
   Buffer<T> values;  ///< [values × value_stride] Values of the tokens for the similarity.
   Buffer<T> norms;   ///< [tokens] Squared norms of the rounded base coordinates.
-  /// Tokens that are not finite or beyond `reach` (head.h), ascending. Their numbers above are 0,
-  /// so that they cannot affect rows that do not see them; the tiles set the measures of their
-  /// pairs to NaN.
+  /// Tokens that are not finite or beyond `reach` (core/token/model_map_formulas.h), ascending.
+  /// Their numbers above are 0, so that they cannot affect rows that do not see them; the tiles set
+  /// the measures of their pairs to NaN.
   std::vector<std::int64_t> non_finite;
 
   [[nodiscard]] T largest_norm() const {
@@ -48,16 +48,6 @@ struct OperandGradient {
   std::ptrdiff_t stride;
   const T* potential;  ///< [tokens] dL/d(potential).
 };
-
-/// The largest allowed e^radius of a token on the hyperboloid and in the ball, Euclidean norm of
-/// the base coordinates elsewhere, and height and inverse height in the half-space. A pair
-/// multiplies up to four of these, as in a squared distance over both heights. float32 can
-/// represent such products and their derivatives, and log1p of four times that
-/// (core/simd/exponential.h). For float64 the limit only guarantees products of two. A similarity
-/// of products of tokens alone multiplies two, whose norms may be as large as the square root of
-/// the largest number.
-template <class T>
-inline constexpr double reach = std::is_same_v<T, float> ? 2.78e9 : 6.7e153;
 
 /// Returns "token 3 of k (batch 0, head 2)", the head of k or v that serves this head of q. `head`
 /// is batch * heads + head.
@@ -153,9 +143,6 @@ class Head {
   /// Stores the rest of x [d] as token i of `out`, as which it is skipped if it is not finite or
   /// beyond reach.
   void store_token(const T* x, const MappedToken& mapped, std::int64_t i, Operand<T>& out) const;
-  /// Returns whether T can represent what pairs compute from a token with this squared norm and
-  /// height.
-  [[nodiscard]] bool is_within_reach(double norm2, double height) const;
   /// Marks token i of `out` as not finite, or as beyond reach.
   void skip_token(std::int64_t i, Operand<T>& out) const;
   [[noreturn]] void fail_outside(const EmbeddedPoint& place, const char* tensor,

@@ -78,7 +78,8 @@ def debs(build, out):
         stage = pathlib.Path(folder) / f"conelab-{version()}"
         shutil.copytree(PACKAGING / "debian", stage / "debian")
         (stage / "debian/changelog").write_text(debian_changelog())
-        run("debian/rules", "binary", cwd=stage, env={**steady(), "BUILD": str(build)})
+        run("debian/rules", "binary", cwd=stage,
+            env={**steady(), "BUILD": str(build), "DEB_RULES_REQUIRES_ROOT": "no"})
         made = sorted(pathlib.Path(folder).glob("*.deb"))
         for package in made:
             shutil.copy(package, out)
@@ -124,7 +125,8 @@ def build_wheel(python, made, folder):
     Returns its path in `folder`."""
     # The compiler by the name that the other builds use, or the cache knows nothing.
     run(python, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", folder,
-        f"--config-settings=build-dir={made}", SOURCE, env={**steady(), "CC": "cc", "CXX": "c++"})
+        f"--config-settings=build-dir={made}", "--config-settings=cmake.define.CONELAB_CUDA=OFF",
+        SOURCE, env={**steady(), "CC": "cc", "CXX": "c++"})
     (wheel,) = folder.glob("*.whl")
     return wheel
 

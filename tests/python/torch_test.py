@@ -1,11 +1,14 @@
 """conelab.torch: gradients, compile, types, refusals. Needs the installed package and PyTorch."""
 import gc
+import importlib.util
 import os
 import pathlib
 import signal
 import threading
 import time
+import types
 import unittest
+import unittest.mock
 
 try:
     import torch
@@ -215,6 +218,25 @@ class Keywords(unittest.TestCase):
             torch.vmap(attention, in_dims=2, out_dims=2)(q.detach()),
             torch.stack([attention(x) for x in q.detach().unbind(2)], 2)))
 
+    def test_functions_are_transformed(self):
+        q, k = tokens(3, 2, 5, D).detach(), tokens(3, 2, 5, D).detach()
+        gamma = torch.tensor(1.5, dtype=torch.float64)
+
+        def loss(x, g):
+            return attention(x, k[0], gamma=g).square().sum()
+
+        def slopes(x, g):
+            x, g = x.clone().requires_grad_(), g.clone().requires_grad_()
+            return torch.autograd.grad(loss(x, g), (x, g))
+
+        for a, b in zip(torch.func.grad(loss, (0, 1))(q[0], gamma), slopes(q[0], gamma)):
+            self.assertTrue(torch.equal(a, b))
+        of_each = torch.vmap(torch.func.grad(loss, (0, 1)), in_dims=(0, None))(q, gamma)
+        for a, b in zip(of_each, zip(*(slopes(x, gamma) for x in q))):
+            torch.testing.assert_close(a, torch.stack(b))
+        with self.assertRaisesRegex(RuntimeError, "differentiate twice"):
+            torch.func.grad(lambda x: torch.func.grad(loss)(x, gamma).square().sum())(q[0])
+
     def test_dropout_drops_weights(self):
         n, share = 80, 0.3
         q, k = tokens(2, 2, n, D), tokens(2, 2, n, D)
@@ -270,6 +292,10 @@ class Keywords(unittest.TestCase):
         self.assertTrue(torch.equal(exported(x + 1), Model()(x + 1)))
         with self.assertRaisesRegex(Exception, "ONNX has no operator for conelab"):
             torch.onnx.export(Model(), (x,), os.devnull, dynamo=False)
+        if all(importlib.util.find_spec(name) for name in ("onnx", "onnxscript")):
+            for model in (Model(), torch.export.export(Model(), (x,))):
+                with self.assertRaisesRegex(Exception, "ONNX has no operator for conelab"):
+                    torch.onnx.export(model, (x,), os.devnull, dynamo=True)
 
 
 class Compiled(unittest.TestCase):
@@ -345,6 +371,94 @@ class Types(unittest.TestCase):
             attention(q, similarity="penumbrel")
         with self.assertRaisesRegex(ValueError, "wrong type"):
             attention(torch.ones(4, 4, dtype=torch.int64))
+
+
+class StandIn:
+    """Stands in for the plan of a CUDA device: keeps what it is handed, and computes on the CPU."""
+    calls = []
+
+    def __init__(self, text, tensors):
+        self.plan = conelab._conelab.Plan(text, tensors)
+
+    def structure(self):
+        return b"structure"
+
+    def workspace(self, backward):
+        return 512 if backward else 256
+
+    def run(self, backward, inputs, results, *where):
+        (self.plan.backward if backward else self.plan.forward)(inputs, results, 1)
+        self.calls.append((backward, {t[0]: t for t in inputs}, {t[0]: t for t in results}, where))
+
+
+class Device(unittest.TestCase):
+    def setUp(self):
+        prepared, own, self.made, self.marked = conelab.torch._prepared, {}, [], []
+
+        def on_device(*key):
+            if key not in own:
+                _, *results = prepared(*key)
+                signature = [(n, conelab.torch._ELEMENTS[t], tuple(s)) for n, t, s in zip(*key[1:4])]
+                own[key] = conelab.torch._OnDevice(key[0], signature, key[4]), *results
+            return own[key]
+
+        def empty(*sizes, **keywords):
+            self.made.append(new := make(*sizes, **keywords))
+            return new
+
+        make, self.stream, StandIn.calls = torch.empty, 7, []
+        for target, name, new in (
+                (conelab.torch, "_prepared", on_device), (conelab._conelab, "DevicePlan", StandIn),
+                (torch, "empty", empty),
+                (torch.cuda, "current_stream", lambda _: types.SimpleNamespace(cuda_stream=self.stream)),
+                (torch.Tensor, "record_stream", lambda x, s: self.marked.append((x, s.cuda_stream)))):
+            patch = unittest.mock.patch.object(target, name, new)
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def test_calls_have_the_tensors_memory_and_the_current_stream(self):
+        packed = torch.randn(2, 6, 3, 2, 8, requires_grad=True)  # [batch, token, (q, k, v), head, d]
+        expected, seen = None, []
+        for self.stream in (7, 8):
+            q, k, v = packed.unbind(2)
+            q, k, v = (x.transpose(1, 2) for x in (q, k, v))
+            out = attention(q, k, v, similarity="umbral", gamma=torch.tensor(2.0, requires_grad=True))
+            slope = torch.randn(2, 6, 2, 8).transpose(1, 2)
+            torch.autograd.grad(out, packed, slope)
+            (_, inputs, results, forward), (_, read, _, backward) = StandIn.calls[-2:]
+            for name, x in (("q", q), ("k", k), ("v", v)):
+                for given in (inputs, read):
+                    self.assertEqual(given[name][1:], (x.data_ptr(), 1, (2, 2, 6, 8), (288, 8, 48, 1)))
+            self.assertEqual(results["output"][1], out.data_ptr())
+            self.assertEqual(read["output_grad"][1:], (slope.data_ptr(), 1, (2, 2, 6, 8), (96, 8, 16, 1)))
+            self.assertEqual(read["output"][1], out.data_ptr())
+            made = {x.data_ptr(): x.numel() for x in self.made}
+            for backward_pass, where in ((False, forward), (True, backward)):
+                structure, workspace, device, stream = where
+                self.assertEqual(made[workspace], 512 if backward_pass else 256)
+                self.assertEqual(stream, self.stream)
+                marked, on = self.marked[-1]
+                self.assertEqual((marked.data_ptr(), on), (structure, self.stream))
+                self.assertEqual(bytes(marked.numpy()), b"structure")
+            seen.append(out)
+        self.assertTrue(torch.equal(*seen))
+
+    def test_features_that_are_not_contiguous_are_copied(self):
+        q = torch.randn(2, 8, 6).transpose(1, 2)
+        attention(q)
+        self.assertEqual(StandIn.calls[-1][1]["q"][3:], ((2, 6, 8), (48, 8, 1)))
+
+    def test_a_build_without_cuda_says_so(self):
+        class OnCuda(torch.Tensor):
+            is_cpu, is_cuda, device = False, True, torch.device("cuda:0")
+
+        q = torch.randn(2, 5, D).as_subclass(OnCuda)
+        with unittest.mock.patch.object(conelab._conelab, "has_cuda", False):
+            with self.assertRaisesRegex(NotImplementedError, "q lies on cuda:0, and this build has no CUDA"):
+                attention(q)
+        with unittest.mock.patch.object(conelab._conelab, "has_cuda", True):
+            with self.assertRaisesRegex(ValueError, "k lies on cpu, and q on cuda:0"):
+                attention(q, torch.randn(2, 5, D))
 
 
 class Calls(unittest.TestCase):

@@ -142,6 +142,8 @@ class MultiheadAttention(nn.MultiheadAttention):
         """The output, of query's shape, and the weights [batch, n_q, n_k], or of each head without
         `average_attn_weights`, if they are needed. As in PyTorch, True in a bool mask hides a key. With
         `is_causal`, attn_mask is taken for the causal mask that it must be."""
+        if need_weights and query.is_cuda:
+            raise NotImplementedError("weights are computed on the CPU only: need_weights=False")
         batched = query.dim() == 3
         inputs = [query, key, value]
         if not batched:

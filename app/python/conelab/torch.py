@@ -1,4 +1,4 @@
-"""Conelab's operators for PyTorch, with gradients, on the CPU.
+"""Conelab's operators for PyTorch, with gradients, on the CPU and on CUDA devices.
 
     out = conelab.torch.attention(q, k, v, similarity="penumbral", gamma=gamma)
 
@@ -7,6 +7,10 @@ parameter may be a number or a tensor; a tensor that requires a gradient gets on
 numbers is added to the logits, as PyTorch's attn_mask, and `bias` may be such a tensor too. The operators
 compose with autograd, torch.compile (fullgraph=True), torch.export and torch.vmap, which makes one call for
 each element; leading axes take one call in all. They have no second derivatives.
+
+Where the module was built with CUDA, tensors of float32, float16 and bfloat16 on a device are computed there,
+on PyTorch's current stream and in its memory; parameters that are numbers are read from tensors on the host.
+Biases, dropout, masks that are tensors, and projections are computed on the CPU alone.
 """
 import functools
 
@@ -14,6 +18,7 @@ import torch
 from torch import Tensor, library
 from torch.utils._pytree import tree_map
 
+from . import _conelab
 from ._call import (TENSOR_NAMES, call_text, check_lengths, dense_strides, is_readable, plan_of,
                     result_shape, split_mask, with_array_of_bias)
 
@@ -34,23 +39,52 @@ def _readable(x):
     return x.clone(memory_format=torch.contiguous_format)
 
 
-def _check(name, x):
+def _check(name, x, device=None):
     if not isinstance(x, Tensor):
         raise ValueError(f"{name} is no tensor of PyTorch (found {type(x).__name__})")
-    if not (x.is_cpu or x.is_meta):
+    if not (x.is_cpu or x.is_meta or x.is_cuda):
         raise NotImplementedError(f"conelab.torch: {name} lies on {x.device}; the operators run on "
-                                  "the CPU")
+                                  "the CPU and on CUDA devices")
+    if x.is_cuda and not _conelab.has_cuda:
+        raise NotImplementedError(f"conelab.torch: {name} lies on {x.device}, and this build has no CUDA "
+                                  "(pip install . compiles it in where nvcc is found)")
+    if device is not None and x.device != device and name in _ARRAYS:
+        raise ValueError(f"{name} lies on {x.device}, and q on {device}")
     if x.dtype not in _ELEMENTS:
         raise ValueError(f"{name} has numbers of type {x.dtype} (expected float64, float32, float16 "
                          "or bfloat16)")
 
 
+class _OnDevice:
+    """A plan for tensors on a CUDA device. It runs on PyTorch's current stream, in PyTorch's memory."""
+
+    def __init__(self, text, signature, device):
+        self.plan = _conelab.DevicePlan(text, [(name, 0, element, sizes, dense_strides(sizes))
+                                               for name, element, sizes in signature])
+        self.device = device
+        self.structure = torch.frombuffer(bytearray(self.plan.structure()), dtype=torch.uint8).to(device)
+
+    def forward(self, inputs, results, threads):
+        self._run(False, inputs, results)
+
+    def backward(self, inputs, results, threads):
+        self._run(True, inputs, results)
+
+    def _run(self, backward, inputs, results):
+        stream = torch.cuda.current_stream(self.device)
+        self.structure.record_stream(stream)  # It was copied on another one, perhaps.
+        workspace = torch.empty(self.plan.workspace(backward), dtype=torch.uint8, device=self.device)
+        self.plan.run(backward, inputs, results, self.structure.data_ptr(), workspace.data_ptr(),
+                      self.device.index, stream.cuda_stream)
+
+
 @functools.lru_cache(maxsize=256)
-def _prepared(text, names, types, shapes):
+def _prepared(text, names, types, shapes, device):
     """The plan of a call, and (name, element, shape, strides) of the results of each pass; those of
     q, k and v have their shapes."""
-    plan = plan_of(text, tuple((name, _ELEMENTS[dtype], tuple(shape))
-                               for name, dtype, shape in zip(names, types, shapes)))
+    signature = tuple((name, _ELEMENTS[dtype], tuple(shape))
+                      for name, dtype, shape in zip(names, types, shapes))
+    plan = plan_of(text, signature)
     given = dict(zip(names, shapes))
 
     def declared(backward):
@@ -61,7 +95,8 @@ def _prepared(text, names, types, shapes):
                 shape = tuple(given[name]) if name in ("q", "k", "v") else tuple(sizes)
             yield name, element, shape, dense_strides(shape)
 
-    return plan, tuple(declared(False)), tuple(declared(True))
+    results = tuple(declared(False)), tuple(declared(True))
+    return _OnDevice(text, signature, device) if device.type == "cuda" else plan, *results
 
 
 @functools.lru_cache(maxsize=256)
@@ -84,16 +119,16 @@ def _bound(tensors, text, fake=False):
         names, tensors = zip(*((name, x) for name, x in zip(names, tensors) if name in _ARRAYS))
     if fake:
         return _prepared(call, names, tuple(x.dtype for x in tensors),
-                         tuple(tuple(map(int, x.shape)) for x in tensors)), []
+                         tuple(tuple(map(int, x.shape)) for x in tensors), torch.device("meta")), []
     types, shapes = tuple([x.dtype for x in tensors]), tuple([x.shape for x in tensors])
-    return _prepared(call, names, types, shapes), [
+    return _prepared(call, names, types, shapes, tensors[0].device), [
         (name, x.data_ptr(), _ELEMENTS[dtype], shape, x.stride())
         for name, dtype, shape, x in zip(names, types, shapes, tensors)]
 
 
-def _results(declared):
+def _results(declared, device):
     """New memory for results, and the engine's tensors over it."""
-    memory = [torch.empty(shape, dtype=_DTYPES[element], device="cpu")
+    memory = [torch.empty(shape, dtype=_DTYPES[element], device=device)
               for _, element, shape, _ in declared]
     return memory, [(name, x.data_ptr(), element, shape, strides)
                     for x, (name, element, shape, strides) in zip(memory, declared)]
@@ -108,12 +143,18 @@ def _as_outputs(memory):
 def _forward(q, k, v, extra, text, threads, saves):
     tensors = (*map(_readable, (q, k, v)), *extra)  # Copies must outlive the call.
     (plan, of_forward, _), inputs = _bound(tensors, text)
-    memory, results = _results(of_forward if saves else of_forward[:2])
+    memory, results = _results(of_forward if saves else of_forward[:2], q.device)
     plan.forward(inputs, results, threads)
     return _as_outputs(memory)
 
 
+def _refuse_onnx():
+    if torch.onnx.is_in_onnx_export():
+        raise NotImplementedError("ONNX has no operator for conelab's attention: export the model without it")
+
+
 def _fake_forward(q, k, v, extra, text, threads, saves):
+    _refuse_onnx()
     (_, of_forward, _), _ = _bound((q, k, v, *extra), text, fake=True)
     return _as_outputs([torch.empty(shape, dtype=_DTYPES[element], device=q.device)
                         for _, element, shape, _ in (of_forward if saves else of_forward[:2])])
@@ -128,16 +169,17 @@ def _backward(grad, q, k, v, extra, output, lse, saved, text, threads):
     without_bias = text.startswith(_NO_BIAS)
     text = text.removeprefix(_NO_BIAS)
     (plan, of_forward, of_backward), inputs = _bound(tensors, text)
-    if without_bias:
-        of_backward = [declared for declared in of_backward if declared[0] != "bias"]
+    names = _names_and_call(text)[0]
+    of_backward = [declared for declared in of_backward
+                   if declared[0] in names and not (without_bias and declared[0] == "bias")]
     grad = _readable(grad)
     inputs.append(_tensor("output_grad", grad))
     inputs += [_tensor(declared[0], x) for declared, x in zip(of_forward, (output, lse, *saved))]
-    memory, results = _results(of_backward)
+    memory, results = _results(of_backward, q.device)
     plan.backward(inputs, results, threads)
     found = {declared[0]: x for declared, x in zip(of_backward, memory)}
     return [x.new_empty(0) if without_bias and name == "bias" else _gradient(found.get(name), x)
-            for name, x in zip(_names_and_call(text)[0], tensors)]
+            for name, x in zip(names, tensors)]
 
 
 def _gradient(found, of):
@@ -148,7 +190,7 @@ def _gradient(found, of):
         return torch.zeros_like(of, dtype=of.dtype if of.is_floating_point() else torch.float32)
     if found.numel() != of.numel():  # One number for all heads was given as several equal ones.
         raise ValueError(f"a gradient has {found.numel()} numbers for {of.numel()}")
-    return found.to(of.dtype).reshape(of.shape)
+    return found.to(of).reshape(of.shape)
 
 
 def _fake_backward(grad, q, k, v, extra, output, lse, saved, text, threads):
@@ -163,10 +205,15 @@ def _fake_backward(grad, q, k, v, extra, output, lse, saved, text, threads):
 class _NoFurther(torch.autograd.Function):
     """Returns the gradients after the first `count` tensors as functions of those, with an error for
     whoever differentiates them."""
+    generate_vmap_rule = True
 
     @staticmethod
-    def forward(ctx, count, *inputs_and_gradients):
+    def forward(count, *inputs_and_gradients):
         return inputs_and_gradients[count:]
+
+    @staticmethod
+    def setup_context(ctx, inputs, gradients):
+        pass
 
     @staticmethod
     def backward(ctx, *_):
@@ -175,25 +222,24 @@ class _NoFurther(torch.autograd.Function):
 
 class _Differentiable(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, compute, q, k, v, text, threads, *extra):
-        ctx.set_materialize_grads(False)
-        output, lse, saved = compute(q, k, v, extra, text, threads, True)
-        ctx.text, ctx.threads, ctx.count = text, threads, len(extra)
-        ctx.mark_non_differentiable(lse, *saved)
-        ctx.save_for_backward(q, k, v, *extra, output, lse, *saved)
-        return output, lse, *saved
+    def forward(ctx, *inputs):
+        results = _Transformed.forward(*inputs)
+        _Transformed.setup_context(ctx, inputs, results)
+        return results
 
     @staticmethod
     def backward(ctx, grad, *_):
-        slopes = _Differentiable.slopes(ctx, grad)
-        if grad is None or not torch.is_grad_enabled() or torch.compiler.is_compiling():
+        if not torch.is_grad_enabled():
+            return _Differentiable.slopes(ctx, grad)
+        with torch.no_grad():
+            slopes = _Differentiable.slopes(ctx, grad)
+        if grad is None or torch.compiler.is_compiling():
             return slopes
         inputs = (grad, *ctx.saved_tensors[:3 + ctx.count])
         given = iter(_NoFurther.apply(len(inputs), *inputs, *(x for x in slopes if x is not None)))
         return tuple(x if x is None else next(given) for x in slopes)
 
     @staticmethod
-    @torch.no_grad()
     def slopes(ctx, grad):
         if grad is None:  # Nothing depends on the output.
             return (None,) * (6 + ctx.count)
@@ -208,22 +254,40 @@ class _Differentiable(torch.autograd.Function):
         return None, slopes[0], slopes[1], slopes[2], None, None, *of_extra
 
 
-def _differentiable(compute, q, k, v, extra, text, threads, saves):
+class _Transformed(_Differentiable):
+    """The same for PyTorch's transforms of functions. Its form costs each call 40 microseconds more."""
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(compute, q, k, v, text, threads, *extra):
+        output, lse, saved = compute(q, k, v, extra, text, threads, True)
+        return output, lse, *saved
+
+    @staticmethod
+    def setup_context(ctx, inputs, results):
+        _, q, k, v, ctx.text, ctx.threads, *extra = inputs
+        ctx.set_materialize_grads(False)
+        ctx.count = len(extra)
+        ctx.mark_non_differentiable(*results[1:])
+        ctx.save_for_backward(q, k, v, *extra, *results)
+
+
+def _differentiable(compute, q, k, v, extra, text, threads, saves, function=_Differentiable):
     if not saves:
         return compute(q, k, v, extra, text, threads, False)
-    return _as_outputs(_Differentiable.apply(compute, q, k, v, text, threads, *extra))
+    return _as_outputs(function.apply(compute, q, k, v, text, threads, *extra))
 
 
 def _is_watched(tensors):
     """Whether PyTorch must see a call as an operator: it is compiled, transformed, traced or recorded,
-    a mode is on, or its tensors are no plain ones of the CPU."""
+    a mode is on, or its tensors are no plain ones."""
     return (torch.compiler.is_compiling() or torch._C._len_torch_dispatch_stack() > 0
             or torch._C._len_torch_function_stack() > 0
             or torch._C._are_functorch_transforms_active()
             or torch._C._get_tracing_state() is not None
             or torch.autograd.profiler._is_profiler_enabled
             or any((type(x) is not Tensor and type(x) is not torch.nn.Parameter)
-                   or not x.is_cpu or x.is_neg() for x in tensors))
+                   or not (x.is_cpu or x.is_cuda) or x.is_neg() for x in tensors))
 
 
 def _one_by_one(operator, info, in_dims, *arguments):
@@ -245,7 +309,8 @@ _LIBRARY = library.Library("conelab", "DEF")
 
 def _define(name, schema, compute, fake):
     _LIBRARY.define(name + schema, tags=torch.Tag.pt2_compliant_tag)
-    _LIBRARY.impl(name, compute, "CPU")
+    for key in ("CPU", "CUDA"):
+        _LIBRARY.impl(name, compute, key)
     library.register_fake(f"conelab::{name}", fake, lib=_LIBRARY)
     operator = getattr(torch.ops.conelab, name).default
     library.register_vmap(f"conelab::{name}", functools.partial(_one_by_one, operator), lib=_LIBRARY)
@@ -261,8 +326,8 @@ _backward_pass = _define(
     "Tensor lse, Tensor[] saved, str text, int threads) -> Tensor[]", _backward, _fake_backward)
 # The same as `forward`, with gradients if `saves`.
 _attention = _define("attention", _SCHEMA, _forward, _fake_forward)
-_LIBRARY.impl("attention", functools.partial(_differentiable, _forward_pass),
-              "Autograd")
+_LIBRARY.impl("attention", functools.partial(_differentiable, _forward_pass), "Autograd")
+_transformed_attention = functools.partial(_differentiable, _forward_pass, function=_Transformed)
 _plain_attention = functools.partial(_differentiable, _forward)
 
 
@@ -271,7 +336,7 @@ def _causal(q, k, names, seen):
     n_q, n_k = q.shape[-2], k.shape[-2]
     if n_q == n_k:
         return [*([names] if isinstance(names, str) else names or []), "causal"], seen
-    causal = torch.ones(n_q, n_k, dtype=torch.bool).tril()
+    causal = torch.ones(n_q, n_k, dtype=torch.bool, device=q.device).tril()
     if seen is None:
         return names, causal
     _check("mask", seen)
@@ -290,8 +355,7 @@ def attention(q, k=None, v=None, *, similarity=None, operator=None, mask=None, l
 
     Umbral attention at d = 2 is computed by intervals where that is faster; `evaluation="pairs"` or
     "intervals" chooses, and conelab.attend says for the same shapes which way "auto" takes."""
-    if torch.onnx.is_in_onnx_export():
-        raise NotImplementedError("ONNX has no operator for conelab's attention: export the model without it")
+    _refuse_onnx()
     k = q if k is None else k
     v = k if v is None else v
     names, seen = split_mask(mask)
@@ -307,15 +371,18 @@ def attention(q, k=None, v=None, *, similarity=None, operator=None, mask=None, l
         lengths = torch.tensor(lengths)
     extra = {name: x for name, x in (("mask", seen), ("lengths", lengths)) if x is not None}
     if dropout_p:
-        share = torch.full((1,), dropout_p, dtype=torch.float64)
-        extra["dropout"] = torch.cat([share, torch.randint(2 ** 52, (1,), dtype=torch.float64)])
+        share = torch.full((1,), dropout_p, dtype=torch.float64, device=q.device)
+        seed = torch.randint(2 ** 52, (1,), dtype=torch.float64, device=q.device)
+        extra["dropout"] = torch.cat([share, seed])
     words = {}
     for key, value in parameters.items():
         (extra if isinstance(value, Tensor) else words)[key] = value
-    for name, x in (("q", q), ("k", k), ("v", v), *extra.items()):
-        _check(name, x)
-    if torch.is_autocast_enabled("cpu"):
-        dtype = torch.get_autocast_dtype("cpu")
+    _check("q", q)
+    for name, x in (("k", k), ("v", v), *extra.items()):
+        _check(name, x, q.device)
+    kind = "cuda" if q.is_cuda else "cpu"
+    if torch.is_autocast_enabled(kind):
+        dtype = torch.get_autocast_dtype(kind)
         q, k, v = (x.to(dtype) if x.dtype != torch.float64 else x for x in (q, k, v))
         extra = {name: x.to(dtype) if name in TENSOR_NAMES and x.dtype == torch.float32 else x
                  for name, x in extra.items()}
@@ -324,7 +391,9 @@ def attention(q, k=None, v=None, *, similarity=None, operator=None, mask=None, l
     tensors = list(extra.values())
     saves = (torch.is_grad_enabled() and any(x.requires_grad for x in (q, k, v, *tensors))
              or torch.autograd.forward_ad._current_level >= 0)  # Then PyTorch refuses the call.
-    if _is_watched((q, k, v, *tensors)):
+    if torch._C._are_functorch_transforms_active() and not torch.compiler.is_compiling():
+        compute = _transformed_attention  # PyTorch takes functions, not operators, through transforms.
+    elif _is_watched((q, k, v, *tensors)):
         compute = _attention if saves else _forward_pass
     else:  # An operator costs 6 microseconds of a small call, with a gradient 17.
         compute = _plain_attention
