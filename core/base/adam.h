@@ -31,12 +31,17 @@ class Adam {
       x[i] -= rate * (mean_[i] / first) / (std::sqrt(square_[i] / second) + tiny_);
     }
   }
+  /// Passes the numbers that later steps depend on, which may be changed: a list or a number each.
+  template <class Take>
+  void visit(Take&& take) {
+    take(mean_), take(square_), take(steps_);
+  }
 
  private:
   static constexpr double first_decay = 0.9;
   double second_decay_, tiny_;
   std::vector<double> mean_, square_;
-  int steps_ = 0;
+  double steps_ = 0;
 };
 
 /// Returns a rate that falls linearly from `first`, in step 0, towards a tenth of it.

@@ -102,6 +102,10 @@ class ParameterDescent {
  public:
   /// `gradient` is dL/d(parameter) [parameters].
   void step(PairModel& model, const std::vector<double>& gradient, double rate);
+  template <class Take>
+  void visit(Take&& take) {
+    steps_.visit(take);
+  }
 
  private:
   Adam steps_;

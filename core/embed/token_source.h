@@ -47,6 +47,11 @@ class TokenSource {
   [[nodiscard]] std::vector<double> points(const Features& features) const;
   /// Makes one step of Adam, given dL/d(point) [n × d] for the nodes with these features.
   void step(const Features& features, const std::vector<double>& by_point, double rate);
+  /// Passes the numbers that later steps depend on, as Adam does.
+  template <class Take>
+  void visit(Take&& take) {
+    take(weight_), steps_.visit(take);
+  }
 
  private:
   /// One map: rows × (columns + 1) numbers of `weight_`, of which the last one of a row is its

@@ -6,12 +6,15 @@
 // the parameters of the similarity that are not given, which are rounded to four digits at the end.
 // Starts from different random points differ, so that several should be made; of four, the first
 // begins with the default of a radius (or K), the others with 10, √10 and 10 √10 times that. A
-// start ends where a number is not finite, and keeps what it has reached.
+// start ends where a number is not finite, and keeps what it has reached. A start goes on from a
+// state that was kept, with the same numbers as if it had not been stopped.
 #pragma once
 
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "core/base/parallel.h"
 #include "core/embed/pair_model.h"
@@ -42,16 +45,24 @@ struct TrainedHead {
   PairModel model;
   PlacedTokens query, key;
   TokenSource query_source, key_source;
+  ParameterDescent parameter_steps;
   double loss = 0;  ///< Of the last step that could be made; NaN if none could.
 };
 
 /// Trains a head from the start with this number. Results depend on the goal, the start and the
 /// instruction set alone. `stepped` is called after each step with its number, counted from 1, and
-/// the head, whose sources have the points after it; what it throws is thrown.
+/// the head, whose sources have the points after it; what it throws is thrown. `state` is that of
+/// an earlier run of the same start, which is gone on with. Throws a failure if it is of another.
 using Stepped = std::function<void(std::int64_t step, const TrainedHead& head)>;
 [[nodiscard]] TrainedHead train_head(const HeadGoal& goal, std::uint64_t start,
                                      const HeadProblem& problem, const Execution& run = {},
-                                     const Stepped& stepped = {});
+                                     const Stepped& stepped = {},
+                                     std::span<const double> state = {});
+/// Returns the head with which a start begins.
+[[nodiscard]] TrainedHead first_head(const HeadGoal& goal, std::uint64_t start,
+                                     const HeadProblem& problem);
+/// Returns everything that the steps after this one depend on.
+[[nodiscard]] std::vector<double> state_of(TrainedHead head, std::int64_t step);
 
 /// Gives a head the tokens of all nodes with these features.
 void place_all(TrainedHead& head, const Features& features);

@@ -38,6 +38,12 @@ struct JobContext {
   std::function<void(const char* stage, double fraction)> progress = {};
   /// Receives what the user should know of a job that goes on, one line each. Empty: dropped.
   std::function<void(const std::string& text)> remark = {};
+  /// Asked after each step of a job that can be paused, from any thread: how many snapshots it may
+  /// make since it was paused; -1: it is not paused. Empty: it is never paused.
+  std::function<std::int64_t()> allowed = {};
+  /// Receives what a job that is watched has reached, at most some 20 times a second, from any
+  /// thread; its members are those of the job (training_record.h). Empty: nobody watches.
+  std::function<void(const Json& now)> live = {};
   Backend* cuda = nullptr;  ///< Null: the program has no such device.
   Ranks* ranks = nullptr;   ///< The processes that compute the job together. Null: this one alone.
   /// Receives the seconds that a job has left, before `progress`, if the job knows better than by a

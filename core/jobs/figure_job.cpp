@@ -18,6 +18,7 @@
 #include "core/job/call_json.h"
 #include "core/jobs/job_table.h"
 #include "core/jobs/shared_fields.h"
+#include "core/trace/trace.h"
 
 namespace conelab {
 
@@ -59,7 +60,61 @@ std::vector<std::string> outputs_of(const JobSpec& spec, const JobContext& conte
   return paths;
 }
 
+/// Returns the inputs that are the snapshots of the training which the spec's input names, the
+/// first step first. Throws misuse unless there is one input, and a failure if it has no snapshots.
+std::vector<std::string> snapshots_of(const JobSpec& spec, const JobContext& context) {
+  const std::vector<std::string> inputs = spec.list("input");
+  if (inputs.size() != 1) misuse("--frames: give one --input, the result of `conelab train`");
+  const InputSpec input = parse_input_spec(inputs.front());
+  const std::vector<std::string> groups = groups_to_open(input.path, {}, context.cancelled);
+  const std::string head = input.group.empty() && !groups.empty() ? groups.front() : input.group;
+  std::vector<std::string> snapshots;
+  for (const std::string& group : groups) {
+    if (group.starts_with(head + "/step")) snapshots.push_back(input.path + ":" + group);
+  }
+  if (snapshots.empty()) {
+    fail(
+        "{}: {} has no snapshots (expected groups {}/step..., which `conelab train` keeps with "
+        "-p snapshots=50)",
+        input.path, head.empty() ? "it" : head, head);
+  }
+  return snapshots;
+}
+
+/// Draws a figure of each snapshot of a training: DIR/001.svg, DIR/002.svg, ...
+JobReport run_frames(const JobSpec& spec, const JobContext& context) {
+  const std::filesystem::path folder = spec.text("frames"), output = spec.text("output");
+  const std::string ending = output.has_extension() ? output.extension().string() : ".svg";
+  const std::vector<std::string> snapshots = snapshots_of(spec, context);
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) fail("{}: {}", folder.string(), error.message());
+  FigureRequest request = request_of(spec, context);
+  std::vector<std::string> files;
+  for (const std::string& snapshot : snapshots) {
+    if (context.stopped()) throw Error(ErrorKind::interrupted, "interrupted");
+    request.inputs = {snapshot};
+    files.push_back((folder / fmt::format("{:03}{}", files.size() + 1, ending)).string());
+    (void)claim_figure(files.back(), context);
+    write_figure_file(draw_figure(request), files.back(), context);
+    if (context.progress) {
+      context.progress("pictures",
+                       static_cast<double>(files.size()) / static_cast<double>(snapshots.size()));
+    }
+  }
+  return {.summary = {{"frames", folder.string()},
+                      {"figure", spec.text("kind")},
+                      {"count", files.size()}},
+          .lines = {fmt::format("{}: {} pictures of {}", folder.string(), files.size(),
+                                spec.text("kind"))},
+          .files = files};
+}
+
 JobReport run_figure(const JobSpec& spec, const JobContext& context) {
+  if (spec.given("frames")) {
+    const JobReport frames = run_frames(spec, context);
+    if (spec.text("output").empty()) return frames;
+  }
   const bool prints = spec.text("output") == "-" || spec.text("output") == "/dev/stdout";
   const auto outputs = prints ? std::vector<std::string>() : outputs_of(spec, context);
   for (const std::string& path : outputs) (void)claim_figure(path, context);
@@ -91,6 +146,9 @@ void check_figure(const JobSpec& spec) {
     (void)figure::width_in_points(width);
   }
   check_inputs(info, spec.list("input"));
+  if (!spec.given("output") && !spec.given("frames")) {
+    misuse("--output is required, or --frames DIR (see `conelab figure --help`)");
+  }
 }
 
 std::vector<std::string> figure_sources(const JobSpec& spec) {
@@ -117,7 +175,8 @@ JobKind figure_job() {
            "  conelab figure cones -o cones.svg -p cone=umbral -p u=-0.4,0.3 -p v=0.5,0.2\n"
            "  conelab figure heatmap -o maps.pdf --input datasets/minilm_trace.h5:/german/layer3 "
            "-p similarities=dot,penumbral,umbral -p head=5\n"
-           "  conelab figure scaling -o scaling.svg --input bench.h5 --width 86mm\n",
+           "  conelab figure scaling -o scaling.svg --input bench.h5 --width 86mm\n"
+           "  conelab figure points --frames pictures --input trained.h5:/umbral/seed1\n",
        .fields = {{.name = "kind",
                    .option = "NAME",
                    .about = join(names_of(figure::figure_table())) + " (`conelab list figures`)",
@@ -126,7 +185,6 @@ JobKind figure_job() {
                    .option = "-o,--output",
                    .about = "FILE.svg, FILE.pdf or FILE.png; - prints SVG",
                    .kind = FieldKind::output,
-                   .required = true,
                    .changes_result = false},
                   {"input", "--input,-i", "what to draw: FILE.h5 or FILE.h5:/group",
                    FieldKind::inputs},
@@ -136,7 +194,12 @@ JobKind figure_job() {
                   {"weights_array", "--weights-array",
                    "the array of attention weights in an --input without q; default: attentions or "
                    "weight"},
-                  {"width", "--width", "86mm, 178mm, 7in, 504pt, single or double"}},
+                  {"width", "--width", "86mm, 178mm, 7in, 504pt, single or double"},
+                  {.name = "frames",
+                   .option = "--frames",
+                   .about = "a folder for a picture of each snapshot of the training in --input: "
+                            "001.svg, 002.svg, ... (or as the file of -o ends)",
+                   .changes_result = false}},
        .run = run_figure,
        .check = check_figure,
        .sources = figure_sources,

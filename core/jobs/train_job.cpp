@@ -31,6 +31,7 @@
 #include "core/job/call_json.h"
 #include "core/jobs/hierarchy_job.h"
 #include "core/jobs/shared_fields.h"
+#include "core/jobs/training_record.h"
 #include "core/jobs/tune.h"
 #include "core/operators/operator.h"
 #include "core/tree/merge.h"
@@ -70,16 +71,6 @@ const std::vector<KeyInfo>& train_keys() {
 std::vector<std::string> keys_of_training(const JobSpec& spec) {
   return keys_with_parameters(train_keys(), split_list(spec.text("similarity"), "--similarity"));
 }
-
-/// What is trained: the heads in the order of the file, and how.
-struct Training {
-  std::vector<HeadGoal> goals;
-  std::vector<std::string> groups;  ///< [goal]
-  KeyTexts texts;                   ///< Of the job's own keys, with their defaults.
-  std::int64_t starts = 0;
-  double held_out = 0, held_out_nodes = 0;  ///< Shares.
-  std::int64_t snapshots = 0;               ///< Of each head.
-};
 
 /// Throws misuse for a wrong similarity, dimension, seed or key.
 Training training_of(const JobSpec& spec) {
@@ -134,15 +125,6 @@ void check_size(const Training& training, const Hierarchy& hierarchy, const std:
         path, hierarchy.size(), most_in_pairs, goal.similarity, goal.dim);
   }
 }
-
-/// What heads are trained on, and what is kept from them.
-struct TrainingData {
-  Hierarchy hierarchy;
-  NodeLists closure;
-  HeldOut held;
-  Features features;    ///< Of all nodes.
-  HeadProblem problem;  ///< Of the nodes that are seen.
-};
 
 /// Returns the features of all nodes, scaled. Throws a failure if there are none.
 Features features_of(const Hierarchy& hierarchy, std::span<const Node> seen,
@@ -221,14 +203,6 @@ tree::Dendrogram dendrogram_of(const TrainedHead& head, const std::vector<Node>&
   return tree::merge_by_depth(depth, nodes.size());
 }
 
-/// A head with its measures, in the order in which they are printed.
-struct MeasuredHead {
-  TrainedHead head;
-  std::vector<double> losses;  ///< [start] NaN where a start could make no step.
-  std::size_t start = 0;       ///< Which one it is.
-  std::vector<std::pair<const char*, double>> measures;
-};
-
 PairScore score_of(const TrainedHead& head) {
   return [&head](Node i, Node j) { return head.model.score(head.query, i, head.key, j); };
 }
@@ -252,12 +226,6 @@ void measure_held_back(const TrainingData& data, MeasuredHead& made) {
   made.measures.emplace_back("unseen_rank", found.rank);
   made.measures.emplace_back("unseen_mass", mass_on_ancestors(head.model, head.query, head.key,
                                                               data.closure, data.held.unseen));
-}
-
-std::vector<Node> all_nodes(const TrainingData& data) {
-  std::vector<Node> all(data.closure.size());
-  std::iota(all.begin(), all.end(), 0);
-  return all;
 }
 
 MeasuredHead measured_head(std::vector<TrainedHead>& starts, const TrainingData& data,
@@ -291,114 +259,9 @@ MeasuredHead measured_head(std::vector<TrainedHead>& starts, const TrainingData&
   return made;
 }
 
-LabelledArray head_group(const MeasuredHead& made, const HeadGoal& goal,
-                         const std::vector<std::string>& names) {
-  LabelledArray group;
-  group.axes = {counted_axis("node", names.size()),
-                counted_axis("coordinate", static_cast<std::size_t>(goal.dim))};
-  const auto add = [&](const char* name, const PlacedTokens& tokens) {
-    group.add(name, {"node", "coordinate"},
-              std::vector<float>(tokens.point.begin(), tokens.point.end()));
-  };
-  add("q", made.head.query);
-  add("k", made.head.key);
-  add("v", made.head.key);
-  group.add("token", {"node"}, names);
-  group.attributes = {{"similarity", goal.similarity}};
-  for (const auto& [key, value] : made.head.model.parameters()) {
-    group.attributes.emplace_back(key, value);
-  }
-  group.attributes.emplace_back("dim", std::int64_t{goal.dim});
-  group.attributes.emplace_back("seed", static_cast<std::int64_t>(goal.seed));
-  for (const auto& [key, value] : made.measures) group.attributes.emplace_back(key, value);
-  if (!made.losses.empty()) group.attributes.emplace_back("start_loss", made.losses);
-  return group;
-}
-
-Execution one_thread() {
-  Execution one;
-  one.threads = 1;
-  return one;
-}
-
-/// The snapshots of all starts of all heads, and the file that holds those so far.
-class Recorder {
- public:
-  Recorder(const Training& training, const TrainingData& data, std::string path, LabelledFile file)
-      : training_(training),
-        data_(data),
-        path_(std::move(path)),
-        file_(std::move(file)),
-        snapshots_(training.goals.size() * static_cast<std::size_t>(training.starts)),
-        all_(all_nodes(data)) {}
-
-  /// Records a step if it is one of those that are kept. Called from any thread.
-  void stepped(std::size_t task, std::int64_t step, const TrainedHead& head) {
-    const std::int64_t epochs = training_.goals.front().epochs, count = training_.snapshots;
-    if (step * count / epochs == (step - 1) * count / epochs) return;
-    MeasuredHead made{head, {}, 0, {{"step", static_cast<double>(step)}}};
-    place_all(made.head, data_.features);
-    made.measures.emplace_back("loss", head.loss);
-    made.measures.emplace_back(
-        "mass", mass_on_ancestors(made.head.model, made.head.query, made.head.key, data_.closure,
-                                  all_, one_thread()));
-    const std::lock_guard lock(mutex_);
-    snapshots_[task].push_back(std::move(made));
-    if (std::chrono::steady_clock::now() < due_) return;
-    const auto begin = std::chrono::steady_clock::now();
-    write();
-    const auto end = std::chrono::steady_clock::now();
-    due_ = end + std::max<std::chrono::nanoseconds>(least_pause, (end - begin) * pause_factor);
-  }
-
-  /// Adds the snapshots of a start of a head.
-  void add_to(LabelledFile& file, std::size_t goal, std::size_t start) const {
-    const std::size_t task = goal * static_cast<std::size_t>(training_.starts) + start;
-    for (const MeasuredHead& made : snapshots_[task]) {
-      const auto step = static_cast<std::int64_t>(made.measures.front().second);
-      const std::size_t digits = std::to_string(training_.goals.front().epochs).size();
-      file.groups.emplace_back(fmt::format("{}/step{:0{}}", training_.groups[goal], step, digits),
-                               head_group(made, training_.goals[goal], data_.hierarchy.names));
-    }
-  }
-  /// Writes what there is. Returns whether there is something.
-  bool write() const {
-    LabelledFile file = file_;
-    const auto starts = static_cast<std::size_t>(training_.starts);
-    for (std::size_t goal = 0; goal < training_.goals.size(); ++goal) {
-      const auto first = snapshots_.begin() + static_cast<std::ptrdiff_t>(goal * starts);
-      const auto best = std::ranges::min_element(
-          first, first + training_.starts, {}, [](const std::vector<MeasuredHead>& made) {
-            return made.empty() ? HUGE_VAL : made.back().head.loss;
-          });
-      if (best->empty()) continue;
-      file.groups.emplace_back(
-          training_.groups[goal],
-          head_group(best->back(), training_.goals[goal], data_.hierarchy.names));
-      add_to(file, goal, static_cast<std::size_t>(best - first));
-    }
-    if (file.groups.empty()) return false;
-    file.groups.emplace_back("hierarchy", group_with_held_out(data_.hierarchy, data_.held));
-    write_labelled(path_, file);
-    return true;
-  }
-
- private:
-  static constexpr std::chrono::milliseconds least_pause{400};
-  static constexpr int pause_factor = 20;  ///< Writing takes at most so small a part of the time.
-  const Training& training_;
-  const TrainingData& data_;
-  std::string path_;
-  LabelledFile file_;                                 ///< Without groups.
-  std::vector<std::vector<MeasuredHead>> snapshots_;  ///< [goal × starts]
-  std::vector<Node> all_;
-  std::mutex mutex_;
-  std::chrono::steady_clock::time_point due_;
-};
-
 /// Trains all starts of all heads, each as a task of its own.
 std::vector<MeasuredHead> train_all(const Training& training, const TrainingData& data,
-                                    Recorder& recorder, const Execution& run,
+                                    TrainingRecord& record, const Execution& run,
                                     const JobContext& context) {
   const auto starts = static_cast<std::size_t>(training.starts);
   const std::size_t tasks = training.goals.size() * starts;
@@ -410,12 +273,18 @@ std::vector<MeasuredHead> train_all(const Training& training, const TrainingData
   run_tasks(static_cast<std::int64_t>(tasks), run, [&](std::int64_t task, const auto& stopped) {
     const auto t = static_cast<std::size_t>(task);
     const auto stepped = [&](std::int64_t step, const TrainedHead& head) {
-      if (stopped()) throw Error(ErrorKind::interrupted, "interrupted");
-      recorder.stepped(t, step, head);
+      record.stepped(t, step, head);
+      record.show(t, step, head, context);
+      record.wait_while_paused(t, context, stopped);
+      if (stopped()) {
+        record.keep(t, step, head);
+        throw Error(ErrorKind::interrupted, "interrupted");
+      }
       const auto done = static_cast<double>(++steps);
       if (context.progress) context.progress("training", done / all_steps);
     };
-    trained[t] = train_head(training.goals[t / starts], t % starts, data.problem, one, stepped);
+    trained[t] = train_head(training.goals[t / starts], t % starts, data.problem, one, stepped,
+                            record.state(t));
   });
   std::vector<MeasuredHead> heads;
   for (std::size_t g = 0; g < training.goals.size(); ++g) {
@@ -445,13 +314,13 @@ JobReport run_train(const JobSpec& spec, const JobContext& context) {
   const Json json = spec_with_defaults(spec, training.texts);
   LabelledFile file = result_of(json);
   const std::string output = spec.text("output");
-  Recorder recorder(training, data, output, file);
+  TrainingRecord record(training, data, output, file);
+  if (spec.flag("resume")) record.resume();
   std::vector<MeasuredHead> heads;
   try {
-    heads =
-        train_all(training, data, recorder, context.execution(spec.integer("threads")), context);
+    heads = train_all(training, data, record, context.execution(spec.integer("threads")), context);
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::interrupted || !recorder.write()) throw;
+    if (error.kind() != ErrorKind::interrupted || !record.write()) throw;
     throw Error(error.kind(), output + ": interrupted; its snapshots so far are kept");
   }
   JobReport report{
@@ -461,7 +330,7 @@ JobReport run_train(const JobSpec& spec, const JobContext& context) {
   for (std::size_t g = 0; g < heads.size(); ++g) {
     file.groups.emplace_back(training.groups[g],
                              head_group(heads[g], training.goals[g], hierarchy.names));
-    recorder.add_to(file, g, heads[g].start);
+    record.add_to(file, g, heads[g].start);
     report.summary["heads"].push_back(head_json(heads[g], training, g));
     std::string line = fmt::format("  {:<22}", training.groups[g]);
     const auto add = [&](const auto& numbers) {
@@ -540,6 +409,11 @@ JobKind train_job() {
                       "epochs, rate, starts, held_out, held_out_nodes, tokens, hidden, snapshots, "
                       "and parameters of the similarities: a number, or train (the "
                       "default); -p again for the next"),
+                  {.name = "resume",
+                   .option = "--resume",
+                   .about = "go on with the unfinished training in the output, if there is one",
+                   .kind = FieldKind::flag,
+                   .changes_result = false},
                   threads_field()},
        .run = run_train,
        .check = check_train,

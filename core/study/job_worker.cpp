@@ -1,14 +1,16 @@
 #include "core/study/job_worker.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <iostream>
 #include <limits>
 #include <mutex>
+#include <optional>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/line_process.h"
@@ -65,6 +67,40 @@ class Answers {
   std::chrono::steady_clock::time_point last_;
 };
 
+/// What the parent sends: a job, and later how many snapshots it may make (JobContext::allowed).
+class Requests {
+ public:
+  /// Returns the next line. Without `waits` it returns nothing if there is none yet.
+  std::optional<std::string> line(bool waits) {
+    while (true) {
+      if (const auto end = text_.find('\n'); end != std::string::npos) {
+        std::string line = text_.substr(0, end);
+        text_.erase(0, end + 1);
+        return line;
+      }
+      pollfd input{STDIN_FILENO, POLLIN, 0};
+      if (!waits && poll(&input, 1, 0) <= 0) return std::nullopt;
+      char chunk[4096];
+      const ssize_t count = read(STDIN_FILENO, chunk, sizeof chunk);
+      if (count > 0) text_.append(chunk, static_cast<std::size_t>(count));
+      if (count == 0 || (count < 0 && errno != EINTR)) return std::nullopt;
+    }
+  }
+  /// Returns the last number that was sent; -1: none.
+  std::int64_t allowed() {
+    const std::lock_guard lock(mutex_);
+    while (const auto text = line(false)) {
+      allowed_ = Json::parse(*text, nullptr, false).value("allowed", std::int64_t{-1});
+    }
+    return allowed_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::string text_;
+  std::int64_t allowed_ = -1;
+};
+
 Json answer_to(const std::string& request, const JobContext& context) {
   try {
     const Json json = Json::parse(request);
@@ -72,6 +108,7 @@ Json answer_to(const std::string& request, const JobContext& context) {
     if (chdir(folder.c_str()) != 0) fail("{}: {}", folder, std::strerror(errno));
     JobContext own = context;
     json.at("also").get_to(own.also);
+    if (!json.at("live").get<bool>()) own.live = nullptr;  // Nobody watches.
     return {{"report", report_to_json(run_job(spec_from_json(json.at("job")), own))}};
   } catch (const Error& error) {
     return {{"error", error.what()}, {"status", error.exit_status()}};
@@ -85,12 +122,14 @@ Json answer_to(const std::string& request, const JobContext& context) {
 }  // namespace
 
 int run_job_worker(const JobContext& context) {
-  std::string request;
-  std::getline(std::cin, request);
+  Requests requests;
+  const std::string request = requests.line(true).value_or("");
   Answers answers;
   JobContext own = context;
   own.remark = [&](const std::string& text) { answers.write({{"remark", text}}); };
   own.progress = [&](const char* stage, double fraction) { answers.progress(stage, fraction); };
+  own.live = [&](const Json& now) { answers.write({{"live", now}}); };
+  own.allowed = [&] { return requests.allowed(); };
   answers.write(answer_to(request, own));
   return 0;
 }
@@ -98,8 +137,17 @@ int run_job_worker(const JobContext& context) {
 JobReport run_in_worker(const std::vector<std::string>& command, const std::string& folder,
                         const JobSpec& spec, const JobContext& context) {
   LineProcess worker(command);
-  const Json request{{"folder", folder}, {"also", context.also}, {"job", given_to_json(spec)}};
-  const WaitLimit limit{std::numeric_limits<double>::infinity(), context.cancelled};
+  const Json request{{"folder", folder},
+                     {"also", context.also},
+                     {"live", static_cast<bool>(context.live)},
+                     {"job", given_to_json(spec)}};
+  std::int64_t allowed = -1;
+  const auto stopped = [&] {  // Asked often while an answer is waited for.
+    const std::int64_t now = context.allowed ? context.allowed() : -1;
+    if (std::exchange(allowed, now) != now) (void)worker.send(json_line({{"allowed", now}}));
+    return context.stopped();
+  };
+  const WaitLimit limit{std::numeric_limits<double>::infinity(), stopped};
   std::string line;
   bool heard = worker.send(json_line(request));
   while (heard && worker.read_line(limit, line, stopping_seconds) == LineProcess::Answer::line) {
@@ -111,6 +159,7 @@ JobReport run_in_worker(const std::vector<std::string>& command, const std::stri
     if (json.contains("remark") && context.remark) {
       context.remark(json["remark"].get<std::string>());
     }
+    if (json.contains("live") && context.live) context.live(json["live"]);
     if (json.contains("stage") && context.progress) {
       context.progress(json["stage"].get<std::string>().c_str(), json["fraction"].get<double>());
     }

@@ -1,9 +1,11 @@
 // Jobs in processes of their own, so that one that crashes, hangs or needs too much memory ends
 // alone, and results do not depend on what ran before.
 //
-// The worker reads one line of JSON, {"folder", "also", "job"}, works in that folder, and answers
-// in lines of JSON: {"stage", "fraction"}, {"remark"}, and at the end {"report"} or {"error",
-// "status"}.
+// The worker reads one line of JSON, {"folder", "also", "live", "job"}, and while it works any
+// number of lines {"allowed"} (JobContext::allowed). It works in that folder, and answers in lines
+// of JSON:
+// {"stage", "fraction"}, {"remark"}, {"live"} (JobContext::live), and at the end {"report"} or
+// {"error", "status"}.
 #pragma once
 
 #include <string>

@@ -515,10 +515,15 @@ class StudyReader {
 }  // namespace
 
 Study read_study(const std::string& path, bool quick, const StudyInputs& inputs) {
+  const ByteFile file(path);
+  return study_of_text(path, file.read(0, file.size()), quick, inputs);
+}
+
+Study study_of_text(const std::string& path, const std::string& text, bool quick,
+                    const StudyInputs& inputs) {
   Study study;
   study.path = path;
-  const ByteFile file(path);
-  study.text = file.read(0, file.size());
+  study.text = text;
   StudyReader(study, quick, inputs).read();
   std::ranges::stable_sort(
       study.errors, [](const StudyError& a, const StudyError& b) { return a.line < b.line; });

@@ -78,5 +78,8 @@ using StudyInputs = std::map<std::string, std::string>;
 /// set of the study or a file that is no hierarchy by its ending; what is wrong in the study or in
 /// such a file is returned in `errors`.
 [[nodiscard]] Study read_study(const std::string& path, bool quick, const StudyInputs& inputs = {});
+/// Does the same for this text in place of the file's content.
+[[nodiscard]] Study study_of_text(const std::string& path, const std::string& text, bool quick,
+                                  const StudyInputs& inputs = {});
 
 }  // namespace conelab

@@ -264,6 +264,45 @@ class Train(ProgramTest):
             self.ok("figure", "training", "-o", self.folder / "t.svg", "--input", self.out)
             self.weights("umbral/seed1")
 
+    def test_a_training_goes_on_where_it_was_stopped(self):
+        for words in (["-s", "umbral,dot", "-p", "starts=2"],
+                      ["-s", "umbral", "-p", "gamma=2", "--seeds", "1,2", "--dim", "3"]):
+            words += ["-p", "epochs=12000", "-p", "snapshots=60", "--threads", "2"]
+            whole = self.folder / "whole.h5"
+            self.ok("train", self.data, "-o", whole, *words)
+            for stop in (signal.SIGKILL, signal.SIGINT):
+                self.out.unlink(missing_ok=True)
+                process = start("train", self.data, "-o", self.out, *words)
+                self.wait_until(self.out.exists, process)
+                process.send_signal(stop)
+                process.communicate(timeout=60)
+                with h5py.File(self.out) as file:
+                    self.assertIn("unfinished", file)
+                self.ok("train", self.data, "-o", self.out, *words, "--resume")
+                self.assertEqual(self.out.read_bytes(), whole.read_bytes())
+            self.fails(2, "train", self.data, "-o", self.out, *words, "--resume",
+                       says="its training is finished")
+            self.fails(2, "train", self.data, "-o", self.out, *words, "--resume", "-p", "rate=.1",
+                       says="is the result of another call")
+            whole.unlink()
+
+    def test_frames_are_pictures_of_the_snapshots(self):
+        self.train("-s", "umbral", "-p", "snapshots=4")
+        pictures = self.folder / "pictures"
+        self.ok("figure", "points", "--frames", pictures, "--input", self.out)
+        names = [f"{k:03}.svg" for k in range(1, 5)]
+        self.assertEqual(sorted(path.name for path in pictures.iterdir()), names)
+        one = self.folder / "one.svg"
+        self.ok("figure", "points", "-o", one, "--input", f"{self.out}:/umbral/seed1/step150")
+        self.assertEqual((pictures / "002.svg").read_bytes(), one.read_bytes())
+        self.ok("figure", "heatmap", "-o", one.with_suffix(".pdf"), "--frames", pictures,
+                "--input", f"{self.out}:/umbral/seed1")
+        self.assertTrue((pictures / "004.pdf").exists() and one.with_suffix(".pdf").exists())
+        self.fails(2, "figure", "points", "--input", self.out, says="--output is required")
+        self.train("-s", "umbral")
+        self.fails(1, "figure", "points", "--frames", pictures, "--input", self.out,
+                   says="/umbral/seed1 has no snapshots")
+
     def test_errors_are_one_line(self):
         def fails(status, says, *arguments):
             self.fails(status, "train", self.data, "-o", self.out, *arguments, says=says)

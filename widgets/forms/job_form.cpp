@@ -23,6 +23,8 @@
 namespace conelab::desktop {
 namespace {
 
+constexpr int frame_pause = 40;  ///< Milliseconds between looks at what a job has reached.
+
 bool repeats(const JobField& field) {
   return field.kind == FieldKind::inputs || field.kind == FieldKind::texts;
 }
@@ -151,15 +153,18 @@ std::vector<std::string> JobFormModel::keys() const try {
 
 std::string JobFormModel::command() const { return shell_line(command_words(spec())); }
 
-void JobFormModel::run() {
-  const JobSpec spec = this->spec();
+void JobFormModel::run(bool resumes) {
+  JobSpec spec = this->spec();
+  if (resumes) spec.values["resume"] = true;
   check_spec(spec);
   const JobField* output = find_field(kind(), FieldKind::output);
   const std::string path = output == nullptr ? "" : spec.text(output->name);
-  Run& run = runs_.emplace_front(
-      Run{kind().name + " " + std::filesystem::path(path).stem().string(), path,
-          std::make_unique<LongRun<Run::State>>(jobs_, [this] { emit progressed(); })});
-  run.run->start(run.title, [spec, backend = backend_](const JobContext& job, const auto& change) {
+  Run& run =
+      runs_.emplace_front(Run{kind().name + " " + std::filesystem::path(path).stem().string(), path,
+                              std::make_unique<LongRun<Run::State>>(
+                                  jobs_, [this] { emit progressed(); }, frame_pause)});
+  run.run->start(run.title, [spec, backend = backend_, allowed = run.allowed](const JobContext& job,
+                                                                              const auto& change) {
     conelab::JobContext context = backend.context;
     context.cancelled = job.cancel_check();
     context.progress = [&](const char* stage, double fraction) {
@@ -168,6 +173,11 @@ void JobFormModel::run() {
     };
     context.seconds_left = [&](double seconds) {
       change([&](Run::State& s) { s.seconds_left = seconds; });
+    };
+    context.allowed = [allowed] { return allowed->load(); };
+    context.live = [&](const Json& now) {
+      const auto shared = std::make_shared<const Json>(now);
+      change([&](Run::State& s) { s.live[now.at("group").get<std::string>()] = shared; });
     };
     context.remark = [&](const std::string& text) {
       change([&](Run::State& s) { s.remarks.push_back(text); });
@@ -194,7 +204,8 @@ TextTable JobFormModel::table() const {
                       : end == RunEnd::stopped ? "cancelled"
                       : end == RunEnd::failed
                           ? "failed"
-                          : fmt::format("{} {:.0f} %", state.stage, 100 * state.fraction);
+                          : fmt::format("{}{} {:.0f} %", *run.allowed >= 0 ? "paused, " : "",
+                                        state.stage, 100 * state.fraction);
     if (end == RunEnd::none && std::isfinite(state.seconds_left)) {
       now += ", " + duration_text(state.seconds_left) + " left";
     }
@@ -208,6 +219,17 @@ TextTable JobFormModel::table() const {
 void JobFormModel::cancel(std::size_t run) {
   if (run < runs_.size()) runs_[run].run->stop();
 }
+
+void JobFormModel::pause(bool pauses) {
+  if (!runs_.empty()) *runs_.front().allowed = pauses ? 0 : -1;
+  emit progressed();
+}
+
+void JobFormModel::step() {
+  if (paused()) ++*runs_.front().allowed;
+}
+
+bool JobFormModel::paused() const { return !runs_.empty() && *runs_.front().allowed >= 0; }
 
 std::string JobFormModel::result_of(std::size_t run) const {
   if (run >= runs_.size() || runs_[run].run->state().files.empty()) return {};
@@ -238,8 +260,8 @@ JobFormView::JobFormView(Document& document, JobPool& jobs, StudyBackend backend
   column->addWidget(message_);
   auto* buttons = new QHBoxLayout;
   run_ = add_button<QPushButton>(buttons, tr("Run"), "job-run",
-                                 tr("Runs the job in a process of its own"), &model_,
-                                 &JobFormModel::run);
+                                 tr("Runs the job in a process of its own"), this,
+                                 [this] { model_.run(); });
   add_button(buttons, QStringLiteral("$_"), "job-command",
              tr("Copy as command: the same job from a terminal"), this,
              [this] {

@@ -7,8 +7,10 @@
 
 #include <QBoxLayout>
 #include <QWidget>
+#include <atomic>
 #include <cmath>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -53,22 +55,30 @@ class JobFormModel : public QObject {
   [[nodiscard]] std::vector<std::string> keys() const;
   [[nodiscard]] std::string command() const;
 
-  /// Starts the job that is typed.
-  void run();
+  /// Starts the job that is typed; with `resumes`, from where its output was left.
+  void run(bool resumes = false);
   struct Run {
     struct State {
       std::string stage;
       double fraction = 0, seconds_left = std::nan("");
+      std::map<std::string, std::shared_ptr<const Json>> live;  ///< By group: what it has reached.
       std::vector<std::string> files, remarks;
     };
     std::string title, output;
     std::unique_ptr<LongRun<State>> run;
+    /// What JobContext::allowed returns to the job.
+    std::shared_ptr<std::atomic<std::int64_t>> allowed =
+        std::make_shared<std::atomic<std::int64_t>>(-1);
   };
   /// Returns the jobs that were started, the last one first.
   [[nodiscard]] const std::deque<Run>& runs() const { return runs_; }
   [[nodiscard]] bool running() const;
   [[nodiscard]] TextTable table() const;
   void cancel(std::size_t run);
+  /// Pauses the last job that was started, lets it go on, or lets it make one more snapshot.
+  void pause(bool pauses);
+  void step();
+  [[nodiscard]] bool paused() const;
   /// Returns the file of a result; empty before the job has finished.
   [[nodiscard]] std::string result_of(std::size_t run) const;
 

@@ -24,10 +24,10 @@ class LongRun {
   using Change = std::function<void(const std::function<void(State&)>&)>;
   using Work = std::function<void(const JobContext&, const Change&)>;
 
-  /// `look` is called on the window's thread every fifth of a second, and a last time after the
-  /// end.
-  LongRun(JobPool& jobs, std::function<void()> look) : jobs_(jobs) {
-    polling_.setInterval(200);
+  /// `look` is called on the window's thread after each pause, of so many milliseconds, and a last
+  /// time after the end.
+  LongRun(JobPool& jobs, std::function<void()> look, int pause = 200) : jobs_(jobs) {
+    polling_.setInterval(pause);
     polling_.callOnTimeout([this, look = std::move(look)] {
       {
         const std::lock_guard lock(shared_->mutex);

@@ -50,6 +50,10 @@ StudiesView::StudiesView(Document& document, JobPool& jobs, StudyBackend backend
   pages_ = new QStackedWidget;
   pages_->addWidget(table_);
   pages_->addWidget(page_);
+  editor_ = new StudyEditor(jobs);
+  pages_->addWidget(editor_);
+  connect(editor_, &StudyEditor::saved, this,
+          [this](const QString& file) { model_.open(file.toStdString()); });
   column->addWidget(pages_, 1);
   message_ = text_label("study-message", tr("What the view has to say"));
   column->addWidget(message_);
@@ -91,6 +95,15 @@ void StudiesView::build_tools(QHBoxLayout* line) {
   line->addWidget(quick_);
   connect(quick_, &QCheckBox::toggled, this, [this](bool on) { model_.set_quick(on); });
   line->addStretch(1);
+  edit_ =
+      add_button(line, tr("Edit"), "study-edit",
+                 tr("The keys of the study, its text, and what is wrong with it"), this, [this] {
+                   const bool shows = pages_->currentWidget() == editor_;
+                   if (shows) return pages_->setCurrentWidget(table_);
+                   const std::string& file = model_.choice().file;
+                   editor_->edit(file, model_.ships(file));
+                   pages_->setCurrentWidget(editor_);
+                 });
   report_ = add_button(line, tr("Report"), "study-report",
                        tr("Write the report of what is done, and show it here"), this, [this] {
                          const bool shows = pages_->currentWidget() == page_;
@@ -116,6 +129,8 @@ void StudiesView::show_model() {
   list_->setEnabled(!file.isEmpty() && !model_.running());
   run_quick_->setEnabled(!model_.running() &&
                          (file.isEmpty() ? !model_.shipped().empty() : !model_.command().empty()));
+  edit_->setEnabled(!file.isEmpty() && !is_study_index(file.toStdString()));
+  if (file.isEmpty() && pages_->currentWidget() == editor_) pages_->setCurrentWidget(table_);
   report_->setEnabled(model_.can_report());
   copy_->setEnabled(!model_.command().empty());
   quick_->setEnabled(!model_.running() && !model_.command().empty());
@@ -163,10 +178,15 @@ void StudiesView::open_result(int row) {
     if (at < model_.shipped().size()) model_.open(model_.shipped()[at].file);
     return;
   }
-  const std::vector<std::string> files = model_.files_of(static_cast<std::size_t>(row));
+  const std::vector<StudyModel::Row> rows = model_.rows();
+  if (rows.empty()) return edit_->click();  // The table has what is wrong.
+  if (static_cast<std::size_t>(row) >= rows.size()) return;
+  const StudyModel::Row& of = rows[static_cast<std::size_t>(row)];
+  if (of.trials > 0) return model_.fold(of);
+  const std::vector<std::string> files = model_.files_of(of.job);
   if (files.empty()) return;
   const QString file = QString::fromStdString(files.front());
-  const std::string job = model_.index().jobs[static_cast<std::size_t>(row)].name;
+  const std::string job = model_.index().jobs[of.job].name;
   const QFileInfo folder(QString::fromStdString(model_.folder()));
   const QString name = tr("%1 of %2").arg(QString::fromStdString(job), folder.fileName());
   file.endsWith(QLatin1String(".h5")) ? emit file_wanted(file, name) : emit page_wanted(file);

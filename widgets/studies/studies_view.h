@@ -4,6 +4,7 @@
 
 #include <QWidget>
 
+#include "widgets/studies/study_editor.h"
 #include "widgets/studies/study_model.h"
 
 class QCheckBox;
@@ -25,6 +26,8 @@ class StudiesView : public QWidget {
   StudiesView(Document& document, JobPool& jobs, StudyBackend backend);
 
   [[nodiscard]] StudyModel& model() { return model_; }
+  /// Returns whether a study was changed and not saved.
+  [[nodiscard]] bool edited() const { return editor_->changed(); }
 
  signals:
   /// The user wants to see a result in HDF5. `name` says of which job it is.
@@ -47,11 +50,13 @@ class StudiesView : public QWidget {
   StudyModel model_;
   QToolButton *list_ = nullptr, *run_quick_ = nullptr;
   QToolButton *run_ = nullptr, *cancel_ = nullptr, *report_ = nullptr, *copy_ = nullptr;
+  QToolButton* edit_ = nullptr;
   QCheckBox* quick_ = nullptr;
   QProgressBar* bar_ = nullptr;
   QLabel *title_ = nullptr, *message_ = nullptr;
   TextTableView* table_ = nullptr;
-  QStackedWidget* pages_ = nullptr;  ///< The table, and the report.
+  QStackedWidget* pages_ = nullptr;  ///< The table, the report, and the study itself.
+  StudyEditor* editor_ = nullptr;
   QTextBrowser* page_ = nullptr;
 };
 

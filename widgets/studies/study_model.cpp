@@ -79,8 +79,7 @@ void StudyModel::read_shipped() {
 
 /// Shipped studies may lie where nobody may write.
 std::string StudyModel::folder_of(const std::string& file) const {
-  const bool ships = contains(backend_.shipped, file);
-  if (!ships) return folder_of_study(file);
+  if (!ships(file)) return folder_of_study(file);
   return (fs::path(backend_.results) / "conelab-studies" / fs::path(file).stem()).string();
 }
 
@@ -99,6 +98,7 @@ void StudyModel::load() {
   shown_ = choice();
   study_.reset();
   index_ = {};
+  unfolded_.clear();
   report_page_.clear();
   if (shown_.file.empty()) return say("");
   say("Reading " + shown_.file + " …");
@@ -147,18 +147,63 @@ TextTable StudyModel::table() const {
     return list;
   }
   TextTable jobs{{"job", "kind", "state", "time", "remark"}, {}};
-  const auto& now = progress().running;
-  for (const JobRecord& job : index_.jobs) {
-    const bool runs = running() && contains(now, job.name);
-    const std::string remark = job.remarks.empty() ? std::string() : job.remarks.front();
-    jobs.rows.push_back({job.name, job.kind,
-                         runs                      ? "running"
-                         : job.status == "pending" ? "to do"
-                                                   : job.status,
-                         job.done() ? duration_text(job.seconds) : "-",
-                         job.error.empty() ? remark : job.error});
+  for (const Row& row : rows()) {
+    if (row.trials > 0) {
+      jobs.rows.push_back(row_of_trials(row));
+      continue;
+    }
+    jobs.rows.push_back(row_of_job(index_.jobs[row.job]));
+    if (row.under) jobs.rows.back().front().insert(0, "      ");
   }
   return jobs;
+}
+
+std::vector<StudyModel::Row> StudyModel::rows() const {
+  std::vector<Row> rows;
+  std::size_t trials = 0;  // They stand before their job.
+  for (std::size_t job = 0; job < index_.jobs.size(); ++job) {
+    if (index_.jobs[job].block.ends_with(".trials")) {
+      ++trials;
+      continue;
+    }
+    rows.push_back({job});
+    const std::size_t first = job - trials;
+    if (trials > 0) rows.push_back({first, trials});
+    if (unfolded_.contains(first)) {
+      for (std::size_t trial = first; trial < job; ++trial) rows.push_back({trial, 0, true});
+    }
+    trials = 0;
+  }
+  return rows;
+}
+
+void StudyModel::fold(const Row& row) {
+  if (row.trials == 0) return;
+  if (unfolded_.erase(row.job) == 0) unfolded_.insert(row.job);
+  emit changed();
+}
+
+std::vector<std::string> StudyModel::row_of_job(const JobRecord& job) const {
+  const bool runs = running() && contains(progress().running, job.name);
+  const std::string remark = job.remarks.empty() ? std::string() : job.remarks.front();
+  const std::string state = runs ? "running" : job.status == "pending" ? "to do" : job.status;
+  return {job.name, job.kind, state, job.done() ? duration_text(job.seconds) : "-",
+          job.error.empty() ? remark : job.error};
+}
+
+std::vector<std::string> StudyModel::row_of_trials(const Row& row) const {
+  double seconds = 0;
+  std::size_t done = 0, failed = 0;
+  for (std::size_t job = row.job; job < row.job + row.trials; ++job) {
+    done += index_.jobs[job].done() ? 1 : 0;
+    failed += index_.jobs[job].status == "failed" ? 1 : 0;
+    seconds += index_.jobs[job].seconds;
+  }
+  const bool open = unfolded_.contains(row.job);
+  return {
+      fmt::format("   {} {} trials", open ? "▾" : "▸", row.trials), index_.jobs[row.job].kind,
+      failed > 0 ? fmt::format("{} done, {} failed", done, failed) : fmt::format("{} done", done),
+      done > 0 ? duration_text(seconds) : "-", open ? "" : "double click, or Enter: show them"};
 }
 
 std::vector<std::string> StudyModel::files_of(std::size_t job) const {

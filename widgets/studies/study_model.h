@@ -7,9 +7,11 @@
 
 #include <QObject>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "core/base/names.h"
 #include "core/bench/summary.h"
 #include "core/study/study_run.h"
 #include "widgets/runs/long_run.h"
@@ -50,10 +52,22 @@ class StudyModel : public QObject {
   /// Reads the shipped studies, unless that was done.
   void read_shipped();
   [[nodiscard]] const std::vector<ShippedStudy>& shipped() const { return shipped_; }
+  [[nodiscard]] bool ships(const std::string& file) const {
+    return contains(backend_.shipped, file);
+  }
   void set_quick(bool quick);
 
   /// Returns the jobs with their states; without jobs before the study is read.
   [[nodiscard]] const StudyIndex& index() const { return index_; }
+  /// A row of the table of jobs: a job, or the trials of the one above it, which are folded.
+  struct Row {
+    std::size_t job = 0;     ///< The job, or the first of the trials.
+    std::size_t trials = 0;  ///< How many jobs a row of trials stands for; 0: it is a job.
+    bool under = false;      ///< Whether it is one of the trials that were unfolded.
+  };
+  [[nodiscard]] std::vector<Row> rows() const;
+  /// Unfolds the trials that a row stands for, or folds them again.
+  void fold(const Row& row);
   /// Returns the table of jobs, of errors if the study is wrong, or of the shipped studies if none
   /// is open.
   [[nodiscard]] TextTable table() const;
@@ -96,6 +110,8 @@ class StudyModel : public QObject {
     int ended = 0;  ///< How many jobs have ended; with each, the folder's index changes.
   };
 
+  [[nodiscard]] std::vector<std::string> row_of_job(const JobRecord& job) const;
+  [[nodiscard]] std::vector<std::string> row_of_trials(const Row& row) const;
   void follow();
   [[nodiscard]] std::string folder_of(const std::string& file) const;
   void load();
@@ -108,7 +124,8 @@ class StudyModel : public QObject {
   StudyBackend backend_;
   std::shared_ptr<const Study> study_;  ///< Null for the folder of a study computed elsewhere.
   StudyIndex index_;
-  StudyChoice shown_;  ///< What `study_` and `index_` were read from.
+  std::set<std::size_t> unfolded_;  ///< The first trials of the rows that are unfolded.
+  StudyChoice shown_;               ///< What `study_` and `index_` were read from.
   LongRun<State> run_;
   std::vector<ShippedStudy> shipped_;
   bool runs_when_read_ = false;

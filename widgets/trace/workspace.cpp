@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/files/byte_file.h"
 #include "widgets/session/brought.h"
 
 namespace conelab::desktop {
@@ -110,6 +111,7 @@ void Workspace::load(const TraceChoice& source, bool into_session,
       "reading " + QFileInfo(QString::fromStdString(file)).fileName().toStdString(),
       [source, groups](const JobContext& context) {
         Loaded loaded;
+        loaded.stamp = file_stamp(source.file);
         loaded.groups = groups;
         if (groups.empty()) {
           loaded.groups = groups_to_open(source.file, source.arrays, context.cancel_check());
@@ -132,21 +134,55 @@ void Workspace::load(const TraceChoice& source, bool into_session,
   emit loading_changed();
 }
 
+void Workspace::show_live(std::shared_ptr<const Trace> live) {
+  live_ = std::move(live);
+  if (!trace_ || (opening_ && job_.active())) return;
+  if (!live_) return file_changed();
+  if (!live_of(*trace_)) return;
+  trace_ = with_live(trace_);
+  shown_ = {};
+  read_own_call_again("read again");
+  choose_head();
+}
+
+bool Workspace::live_of(const Trace& trace) const {
+  return live_ && live_->file == trace.file && live_->group == trace.group &&
+         live_->query.data.size() == trace.query.data.size();
+}
+
+std::shared_ptr<const Trace> Workspace::with_live(std::shared_ptr<const Trace> trace) const {
+  if (!live_of(*trace)) return trace;
+  auto now = std::make_shared<Trace>(*trace);
+  now->query = live_->query, now->key = live_->key, now->value = live_->value;
+  now->own_call = live_->own_call;
+  return now;
+}
+
+/// Takes over the parameters that the trace has now.
+void Workspace::read_own_call_again(const QString& step) {
+  document_.edit(
+      tr("read %1 again").arg(QFileInfo(QString::fromStdString(trace_->file)).fileName()),
+      [&](Session& s) { bring_own_call(s, trace_->own_call ? &*trace_->own_call : nullptr); },
+      step);
+}
+
 void Workspace::take(Loaded loaded, bool into_session) {
+  loaded.trace = with_live(std::move(loaded.trace));
   const auto before = std::exchange(trace_, std::move(loaded.trace));
   const bool keeps_pair = same_pairs(before.get(), *trace_);
   groups_ = std::move(loaded.groups);
   shown_ = {};
   watch_.watch(QString::fromStdString(trace_->file));
+  // It may have changed before it was watched.
+  const std::string stamp = file_stamp(trace_->file);
+  if (!stamp.empty() && stamp != loaded.stamp) changed_ = trace_->file;
   emit loading_changed();
   const Call* own = trace_->own_call ? &*trace_->own_call : nullptr;
   if (!into_session) {
     const bool reread = std::exchange(rereading_, false);
     // Training may have written other parameters, and a click among all heads names a layer only.
     if (reread || brought_for_another_layer(document_.session())) {
-      document_.edit(
-          tr("read %1 again").arg(QFileInfo(QString::fromStdString(trace_->file)).fileName()),
-          [&](Session& s) { bring_own_call(s, own); }, reread ? "read again" : open_layer_step);
+      read_own_call_again(reread ? "read again" : open_layer_step);
     }
     choose_head();
     return read_changed();

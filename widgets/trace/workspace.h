@@ -75,6 +75,9 @@ class Workspace : public QObject {
   void open(const QString& file, const QString& group = {}, const ArrayNames& arrays = {});
   /// Opens another group of the open file: another layer, or another stored map.
   void open_group(const std::string& group);
+  /// Shows the numbers of this trace in place of those that the file has of the same group, until
+  /// `live` is null: what a training has reached since it wrote the file.
+  void show_live(std::shared_ptr<const Trace> live);
   /// Opens the group that is `step` places after the open one, or after the one that is being
   /// opened, if there is one.
   void step_group(int step);
@@ -96,6 +99,7 @@ class Workspace : public QObject {
   struct Loaded {
     std::shared_ptr<const Trace> trace;
     std::vector<std::string> groups;
+    std::string stamp = {};  ///< Of the file before it was read.
   };
   void follow();
   /// Reads file, group and arrays of `source`. `groups` are those of the file; if empty, they are
@@ -103,6 +107,10 @@ class Workspace : public QObject {
   void load(const TraceChoice& source, bool into_session,
             const std::vector<std::string>& groups = {});
   void take(Loaded loaded, bool into_session);
+  [[nodiscard]] bool live_of(const Trace& trace) const;
+  /// Returns the trace with the live numbers, if they are of it.
+  [[nodiscard]] std::shared_ptr<const Trace> with_live(std::shared_ptr<const Trace> trace) const;
+  void read_own_call_again(const QString& step);
   using Head = std::shared_ptr<const HeadInput>;
   void choose_head();
   void take_head(Head head);
@@ -112,6 +120,7 @@ class Workspace : public QObject {
   Document& document_;
   JobPool& jobs_;
   std::shared_ptr<const Trace> trace_;
+  std::shared_ptr<const Trace> live_;  ///< What is shown in place of the file's numbers.
   std::shared_ptr<const HeadInput> head_;
   std::shared_ptr<const Trace> head_of_;  ///< The trace of `head_`.
   TraceChoice shown_;                     ///< The choice that `head_` belongs to.

@@ -233,13 +233,14 @@ void MainWindow::build_view_menu() {
     connect(view, &QMenu::aboutToShow, action, [=] { action->setChecked(marked()); });
     return action;
   };
-  int number = 0;
+  int number = 0;  // The first ten have Ctrl and a digit, the others Alt and a digit.
   for (const QDockWidget* dock : layout_.docks()) {  // A view behind another has its tab.
     add_marked(
         tr("Show %1").arg(dock->windowTitle()), [dock] { return !dock->isHidden(); },
         [this, name = dock->objectName().mid(5)] { layout_.raise(name); },
-        number < 10 ? QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_0 + ++number % 10))
-                    : QKeySequence());
+        QKeySequence((number < 10 ? Qt::CTRL : Qt::ALT) |
+                     static_cast<Qt::Key>(Qt::Key_0 + (number + 1) % 10)));
+    ++number;
   }
   view->addSeparator();
   auto* one_theme = new QActionGroup(view);

@@ -1,7 +1,8 @@
 // Training of heads on a hierarchy: the form of the job `train`, the curves of what it has reached,
 // and its snapshots. The result is opened when its first snapshots are written. From then on the
 // maps, the explorer and the intervals follow it, because the file of the open trace is read again
-// whenever it is written. The slider opens a snapshot, which is a group of the file, in all views.
+// whenever it is written; between that they show what the job says that it has reached. The slider
+// opens a snapshot, which is a group of the file, in all views.
 #include <QBoxLayout>
 #include <QComboBox>
 #include <QDateTime>
@@ -12,6 +13,10 @@
 #include <QToolButton>
 #include <filesystem>
 
+#include "core/files/atomic_file.h"
+#include "core/files/byte_file.h"
+#include "core/jobs/figure_job.h"
+#include "core/jobs/job_table.h"
 #include "widgets/dialogs/file_dialogs.h"
 #include "widgets/figures/figure_preview.h"
 #include "widgets/forms/job_form.h"
@@ -33,6 +38,23 @@ FieldTexts first_training(const std::string& shipped_trace) {
 /// Returns the group of the head that a group is a snapshot of, or that it is itself.
 std::string head_of(const std::string& group) { return group.substr(0, group.rfind("/step")); }
 
+/// Returns the open trace with the numbers that a training has reached (JobContext::live); null if
+/// they do not fit it.
+std::shared_ptr<const Trace> live_trace(const Trace& open, const Json& now) {
+  auto live = std::make_shared<Trace>(open);
+  now.at("query").get_to(live->query.data);
+  now.at("key").get_to(live->key.data);
+  live->value.data = live->key.data;
+  if (live->query.data.size() != open.query.data.size()) return nullptr;
+  if (!live->own_call) return live;
+  for (const auto& [key, value] : now.at("parameters").items()) {
+    const auto own = live->own_call->parameters.find(key);
+    if (own == live->own_call->parameters.end()) continue;
+    own->second = Value(fmt::format("{:.4g}", value.get<double>()));  // As it ends, train_head.h.
+  }
+  return live;
+}
+
 class TrainView : public QWidget {
  public:
   explicit TrainView(MainWindow& window)
@@ -43,17 +65,21 @@ class TrainView : public QWidget {
     laid_out<QVBoxLayout>(this)->addWidget(form_);
     auto* below = new QWidget;
     auto* column = laid_out<QVBoxLayout>(below);
-    auto* tools = new QHBoxLayout;
+    auto *runs = new QHBoxLayout, *tools = new QHBoxLayout;
+    build_run_tools(runs);
+    column->addLayout(runs);
     measure_ = named(new QComboBox, "train-measure", tr("What the curves show"));
     measure_->addItem(tr("loss"), QStringLiteral("loss"));
     measure_->addItem(tr("attention on ancestors"), QStringLiteral("mass"));
     tools->addWidget(measure_);
     tools->addStretch(1);
-    export_ = tool_button(tr("Export"), "train-export",
-                          tr("A picture of each snapshot, NAME-001.svg, NAME-002.svg, …"));
+    export_ =
+        tool_button(tr("Export"), "train-export",
+                    tr("The heads with their snapshots as a trace, or a picture of each snapshot"));
     auto* menu = new QMenu(export_);
-    for (const auto& [text, figure] :
-         {std::pair{tr("Maps as SVG …"), "heatmap"}, {tr("Points as SVG …"), "points"}}) {
+    menu->addAction(tr("Trace …"), this, &TrainView::export_trace);
+    for (const auto& [text, figure] : {std::pair{tr("Pictures of the map …"), "heatmap"},
+                                       {tr("Pictures of the points …"), "points"}}) {
       menu->addAction(text, this, [this, name = figure] { export_series(name); });
     }
     set_menu(*export_, menu);
@@ -72,7 +98,7 @@ class TrainView : public QWidget {
     column->addLayout(row);
     form_->add_below(below);
     connect(&form_->model(), &JobFormModel::changed, this, [this] { begin(); });
-    connect(&form_->model(), &JobFormModel::progressed, this, [this] { open_first(); });
+    connect(&form_->model(), &JobFormModel::progressed, this, [this] { look(); });
     connect(&workspace_, &Workspace::trace_changed, this, [this] { show_trace(); });
     connect(measure_, &QComboBox::currentIndexChanged, this, [this] { draw(); });
     connect(slider_, &QSlider::valueChanged, this, [this](int at) {
@@ -80,6 +106,7 @@ class TrainView : public QWidget {
       workspace_.open_group(i < snapshots_.size() ? snapshots_[i] : head_);
     });
     show_trace();
+    show_run();
   }
 
   [[nodiscard]] JobFormView& form() { return *form_; }
@@ -92,13 +119,59 @@ class TrainView : public QWidget {
   FigurePreview* preview_ = nullptr;
   QSlider* slider_ = nullptr;
   QLabel* step_ = nullptr;
-  QToolButton* export_ = nullptr;
+  QToolButton *export_ = nullptr, *pause_ = nullptr, *step_on_ = nullptr, *resume_ = nullptr;
+  std::shared_ptr<const Json> frame_;   ///< What is shown of a training that goes on.
   std::size_t begun_ = 0;               ///< How many jobs have begun.
   QDateTime before_;                    ///< When the output was written before the last of them.
   bool waits_ = false;                  ///< Whether the output of that one is to be opened.
   std::string head_, drawn_;            ///< The open head; of which content the curves are.
   std::vector<std::string> snapshots_;  ///< Groups of that head.
   JobHandle drawing_, exporting_;
+
+  void build_run_tools(QHBoxLayout* line) {
+    JobFormModel& model = form_->model();
+    pause_ = add_button(line, tr("Pause"), "train-pause",
+                        tr("Stops the steps of training, and goes on with them"), this,
+                        [this, &model] { model.pause(!model.paused()); });
+    step_on_ = add_button(line, tr("Step"), "train-step-on",
+                          tr("Goes on to the next snapshot of each head, and pauses there"), &model,
+                          &JobFormModel::step);
+    resume_ = add_button(line, tr("Resume"), "train-resume",
+                         tr("Goes on with the training that was cancelled, or ended with the "
+                            "program, from the file of the output"),
+                         &model, [&model] { model.run(true); });
+    line->addStretch(1);
+  }
+
+  /// Shows what the last job does, and what can be done with it.
+  void look() {
+    open_first();
+    show_run();
+    show_live();
+  }
+  void show_run() {
+    const JobFormModel& model = form_->model();
+    const bool runs = model.running();
+    pause_->setEnabled(runs);
+    pause_->setText(model.paused() && runs ? tr("Continue") : tr("Pause"));
+    step_on_->setEnabled(runs && model.paused());
+    resume_->setEnabled(!runs && model.problem().empty());
+  }
+  void show_live() {
+    const auto& trace = workspace_.trace();
+    const auto& runs = form_->model().runs();
+    const bool of_it = trace && !runs.empty() && runs.front().output == trace->file;
+    if (of_it && runs.front().run->running()) {
+      const auto& live = runs.front().run->state().live;
+      const auto found = live.find(trace->group);
+      if (found == live.end() || found->second == frame_) return;
+      frame_ = found->second;
+      workspace_.show_live(live_trace(*trace, *frame_));
+      step_->setText(tr("after %1 steps").arg(frame_->at("step").get<int>()));
+    } else if (std::exchange(frame_, nullptr) != nullptr) {
+      workspace_.show_live(nullptr);
+    }
+  }
 
   [[nodiscard]] QDateTime written() const {
     return QFileInfo(QString::fromStdString(form_->model().runs().front().output)).lastModified();
@@ -161,35 +234,49 @@ class TrainView : public QWidget {
         true);
   }
 
-  /// Writes a figure of each snapshot of the open head, under its own operator.
-  void export_series(const std::string& name) {
-    const QString file = ask_where_to_write(this, tr("Export a picture of each snapshot"),
-                                            QString::fromStdString(name + ".svg"),
-                                            tr("Figures (*.svg *.pdf *.png)"));
-    if (file.isEmpty() || !workspace_.trace()) return;
-    const std::filesystem::path path = file.toStdString();
-    exporting_ = workspace_.jobs().start<std::size_t>(
-        "writing pictures of snapshots",
-        [=, draw = window_.backends().draw_figure, of = workspace_.trace()->file,
-         groups = snapshots_](const JobContext& context) {
-          FigureChoice choice;
-          choice.name = name;
-          for (std::size_t i = 0; i < groups.size(); ++i) {
-            choice.inputs = {of + ":" + groups[i]};
-            const std::string numbered =
-                fmt::format("{}-{:03}{}", path.stem().string(), i + 1, path.extension().string());
-            figure::write_figure(draw(choice, context.cancel_check()),
-                                 (path.parent_path() / numbered).string());
-            context.progress(static_cast<double>(i + 1) / static_cast<double>(groups.size()));
-          }
-          return groups.size();
+  /// Writes a file that the user chooses, in a job.
+  void export_file(const QString& title, const QString& name, const QString& filter,
+                   const QString& said,
+                   const std::function<void(const std::string&, const JobContext&)>& write) {
+    const QString file = ask_where_to_write(this, title, name, filter);
+    if (file.isEmpty()) return;
+    exporting_ = workspace_.jobs().start<bool>(
+        title.toStdString(),
+        [write, path = file.toStdString()](const JobContext& context) {
+          write(path, context);
+          return true;
         },
-        [this, file](std::size_t count) {
-          window_.say(tr("%1 pictures are written beside %2.").arg(count).arg(file));
-        },
+        [this, said, file](bool) { window_.say(said.arg(file)); },
         [this](const std::string& message) {
           window_.show_error(QString::fromStdString(message));
         });
+  }
+  /// Writes a figure of the open head under its own operator, and beside it a folder with one of
+  /// each snapshot, as `conelab figure NAME -o FILE --frames FOLDER` does.
+  void export_series(const std::string& name) {
+    JobSpec spec = figure_spec({name, {workspace_.trace()->file + ":" + head_}, {}, "", {}, {}});
+    conelab::JobContext all = window_.backends().studies.context;
+    const auto write = [spec, all](const std::string& path, const JobContext& context) mutable {
+      spec.values["output"] = path;
+      spec.values["frames"] = std::filesystem::path(path).replace_extension("").string();
+      all.cancelled = context.cancel_check();
+      all.progress = [&](const char*, double fraction) { context.progress(fraction); };
+      (void)run_job(spec, all);
+    };
+    export_file(tr("Export a picture of each snapshot"), QString::fromStdString(name + ".svg"),
+                tr("Figures (*.svg *.pdf *.png)"),
+                tr("%1 is written, and the pictures of the snapshots are in the folder beside it."),
+                write);
+  }
+  /// Writes the file as it is: all heads with their snapshots.
+  void export_trace() {
+    const auto write = [from = workspace_.trace()->file](const std::string& path,
+                                                         const JobContext&) {
+      const ByteFile bytes(from);
+      write_text_atomically(path, bytes.read(0, bytes.size()));
+    };
+    export_file(tr("Export as a trace"), "heads.h5", tr("Traces (*.h5)"), tr("%1 is written."),
+                write);
   }
 };
 

@@ -220,7 +220,10 @@ View make_explorer(MainWindow& window) {
   });
   QObject::connect(view, &ExplorerView::figure_command_wanted, &window,
                    &MainWindow::copy_figure_command);
-  return {.widget = view,
+  QScrollArea* scroll = scrolled(view, {});  // With large text it may be higher than the window.
+  scroll->setMinimumWidth(view->minimumSizeHint().width());
+  scroll->setFocusProxy(view);
+  return {.widget = scroll,
           .tools = tr("Explorer"),
           .gestures = {{tr("drag u, v, source"), tr("move the point; everything follows")},
                        {tr("drag the ground, wheel"),
@@ -325,7 +328,8 @@ View make_studies(MainWindow& window) {
     model.open(files.front().path.toStdString());
     return std::size_t{1};
   };
-  const auto running = [&model] {
+  const auto running = [&model, view] {
+    if (view->edited()) return tr("A study was changed and not saved. Close again to lose that.");
     return model.running() ? tr("A study is running. Close again to stop it; its finished jobs are "
                                 "kept, and Run goes on with the others.")
                            : QString();

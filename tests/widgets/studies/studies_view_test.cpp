@@ -4,10 +4,13 @@
 #include <QDockWidget>
 #include <QFileInfo>
 #include <QLabel>
+#include <QPlainTextEdit>
 #include <QTableView>
 #include <QTemporaryDir>
+#include <QTextBlock>
 #include <QTextBrowser>
 #include <QToolButton>
+#include <QTreeWidget>
 #include <algorithm>
 #include <fstream>
 
@@ -100,6 +103,80 @@ TEST_F(StudiesTest, AStudyIsOpenedRunAndItsResultShown) {
     const auto& shown = window.workspace().trace();
     return shown && shown->stored && shown->file == model().files_of(1).front();
   })) << window.error_shown().toStdString();
+}
+
+TEST_F(StudiesTest, TrialsAreFoldedUnderTheirJob) {
+  open_study(R"([[dataset]]
+name = "tree"
+kind = "tree"
+depth = 2
+branching = 2
+
+[[train]]
+name = "heads"
+input = "tree"
+similarity = ["dot", "umbral"]
+epochs = 20
+starts = 1
+tune = { trials = 3, rate = [0.01, 0.1] }
+)");
+  ASSERT_EQ(model().message().find("error"), std::string::npos);
+  const Texts folded = {"tree", "heads-dot", "   ▸ 3 trials", "heads-umbral", "   ▸ 3 trials"};
+  ASSERT_EQ(column(0), folded);
+  activate(2);
+  ASSERT_EQ(column(0).size(), 8U);
+  EXPECT_EQ(column(0)[2], "   ▾ 3 trials");
+  EXPECT_EQ(column(0)[3].substr(0, 11), "      heads");
+  press("study-run");
+  ASSERT_TRUE(finish());
+  EXPECT_EQ(column(2), (Texts{"done", "done", "3 done", "done", "done", "done", "done", "3 done"}))
+      << model().message();
+  activate(2);
+  EXPECT_EQ(column(0), folded);
+  activate(3);  // The result of the job below folded trials.
+  EXPECT_TRUE(wait_for([&] { return window.windowTitle().startsWith("heads-umbral of s"); }))
+      << window.windowTitle().toStdString();
+}
+
+TEST(StudyLines, AreKeysAndBlocks) {
+  const auto lines = study_lines(
+      "title = \"a # b\"  # c\n[[train]] # d\nsimilarity = [\n  \"dot\"]\n rate=.5\n# x = 1\n");
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_EQ(lines[0].value, "\"a # b\"");
+  EXPECT_EQ(lines[0].before + "|" + lines[0].after, "title = |  # c");
+  EXPECT_TRUE(lines[1].block && lines[1].key == "[[train]]");
+  EXPECT_FALSE(lines[2].whole);
+  EXPECT_EQ(lines[3].line, 5);
+  EXPECT_EQ(lines[3].key + lines[3].value, "rate.5");
+}
+
+TEST_F(StudiesTest, AValueIsChangedAndWhatIsWrongStandsAtItsLine) {
+  open_study(two_maps);
+  press("study-edit");
+  auto* keys = window.findChild<QTreeWidget*>("study-keys");
+  auto* text = window.findChild<QPlainTextEdit*>("study-text");
+  const auto value = [&](const QString& key) -> QTreeWidgetItem* {
+    const auto found = keys->findItems(key, Qt::MatchExactly | Qt::MatchRecursive);
+    return found.isEmpty() ? nullptr : found.front();
+  };
+  ASSERT_TRUE(wait_for([&] { return value("similarity") != nullptr; }));
+  EXPECT_EQ(value("similarity")->text(1), "[\"dot\", \"penumbral\"]");
+  EXPECT_EQ(value("similarity")->parent()->text(0), "[[attend]]");
+  value("similarity")->setText(1, "[\"dot\", \"umbra\"]");
+  EXPECT_TRUE(text->toPlainText().contains("similarity = [\"dot\", \"umbra\"]\n"));
+  EXPECT_TRUE(wait_for([&] {
+    return value("similarity") != nullptr && value("similarity")->text(2).contains("umbral");
+  })) << window.findChild<QLabel*>("study-errors")->text().toStdString();
+  EXPECT_EQ(text->extraSelections().size(), 1);
+  EXPECT_EQ(text->extraSelections().front().cursor.blockNumber(), 4);
+  EXPECT_FALSE(window.close()) << "the study is not saved";
+  value("similarity")->setText(1, "\"umbral\"");
+  const auto* said = window.findChild<QLabel*>("study-errors");
+  EXPECT_TRUE(wait_for([&] { return said->text() == "Nothing is wrong."; }));
+  press("study-save");
+  EXPECT_TRUE(wait_for([&] { return column(0) == Texts{"maps"}; }));
+  press("study-edit");
+  EXPECT_TRUE(window.findChild<QTableView*>("study-jobs")->isVisible());
 }
 
 TEST_F(StudiesTest, AResultIsNamedAfterItsJob) {

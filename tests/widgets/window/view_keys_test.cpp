@@ -56,6 +56,22 @@ TEST(ViewKeys, MovePairsHeadsAndLayersWhateverHasTheFocus) {
   EXPECT_TRUE(opened.group_is("/german/layer3"));
 }
 
+TEST(ViewKeys, EveryViewHasAKey) {
+  REQUIRE_DISPLAY();
+  KeyWindow opened;
+  const QList<QDockWidget*> docks = opened.window.findChildren<QDockWidget*>();
+  for (const QDockWidget* dock : docks) {
+    const QList<QAction*> all = opened.window.actions();
+    const auto shows = std::ranges::find(all, "Show " + dock->windowTitle(), &QAction::text);
+    ASSERT_NE(shows, all.end()) << dock->windowTitle().toStdString();
+    ASSERT_FALSE((*shows)->shortcut().isEmpty()) << dock->windowTitle().toStdString();
+    const QKeyCombination keys = (*shows)->shortcut()[0];
+    type_key(opened.window, keys.key(), keys.keyboardModifiers());
+    EXPECT_TRUE(wait_for([&] { return !dock->visibleRegion().isEmpty(); }, 5000))
+        << dock->windowTitle().toStdString();
+  }
+}
+
 TEST(ViewKeys, ArrowsStepByWordWhereWordsAreMergedAndTheMapsFollow) {
   REQUIRE_DISPLAY();
   KeyWindow opened;

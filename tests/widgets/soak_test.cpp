@@ -1,0 +1,218 @@
+// Random actions for a long time: clicks, drags, wheels and keys anywhere, files that are opened,
+// heads that are trained, a study that runs. Disabled, because it takes as long as it is told to:
+//
+//   CONELAB_SOAK_SECONDS=28800 CONELAB_SOAK_SEED=1 build/bin/conelab_tests_widgets
+//       --gtest_also_run_disabled_tests --gtest_filter='Soak.*'
+//
+// A line a minute has the number of actions and the memory. At the end the program must come to
+// rest: no job, no time of the processor.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <QAbstractButton>
+#include <QComboBox>
+#include <QDialog>
+#include <QDir>
+#include <QDockWidget>
+#include <QEventLoop>
+#include <QLineEdit>
+#include <QMenu>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QTimer>
+#include <fstream>
+
+#include "app/desktop.h"
+#include "core/base/random.h"
+#include "tests/widgets/driving.h"
+#include "widgets/forms/job_form.h"
+#include "widgets/studies/studies_view.h"
+#include "widgets/window/backends.h"
+#include "widgets/window/main_window.h"
+
+namespace conelab::desktop {
+namespace {
+
+double resident_megabytes() {
+  std::ifstream file("/proc/self/statm");
+  double pages = 0, resident = 0;
+  file >> pages >> resident;
+  return resident * static_cast<double>(sysconf(_SC_PAGESIZE)) / 1e6;
+}
+
+double processor_seconds() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  return static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+         1e-6 * static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
+class Soak : public testing::Test {
+ protected:
+  QTemporaryDir folder, state;
+  std::unique_ptr<MainWindow> window;
+  Random random{static_cast<std::uint64_t>(qEnvironmentVariableIntValue("CONELAB_SOAK_SEED"))};
+  QStringList files;
+  QTimer closer;  ///< Dialogs and menus block until somebody answers.
+
+  Soak() {
+    Backends made = desktop_backends();
+    const std::string program = CONELAB_BINARY_DIR "/bin/conelab";
+    made.studies.context.worker = {program, "bench-worker"};
+    made.studies.worker = {program, "job-worker"};
+    made.studies.results = folder.path().toStdString();
+    made.show_elsewhere = [](const QString&) { return true; };
+    window = std::make_unique<MainWindow>(made, state.path());
+    window->resize(1440, 900);
+    const QDir data(CONELAB_SOURCE_DIR "/datasets");
+    for (const QString& name : data.entryList({"*.h5"})) files << data.filePath(name);
+    files << CONELAB_SOURCE_DIR "/resources/studies/first.toml";
+    closer.callOnTimeout([] {
+      if (QWidget* popup = QApplication::activePopupWidget()) popup->close();
+      if (auto* dialog = qobject_cast<QDialog*>(QApplication::activeModalWidget())) {
+        dialog->reject();
+      }
+    });
+    closer.start(300);
+  }
+
+  std::size_t below(std::size_t count) { return random.next() % count; }
+  template <class T>
+  const T& one_of(const std::vector<T>& all) {
+    return all[below(all.size())];
+  }
+  /// Returns a visible widget of this class, if there is one.
+  template <class Widget>
+  Widget* any() {
+    QList<Widget*> seen;
+    for (auto* each : window->findChildren<Widget*>()) {
+      if (each->isVisible() && each->isEnabled()) seen << each;
+    }
+    return seen.isEmpty() ? nullptr : seen[static_cast<qsizetype>(below(seen.size()))];
+  }
+  QPointF place_in(const QWidget& widget) {
+    return {random.uniform() * widget.width(), random.uniform() * widget.height()};
+  }
+
+  void act() {
+    switch (below(16)) {
+      case 0:
+        if (below(4) == 0) window->open({files[static_cast<qsizetype>(below(files.size()))]});
+        return;
+      case 1:
+        return window->show_view(window
+                                     ->findChildren<QDockWidget*>()[static_cast<qsizetype>(
+                                         below(window->findChildren<QDockWidget*>().size()))]
+                                     ->objectName()
+                                     .mid(5));
+      case 2:
+        return train();
+      case 3:
+        return study();
+      case 4:
+        if (auto* box = any<QComboBox>(); box != nullptr && box->count() > 0) {
+          box->setCurrentIndex(static_cast<int>(below(box->count())));
+          emit box->activated(box->currentIndex());
+        }
+        return;
+      case 5:
+      case 6:
+        if (auto* button = any<QAbstractButton>()) button->click();
+        return;
+      case 7:
+        if (auto* field = any<QLineEdit>(); field != nullptr && below(3) == 0) {
+          field->setFocus();
+          QTest::keyClicks(field, one_of<QString>({"2", "0.5", "8,16", "x", "", "-1", "1e9"}));
+          QTest::keyClick(field, below(2) == 0 ? Qt::Key_Return : Qt::Key_Escape);
+        }
+        return;
+      case 8:
+        if (below(20) == 0) {
+          window->resize(one_of<QSize>({{1440, 900}, {1024, 700}, {1600, 1100}}));
+        }
+        return;
+      default:
+        return in_a_view();
+    }
+  }
+  /// A click, a drag, a turn of the wheel or a key in some widget.
+  void in_a_view() {
+    auto* widget = any<QWidget>();
+    if (widget == nullptr) return;
+    const QPointF from = place_in(*widget), to = place_in(*widget);
+    switch (below(4)) {
+      case 0:
+        return click(*widget, from);
+      case 1:
+        send_mouse(*widget, QEvent::MouseButtonPress, from, Qt::LeftButton, Qt::LeftButton);
+        for (const double t : {0.3, 0.6, 1.0}) {
+          send_mouse(*widget, QEvent::MouseMove, from + t * (to - from), Qt::NoButton,
+                     Qt::LeftButton);
+        }
+        return send_mouse(*widget, QEvent::MouseButtonRelease, to, Qt::LeftButton, Qt::NoButton);
+      case 2:
+        return turn_wheel(*widget, from, below(2) == 0 ? 1 : -1);
+      default:
+        return QTest::keyClick(
+            QApplication::focusWidget() != nullptr ? QApplication::focusWidget() : widget,
+            one_of<Qt::Key>({Qt::Key_Tab, Qt::Key_Left, Qt::Key_Down, Qt::Key_F, Qt::Key_L,
+                             Qt::Key_R, Qt::Key_BracketRight, Qt::Key_PageDown, Qt::Key_Escape,
+                             Qt::Key_Return, Qt::Key_Space}),
+            below(8) == 0 ? Qt::ControlModifier : Qt::NoModifier);
+    }
+  }
+  void train() {
+    JobFormModel& model =
+        window->findChild<QWidget*>("dock-train")->findChild<JobFormView*>()->model();
+    if (model.running()) {
+      if (below(2) == 0) return model.cancel(0);
+      return below(2) == 0 ? model.pause(!model.paused()) : model.step();
+    }
+    if (below(10) != 0) return;
+    model.type("similarity", one_of<std::string>({"dot", "umbral", "penumbral"}));
+    model.type("parameters", "snapshots=50; starts=1; epochs=1000");
+    if (model.problem().empty()) model.run();
+  }
+  void study() {
+    StudyModel& model = window->view<StudiesView>().model();
+    if (model.running()) return below(40) == 0 ? model.cancel() : void();
+    if (below(60) == 0) model.run_quick();
+  }
+};
+
+TEST_F(Soak, DISABLED_RandomActions) {
+  REQUIRE_DISPLAY();
+  const int seconds = std::max(60, qEnvironmentVariableIntValue("CONELAB_SOAK_SECONDS"));
+  show_active(*window);
+  QElapsedTimer clock;
+  clock.start();
+  long actions = 0;
+  for (qint64 told = 0; clock.elapsed() < 1000LL * seconds; ++actions) {
+    act();
+    wait_for([] { return false; }, 5);
+    if (!window->isVisible()) show_active(*window);  // It was closed.
+    if (clock.elapsed() < 60000 * told) continue;
+    std::printf("%lld min: %ld actions, %.0f MB\n", static_cast<long long>(told++), actions,
+                resident_megabytes());
+    std::fflush(stdout);
+  }
+  JobFormModel& training =
+      window->findChild<QWidget*>("dock-train")->findChild<JobFormView*>()->model();
+  for (std::size_t run = 0; run < training.runs().size(); ++run) training.cancel(run);
+  window->view<StudiesView>().model().cancel();
+  closer.stop();
+  EXPECT_TRUE(wait_for([&] { return window->workspace().jobs().running().empty(); }, 60000));
+  pump(3000);
+  const double before = processor_seconds();
+  QEventLoop rest;
+  QTimer::singleShot(10000, &rest, &QEventLoop::quit);
+  rest.exec();
+  const double used = processor_seconds() - before;
+  std::printf("%ld actions, %.0f MB, %.1f %% of a processor at rest\n", actions,
+              resident_megabytes(), 10 * used);
+  EXPECT_LT(used, 0.2);
+}
+
+}  // namespace
+}  // namespace conelab::desktop
