@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """README's table of claims, made from the records of studies.
 
-    claims.py                   fails if README.md differs from what the records give
-    claims.py --write           writes the table into README.md
+    claims.py                   fails if README.md or the records' claims.md differ from what the records give
+    claims.py --write           writes both
     claims.py --take REPORT NAME   keeps the numbers and verdicts of REPORT/report.json, as
                                 datasets/reference_runs/studies/NAME.json
 
@@ -68,17 +68,29 @@ def readme():
     return "\n".join(lines[:begin] + table + lines[end:]) + "\n"
 
 
+def all_claims():
+    """claims.md: every claim of every record with its verdict."""
+    text = "# Every claim of the studies, and what was measured\n"
+    for path in sorted(RECORDS.glob("*.json")):
+        text += f"\n## {path.stem}\n\n| claim | relation | its left side | holds |\n|---|---|---|---|\n"
+        for claim in json.loads(path.read_text())["claims"]:
+            relation = claim["relation"].replace("{", "").replace("}", "")
+            text += f"| {claim['says']} | {relation} | {claim['left']} | {claim['verdict']} |\n"
+    return text
+
+
 def main():
     if sys.argv[1:2] == ["--take"]:
         return take(*sys.argv[2:])
-    if sys.argv[1:] == ["--write"]:
-        (SOURCE / "README.md").write_text(readme())
-    expected, found = readme().splitlines(), (SOURCE / "README.md").read_text().splitlines()
-    for a, b in zip(expected, found):
-        if a != b:
-            sys.exit(f"README.md: differs from the records (tests/house/claims.py --write):\n  {b}\n  {a}")
-    if len(expected) != len(found):
-        sys.exit("README.md: has another number of lines than the table of claims")
+    for path, expected in ((SOURCE / "README.md", readme()), (RECORDS / "claims.md", all_claims())):
+        if sys.argv[1:] == ["--write"]:
+            path.write_text(expected)
+        found = path.read_text().splitlines()
+        for a, b in zip(expected.splitlines(), found):
+            if a != b:
+                sys.exit(f"{path.name}: differs from the records (tests/house/claims.py --write):\n  {b}\n  {a}")
+        if len(expected.splitlines()) != len(found):
+            sys.exit(f"{path.name}: has another number of lines than the records give")
     print(f"{sum(line.startswith('|') for line in TABLE.read_text().splitlines()) - 2} claims agree with their records")
 
 
