@@ -7,6 +7,7 @@
 #include "gpu/hopper/fast.h"
 #include "gpu/operands.h"
 #include "gpu/portable.h"
+#include "gpu/tensor_call.h"
 
 namespace conelab::gpu {
 namespace {
@@ -244,6 +245,18 @@ class CudaCall : public DeviceCall {
 std::unique_ptr<DeviceCall> make_cuda_call(const Plan& plan, const AttentionInput<float>& input,
                                            Dtype dtype, const Execution& execution) {
   return std::make_unique<CudaCall>(plan, input, dtype, execution);
+}
+
+void launch(const TensorPlan<float>& plan, Pass pass, const TensorCall<float>& call, int device,
+            void* stream) {
+  const PortableKernels kernels = portable_kernels(plan.similarity());
+  int before = 0;
+  CONELAB_CUDA(cudaGetDevice(&before));
+  CONELAB_CUDA(cudaSetDevice(device));
+  (pass == Pass::forward ? kernels.tensor_forward : kernels.tensor_gradient)(call, stream);
+  const cudaError_t status = cudaGetLastError();
+  CONELAB_CUDA(cudaSetDevice(before));
+  CONELAB_CUDA(status);
 }
 
 }  // namespace conelab::gpu

@@ -289,7 +289,7 @@ struct PlaceUpstream {
 /// potential's becomes that of x_d where this is no base coordinate. Sums derivatives by
 /// parameters.
 template <class S, Owner owner>
-struct TokenGradientTile {
+struct GradientOfTokens {
   template <class Block, class N>
   CONELAB_TILE static void run(const Block& block, const Problem<N>& p, const TensorCall<N>& c,
                                const TilePlace& place, SharedTile<N>& shared) {
@@ -470,8 +470,8 @@ void run_tensor_gradient(const Runner& runner, const TensorCall<N>& c) {
   place_tokens<S>(runner, c);
   runner.template run<TokenTile<PlaceUpstream>>(p.query.count, one, p, c);
   run_gradient<S>(runner, p, c.upstream, c.gradient);
-  runner.template run<TokenGradientTile<S, Owner::query>>(p.query.count, one, p, c);
-  runner.template run<TokenGradientTile<S, Owner::key>>(p.key.count, one, p, c);
+  runner.template run<GradientOfTokens<S, Owner::query>>(p.query.count, one, p, c);
+  runner.template run<GradientOfTokens<S, Owner::key>>(p.key.count, one, p, c);
   runner.template run<TokenTile<SumHeads<Gradient::query>>>(p.query.count, one, p, c);
   runner.template run<TokenTile<SumHeads<Gradient::key>>>(p.key.count, one, p, c);
   runner.template run<TokenTile<SumHeads<Gradient::value>>>(p.key.count, one, p, c);
