@@ -63,7 +63,7 @@ FiguresView::FiguresView(Document& document, JobPool& jobs, Draw draw)
     : document_(document), jobs_(jobs), draw_(std::move(draw)) {
   auto* line = laid_out<QHBoxLayout>(this);
   auto* side = new QWidget;
-  side->setFixedWidth(48 * fontMetrics().averageCharWidth());  // 336 pixels with usual text.
+  side->setFixedWidth(336);
   build_form(side);
   line->addWidget(side);
   auto* place = new QWidget;

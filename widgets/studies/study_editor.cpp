@@ -4,6 +4,7 @@
 #include <QFile>
 #include <QFileInfo>
 #include <QFontDatabase>
+#include <QHeaderView>
 #include <QLabel>
 #include <QPlainTextEdit>
 #include <QRegularExpression>
@@ -75,9 +76,11 @@ StudyEditor::StudyEditor(JobPool& jobs) : jobs_(jobs) {
   column->addLayout(tools);
   auto* beside = new QSplitter;
   keys_ = named(new QTreeWidget, "study-keys", tr("The keys of the study"),
-                tr("Double click, or F2: change a value"));
+                tr("Double click, or Enter: change a value"));
   keys_->setHeaderLabels({tr("key"), tr("value"), tr("what is wrong")});
   keys_->setRootIsDecorated(false);
+  keys_->header()->resizeSection(value_column, 2 * keys_->header()->defaultSectionSize());
+  keys_->setEditTriggers(QAbstractItemView::NoEditTriggers);  // Only the value can be changed.
   text_ = named(new QPlainTextEdit, "study-text", tr("The study as TOML"));
   text_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
   text_->setLineWrapMode(QPlainTextEdit::NoWrap);
@@ -93,6 +96,9 @@ StudyEditor::StudyEditor(JobPool& jobs) : jobs_(jobs) {
   });
   connect(text_, &QPlainTextEdit::textChanged, this, [this] { checking_.start(); });
   connect(keys_, &QTreeWidget::itemChanged, this, &StudyEditor::take_value);
+  connect(keys_, &QTreeWidget::itemActivated, this, [this](QTreeWidgetItem* item) {
+    if (item->flags().testFlag(Qt::ItemIsEditable)) keys_->editItem(item, value_column);
+  });
   connect(keys_, &QTreeWidget::currentItemChanged, this, &StudyEditor::go_to);
 }
 
