@@ -16,6 +16,7 @@
 #include <QDir>
 #include <QDockWidget>
 #include <QEventLoop>
+#include <QFile>
 #include <QLineEdit>
 #include <QMenu>
 #include <QTemporaryDir>
@@ -67,7 +68,8 @@ class Soak : public testing::Test {
     window->resize(1440, 900);
     const QDir data(CONELAB_SOURCE_DIR "/datasets");
     for (const QString& name : data.entryList({"*.h5"})) files << data.filePath(name);
-    files << CONELAB_SOURCE_DIR "/resources/studies/first.toml";
+    files << folder.filePath("first.toml");  // Its results lie beside it.
+    QFile::copy(CONELAB_SOURCE_DIR "/resources/studies/first.toml", files.back());
     closer.callOnTimeout([] {
       if (QWidget* popup = QApplication::activePopupWidget()) popup->close();
       if (auto* dialog = qobject_cast<QDialog*>(QApplication::activeModalWidget())) {

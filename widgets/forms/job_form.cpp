@@ -154,9 +154,9 @@ std::vector<std::string> JobFormModel::keys() const try {
 std::string JobFormModel::command() const { return shell_line(command_words(spec())); }
 
 void JobFormModel::run(bool resumes) {
+  if (!problem().empty()) return;
   JobSpec spec = this->spec();
   if (resumes) spec.values["resume"] = true;
-  check_spec(spec);
   const JobField* output = find_field(kind(), FieldKind::output);
   const std::string path = output == nullptr ? "" : spec.text(output->name);
   Run& run =
@@ -298,6 +298,8 @@ JobFormView::JobFormView(Document& document, JobPool& jobs, StudyBackend backend
     show_model();
   });
 }
+
+bool JobFormView::can_run() const { return run_->isEnabled(); }
 
 /// The fields that are needed come first, then the others in the order of the row.
 void JobFormView::build_form() {

@@ -55,7 +55,8 @@ class JobFormModel : public QObject {
   [[nodiscard]] std::vector<std::string> keys() const;
   [[nodiscard]] std::string command() const;
 
-  /// Starts the job that is typed; with `resumes`, from where its output was left.
+  /// Starts the job that is typed, unless something is wrong with it; with `resumes`, from where
+  /// its output was left.
   void run(bool resumes = false);
   struct Run {
     struct State {
@@ -108,6 +109,8 @@ class JobFormView : public QWidget {
   /// Adds a widget below the jobs.
   void add_below(QWidget* widget) { runs_->addWidget(widget, 3); }
   [[nodiscard]] JobFormModel& model() { return model_; }
+  /// Returns whether the job that is typed can run.
+  [[nodiscard]] bool can_run() const;
 
  signals:
   void file_wanted(const QString& file);

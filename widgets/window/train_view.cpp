@@ -97,7 +97,10 @@ class TrainView : public QWidget {
     row->addWidget(step_);
     column->addLayout(row);
     form_->add_below(below);
-    connect(&form_->model(), &JobFormModel::changed, this, [this] { begin(); });
+    connect(&form_->model(), &JobFormModel::changed, this, [this] {
+      begin();
+      show_run();
+    });
     connect(&form_->model(), &JobFormModel::progressed, this, [this] { look(); });
     connect(&workspace_, &Workspace::trace_changed, this, [this] { show_trace(); });
     connect(measure_, &QComboBox::currentIndexChanged, this, [this] { draw(); });
@@ -155,7 +158,7 @@ class TrainView : public QWidget {
     pause_->setEnabled(runs);
     pause_->setText(model.paused() && runs ? tr("Continue") : tr("Pause"));
     step_on_->setEnabled(runs && model.paused());
-    resume_->setEnabled(!runs && model.problem().empty());
+    resume_->setEnabled(!runs && form_->can_run());
   }
   void show_live() {
     const auto& trace = workspace_.trace();

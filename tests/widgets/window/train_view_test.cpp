@@ -236,6 +236,11 @@ TEST_F(TrainTest, DISABLED_FramesASecondAndWhatTheyCost) {
 TEST_F(TrainTest, WithoutSnapshotsThereIsNothingToSlideOrExport) {
   EXPECT_FALSE(find<QSlider>("train-snapshot").isEnabled());
   EXPECT_FALSE(find<QToolButton>("train-export").isEnabled());
+  EXPECT_TRUE(find<QToolButton>("train-resume").isEnabled());
+  model().type("threads", "0.5");
+  EXPECT_FALSE(find<QToolButton>("train-resume").isEnabled()) << "something is wrong";
+  model().run(true);
+  EXPECT_FALSE(model().running());
 }
 
 }  // namespace
