@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/files/tensor_source.h"
 
 namespace conelab {
 namespace {
