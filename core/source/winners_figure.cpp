@@ -1,13 +1,9 @@
-// Figure `winners`: which operator is best on which hierarchy, in how many dimensions, and by how
-// much. Rows are the hierarchies of the results, columns the dimensions of a token. A cell names
-// the operator with the highest mean over seeds and says how far it is ahead of the second; it is
-// pale where that difference, paired by seed, may be chance: Student's t, Holm's correction over
-// all cells.
+#include "core/source/winners_figure.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "core/base/error.h"
 #include "core/base/names.h"
@@ -22,17 +18,9 @@
 namespace conelab {
 namespace {
 
-using ValuesBySeed = std::map<std::string, double>;
-/// The values of a measure by operator.
-using ValuesOfCell = std::map<std::string, ValuesBySeed>;
-/// The titles of a row and of a column.
-using Place = std::pair<std::string, std::string>;
-
-struct Contest {
-  std::string measure;
-  std::vector<std::string> rows, columns, operators;  ///< In the order of the files.
-  std::map<Place, ValuesOfCell> cells;
-};
+using ValuesBySeed = HeadsByHierarchy::BySeed;
+using ValuesOfCell = HeadsByHierarchy::ByOperator;
+using Place = HeadsByHierarchy::Place;
 
 void add_once(std::vector<std::string>& list, const std::string& text) {
   if (!contains(list, text)) list.push_back(text);
@@ -57,27 +45,27 @@ std::string hierarchy_title(const LabelledArray& group, const std::string& path)
 
 void read_winners(const FigureRequest& request, figure::FigureInput& input);
 void read_winners(const FigureRequest& request, figure::FigureInput& input) {
-  Contest contest{request.value("measure"), {}, {}, {}, {}};
+  HeadsByHierarchy heads{request.value("measure"), {}, {}, {}, {}};
   for (const std::string& path : request.inputs) {
     const LabelledFile file = read_result(path, request.context);
     const LabelledArray* hierarchy = file.group("hierarchy");
-    const auto* value = find_attribute<double>(file.attributes, contest.measure);
+    const auto* value = find_attribute<double>(file.attributes, heads.measure);
     if (hierarchy == nullptr || value == nullptr) {
       fail(
           "{}: has no {} of one head of a hierarchy (expected a result of train with one "
           "similarity, dimension and seed)",
-          path, contest.measure);
+          path, heads.measure);
     }
     const Json spec = Json::parse(attribute_or_empty(file.attributes, "spec"));
     const std::string row = hierarchy_title(*hierarchy, path);
     const std::string column = "<i>d</i> = " + spec.value("dim", ""),
                       name = spec.value("similarity", "");
-    add_once(contest.rows, row);
-    add_once(contest.columns, column);
-    add_once(contest.operators, name);
-    contest.cells[{row, column}][name][spec.value("seeds", "")] = *value;
+    add_once(heads.rows, row);
+    add_once(heads.columns, column);
+    add_once(heads.operators, name);
+    heads.cells[{row, column}][name][spec.value("seeds", "")] = *value;
   }
-  input.own = std::move(contest);
+  input.own = std::move(heads);
 }
 
 }  // namespace conelab
@@ -116,10 +104,10 @@ Winner winner_of(const ValuesOfCell& cell) {
 }
 
 /// Returns the winner of each cell, with p values that are corrected for all of them.
-std::map<Place, Winner> winners_of(const Contest& contest) {
+std::map<Place, Winner> winners_of(const HeadsByHierarchy& heads) {
   std::map<Place, Winner> winners;
   std::vector<double> p;
-  for (const auto& [place, cell] : contest.cells) {
+  for (const auto& [place, cell] : heads.cells) {
     p.push_back((winners[place] = winner_of(cell)).p);
   }
   p = holm_corrected(p);
@@ -145,32 +133,32 @@ void draw_cell(DisplayList& list, const Winner& winner, Colour colour, const Box
 
 DisplayList make_winners(const FigureInput& input);
 DisplayList make_winners(const FigureInput& input) {
-  const auto& contest = std::any_cast<const Contest&>(input.own);
+  const auto& heads = std::any_cast<const HeadsByHierarchy&>(input.own);
   DisplayList list = input.page(single_column, "Which operator is best");
   double labels = 0;
-  for (const std::string& row : contest.rows) {
+  for (const std::string& row : heads.rows) {
     labels = std::max(labels, text_width(row, small_size));
   }
   labels = std::min(labels, 0.4 * list.width) + 4;
   const double width =
-      (list.width - 2 * margin - labels) / static_cast<double>(contest.columns.size());
+      (list.width - 2 * margin - labels) / static_cast<double>(heads.columns.size());
   const double height = 2.9 * small_size, left = margin + labels, top = margin + 1.6 * text_size;
-  const std::map<Place, Winner> winners = winners_of(contest);
-  for (std::size_t c = 0; c < contest.columns.size(); ++c) {
-    list.text({left + (static_cast<double>(c) + 0.5) * width, margin}, rich(contest.columns[c]),
+  const std::map<Place, Winner> winners = winners_of(heads);
+  for (std::size_t c = 0; c < heads.columns.size(); ++c) {
+    list.text({left + (static_cast<double>(c) + 0.5) * width, margin}, rich(heads.columns[c]),
               {.size = text_size, .anchor = Anchor::middle, .align = Align::top, .colour = ink});
   }
-  for (std::size_t r = 0; r < contest.rows.size(); ++r) {
+  for (std::size_t r = 0; r < heads.rows.size(); ++r) {
     const double y = top + static_cast<double>(r) * height;
-    list.text({left - 4, y + height / 2}, elide(contest.rows[r], small_size, labels - 4),
+    list.text({left - 4, y + height / 2}, elide(heads.rows[r], small_size, labels - 4),
               {.size = small_size, .anchor = Anchor::end, .align = Align::middle, .colour = ink});
-    for (std::size_t c = 0; c < contest.columns.size(); ++c) {
-      const auto found = winners.find({contest.rows[r], contest.columns[c]});
+    for (std::size_t c = 0; c < heads.columns.size(); ++c) {
+      const auto found = winners.find({heads.rows[r], heads.columns[c]});
       if (found == winners.end()) continue;
-      const auto number = std::ranges::find(contest.operators, found->second.name);
+      const auto number = std::ranges::find(heads.operators, found->second.name);
       const Box box{left + static_cast<double>(c) * width, y, width, height};
       draw_cell(list, found->second,
-                series_colour(static_cast<std::size_t>(number - contest.operators.begin())),
+                series_colour(static_cast<std::size_t>(number - heads.operators.begin())),
                 box.grown(-0.5));
     }
   }
@@ -181,8 +169,8 @@ DisplayList make_winners(const FigureInput& input) {
           "over "
           "seeds, and how far it is ahead of the second. Pale: this may be chance (paired by seed, "
           "Student's t, Holm's p of {} cells above 0.05)",
-          contest.measure, join(contest.operators), contest.cells.size())),
-      top + static_cast<double>(contest.rows.size()) * height + 4);
+          heads.measure, join(heads.operators), heads.cells.size())),
+      top + static_cast<double>(heads.rows.size()) * height + 4);
   return drawable(std::move(list), input.parameters);
 }
 

@@ -10,6 +10,7 @@
 #include "core/figure/scaling.h"
 #include "core/jobs/job_table.h"
 #include "core/source/trials_figure.h"
+#include "core/source/winners_figure.h"
 #include "tests/core/figure/figure_checks.h"
 
 namespace conelab::figure {
@@ -104,6 +105,15 @@ FigureInput example(const FigureInfo& info) {
     ScalingSeries curve;
     curve.name = "umbral/seed1", curve.x = {10, 20, 40}, curve.y = {4, 3, 2.5};
     input.own = std::vector<ScalingSeries>{curve};
+  }
+  if (info.name == std::string("winners")) {
+    input.own = HeadsByHierarchy{
+        "mass",
+        {"15 nodes"},
+        {"d = 2"},
+        {"dot", "umbral"},
+        {{{"15 nodes", "d = 2"},
+          {{"dot", {{"1", 0.5}, {"2", 0.6}}}, {"umbral", {{"1", 0.7}, {"2", 0.8}}}}}}};
   }
   return input;
 }

@@ -58,7 +58,7 @@ struct ShownTemplates {
       return QStringLiteral(CONELAB_SOURCE_DIR
                             "/datasets/mammals_trace.h5:/umbral/seed1");  // d = 2
     }
-    for (const char* of_training : {"--tune", "snapshots"}) {
+    for (const char* of_training : {"--tune", "snapshots", "one head"}) {
       if (needs.find(of_training) != std::string::npos) return trained();
     }
     if (needs.find("trace") != std::string::npos) return trace;
