@@ -49,7 +49,8 @@ def filled(place):
     name, kind, what = re.fullmatch(r"([\w-]+?)([:!?=])(.+)", place).groups()
     record = json.loads((RECORDS / f"{name}.json").read_text())
     if kind == ":":
-        return short(record["numbers"][what]["text"])
+        number = record["numbers"][what]
+        return short(f"{number['value']:.2g}" if what.startswith("p_") else number["text"])
     if kind == "!":
         return verdict(record["numbers"], what)
     [claim] = [claim for claim in record["claims"] if claim["relation"].replace("{", "").replace("}", "") == what]
