@@ -9,7 +9,7 @@
 
 namespace conelab {
 
-/// What mpirun says in the environment of the processes that it starts.
+/// Holds what mpirun says in the environment of the processes that it starts.
 struct Launch {
   int rank = 0;
   int size = 0;  ///< 0: the program was started by itself.

@@ -38,7 +38,7 @@ namespace conelab {
 /// The worker's side: answers requests until standard input or the parent process ends. Returns the
 /// exit status. Ignores SIGINT and SIGTERM, which reach the whole process group and are handled by
 /// the parent. The worker asks the kernel to end it first if memory runs out.
-/// With `ranks`, rank 0 reads the requests, which all serve, and answers.
+/// If `ranks` is given, rank 0 reads the requests and answers, and all ranks serve them.
 int run_worker(ExecutorFactory factory, Ranks* ranks = nullptr);
 
 /// The runner's side of a worker.

@@ -437,7 +437,7 @@ template Tensor4<Bfloat16> to_tensor<Bfloat16>(InputTensor&&);
 InputTensor read_array(TensorSource& source, const DeclaredArray& array,
                        const InputOptions& options) {
   check_memory(source.place(array.name), array);
-  // Where the file's order is another one, all is read before rows are taken.
+  // An array in another order of axes is read whole before rows are taken.
   const std::uint64_t copies = array.order.empty() ? 1 : 2;
   if (options.before_allocation) options.before_allocation(copies * array.bytes());
   InputTensor tensor;

@@ -1,5 +1,5 @@
-// What a training keeps: the snapshots of its heads, and while it lasts the file that holds those
-// so far, with which it can be watched, and from which it goes on after it was stopped.
+// A training keeps the snapshots of its heads. While it lasts, a file holds those so far: it can be
+// watched with it, and goes on from it after it was stopped.
 //
 // An unfinished file has, besides the groups of a finished one, a group unfinished/T for each start
 // T of a head (counted over the starts of the first head, then those of the next): state, the
@@ -24,7 +24,7 @@
 
 namespace conelab {
 
-/// What is trained: the heads in the order of the file, and how.
+/// Says which heads are trained, in the order of the file, and how.
 struct Training {
   std::vector<HeadGoal> goals;
   std::vector<std::string> groups;  ///< [goal]
@@ -34,7 +34,7 @@ struct Training {
   std::int64_t snapshots = 0;               ///< Of each head.
 };
 
-/// What heads are trained on, and what is kept from them.
+/// Holds what heads are trained on, and what is held back.
 struct TrainingData {
   Hierarchy hierarchy;
   NodeLists closure;

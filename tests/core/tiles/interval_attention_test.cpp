@@ -197,7 +197,7 @@ TEST(IntervalEvaluation, DerivativesOfParametersBearAShift) {
   const auto exact = results<double>(call("pairs"), input).backward.parameters;
   const auto found = results<float>(call("intervals"), input).backward.parameters;
   for (const char* key : {"gamma", "radius"}) {
-    EXPECT_NEAR(found.at(key)[0], exact.at(key)[0], 2e-4) << key;
+    EXPECT_NEAR(found.at(key)[0], exact.at(key)[0], 1e-4) << key;
   }
 }
 
