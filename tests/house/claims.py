@@ -73,8 +73,11 @@ def all_claims():
     """claims.md: every claim of every record with its verdict."""
     text = "# Every claim of the studies, and what was measured\n"
     for path in sorted(RECORDS.glob("*.json")):
+        claims = json.loads(path.read_text())["claims"]
+        if not claims:
+            continue
         text += f"\n## {path.stem}\n\n| claim | relation | its left side | holds |\n|---|---|---|---|\n"
-        for claim in json.loads(path.read_text())["claims"]:
+        for claim in claims:
             relation = claim["relation"].replace("{", "").replace("}", "")
             text += f"| {claim['says']} | {relation} | {claim['left']} | {claim['verdict']} |\n"
     return text
