@@ -20,7 +20,8 @@ namespace conelab {
 struct MadeData {
   std::optional<Hierarchy> hierarchy = {};
   /// Further groups: "graph" (edge [m × 2]; radius, angle or cluster [n]), "series" (value
-  /// [sequence × time × feature], time [time]), "sentence" (text [sentence]).
+  /// [sequence × time × feature], time [time]), "sentence" (text [sentence], and of `listops` value
+  /// and depth).
   std::vector<std::pair<std::string, LabelledArray>> groups = {};
   std::vector<RootTensor> tensors = {};   ///< q, k and v [head × n × d], if it holds tokens.
   std::optional<Node> source_nodes = {};  ///< Of a hierarchy from a file: its nodes there.

@@ -15,6 +15,7 @@ MadeData clustered_graph(const KeyValues& values);
 MadeData citation_graph(const KeyValues& values);
 MadeData wordnet(const KeyValues& values);
 MadeData sentences(const KeyValues& values);
+MadeData listops(const KeyValues& values);
 MadeData rigid_body(const KeyValues& values);
 MadeData sine_cosine(const KeyValues& values);
 MadeData gaussian_tokens(const KeyValues& values);
@@ -90,6 +91,14 @@ const std::vector<DatasetInfo>& dataset_table() {
        {{"n", "200", "sentences", Domain::whole, "", 1e5},
         {"depth", "4", "most edges from a sentence to a word; at least 2", Domain::whole, "", 100}},
        sentences},
+      {"listops",
+       "ListOps: nested lists of digits under MAX, MIN, MED and SM, with their values (Nangia and "
+       "Bowman)",
+       {{"n", "200", "expressions; depths 1 to `depth` take turns", Domain::whole, "", 1e5},
+        {"depth", "4", "most levels of lists", Domain::whole, "", 20},
+        {"arguments", "4", "most parts of a list; at least 2", Domain::whole, "", 10},
+        {"length", "64", "most words, closing brackets among them", Domain::whole, "", 1e4}},
+       listops},
       {"rigid-body",
        "rotations of a rigid body, by the implicit midpoint rule (GeometricMachineLearning)",
        {{"length", "200", "times of a series", Domain::whole, "", 1e6},

@@ -53,14 +53,15 @@ RESULTS = [
 ]
 DATASETS = {
     "tree": "depth=2", "random-tree": "n=12", "hyperbolic-graph": "n=20", "clustered": "n=20 clusters=2",
-    "citation": "n=20", "wordnet": "root=canine.n.02", "sentences": "n=3", "rigid-body": "length=8 sequences=2",
+    "citation": "n=20", "wordnet": "root=canine.n.02", "sentences": "n=3", "listops": "n=3",
+    "rigid-body": "length=8 sequences=2",
     "sine-cosine": "length=8 sequences=2", "gaussian": "heads=2 n=6 d=4", "positions": "heads=2 n=6"}
 READS = {
     "tree": ["rank {} --dims 1 --starts 1 --steps 5", "embed {} -s penumbral -p epochs=2"],
     "random-tree": ["train {} -s dot --dim 2 --seeds 1 -p epochs=5"], "wordnet": ["embed {} -s dot -p epochs=2"],
     "gaussian": ["attend {} -s dot", "figure heads -i {}", "tree {} -s umbral"],
     "positions": ["attend {} -s dot --bias alibi"],
-    "hyperbolic-graph": [], "clustered": [], "citation": [], "sentences": [],
+    "hyperbolic-graph": [], "clustered": [], "citation": [], "sentences": [], "listops": [],
     "rigid-body": [], "sine-cosine": []}
 
 

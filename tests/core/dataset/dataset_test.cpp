@@ -1,7 +1,11 @@
 #include "core/dataset/dataset.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <numeric>
+#include <set>
+#include <sstream>
 
 #include "core/base/sha256.h"
 #include "tests/core/files/fixture.h"
@@ -267,6 +271,64 @@ TEST(Dataset, SentencesHaveTheirDepth) {
   // A depth that no sentence reaches costs nothing.
   EXPECT_EQ(make_dataset("sentences", {{"depth", "60"}}).hierarchy->names,
             make_dataset("sentences", {{"depth", "100"}}).hierarchy->names);
+}
+
+/// Returns the value of a nested list of digits, read from a text.
+std::int64_t listops_value(std::istringstream& words, std::int64_t* depth) {
+  std::string word;
+  words >> word;
+  if (word[0] != '(') return std::stoll(word);
+  std::vector<std::int64_t> parts;
+  std::int64_t deepest = 0;
+  while ((words >> std::ws).peek() != ')') {
+    std::int64_t below = 0;
+    parts.push_back(listops_value(words, &below));
+    deepest = std::max(deepest, below);
+  }
+  words.get();
+  *depth = deepest + 1;
+  std::sort(parts.begin(), parts.end());
+  const std::size_t n = parts.size();
+  if (word == "(MAX") return parts.back();
+  if (word == "(MIN") return parts.front();
+  if (word == "(MED") return (parts[(n - 1) / 2] + parts[n / 2]) / 2;
+  return std::accumulate(parts.begin(), parts.end(), std::int64_t{0}) % 10;
+}
+
+TEST(Dataset, ListOpsHaveTheirValuesDepthsAndLengths) {
+  const MadeData made =
+      make_dataset("listops", {{"n", "500"}, {"depth", "3"}, {"arguments", "5"}, {"length", "40"}});
+  const auto& texts = list<std::string>(made, "text");
+  std::int64_t nodes = 0;
+  std::set<std::int64_t> values;
+  std::size_t longest = 0;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    std::string apart;
+    for (const char c : texts[i]) apart += c == ')' ? std::string(" )") : std::string(1, c);
+    std::istringstream words(apart);
+    std::int64_t depth = 0;
+    EXPECT_EQ(listops_value(words, &depth), list<std::int64_t>(made, "value")[i]) << texts[i];
+    EXPECT_EQ(depth, list<std::int64_t>(made, "depth")[i]) << texts[i];
+    EXPECT_EQ(depth, static_cast<std::int64_t>(1 + i % 3));
+    const auto spaces = static_cast<std::size_t>(std::count(apart.begin(), apart.end(), ' '));
+    longest = std::max(longest, spaces + 1);
+    nodes += static_cast<std::int64_t>(spaces + 1) - std::count(apart.begin(), apart.end(), ')');
+    values.insert(list<std::int64_t>(made, "value")[i]);
+  }
+  EXPECT_EQ(made.hierarchy->names.size(), static_cast<std::size_t>(nodes));
+  EXPECT_EQ(made.hierarchy->edges.size() + 500, static_cast<std::size_t>(nodes));
+  EXPECT_EQ(*std::max_element(made.hierarchy->depths.begin(), made.hierarchy->depths.end()), 3);
+  EXPECT_EQ(values.size(), 10u);
+  EXPECT_LE(longest, 40u);
+  EXPECT_GE(longest, 36u);
+  EXPECT_THAT(error_of([] {
+                (void)make_dataset("listops", {{"depth", "9"}, {"length", "12"}});
+              }),
+              HasSubstr("depth=9 and length=12: no expression of"));
+  EXPECT_THAT(error_of([] {
+                (void)make_dataset("listops", {{"arguments", "1"}});
+              }),
+              HasSubstr("arguments=1 (expected at least 2)"));
 }
 
 TEST(Dataset, RigidBodiesKeepTheirInvariants) {
