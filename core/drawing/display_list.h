@@ -189,8 +189,9 @@ using Item = std::variant<PathItem, TextItem, ImageItem, ClipBegin, ClipEnd, Gro
 
 /// The description of a figure. It contains no time, so that equal content gives equal bytes.
 struct Metadata {
-  std::string title;        ///< Also the accessible name.
-  std::string description;  ///< The caption: what is shown, and how.
+  std::string title;          ///< Also the accessible name.
+  std::string description;    ///< The caption: what is shown, and how.
+  bool draws_caption = true;  ///< Whether it stands under the drawing, too.
   std::string creator = "conelab";
   std::string version;
   std::string spec;       ///< The command, or the parameters of the template.

@@ -167,7 +167,9 @@ void finish_with_caption(DisplayList& list, const std::string& typed, double top
   constexpr double margin = 5;
   const std::string caption = with_minus(typed);
   list.metadata.description = caption;
-  for (const std::string& line : wrap(clean_text(caption), text_size, list.width - 2 * margin)) {
+  const bool drawn = list.metadata.draws_caption;
+  for (const std::string& line :
+       wrap(drawn ? clean_text(caption) : "", text_size, list.width - 2 * margin)) {
     list.text({margin, top}, line, {.size = text_size, .align = Align::top, .colour = ink});
     top += 1.25 * text_size;
   }

@@ -62,8 +62,8 @@ void draw_marker(DisplayList& list, Point centre, std::size_t i, double size, Co
 /// Returns an empty page of this width. `title` is that of the metadata if they have none.
 [[nodiscard]] DisplayList begin_page(double width, const Metadata& metadata, const char* title);
 
-/// Writes the caption in lines below `top`, stores it as the description of the figure, and sets
-/// the height of the page to end below it.
+/// Writes the caption in lines below `top` if the page draws it, stores it as the description of
+/// the figure, and sets the height of the page to end below it.
 void finish_with_caption(DisplayList& list, const std::string& caption, double top);
 
 }  // namespace conelab::figure

@@ -106,13 +106,30 @@ std::string decimal(double value) {
   return text == "-0" ? "0" : text;
 }
 
+namespace {
+
+constexpr std::string_view special = "&<>\"";
+constexpr std::string_view escapes[] = {"&amp;", "&lt;", "&gt;", "&quot;"};
+
+}  // namespace
+
 std::string xml_escaped(std::string_view text) {
-  constexpr std::string_view special = "&<>\"";
-  constexpr const char* escapes[] = {"&amp;", "&lt;", "&gt;", "&quot;"};
   std::string out;
   for (const char c : text) {
     const std::size_t i = special.find(c);
-    out += i == special.npos ? std::string(1, c) : escapes[i];
+    out += i == special.npos ? std::string_view(&c, 1) : escapes[i];
+  }
+  return out;
+}
+
+std::string xml_unescaped(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const auto* found =
+        std::ranges::find_if(escapes, [&](auto one) { return text.starts_with(one); });
+    const bool escape = found != std::end(escapes);
+    out += escape ? special[static_cast<std::size_t>(found - escapes)] : text.front();
+    text.remove_prefix(escape ? found->size() : 1);
   }
   return out;
 }

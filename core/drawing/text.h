@@ -34,6 +34,8 @@ template <class Text>
 
 /// Returns the text with &, <, > and " as entities, for element content and attributes.
 [[nodiscard]] std::string xml_escaped(std::string_view text);
+/// Returns the text that `xml_escaped` turns into this.
+[[nodiscard]] std::string xml_unescaped(std::string_view text);
 
 /// Converts a string with the tags <i>, <b>, <sup> and <sub> to runs. `&lt;` and `&amp;` give < and
 /// &. An unknown tag is taken literally; a tag that is not closed extends to the end.

@@ -44,8 +44,10 @@ void write_figure_file(const figure::DisplayList& list, const std::string& path,
 namespace {
 
 FigureRequest request_of(const JobSpec& spec, const JobContext& context) {
-  FigureRequest request{spec.text("kind"),  spec.list("input"), spec.parameters(),
-                        spec.text("width"), reading_of(spec),   context};
+  FigureRequest request{spec.text("kind"), spec.list("input"),
+                        spec.parameters(), spec.text("width"),
+                        reading_of(spec),  context,
+                        nullptr,           spec.text("caption_in") != "file"};
   const std::string weights = spec.text("weights_array");
   if (!weights.empty()) request.parameters["weights_array"] = weights;
   return request;
@@ -195,6 +197,12 @@ JobKind figure_job() {
                    "the array of attention weights in an --input without q; default: attentions or "
                    "weight"},
                   {"width", "--width", "86mm, 178mm, 7in, 504pt, single or double"},
+                  {.name = "caption_in",
+                   .option = "--caption-in",
+                   .about = "drawing or file: under the drawing, or only in the description of the "
+                            "file, which a report prints",
+                   .initial = "drawing",
+                   .choices = {"drawing", "file"}},
                   {.name = "frames",
                    .option = "--frames",
                    .about = "a folder for a picture of each snapshot of the training in --input: "
@@ -239,6 +247,7 @@ JobSpec figure_spec(const FigureRequest& request) {
   if (!request.inputs.empty()) spec.values["input"] = request.inputs;
   spec.values["parameters"] = request.parameters;
   if (!request.width.empty()) spec.values["width"] = request.width;
+  if (!request.draws_caption) spec.values["caption_in"] = "file";
   add_reading(request.reading, spec);
   return spec;
 }
@@ -255,6 +264,7 @@ figure::DisplayList draw_figure(const FigureRequest& given) {
   input.parameters = request.parameters;
   input.cancelled = request.context.cancelled;
   if (!request.width.empty()) input.width = figure::width_in_points(request.width);
+  input.metadata.draws_caption = request.draws_caption;
   input.metadata.version = version();
   input.metadata.spec = shell_line(command_words(figure_spec(request)));
   if (info.source.read != nullptr) info.source.read(request, input);

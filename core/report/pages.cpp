@@ -255,7 +255,7 @@ class HtmlWriter : public ReportWriter {
       add("<figure id=\"{}\">\n<div class=\"paper\">{}</div>\n<figcaption><b>Figure {}.</b> {}{}"
           "<details><summary>How it was made</summary>{}",
           escaped(figure.name), svg_element(study.path(job)), ++figures_,
-          several() ? bold(escaped(study.label) + ".") + " " : "", escaped(job.name),
+          several() ? bold(escaped(study.label) + ".") + " " : "", escaped(figure.caption),
           source(figure.study, figure.job));
       if (!figure.data.empty()) {
         add("<span class=\"digest\">of data with SHA-256 <code>{}</code></span>",
@@ -397,7 +397,7 @@ class LatexWriter : public ReportWriter {
       const ReportStudy& study = report_.studies[figure.study];
       add("\\studyfigure{{figures/{}.pdf}}{{{}{}~{{\\tiny[{}]}}\\par\\source{{Data: {}}}}}\n\n",
           figure.name, several() ? bold(escaped(study.label) + ".") + " " : "",
-          escaped(study.jobs()[figure.job].name), number_of_job(figure.study, figure.job),
+          escaped(figure.caption), number_of_job(figure.study, figure.job),
           latex_code(figure.data.empty() ? "none" : figure.data));
     }
   }

@@ -9,6 +9,7 @@
 #include "core/base/names.h"
 #include "core/base/parse_number.h"
 #include "core/bench/compare.h"
+#include "core/drawing/text.h"
 #include "core/files/byte_file.h"
 #include "core/report/recommend.h"
 
@@ -17,14 +18,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the digests of what a figure was drawn from, which stand in the attribute `data` of its
-/// SVG file.
-std::string data_digests(const std::string& svg) {
-  const std::string mark = " data=\"";
+/// Returns what stands in an SVG file between the first `mark` and `end`, without escapes.
+std::string text_in_svg(const std::string& svg, const std::string& mark, const char* end) {
   const std::size_t begin = svg.find(mark);
   if (begin == std::string::npos) return "";
   const std::size_t from = begin + mark.size();
-  return svg.substr(from, svg.find('"', from) - from);
+  return figure::xml_unescaped(svg.substr(from, svg.find(end, from) - from));
 }
 
 class ReportMaker {
@@ -106,7 +105,10 @@ class ReportMaker {
     std::string name = plain_name(job.name);
     if (report_.studies.size() > 1) name += "-" + plain_name(study.label);
     const ByteFile file(study.path(job));
-    return {s, i, name, data_digests(file.peek(0, 1 << 16))};
+    const std::string svg = file.peek(0, 1 << 16);
+    const bool in_file = job.spec.value("caption_in", "") == "file";
+    const std::string caption = in_file ? text_in_svg(svg, "<desc>", "</desc>") : "";
+    return {s, i, name, text_in_svg(svg, " data=\"", "\""), caption.empty() ? job.name : caption};
   }
 
   void add(const TableEntry&) {

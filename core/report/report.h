@@ -56,6 +56,8 @@ struct ReportFigure {
   std::size_t study = 0, job = 0;
   std::string name;  ///< The stem of its files in the folder `figures`.
   std::string data;  ///< The digests of what it was drawn from, separated by blanks; may be empty.
+  /// The description in its file, where it has one that is not in the drawing; else the job's name.
+  std::string caption;
 };
 struct FigureSection {
   std::string block;

@@ -22,6 +22,7 @@ struct FigureRequest {
   JobContext context = {};          ///< Cancels the work and receives its remarks.
   /// Receives the file and the digest (Trace::sha256) of each layer that is read; may be null.
   std::vector<std::pair<std::string, std::string>>* layers_read = nullptr;
+  bool draws_caption = true;  ///< Under the drawing; else only in the file's description.
 
   /// Returns the value that was given for the key, or the table's default.
   [[nodiscard]] std::string value(const std::string& key) const;

@@ -256,6 +256,9 @@ class SpecMaker {
     if (has(known, "seed") && !has_seed && !lacks_operator())
       give_seed(std::to_string(from_.seed), job_.spec);
     if (find_field(kind, "seed") != nullptr) job_.spec.values.try_emplace("seed", from_.seed);
+    // The report prints the captions.
+    if (find_field(kind, "caption_in") != nullptr)
+      job_.spec.values.try_emplace("caption_in", "file");
     if (faulty_.size() != before) return;
     JobSpec written = job_.spec;
     if (const JobField* output = find_field(kind, FieldKind::output)) {

@@ -92,6 +92,18 @@ class Cones(ProgramTest):
             path.unlink()
         self.assert_clean()
 
+    def test_a_caption_may_stand_in_the_file_alone(self):
+        drawn = {}
+        for place in ("drawing", "file"):
+            path = self.folder / f"{place}.svg"
+            self.ok("figure", "cones", "-o", path, "-p", "caption=Two cones", "--caption-in", place)
+            drawn[place] = path.read_text()
+            self.assertIn("<desc>Two cones. ", drawn[place])
+        self.assertIn(">Two cones. ", drawn["drawing"].split("</desc>")[1])
+        self.assertNotIn(">Two cones. ", drawn["file"].split("</desc>")[1])
+        height = [float(drawn[place].split('height="')[1].split('"')[0].rstrip("pt")) for place in drawn]
+        self.assertGreater(height[0], height[1] + 10)
+
     def test_characters_without_a_glyph_are_named_and_drawn_by_their_numbers(self):
         for ending in ("svg", "pdf"):
             path = self.folder / f"c.{ending}"

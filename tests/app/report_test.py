@@ -27,6 +27,7 @@ name = "fig1"
 kind = "heatmap"
 input = "maps"
 head = 5
+caption = "Head 5 & 1 < 2"
 [report]
 order = [
   "text: At n = 32 dot takes {{time-dot-32}} s.",
@@ -81,6 +82,12 @@ class Report(ProgramTest):
         for figure in self.jobs("figure"):
             for ending in ("svg", "pdf"):
                 self.assertTrue((self.out / f"figures/{figure['name']}.{ending}").exists())
+            drawn = (self.out / f"figures/{figure['name']}.svg").read_text()
+            described = drawn.split("<desc>")[1].split("</desc>")[0]
+            self.assertEqual(described, "Head 5 &amp; 1 &lt; 2")
+            self.assertIn(f"</b> {described}<details>", page)
+            self.assertNotIn("Head 5", drawn.split("</metadata>")[1])
+        self.assertEqual((self.out / "report.tex").read_text().count(".pdf}{Head 5 \\& 1 $<$ 2~"), 2)
 
     def test_what_nobody_changed_agrees(self):
         found = self.check()

@@ -9,7 +9,7 @@
 resources/readme/claims.md is the table with places: {NAME:NUMBER} is a number of a record, "0.628 ± 0.005" as
 .628 ± .005. {NAME!ROW} is the verdict of a comparison with its first operator, as `compare` of a report has
 it: yes, no or undecided after p_ROW < .05 and the sign of difference_ROW. {NAME?RELATION} is that of a claim,
-{NAME=RELATION} the number on its left.
+{NAME=RELATION} the number on its left. {TASK@COLUMN@OPERATOR|D} is a cell of datasets/reference_runs/tasks/TASK.md.
 """
 import json
 import pathlib
@@ -18,6 +18,7 @@ import sys
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 RECORDS = SOURCE / "datasets/reference_runs/studies"
+TASKS = SOURCE / "datasets/reference_runs/tasks"
 TABLE = SOURCE / "resources/readme/claims.md"
 HEAD = "| claim |"
 
@@ -44,9 +45,19 @@ def verdict(numbers, row):
     return "yes" if numbers[f"difference_{row}"]["value"] > 0 else "no"
 
 
+def cell(task, column, row):
+    """A cell of the table of a task, whose row begins with these words."""
+    lines = (TASKS / f"{task}.md").read_text().splitlines()
+    table = [line.strip("|").replace(" ", "").split("|") for line in lines if line.startswith("|")]
+    [line] = [line for line in table if line[:row.count("|") + 1] == row.split("|")]
+    return line[table[0].index(column)].replace("±", " ± ")
+
+
 def filled(place):
     """What stands for {NAME:NUMBER} and the like."""
-    name, kind, what = re.fullmatch(r"([\w-]+?)([:!?=])(.+)", place).groups()
+    name, kind, what = re.fullmatch(r"([\w-]+?)([:!?=@])(.+)", place).groups()
+    if kind == "@":
+        return short(cell(name, *what.split("@")))
     record = json.loads((RECORDS / f"{name}.json").read_text())
     if kind == ":":
         number = record["numbers"][what]
@@ -64,7 +75,7 @@ def readme():
     lines = (SOURCE / "README.md").read_text().splitlines()
     begin = next(i for i, line in enumerate(lines) if line.startswith(HEAD))
     end = next(i for i in range(begin, len(lines)) if not lines[i].startswith("|"))
-    table = [re.sub(r"\{([\w-]+?[:!?=][^}]+)\}", lambda m: filled(m[1]), line)
+    table = [re.sub(r"\{([\w-]+?[:!?=@][^}]+)\}", lambda m: filled(m[1]), line)
              for line in TABLE.read_text().splitlines() if line.startswith("|")]
     return "\n".join(lines[:begin] + table + lines[end:]) + "\n"
 
