@@ -8,6 +8,7 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace conelab {
@@ -29,6 +30,12 @@ namespace conelab {
 template <class List, class Value>
 [[nodiscard]] bool contains(const List& list, const Value& value) {
   return std::ranges::find(list, value) != std::end(list);
+}
+
+/// Appends a value that the list does not hold yet.
+template <class List, class Value>
+void add_once(List& list, Value&& value) {
+  if (!contains(list, value)) list.emplace_back(std::forward<Value>(value));
 }
 
 /// Returns the entries of a list, with a text between each two: "a, b, c".
@@ -70,9 +77,7 @@ template <class Rows>
 [[nodiscard]] std::vector<std::string> names_of(const Rows& rows) {
   std::vector<std::string> names;
   for (const auto& row : rows) {
-    if (!contains(names, row.name)) {
-      names.emplace_back(row.name);
-    }
+    add_once(names, row.name);
   }
   return names;
 }

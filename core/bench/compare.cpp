@@ -128,7 +128,7 @@ std::vector<std::string> differing_labels(const BenchComparison& comparison) {
     std::vector<std::string> all;
     for (const Case& c : cases) {
       const std::string text = label_text(axis, c[axis]);
-      if (!contains(all, text)) all.push_back(text);
+      add_once(all, text);
     }
     return all;
   };

@@ -166,7 +166,7 @@ Labels label_values(const std::vector<MeasuredCase>& cases, std::string_view axi
   Labels values;
   for (const MeasuredCase& c : cases) {
     const std::string& label = c.labels[wanted];
-    if (!contains(values, label)) values.push_back(label);
+    add_once(values, label);
   }
   return values;
 }

@@ -156,9 +156,7 @@ std::vector<std::string> exponent_lines(const std::vector<MeasuredExponent>& exp
   std::vector<std::string> reasons;
   for (const MeasuredExponent& e : exponents) {
     if (!std::isnan(e.value)) return table_lines(exponent_table(exponents));
-    if (!contains(reasons, e.why_not)) {
-      reasons.push_back(e.why_not);
-    }
+    add_once(reasons, e.why_not);
   }
   if (reasons.empty()) return {};
   return {fmt::format("exponents: {}", fmt::join(reasons, "; "))};

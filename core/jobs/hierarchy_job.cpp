@@ -21,7 +21,7 @@ std::vector<std::string> keys_with_parameters(const std::vector<KeyInfo>& own,
     const SimilarityRow* row = find_similarity(name);
     if (row == nullptr) continue;
     for (const ParameterInfo& info : row->parameters) {
-      if (!contains(keys, info.key)) keys.emplace_back(info.key);
+      add_once(keys, info.key);
     }
   }
   return keys;

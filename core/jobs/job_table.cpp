@@ -194,7 +194,7 @@ JobReport run_job(const JobSpec& spec, const JobContext& context) {
 std::vector<std::string> files_read(const JobSpec& spec) {
   std::vector<std::string> files;
   (void)without_files(spec, [&](const std::string& file) {
-    if (!contains(files, file)) files.push_back(file);
+    add_once(files, file);
     return Json(file);
   });
   return files;

@@ -22,10 +22,6 @@ std::size_t index_in(const Texts& list, const std::string& text) {
   return static_cast<std::size_t>(std::ranges::find(list, text) - list.begin());
 }
 
-void add_once(Texts& list, const std::string& text) {
-  if (index_in(list, text) == list.size()) list.push_back(text);
-}
-
 /// Throws misuse if no record has a key or a measure of the entry.
 void check_names(const TableEntry& entry, const std::vector<Record>& records) {
   Texts keys, measures;
@@ -114,7 +110,7 @@ std::vector<Texts> rows_of(const TableEntry& entry, const std::vector<Record>& r
   std::vector<Texts> rows;
   for (const Record* record : all) {
     const Texts row = row_values(entry, *record);
-    if (!contains(rows, row)) rows.push_back(row);
+    add_once(rows, row);
   }
   std::ranges::sort(rows, [&](const Texts& a, const Texts& b) { return place(a) < place(b); });
   return rows;

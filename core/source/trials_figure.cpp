@@ -54,7 +54,7 @@ void read_trials(const FigureRequest& request, figure::FigureInput& input) {
                     attribute_or_empty(tune->attributes, "by"), less != nullptr && *less != 0,
                     *values};
     // Jobs with other seeds share their trials.
-    if (!contains(all, one)) all.push_back(std::move(one));
+    add_once(all, std::move(one));
   }
   input.own = std::move(all);
 }

@@ -22,10 +22,6 @@ using ValuesBySeed = HeadsByHierarchy::BySeed;
 using ValuesOfCell = HeadsByHierarchy::ByOperator;
 using Place = HeadsByHierarchy::Place;
 
-void add_once(std::vector<std::string>& list, const std::string& text) {
-  if (!contains(list, text)) list.push_back(text);
-}
-
 /// Returns "dog: 190 nodes, depth 5, extra edges: 12".
 std::string hierarchy_title(const LabelledArray& group, const std::string& path) {
   const Hierarchy hierarchy = hierarchy_of_group(group, path);

@@ -95,7 +95,7 @@ ConeScene cone_scene(const ConeChoice& choice) {
 std::vector<std::string> families_of(const ConeChoice& choice) {
   std::vector<std::string> families = {choice.family};
   for (const std::string& family : choice.beside) {
-    if (!contains(families, family)) families.push_back(family);
+    add_once(families, family);
   }
   return families;
 }
