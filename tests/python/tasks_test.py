@@ -1,7 +1,6 @@
 """The tasks of resources/studies/tasks. Needs the installed package, PyTorch and SciPy; a task whose data are
 not there (scikit-learn, the program bible) is left out."""
 import importlib
-import itertools
 import json
 import pathlib
 import shutil
@@ -86,23 +85,20 @@ class Tasks(unittest.TestCase):
             times = {path: path.stat().st_mtime_ns for path in pathlib.Path(folder).iterdir()}
             trainer.table(task, sizes, trainer.Runs(task, sizes, folder))
             self.assertEqual({path: path.stat().st_mtime_ns for path in pathlib.Path(folder).iterdir()}, times)
+            more = {**sizes, "seeds": 3}
+            trainer.table(task, more, trainer.Runs(task, more, folder))
+            self.assertEqual(len([*pathlib.Path(folder).iterdir()]), len(times) + 4, "one seed more of each row")
 
-    def test_listops_has_the_value_of_its_rules(self):
-        listops = importlib.import_module("listops")
-        generator = torch.Generator().manual_seed(4)
-        rules = {"[MAX": max, "[MIN": min, "[SM": lambda x: sum(x) % 10,
-                 "[MED": lambda x: int(statistics.median(x))}
-
-        def value(words):
-            word = next(words)
-            if word not in rules:
-                return int(word)
-            return rules[word]([value(itertools.chain([w], words)) for w in iter(lambda: next(words), "]")])
-
-        for _ in range(200):
-            words, found, depth = listops.draw(3, 4, generator)
-            self.assertEqual(found, value(iter(words)), words)
-            self.assertLessEqual(depth, 3)
+    def test_listops_keeps_what_it_is_tested_on_out_of_training(self):
+        task = importlib.import_module("listops").ListOps()
+        data = task.data({**task.sizes, "count": 2000, "depth": 3}, 1)
+        texts = {name: {tuple(row.tolist()) for row in data[name][0]} for name in ("train", "validation", "test")}
+        for name, (tokens, lengths, values, depths) in data.items():
+            self.assertEqual(len(texts[name]), len(tokens), name)
+            self.assertTrue(torch.equal((tokens != 0).sum(1), lengths), name)
+            self.assertEqual((set(values.tolist()), set(depths.tolist())), (set(range(10)), {1, 2, 3}), name)
+        self.assertFalse(texts["train"] & (texts["validation"] | texts["test"]))
+        self.assertGreater(len(texts["test"]), 300)
 
     def test_intervals_are_students(self):
         self.assertEqual(trainer.mean_and_interval([1.0, 2.0, 3.0]), "2.00 ± 2.48")

@@ -171,6 +171,7 @@ class Runs:
     def __call__(self, operator, d, rate, seed, steps, split="test"):
         case = dict(self.sizes, task=self.task.name, operator=operator, d=d, rate=rate, seed=seed,
                     steps=steps, split=split, version=conelab.__version__)
+        del case["trials"], case["seeds"]  # With more of them, those that were run before count.
         name = hashlib.sha256(json.dumps(case, sort_keys=True).encode()).hexdigest()[:16]
         path = self.folder / f"{name}.json"
         if not path.exists():
