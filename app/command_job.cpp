@@ -94,7 +94,9 @@ JobSpec spec_of(const TypedJob& typed) {
 std::unique_ptr<JobRanks> ranks_of(const JobKind& kind) {
   const int size = launched().size;
   if (size > 1 && !kind.ranks) {
-    misuse("{} is computed by one process (mpirun started {})", kind.name, size);
+    const char* instead =
+        kind.name == std::string("bench") ? "; without mpirun, --ranks 1,2 starts the ranks" : "";
+    misuse("{} is computed by one process (mpirun started {}{})", kind.name, size, instead);
   }
   return size > (has_mpi() ? 0 : 1) && kind.ranks ? join_ranks() : nullptr;
 }

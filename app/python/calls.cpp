@@ -101,13 +101,6 @@ class Plan {
   }
 };
 
-std::vector<TensorView> views_of(const Tensors& tensors) {
-  std::vector<TensorView> views;
-  views.reserve(tensors.size());
-  for (const Tensor& tensor : tensors) views.push_back(view_of(tensor));
-  return views;
-}
-
 /// A call on tensors in the memory of a CUDA device (gpu/tensor_call.h). Addresses are of that
 /// memory.
 class DevicePlan {

@@ -44,6 +44,13 @@ TensorView view_of(const Tensor& tensor) {
   return {name, static_cast<NumberType>(type), reinterpret_cast<void*>(address), sizes, strides};
 }
 
+std::vector<TensorView> views_of(const std::vector<Tensor>& tensors) {
+  std::vector<TensorView> views;
+  views.reserve(tensors.size());
+  for (const Tensor& tensor : tensors) views.push_back(view_of(tensor));
+  return views;
+}
+
 void run_unlocked(const std::function<void(const std::function<bool()>&)>& work) {
   Interrupt interrupt;
   try {
@@ -68,4 +75,5 @@ NB_MODULE(_conelab, module) {
   conelab::python::add_calls(module);
   conelab::python::add_files(module);
   conelab::python::add_figures(module);
+  conelab::python::add_ranks(module);
 }

@@ -14,6 +14,7 @@
 #include "core/files/read_tensors.h"
 #include "core/operators/device_attention.h"
 #include "core/operators/operator.h"
+#include "core/ring/own_rows.h"
 #include "core/ring/ring_attention.h"
 
 namespace conelab {

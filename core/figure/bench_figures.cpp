@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/bench/compare.h"
+#include "core/bench/rank_model.h"
 #include "core/call/call.h"
 #include "core/figure/figure_input.h"
 
@@ -234,12 +235,11 @@ figure::RooflineFigure roofline_figure(const BenchSelection& s) {
 
 BenchSelection selected_cases(const figure::FigureInput& input) {
   std::map<std::string, std::string> keys;
-  for (const figure::FigureKey& row : input.info->keys) {
-    if (!row.data) continue;
-    std::string& value = keys[row.key] = input.value(row.key);
-    if (value.empty() || input.parameters.count(row.key) != 0) continue;
-    const Labels known = label_values(input.cases, row.key);
-    if (!contains(known, value)) value.clear();
+  keys["operators"] = input.value("operators");
+  for (const Axis& axis : fixed_axes()) {
+    std::string& value = keys[axis.name] = input.value(axis.name);
+    if (value.empty() || input.parameters.count(axis.name) != 0) continue;
+    if (!contains(label_values(input.cases, axis.name), value)) value.clear();
   }
   return select_cases(input.cases, input.exponents, keys);
 }
@@ -254,7 +254,57 @@ void set_parameters(const Parameters& p, ScalingFigure& figure) {
   }
 }
 
+namespace {
+
+/// Returns the figure over numbers of ranks in the place of lengths.
+ScalingFigure ranks_figure(FigureInput input) {
+  RankForecast forecast;
+  const auto given = [&](const char* key) { return text_of(input.parameters, key); };
+  for (const MeasuredCase& c : input.cases) {
+    forecast.length = std::max(forecast.length, c.labels.number("seq_len"));
+  }
+  if (const auto* length = given("length")) {
+    forecast.length = static_cast<std::int64_t>(whole_number("length", *length));
+  }
+  if (const auto* networks = given("networks")) {
+    forecast.networks = parse_names("-p networks", *networks);
+  }
+  forecast.ranks = parse_integers("-p counts", input.value("counts"));
+  forecast.speed = number("speed", input.value("speed"));
+  if (forecast.speed <= 0) misuse("-p speed: {} (expected a number above 0)", forecast.speed);
+  if (const auto* names = given("operators")) {
+    const std::vector<std::string> known = label_values(input.cases, "operator");
+    std::vector<std::string> chosen = parse_names("-p operators", *names);
+    for (const std::string& name : chosen) (void)index_of_name("operator", name, known);
+    std::erase_if(input.cases, [&](const MeasuredCase& c) {
+      return std::ranges::find(chosen, c.labels["operator"]) == chosen.end();
+    });
+    input.parameters.erase("operators");
+  }
+  input.cases = cases_by_ranks(input.cases, forecast);
+  input.exponents.clear();
+  ScalingFigure figure = times_figure(selected_cases(input));
+  figure.x_title = "ranks";
+  figure.guides = {{"1 / ranks", -1}};
+  for (ScalingSeries& series : figure.series) {  // What is predicted has no interval.
+    const auto known = [](double bound) { return std::isfinite(bound); };
+    if (std::ranges::none_of(series.low, known)) series.low.clear(), series.high.clear();
+  }
+  figure.caption += ", " + label_text(axes().back(), std::to_string(forecast.length));
+  if (forecast.networks.empty()) return figure;
+  figure.caption += ". Predicted from the time of the fewest ranks above one";
+  if (forecast.speed != 1)
+    figure.caption += fmt::format(", on ranks {:g} times as fast", forecast.speed);
+  figure.caption +=
+      ": messages travel while ranks compute, at the full bandwidth between any two, without "
+      "latency";
+  return figure;
+}
+
+}  // namespace
+
 DisplayList make_scaling(const FigureInput& input) {
+  if (input.value("x") == "ranks") return finished(ranks_figure(input), input, draw_scaling);
   return finished(scaling_figure(selected_cases(input)), input, draw_scaling);
 }
 

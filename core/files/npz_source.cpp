@@ -35,6 +35,7 @@ struct Member {
   zip_uint64_t index = 0;
   std::uint64_t stored_bytes = 0;
   std::uint64_t declared_bytes = 0;
+  bool is_stored = false;    ///< Rather than deflated.
   std::string refused = {};  ///< Why its bytes are not unpacked; empty if they are.
 };
 
@@ -90,7 +91,7 @@ Member member_at(const std::string& path, zip_t* archive, zip_uint64_t index) {
   if (zip_stat_index(archive, index, ZIP_FL_ENC_RAW, &stat) != 0) {
     fail("{}: damaged zip archive ({})", path, zip_strerror(archive));
   }
-  Member member{stat.name, index, stat.comp_size, stat.size};
+  Member member{stat.name, index, stat.comp_size, stat.size, stat.comp_method == ZIP_CM_STORE};
   check_name(path, member.name);
   const std::string place = fmt::format("{}: {}", path, printable(member.name));
   if (stat.comp_method != ZIP_CM_STORE && stat.comp_method != ZIP_CM_DEFLATE) {
@@ -151,6 +152,28 @@ class NpzSource : public TensorSource {
     const NpyHeader header = header_of(found);
     read_member(found, header.data_offset, numbers, header.data_bytes());
     normalise_npy(header, numbers);
+  }
+
+  /// Of a stored member only the rows are read; a deflated one is unpacked in pieces.
+  void read_rows(const DeclaredArray& array, void* numbers) override {
+    const Member& found = *member(array.name);
+    const NpyHeader header = header_of(found);
+    const bool as_it_lies = array.order.empty() && !header.big_endian && !header.fortran_order;
+    if (!as_it_lies) return TensorSource::read_rows(array, numbers);
+    const std::string where = place(printable(found.name));
+    const MemberHandle handle = open(found);
+    const std::uint64_t item = element_size(array.element);
+    std::uint64_t at = 0;
+    for_each_run(array, [&](std::int64_t first, std::int64_t count, std::int64_t row) {
+      const std::uint64_t begin = header.data_offset + static_cast<std::uint64_t>(first) * item;
+      const std::uint64_t bytes = static_cast<std::uint64_t>(count) * item;
+      skip(handle.get(), where, found, at, begin);
+      at = begin + read_some(handle.get(), where,
+                             static_cast<char*>(numbers) + static_cast<std::uint64_t>(row) * item,
+                             bytes);
+      check_not_truncated(where, begin + bytes, at);
+    });
+    if (!found.is_stored) skip(handle.get(), where, found, at, found.declared_bytes);
   }
 
   std::vector<std::string> read_strings(const DeclaredArray& array) override {
@@ -229,6 +252,21 @@ class NpzSource : public TensorSource {
       got += static_cast<std::uint64_t>(now);
     }
     return got;
+  }
+
+  /// Goes from byte `at` of a member to byte `to`. The checksum of a deflated one is compared at
+  /// its end.
+  void skip(zip_file_t* handle, const std::string& where, const Member& found, std::uint64_t at,
+            std::uint64_t to) const {
+    if (found.is_stored && zip_fseek(handle, static_cast<zip_int64_t>(to), SEEK_SET) == 0) return;
+    std::string piece(std::clamp<std::uint64_t>(to - at, 1, std::uint64_t{1} << 20), '\0');
+    while (at < to) {
+      const std::uint64_t now = std::min<std::uint64_t>(to - at, piece.size());
+      const std::uint64_t got = read_some(handle, where, piece.data(), now);
+      check_not_truncated(where, at + now, at + got);
+      at += got;
+    }
+    if (to == found.declared_bytes) (void)read_some(handle, where, piece.data(), 1);
   }
 
   /// Skips `skip` bytes and reads exactly `count`, which must be the rest of the member. libzip

@@ -21,6 +21,7 @@
 #include "core/operators/device_attention.h"
 #include "core/operators/jacobian.h"
 #include "core/operators/operator.h"
+#include "core/ring/own_rows.h"
 #include "core/simd/kernels.h"
 #include "core/trace/trace.h"
 

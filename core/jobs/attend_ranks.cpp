@@ -52,24 +52,6 @@ void check_alike(const JobSpec& spec, const AttendJob& job, const JobContext& co
 }
 
 template <class T>
-AttentionInput<T> take_rows(AttentionInput<T>& input, std::int64_t queries, std::int64_t keys) {
-  AttentionInput<T> own;
-  const auto take = [](StridedTensor4<T>& from, std::int64_t tokens) {
-    StridedTensor4<T> rows = std::move(from);
-    Shape4 whole = rows.shape;
-    whole.token = tokens;
-    const std::int64_t head = whole.token * whole.feature;
-    from = StridedTensor4<T>(nullptr, whole, {whole.head * head, head, whole.feature});
-    return rows;
-  };
-  own.query = take(input.query, queries);
-  own.key = take(input.key, keys);
-  own.value = take(input.value, keys);
-  own.output_grad = std::exchange(input.output_grad, {});
-  return own;
-}
-
-template <class T>
 SharedAttend<T>::SharedAttend(const AttendJob& job, const Plan& plan, AttentionInput<T> own,
                               const JobContext& context)
     : job_(job),
@@ -223,9 +205,7 @@ typename SharedAttend<T>::Traffic SharedAttend<T>::traffic() {
   return traffic;
 }
 
-#define CONELAB_SHARED(T)                                                               \
-  template AttentionInput<T> take_rows(AttentionInput<T>&, std::int64_t, std::int64_t); \
-  template class SharedAttend<T>;
+#define CONELAB_SHARED(T) template class SharedAttend<T>;
 CONELAB_EACH_TYPE(CONELAB_SHARED)
 
 }  // namespace conelab

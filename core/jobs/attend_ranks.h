@@ -21,12 +21,6 @@ void check_shared(const AttendJob& job);
 /// size and the first bytes are compared.
 void check_alike(const JobSpec& spec, const AttendJob& job, const JobContext& context);
 
-/// Moves the tokens out of an input that has the rows of one rank, and leaves their sizes in the
-/// whole sequences, without memory.
-template <class T>
-[[nodiscard]] AttentionInput<T> take_rows(AttentionInput<T>& input, std::int64_t queries,
-                                          std::int64_t keys);
-
 template <class T>
 class SharedAttend {
  public:

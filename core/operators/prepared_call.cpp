@@ -46,22 +46,6 @@ std::vector<T> numbers_of(const TensorView& view) {
   return numbers;
 }
 
-/// Copies a result to the caller's memory.
-template <class T>
-void copy_to(const TensorView& view, const std::vector<T>& numbers) {
-  require_memory(view);
-  if (static_cast<std::int64_t>(numbers.size()) != view.count()) {
-    fail("{} was computed with {} numbers (expected {})", view.name, numbers.size(), view.count());
-  }
-  T* data = static_cast<T*>(view.data);
-  const T* from = numbers.data();
-  if (is_dense(view)) {
-    std::copy(from, from + numbers.size(), data);
-  } else {
-    for_each_offset(view, [&](std::int64_t at) { data[at] = *from++; });
-  }
-}
-
 /// Returns the sizes of a mask, whose leading axes may be absent. The axes before the heads become
 /// one.
 Shape4 mask_shape(const TensorView& mask) {
@@ -102,10 +86,78 @@ constexpr Dtype dtype_named = std::is_same_v<T, double>    ? Dtype::f64
                               : std::is_same_v<T, Float16> ? Dtype::f16
                                                            : Dtype::bf16;
 
+/// The type of the tokens of a call.
+template <class T>
+constexpr NumberType own_type = static_cast<NumberType>(static_cast<int>(dtype_named<T>));
+
+/// Returns the tensor of a forward pass with this name, except the output; null if there is none.
+template <class T>
+Tensor4<Compute<T>>* part(Forward<T>& forward, std::string_view name) {
+  struct Part {
+    const char* name;
+    Tensor4<Compute<T>> Forward<T>::*member;
+  };
+  static constexpr Part parts[] = {{"lse", &Forward<T>::lse},
+                                   {"row_reference", &Forward<T>::row_reference},
+                                   {"row_sum", &Forward<T>::row_sum},
+                                   {"midpoint_sum", &Forward<T>::midpoint_sum},
+                                   {"column_lse", &Forward<T>::column_lse},
+                                   {"heads_output", &Forward<T>::heads_output}};
+  for (const Part& each : parts) {
+    if (name == each.name) return &(forward.*each.member);
+  }
+  return nullptr;
+}
+
+template <class T>
+AttentionInput<T> views_of(Views inputs) {
+  const TensorView* q = find_view(inputs, "q");
+  if (q == nullptr) misuse("there is no q among the tensors of the call");
+  const TensorView* k = find_view(inputs, "k");
+  const TensorView* v = find_view(inputs, "v");
+  for (const TensorView* view : {q, k, v}) {
+    if (view != nullptr) check_type(*view, own_type<T>);
+  }
+  AttentionInput<T> input;
+  input.query = tokens_of<T>(*q);
+  input.key = k == nullptr ? input.query : tokens_of<T>(*k);
+  input.value = v == nullptr ? input.key : tokens_of<T>(*v);
+  return input;
+}
+
+template <class T>
+bool is_saved(const std::string& name) {
+  Forward<T> none;
+  return name == "output" || part(none, name) != nullptr;
+}
+
+/// Adds the tensors that are parameters, and the edges; without `with_numbers` their sizes alone.
+template <class T>
+void add_tensors(Views inputs, AttentionInput<T>& input, bool with_numbers) {
+  for (const TensorView& view : inputs) {
+    const bool is_operand =
+        std::find(std::begin(operands), std::end(operands), view.name) != std::end(operands);
+    if (view.name == "edge") {
+      check_type(view, NumberType::i64);
+      input.indices["edge"] = {view.sizes, {}};
+      if (with_numbers) input.indices["edge"].data = numbers_of<std::int64_t>(view);
+    } else if (!is_operand && !is_saved<T>(view.name)) {
+      check_type(view, own_type<T>);
+      input.tensors[view.name] = {view.sizes, {}};
+      if (with_numbers && view.name == "bias") {
+        require_memory(view);
+        input.bias = view;
+      } else if (with_numbers) {
+        input.tensors[view.name].data = numbers_of<T>(view);
+      }
+    }
+  }
+}
+
 template <class T>
 class Prepared final : public PreparedCall {
   using N = Compute<T>;
-  static constexpr NumberType own = static_cast<NumberType>(static_cast<int>(dtype_named<T>));
+  static constexpr NumberType own = own_type<T>;
   static constexpr NumberType wide = std::is_same_v<N, double> ? NumberType::f64 : NumberType::f32;
 
  public:
@@ -254,7 +306,7 @@ class Prepared final : public PreparedCall {
   }
 
   [[nodiscard]] AttentionInput<T> tokens(Views inputs) {
-    AttentionInput<T> input = views_of(inputs);
+    AttentionInput<T> input = views_of<T>(inputs);
     query_shape_ = input.query.shape;
     key_heads_ = input.key.shape.head;
     value_heads_ = input.value.shape.head;
@@ -263,96 +315,14 @@ class Prepared final : public PreparedCall {
   Shape4 query_shape_;
   std::int64_t key_heads_ = 1, value_heads_ = 1;
 
-  [[nodiscard]] static AttentionInput<T> views_of(Views inputs) {
-    const TensorView* q = find_view(inputs, "q");
-    if (q == nullptr) misuse("there is no q among the tensors of the call");
-    const TensorView* k = find_view(inputs, "k");
-    const TensorView* v = find_view(inputs, "v");
-    for (const TensorView* view : {q, k, v}) {
-      if (view != nullptr) check_type(*view, own);
-    }
-    AttentionInput<T> input;
-    input.query = tokens_of<T>(*q);
-    input.key = k == nullptr ? input.query : tokens_of<T>(*k);
-    input.value = v == nullptr ? input.key : tokens_of<T>(*v);
-    return input;
-  }
-
-  /// Adds the tensors that are parameters, and the edges; without `with_numbers` their sizes alone.
-  static void add_tensors(Views inputs, AttentionInput<T>& input, bool with_numbers) {
-    for (const TensorView& view : inputs) {
-      const bool is_operand =
-          std::find(std::begin(operands), std::end(operands), view.name) != std::end(operands);
-      if (view.name == "edge") {
-        check_type(view, NumberType::i64);
-        input.indices["edge"] = {view.sizes, {}};
-        if (with_numbers) input.indices["edge"].data = numbers_of<std::int64_t>(view);
-      } else if (!is_operand && !is_saved(view.name)) {
-        check_type(view, own);
-        input.tensors[view.name] = {view.sizes, {}};
-        if (with_numbers && view.name == "bias") {
-          require_memory(view);
-          input.bias = view;
-        } else if (with_numbers) {
-          input.tensors[view.name].data = numbers_of<T>(view);
-        }
-      }
-    }
-  }
-  static bool is_saved(const std::string& name) {
-    Forward<T> none;
-    return name == "output" || part(none, name) != nullptr;
-  }
-
   /// Returns the input of a pass. The tokens are views of the caller's memory.
   [[nodiscard]] AttentionInput<T> read(Views inputs) const {
-    AttentionInput<T> input = views_of(inputs);
-    add_tensors(inputs, input, true);
+    AttentionInput<T> input = input_of<T>(inputs);
     input.tensors.insert(drawn_.begin(), drawn_.end());
     input.indices.insert(drawn_indices_.begin(), drawn_indices_.end());
     input.graph = graph_;
-    if (const TensorView* grad = find_view(inputs, "output_grad")) {
-      check_type(*grad, own);
-      input.output_grad = tokens_of<T>(*grad);
-    }
-    if (const TensorView* mask = find_view(inputs, "mask")) {
-      check_type(*mask, NumberType::u8);
-      input.allowed_sizes = mask_shape(*mask);
-      input.allowed = numbers_of<std::uint8_t>(*mask);
-    }
-    if (const TensorView* lengths = find_view(inputs, "lengths")) {
-      check_type(*lengths, NumberType::i64);
-      input.key_lengths = numbers_of<std::int64_t>(*lengths);
-    }
-    if (const TensorView* dropout = find_view(inputs, "dropout")) {
-      check_type(*dropout, NumberType::f64);
-      check_sizes(*dropout, {2});
-      const std::vector<double> numbers = numbers_of<double>(*dropout);
-      if (!(numbers[1] >= 0 && numbers[1] < 0x1p53)) {
-        misuse("the seed of dropout is a number from 0 to 2^53 (found {})", numbers[1]);
-      }
-      input.dropout = {numbers[0], static_cast<std::uint64_t>(numbers[1])};
-    }
     with_callers_tensors([&] { check_input(*plan_, input); });
     return input;
-  }
-
-  /// Returns the tensor of a forward pass with this name, except the output; null if there is none.
-  static Tensor4<N>* part(Forward<T>& forward, std::string_view name) {
-    struct Part {
-      const char* name;
-      Tensor4<N> Forward<T>::*member;
-    };
-    static constexpr Part parts[] = {{"lse", &Forward<T>::lse},
-                                     {"row_reference", &Forward<T>::row_reference},
-                                     {"row_sum", &Forward<T>::row_sum},
-                                     {"midpoint_sum", &Forward<T>::midpoint_sum},
-                                     {"column_lse", &Forward<T>::column_lse},
-                                     {"heads_output", &Forward<T>::heads_output}};
-    for (const Part& each : parts) {
-      if (name == each.name) return &(forward.*each.member);
-    }
-    return nullptr;
   }
 
   /// Returns what those inputs hold that are results of a forward pass.
@@ -397,17 +367,6 @@ class Prepared final : public PreparedCall {
         pairs->weights == WeightLaw::softmax_over_queries && saved.column_lse.empty();
     return lacks_rows || lacks_columns ? conelab::forward(*plan_, input, run) : saved;
   }
-
-  void copy_gradient(const TensorView& view, const Backward<T>& done) const {
-    if (view.name == "q") return copy_to(view, done.query.data);
-    if (view.name == "k") return copy_to(view, done.key.data);
-    if (view.name == "v") return copy_to(view, done.value.data);
-    const auto number = done.parameters.find(view.name);
-    if (number != done.parameters.end()) return copy_to(view, number->second);
-    const auto tensor = done.tensors.find(view.name);
-    const auto size = static_cast<std::size_t>(view.count());
-    copy_to(view, tensor != done.tensors.end() ? tensor->second.data : std::vector<double>(size));
-  }
 };
 
 }  // namespace
@@ -445,6 +404,68 @@ StridedTensor4<T> tokens_of(const TensorView& view) {
 }
 
 template StridedTensor4<float> tokens_of(const TensorView&);
+
+template <class T>
+AttentionInput<T> input_of(Views inputs) {
+  AttentionInput<T> input = views_of<T>(inputs);
+  add_tensors(inputs, input, true);
+  if (const TensorView* grad = find_view(inputs, "output_grad")) {
+    check_type(*grad, own_type<T>);
+    input.output_grad = tokens_of<T>(*grad);
+  }
+  if (const TensorView* mask = find_view(inputs, "mask")) {
+    check_type(*mask, NumberType::u8);
+    input.allowed_sizes = mask_shape(*mask);
+    input.allowed = numbers_of<std::uint8_t>(*mask);
+  }
+  if (const TensorView* lengths = find_view(inputs, "lengths")) {
+    check_type(*lengths, NumberType::i64);
+    input.key_lengths = numbers_of<std::int64_t>(*lengths);
+  }
+  if (const TensorView* dropout = find_view(inputs, "dropout")) {
+    check_type(*dropout, NumberType::f64);
+    check_sizes(*dropout, {2});
+    const std::vector<double> numbers = numbers_of<double>(*dropout);
+    if (!(numbers[1] >= 0 && numbers[1] < 0x1p53)) {
+      misuse("the seed of dropout is a number from 0 to 2^53 (found {})", numbers[1]);
+    }
+    input.dropout = {numbers[0], static_cast<std::uint64_t>(numbers[1])};
+  }
+  return input;
+}
+
+template <class T>
+void copy_to(const TensorView& view, const std::vector<T>& numbers) {
+  require_memory(view);
+  if (static_cast<std::int64_t>(numbers.size()) != view.count()) {
+    fail("{} was computed with {} numbers (expected {})", view.name, numbers.size(), view.count());
+  }
+  T* data = static_cast<T*>(view.data);
+  const T* from = numbers.data();
+  if (is_dense(view)) {
+    std::copy(from, from + numbers.size(), data);
+  } else {
+    for_each_offset(view, [&](std::int64_t at) { data[at] = *from++; });
+  }
+}
+
+template <class T>
+void copy_gradient(const TensorView& view, const Backward<T>& done) {
+  if (view.name == "q") return copy_to(view, done.query.data);
+  if (view.name == "k") return copy_to(view, done.key.data);
+  if (view.name == "v") return copy_to(view, done.value.data);
+  const auto number = done.parameters.find(view.name);
+  if (number != done.parameters.end()) return copy_to(view, number->second);
+  const auto tensor = done.tensors.find(view.name);
+  const auto size = static_cast<std::size_t>(view.count());
+  copy_to(view, tensor != done.tensors.end() ? tensor->second.data : std::vector<double>(size));
+}
+
+#define CONELAB_VIEWS(T)                                           \
+  template AttentionInput<T> input_of(Views);                      \
+  template void copy_to(const TensorView&, const std::vector<T>&); \
+  template void copy_gradient(const TensorView&, const Backward<T>&);
+CONELAB_EACH_TYPE(CONELAB_VIEWS)
 
 std::unique_ptr<const PreparedCall> prepare(const Call& call, Views inputs) {
   const TensorView* q = find_view(inputs, "q");

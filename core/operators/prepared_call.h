@@ -73,6 +73,17 @@ class PreparedCall {
 template <class T>
 [[nodiscard]] StridedTensor4<T> tokens_of(const TensorView& view);
 
+/// Returns the input that named views hold, of which tokens and the bias stay where they lie.
+/// Throws misuse for views of another type than q's.
+template <class T>
+[[nodiscard]] AttentionInput<T> input_of(Views inputs);
+/// Copies a result to the caller's memory.
+template <class T>
+void copy_to(const TensorView& view, const std::vector<T>& numbers);
+/// Copies the gradient of the tensor or parameter that the view names; zeros if there is none.
+template <class T>
+void copy_gradient(const TensorView& view, const Backward<T>& done);
+
 /// Resolves the call for inputs of which only names, types and sizes are looked at, and draws
 /// the tensors that it sets to `random`. Throws as `resolve` does, and misuse for views that do not
 /// fit.

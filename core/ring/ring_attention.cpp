@@ -197,6 +197,7 @@ struct RingAttention<S>::Work {
       const Plan part = plan_of_slices(plan, blocks.queries(block), blocks.keys(block));
       mapped.push_back(map_tokens(part, inputs.back()));
     }
+    set_output_grad(input.output_grad);
     find_visible(input);
     if (own_blocks.empty()) return;
     key_sizes = mapped.front().key.shape, value_sizes = mapped.front().value.shape;
@@ -210,27 +211,34 @@ struct RingAttention<S>::Work {
     }
   }
 
+  static StridedTensor4<S> rows_of(const StridedTensor4<S>& from, std::int64_t first, Rows rows) {
+    Shape4 shape = from.shape;
+    shape.token = rows.count();
+    return from.empty() ? StridedTensor4<S>()
+                        : StridedTensor4<S>(from.row(0, 0, first), shape, from.strides());
+  }
   /// Returns the tokens of a block, which begin at `query` and `key` of the rank's rows; moves
   /// these to the next block.
   AttentionInput<S> block_input(const AttentionInput<S>& all, std::int64_t block,
                                 std::int64_t& query, std::int64_t& key) const {
     const Rows q = blocks.queries(block), k = blocks.keys(block);
-    const auto part = [](const StridedTensor4<S>& from, std::int64_t first, Rows rows) {
-      Shape4 shape = from.shape;
-      shape.token = rows.count();
-      return from.empty() ? StridedTensor4<S>()
-                          : StridedTensor4<S>(from.row(0, 0, first), shape, from.strides());
-    };
     AttentionInput<S> input;
-    input.query = part(all.query, query, q);
-    input.key = part(all.key, key, k);
-    input.value = part(all.value, key, k);
-    input.output_grad = part(all.output_grad, query, q);
+    input.query = rows_of(all.query, query, q);
+    input.key = rows_of(all.key, key, k);
+    input.value = rows_of(all.value, key, k);
     input.key_lengths = all.key_lengths;
     input.tensors = all.tensors;
     input.positions = {q.begin, k.begin, plan.extents.query, plan.extents.key};
     query += q.count(), key += k.count();
     return input;
+  }
+  void set_output_grad(const StridedTensor4<S>& all) {
+    std::int64_t query = 0;
+    for (std::size_t at = 0; at < own_blocks.size(); ++at) {
+      const Rows q = blocks.queries(own_blocks[at]);
+      inputs[at].output_grad = mapped[at].output_grad = convert<T>(rows_of(all, query, q));
+      query += q.count();
+    }
   }
 
   [[nodiscard]] std::size_t index(std::int64_t block) const {
@@ -438,6 +446,7 @@ struct RingAttention<S>::Work {
 
   void backward() {
     start_counting();
+    query_grads.clear(), parameter_sums.clear();
     for (const AttentionInput<T>& input : mapped) {
       query_grads.emplace_back(input.query.shape);
       parameter_sums.push_back(no_gradients());
@@ -520,33 +529,6 @@ struct RingAttention<S>::Work {
 };
 
 template <class T>
-AttentionInput<T> rows_of_rank(const AttentionInput<T>& all, int rank, int ranks) {
-  const std::int64_t queries = all.query.shape.token, keys = all.key.shape.token;
-  const Blocks blocks(queries, keys, ranks);
-  const auto keep = [&](StridedTensor4<T>& tokens, std::int64_t length) {
-    if (tokens.empty()) return;
-    const std::vector<Rows> runs = blocks.tokens_of_rank(rank, length);
-    Shape4 shape = tokens.shape;
-    shape.token = 0;
-    for (const Rows& run : runs) shape.token += run.count();
-    Tensor4<T> own(shape);
-    for (std::int64_t h = 0; h < shape.batch * shape.head; ++h) {
-      T* to = own.row(h / shape.head, h % shape.head, 0);
-      for (const Rows& run : runs) {
-        const auto from = tokens.tokens(h / shape.head, h % shape.head);
-        copy_tokens(from.part(run.begin, run.count()), to);
-        to += run.count() * shape.feature;
-      }
-    }
-    tokens = std::move(own);
-  };
-  AttentionInput<T> own = all;
-  keep(own.query, queries), keep(own.output_grad, queries);
-  keep(own.key, keys), keep(own.value, keys);
-  return own;
-}
-
-template <class T>
 RingAttention<T>::RingAttention(const Plan& plan, const AttentionInput<T>& own, Ranks& ranks)
     : plan_(plan),
       own_(own),
@@ -569,6 +551,11 @@ void RingAttention<T>::forward(const Execution& run) {
 }
 
 template <class T>
+void RingAttention<T>::set_output_grad(const StridedTensor4<T>& rows) {
+  work_->set_output_grad(rows);
+}
+
+template <class T>
 void RingAttention<T>::backward(const Execution& run) {
   run_ = run;
   work_->backward();
@@ -584,9 +571,7 @@ void RingAttention<T>::backward(const Execution& run) {
   parameters_.tensors = std::move(sum.tensors);
 }
 
-#define CONELAB_RING(T)                                                        \
-  template AttentionInput<T> rows_of_rank(const AttentionInput<T>&, int, int); \
-  template class RingAttention<T>;
+#define CONELAB_RING(T) template class RingAttention<T>;
 CONELAB_EACH_TYPE(CONELAB_RING)
 
 }  // namespace conelab

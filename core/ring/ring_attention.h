@@ -34,10 +34,6 @@ namespace conelab {
 /// under a mask that stops gradients.
 void check_ring(const Plan& plan);
 
-/// Returns an input with copies of the rows of one rank alone.
-template <class T>
-[[nodiscard]] AttentionInput<T> rows_of_rank(const AttentionInput<T>& all, int rank, int ranks);
-
 /// The rows of one block of a result, [batch × head × tokens of the block × columns].
 template <class T>
 struct BlockResult {
@@ -58,7 +54,11 @@ class RingAttention {
 
   /// Computes the outputs of this rank's queries.
   void forward(const Execution& run = {});
-  /// Computes the gradients of this rank's tokens, and on rank 0 those of the parameters.
+  /// Takes dL/doutput of this rank's queries [batch × head × own queries × columns] in the place of
+  /// what `own` had.
+  void set_output_grad(const StridedTensor4<T>& rows);
+  /// Computes the gradients of this rank's tokens, and on rank 0 those of the parameters. May be
+  /// called more than once.
   void backward(const Execution& run = {});
 
   [[nodiscard]] const Blocks& blocks() const { return blocks_; }

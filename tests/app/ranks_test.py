@@ -111,6 +111,8 @@ class Ranks(ProgramTest):
         _, expected = self.attend(3, self.tensors(), "-s", "dot")
         npz = self.tensors(name="in.npz")
         arrays = dict(np.load(npz))
+        deflated = self.folder / "deflated.npz"
+        np.savez_compressed(deflated, **arrays)
         words = []
         for key in "qkv":
             turn = np.asfortranarray if key == "k" else np.ascontiguousarray
@@ -130,7 +132,7 @@ class Ranks(ProgramTest):
                 a[key] = array.transpose(1, 0, 2)
                 b.create_dataset(key, data=array, chunks=(1, 50, 4)[:2] + (array.shape[2],),
                                  compression="gzip", shuffle=True)
-        for source, *options in ([npz], words, [safe], [packed],
+        for source, *options in ([npz], [deflated], words, [safe], [packed],
                                  [turned, "--axes", "token,head,feature"]):
             _, found = self.attend(3, source, *options, "-s", "dot")
             # A .npy file has no output_grad, which is part of the digest.
@@ -153,6 +155,10 @@ class Ranks(ProgramTest):
             self.assertTrue((dot == 0).all())
             self.assertTrue((star[:, 0] == 0).all() and (star[:, 1] == 1).all())
             self.assertTrue((np.squeeze(runtime["time"])[0] > 0).all())
+        drawn = run("figure", "scaling", "-o", self.folder / "ranks.svg", "--input", out, "-p", "x=ranks",
+                    "-p", "operators=dot", "-p", "networks=10", "-p", "length=1048576")
+        self.assertEqual(drawn.status, 0, drawn)
+        self.assertIn("dot, predicted for 10 Gbit/s", (self.folder / "ranks.svg").read_text())
 
     def test_what_one_process_computes_is_refused(self):
         source = self.tensors()
@@ -168,6 +174,8 @@ class Ranks(ProgramTest):
         self.assertFalse((self.folder / "no.h5").exists())
         process = run_ranks(2, "tree", source, "-o", self.folder / "no.h5")
         self.assertEqual(process.returncode, 2)
+        process = run_ranks(2, "bench", "-o", self.folder / "no.h5")
+        self.assertIn("--ranks 1,2 starts the ranks", own_errors(process)[0])
         self.assertEqual(len(own_errors(process)), 1, process.err)
 
     def test_a_missing_file_is_one_line(self):

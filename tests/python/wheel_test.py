@@ -54,9 +54,9 @@ def test_with_torch(python, wheel, folder):
     if done.returncode != 0:
         print(f"PyPI gives no {version}: the tests with it are left out")
     for paths in [(folder,)] + [(oldest, folder)] * (done.returncode == 0):
-        names = ("notebook_test", "torch_test", "layers_test", "tasks_test", "transformers_test",
-                     "tracing_test")
-        for name in names[4 * (len(paths) - 1):]:
+        names = ("notebook_test", "torch_test", "layers_test", "group_test", "tasks_test",
+                 "transformers_test", "tracing_test")
+        for name in names[5 * (len(paths) - 1):]:
             run(python, TESTS / f"{name}.py", "-v", cwd=folder,
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))})
 

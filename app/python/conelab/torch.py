@@ -105,11 +105,9 @@ def _names_and_call(text):
     return ("q", "k", "v", *(names.split(",") if names else ())), call
 
 
-def _bound(tensors, text, fake=False):
-    """The plan of a call, the declarations of its results, and the engine's inputs. `text` is
-    "NAMES|CALL", the names of the tensors after q, k and v before the call. Parameters that are no
-    tensors for the engine (gamma) become numbers of the call; where only sizes are known (`fake`),
-    they are 1."""
+def _numbers_in_call(tensors, text, fake=False):
+    """The names of the tensors of a call, the call, and the tensors, of which those that are no tensors for
+    the engine have become numbers of the call."""
     names, call = _names_and_call(text)
     if len(names) > 3:
         for name, x in zip(names, tensors):
@@ -117,6 +115,15 @@ def _bound(tensors, text, fake=False):
                 numbers = [1.0] * max(x.numel(), 1) if fake else x.detach().reshape(-1).tolist()
                 call += f":{name}=" + ",".join(map(repr, numbers))
         names, tensors = zip(*((name, x) for name, x in zip(names, tensors) if name in _ARRAYS))
+    return names, call, tensors
+
+
+def _bound(tensors, text, fake=False):
+    """The plan of a call, the declarations of its results, and the engine's inputs. `text` is
+    "NAMES|CALL", the names of the tensors after q, k and v before the call. Parameters that are no
+    tensors for the engine (gamma) become numbers of the call; where only sizes are known (`fake`),
+    they are 1."""
+    names, call, tensors = _numbers_in_call(tensors, text, fake)
     if fake:
         return _prepared(call, names, tuple(x.dtype for x in tensors),
                          tuple(tuple(map(int, x.shape)) for x in tensors), torch.device("meta")), []
@@ -344,7 +351,8 @@ def _causal(q, k, names, seen):
 
 
 def attention(q, k=None, v=None, *, similarity=None, operator=None, mask=None, lengths=None,
-              dropout_p=0.0, is_causal=False, enable_gqa=True, threads=0, return_lse=False, **parameters):
+              dropout_p=0.0, is_causal=False, enable_gqa=True, threads=0, return_lse=False, group=None,
+              **parameters):
     """The output of an operator, as conelab.attention; with `return_lse` also the log-sum-exp of each
     row, through which no gradient flows. Under autocast the tensors are cast as for PyTorch's own
     attention.
@@ -354,13 +362,21 @@ def attention(q, k=None, v=None, *, similarity=None, operator=None, mask=None, l
     their first ones, the mask "causal" from their last ones. Grouped heads need not be enabled.
 
     Umbral attention at d = 2 is computed by intervals where that is faster; `evaluation="pairs"` or
-    "intervals" chooses, and conelab.attend says for the same shapes which way "auto" takes."""
+    "intervals" chooses, and conelab.attend says for the same shapes which way "auto" takes.
+
+    With `group`, a group of torch.distributed whose backend sends tensors of the CPU (gloo), the sequence
+    is shared: each process gives its own consecutive tokens, process 0 the first ones, and gets their
+    outputs; keys and values travel between the processes ("ring attention"), and so does the backward pass.
+    Shares may differ, `lengths` counts the keys of the whole sequence, and everything but q, k and v is the
+    same in all processes. Results are the same bits for any number of processes, 1 included. The gradient
+    of a parameter is that of the whole sequence in process 0 and zero in the others: their sum, which
+    DistributedDataParallel and FSDP form, is the gradient."""
     _refuse_onnx()
     k = q if k is None else k
     v = k if v is None else v
     names, seen = split_mask(mask)
     check_lengths(lengths, names)
-    if is_causal:
+    if is_causal and group is None:
         names, seen = _causal(q, k, names, seen)
     if isinstance(seen, Tensor) and seen.is_floating_point():
         if parameters.get("bias") is not None:
@@ -386,9 +402,15 @@ def attention(q, k=None, v=None, *, similarity=None, operator=None, mask=None, l
         q, k, v = (x.to(dtype) if x.dtype != torch.float64 else x for x in (q, k, v))
         extra = {name: x.to(dtype) if name in TENSOR_NAMES and x.dtype == torch.float32 else x
                  for name, x in extra.items()}
+    if is_causal and group is not None:
+        names = [*([names] if isinstance(names, str) else names or []), "causal"]
     text = ",".join(extra) + "|" + call_text(similarity, operator, names,
                                              with_array_of_bias(words, extra))
     tensors = list(extra.values())
+    if group is not None:
+        from ._group import shared_attention
+        output, lse = shared_attention(q, k, v, tensors, text, threads, group, is_causal)
+        return (output, lse) if return_lse else output
     saves = (torch.is_grad_enabled() and any(x.requires_grad for x in (q, k, v, *tensors))
              or torch.autograd.forward_ad._current_level >= 0)  # Then PyTorch refuses the call.
     if torch._C._are_functorch_transforms_active() and not torch.compiler.is_compiling():

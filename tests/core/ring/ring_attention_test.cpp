@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "core/base/error.h"
+#include "core/ring/own_rows.h"
 #include "tests/core/ring/thread_ranks.h"
 #include "tests/core/tiles/cases.h"
 
