@@ -89,16 +89,50 @@ class Plan {
     });
   }
 
- private:
-  conelab_plan* plan_ = nullptr;
-
   void run_pass_of(decltype(&conelab_forward) pass, const Tensors& inputs, const Tensors& results,
                    int threads) const {
-    const std::vector<conelab_tensor> in = c_tensors(inputs), out = c_tensors(results);
+    run_pass_of(pass, c_tensors(inputs), c_tensors(results), threads);
+  }
+  void run_pass_of(decltype(&conelab_forward) pass, const std::vector<conelab_tensor>& in,
+                   const std::vector<conelab_tensor>& out, int threads) const {
     run_pass(threads, [&](const conelab_run* run) {
       return pass(plan_, in.data(), in.size(), out.data(), out.size(), run);
     });
   }
+
+ private:
+  conelab_plan* plan_ = nullptr;
+};
+
+/// A pass of a plan, for many calls whose tensors differ in nothing but their places.
+class BoundPass {
+ public:
+  /// The address of a tensor is 0 for the first one in a piece of memory; those that follow in the
+  /// same piece have their distances from its begin, in bytes.
+  BoundPass(const Plan& plan, bool backward, Tensors inputs, Tensors results)
+      : plan_(plan),
+        pass_(backward ? &conelab_backward : &conelab_forward),
+        inputs_(std::move(inputs)),
+        results_(std::move(results)) {}
+
+  /// `addresses` are those of the pieces of memory, of inputs and then of results.
+  void run(const std::vector<std::uintptr_t>& addresses, int threads) const {
+    std::vector<conelab_tensor> in = c_tensors(inputs_), out = c_tensors(results_);
+    std::size_t pieces = 0;
+    for (auto* tensors : {&in, &out}) {
+      for (conelab_tensor& tensor : *tensors) {
+        const auto offset = reinterpret_cast<std::uintptr_t>(tensor.data);
+        if (offset == 0) ++pieces;
+        tensor.data = reinterpret_cast<void*>(addresses.at(pieces - 1) + offset);
+      }
+    }
+    plan_.run_pass_of(pass_, in, out, threads);
+  }
+
+ private:
+  const Plan& plan_;
+  decltype(&conelab_forward) pass_;
+  Tensors inputs_, results_;
 };
 
 /// A call on tensors in the memory of a CUDA device (gpu/tensor_call.h). Addresses are of that
@@ -148,7 +182,14 @@ void add_calls(nb::module_& module) {
       .def("results", &Plan::results)
       .def("forward", &Plan::forward)
       .def("backward", &Plan::backward)
-      .def("tile", &Plan::tile);
+      .def("tile", &Plan::tile)
+      .def(
+          "bind",
+          [](const Plan& plan, bool backward, Tensors inputs, Tensors results) {
+            return BoundPass(plan, backward, std::move(inputs), std::move(results));
+          },
+          nb::keep_alive<0, 1>());
+  nb::class_<BoundPass>(module, "BoundPass").def("__call__", &BoundPass::run);
   nb::class_<DevicePlan>(module, "DevicePlan")
       .def(nb::init<const std::string&, const Tensors&>())
       .def("structure", &DevicePlan::structure)

@@ -31,6 +31,17 @@ template <class T>
                                              const Forward<T>& saved,
                                              const Execution& execution = {});
 
+/// Returns the settings of a run, with one thread if `passes` times the multiplications of a
+/// forward pass are so few that others would wake when it has ended.
+[[nodiscard]] inline Execution alone_if_short(const Extents& e, double passes,
+                                              const Execution& run) {
+  constexpr double most = 1 << 20;  // 50 to 100 us on one core.
+  Execution own = run;
+  const auto pairs = static_cast<double>(e.batch * e.head) * static_cast<double>(e.query * e.key);
+  if (passes * pairs * static_cast<double>(e.feature + e.value) < most) own.threads = 1;
+  return own;
+}
+
 /// Returns a result with the sizes of a plan, filled with zeros.
 template <class T>
 [[nodiscard]] Forward<T> empty_forward(const Plan& plan) {

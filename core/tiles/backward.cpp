@@ -563,9 +563,10 @@ void check_saved(const Plan& plan, const Forward<T>& saved) {
 
 template <class S>
 Backward<S> attention_backward(const Plan& plan, const AttentionInput<S>& input,
-                               const Forward<S>& saved, const Execution& execution) {
+                               const Forward<S>& saved, const Execution& run) {
   check_input(plan, input);
   check_saved(plan, saved);
+  const Execution execution = alone_if_short(plan.extents, 2.5, run);
   const Mask mask = plan.mask(input);
   if (input.dropout.share == 0 && takes_intervals<S>(plan, mask, Pass::backward)) {
     if (auto result = interval_backward(plan, input, saved, execution)) return std::move(*result);

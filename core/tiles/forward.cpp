@@ -447,8 +447,9 @@ class ForwardPass {
 
 template <class S>
 Forward<S> attention_forward(const Plan& plan, const AttentionInput<S>& input,
-                             const Execution& execution) {
+                             const Execution& run) {
   check_input(plan, input);
+  const Execution execution = alone_if_short(plan.extents, 1, run);
   const Mask mask = plan.mask(input);
   if (input.dropout.share == 0 && takes_intervals<S>(plan, mask, Pass::forward)) {
     if (auto result = interval_forward(plan, input, execution)) return std::move(*result);

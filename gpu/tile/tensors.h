@@ -224,12 +224,16 @@ struct PlaceValue {
   }
 };
 
-/// Writes the output and the log-sum-exp of a row. One that sees a value that is not finite is NaN.
-struct FinishRow {
+/// A pass over queries.
+struct OfQueries {
   template <class N>
   CONELAB_TILE static int count(const Problem<N>& p) {
     return p.query.count;
   }
+};
+
+/// Writes the output and the log-sum-exp of a row. One that sees a value that is not finite is NaN.
+struct FinishRow : OfQueries {
   template <class N>
   CONELAB_TILE static void run(const TensorCall<N>& c, int group, int token) {
     const Problem<N>& p = c.pairs;
@@ -262,11 +266,7 @@ struct FinishRow {
 };
 
 /// Writes what the backward kernels read of a row.
-struct PlaceUpstream {
-  template <class N>
-  CONELAB_TILE static int count(const Problem<N>& p) {
-    return p.query.count;
-  }
+struct PlaceUpstream : OfQueries {
   template <class N>
   CONELAB_TILE static void run(const TensorCall<N>& c, int group, int token) {
     const Problem<N>& p = c.pairs;

@@ -12,11 +12,20 @@
 
 namespace conelab::gpu::tests {
 
+// What tests of calls take from those of core.
+using conelab::tests::difference;
+using conelab::tests::make_call;
+using conelab::tests::one_thread;
+using conelab::tests::pair_variants;
+using conelab::tests::Parts;
+using conelab::tests::random_input;
+using conelab::tests::Variant;
+using conelab::tests::with_key_heads;
+
 /// Expects the same gradients of tokens, numbers and tensors.
 template <class N>
 void expect_gradients(const Backward<N>& found, const Backward<double>& expected,
                       double tolerance) {
-  using conelab::tests::difference;
   EXPECT_LE(difference(found.query, expected.query), tolerance) << "query";
   EXPECT_LE(difference(found.key, expected.key), tolerance) << "key";
   EXPECT_LE(difference(found.value, expected.value), tolerance) << "value";

@@ -16,11 +16,7 @@ namespace conelab::gpu::tests {
 namespace {
 
 using conelab::tests::bias_names;
-using conelab::tests::make_call;
 using conelab::tests::mask_names;
-using conelab::tests::Parts;
-using conelab::tests::random_input;
-using conelab::tests::Variant;
 using conelab::tests::weight_words;
 
 const std::vector<Extents>& sizes() {
@@ -105,7 +101,6 @@ void expect_midpoints_of_exponentials(const std::string& text, double tolerance)
   const Emulation<T> a = emulate(call, input, storage);
   call.weights = "exp";
   const Emulation<T> b = emulate(call, input, storage);
-  using conelab::tests::difference;
   EXPECT_LE(difference(a.forward.output, b.forward.output), tolerance);
   EXPECT_LE(difference(a.forward.lse, b.forward.lse), tolerance);
   EXPECT_LE(difference(a.backward.query, b.backward.query), 100 * tolerance);

@@ -16,15 +16,7 @@
 namespace conelab::gpu::tests {
 namespace {
 
-using conelab::tests::difference;
-using conelab::tests::make_call;
 using conelab::tests::ModelMemory;
-using conelab::tests::one_thread;
-using conelab::tests::pair_variants;
-using conelab::tests::Parts;
-using conelab::tests::random_input;
-using conelab::tests::Variant;
-using conelab::tests::with_key_heads;
 
 const std::vector<Parts>& all_parts() {
   static const std::vector<Parts> parts{

@@ -18,15 +18,6 @@
 namespace conelab::gpu::tests {
 namespace {
 
-using conelab::tests::difference;
-using conelab::tests::make_call;
-using conelab::tests::one_thread;
-using conelab::tests::pair_variants;
-using conelab::tests::Parts;
-using conelab::tests::random_input;
-using conelab::tests::Variant;
-using conelab::tests::with_key_heads;
-
 constexpr double unused = 1e300;  // Between the numbers of a tensor with strides.
 
 template <class N>

@@ -415,6 +415,8 @@ class Device(unittest.TestCase):
             patch = unittest.mock.patch.object(target, name, new)
             patch.start()
             self.addCleanup(patch.stop)
+        conelab.torch._pass.cache_clear()
+        self.addCleanup(conelab.torch._pass.cache_clear)
 
     def test_calls_have_the_tensors_memory_and_the_current_stream(self):
         packed = torch.randn(2, 6, 3, 2, 8, requires_grad=True)  # [batch, token, (q, k, v), head, d]
@@ -512,11 +514,12 @@ class Cost(unittest.TestCase):
         more are wanted, and 100 accepted of a machine that is shared."""
         x = torch.randn(1, 1, 16, 16)
         learnt = x.clone().requires_grad_()
-        (plan, *_), inputs = conelab.torch._bound((x, x, x), "|penumbral")
+        kinds = ((x.dtype, x.shape, x.stride()),) * 3
+        engine, _, _ = conelab.torch._pass("penumbral", ("q", "k", "v"), kinds, x.device, 1)
         memory = torch.empty_like(x)
-        out = conelab.torch._tensor("output", memory)
+        addresses = [x.data_ptr()] * 3 + [memory.data_ptr()]
         best = {}
-        for name, run in (("engine", lambda: plan.forward(inputs, [out], 1)),
+        for name, run in (("engine", lambda: engine(addresses, 1)),
                           ("numpy", lambda: conelab.attention(x.numpy(), threads=1)),
                           ("torch", lambda: attention(x, threads=1)),
                           ("gradient", lambda: attention(learnt, threads=1))):

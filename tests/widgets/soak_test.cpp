@@ -8,7 +8,6 @@
 // rest: no job, no time of the processor.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <QAbstractButton>
 #include <QComboBox>
@@ -22,10 +21,10 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTimer>
-#include <fstream>
 
 #include "app/desktop.h"
 #include "core/base/random.h"
+#include "tests/helpers/resident.h"
 #include "tests/widgets/driving.h"
 #include "widgets/forms/job_form.h"
 #include "widgets/studies/studies_view.h"
@@ -35,12 +34,7 @@
 namespace conelab::desktop {
 namespace {
 
-double resident_megabytes() {
-  std::ifstream file("/proc/self/statm");
-  double pages = 0, resident = 0;
-  file >> pages >> resident;
-  return resident * static_cast<double>(sysconf(_SC_PAGESIZE)) / 1e6;
-}
+using fixtures::resident_megabytes;
 
 double processor_seconds() {
   rusage used{};

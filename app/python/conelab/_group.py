@@ -8,8 +8,7 @@ import torch
 import torch.distributed as dist
 
 from . import _conelab
-from ._call import dense_strides
-from .torch import _gradient, _names_and_call, _numbers_in_call, _prepared, _readable, _results, _tensor
+from .torch import _ELEMENTS, _call_of, _gradient, _names_and_call, _prepared, _readable
 
 _FIRST_TAG = 1 << 24  # Beside those of other messages in the group.
 _abandoned = []  # Calls that failed: their memory may still be sent.
@@ -92,6 +91,10 @@ def _agreed(group, own):
     return everyone
 
 
+def _tensor(name, x):
+    return (name, x.data_ptr(), _ELEMENTS[x.dtype], x.shape, x.stride())
+
+
 def _whole(shape, tokens):
     return (*shape[:-2], tokens, shape[-1])
 
@@ -99,7 +102,7 @@ def _whole(shape, tokens):
 class _Shared(torch.autograd.Function):
     @staticmethod
     def forward(ctx, text, threads, group, square, wanted, q, k, v, *extra):
-        names, call, tensors = _numbers_in_call((*map(_readable, (q, k, v)), *extra), text)
+        call, names, tensors = _call_of((*map(_readable, (q, k, v)), *extra), text)
         for name, what in (("mask", "a mask that is a tensor"), ("bias", "a bias that is a tensor"),
                            ("dropout", "dropout")):
             if name in names:
@@ -125,24 +128,23 @@ class _Shared(torch.autograd.Function):
                                       ctx.carrier, dist.get_rank(group))
         ctx.names, ctx.threads, ctx.of_backward = _names_and_call(text)[0], threads, of_backward
         ctx.save_for_backward(q, k, v, *extra)
-        (output, element, whole, _), (lse, wide, rows, _) = of_forward[:2]
-        sizes = _whole(whole, q.shape[-2]), (*rows[:-1], q.shape[-2])
-        memory, results = _results([(output, element, sizes[0], dense_strides(sizes[0])),
-                                    (lse, wide, sizes[1], dense_strides(sizes[1]))], q.device)
+        (element, whole, _), (wide, rows, _) = of_forward[:2]
+        output = q.new_empty(_whole(whole, q.shape[-2]), dtype=element)
+        lse = q.new_empty((*rows[:-1], q.shape[-2]), dtype=wide)
+        results = [_tensor(tensors[0][0], x) for (*_, tensors), x in zip(of_forward, (output, lse))]
         _carried(ctx, lambda: ctx.call.forward(results, threads))
-        ctx.mark_non_differentiable(memory[1])
-        return memory[0], memory[1]
+        ctx.mark_non_differentiable(lse)
+        return output, lse
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx, grad, _):
         tensors, grad = ctx.saved_tensors, _readable(grad)
         shapes = dict(zip("qkv", (x.shape for x in tensors)))
-        declared = [(name, element, tuple(shapes.get(name, shape)), dense_strides(shapes.get(name, shape)))
-                    for name, element, shape, _ in ctx.of_backward if name in ctx.names]
-        memory, results = _results(declared, grad.device)
+        found = {name: grad.new_empty(shapes.get(name, shape), dtype=element)
+                 for element, shape, [(name, *_)] in ctx.of_backward if name in ctx.names}
+        results = [_tensor(name, x) for name, x in found.items()]
         _carried(ctx, lambda: ctx.call.backward(_tensor("output_grad", grad), results, ctx.threads))
-        found = {name: x for (name, *_), x in zip(declared, memory)}
         return (None,) * 5 + tuple(_gradient(found.get(name), x) if wanted else None for name, x, wanted
                                    in zip(ctx.names, tensors, ctx.needs_input_grad[5:]))
 

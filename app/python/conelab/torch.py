@@ -13,6 +13,7 @@ on PyTorch's current stream and in its memory; parameters that are numbers are r
 Biases, dropout, masks that are tensors, and projections are computed on the CPU alone.
 """
 import functools
+import math
 
 import torch
 from torch import Tensor, library
@@ -25,21 +26,20 @@ from ._call import (TENSOR_NAMES, call_text, check_lengths, dense_strides, is_re
 _ELEMENTS = {torch.float64: 0, torch.float32: 1, torch.float16: 2, torch.bfloat16: 3,
              torch.int64: 4, torch.uint8: 5, torch.bool: 5}
 _ARRAYS = TENSOR_NAMES | {"q", "k", "v", "mask", "lengths", "dropout"}
+_PLAIN = (Tensor, torch.nn.Parameter)
 _DTYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
-
-
-def _tensor(name, x):
-    return (name, x.data_ptr(), _ELEMENTS[x.dtype], x.shape, x.stride())
 
 
 def _readable(x):
     """The tensor, or a dense copy if the engine does not read its tokens where they lie."""
-    if is_readable(x.shape, x.stride()):
+    if x.dim() and x.stride(-1) == 1 and x.is_contiguous() or is_readable(x.shape, x.stride()):
         return x
     return x.clone(memory_format=torch.contiguous_format)
 
 
-def _check(name, x, device=None):
+def _check(name, x, q):
+    if isinstance(x, Tensor) and x.is_cpu and q.is_cpu and x.dtype in _ELEMENTS:
+        return
     if not isinstance(x, Tensor):
         raise ValueError(f"{name} is no tensor of PyTorch (found {type(x).__name__})")
     if not (x.is_cpu or x.is_meta or x.is_cuda):
@@ -48,8 +48,8 @@ def _check(name, x, device=None):
     if x.is_cuda and not _conelab.has_cuda:
         raise NotImplementedError(f"conelab.torch: {name} lies on {x.device}, and this build has no CUDA "
                                   "(pip install . compiles it in where nvcc is found)")
-    if device is not None and x.device != device and name in _ARRAYS:
-        raise ValueError(f"{name} lies on {x.device}, and q on {device}")
+    if x.device != q.device and name in _ARRAYS:
+        raise ValueError(f"{name} lies on {x.device}, and q on {q.device}")
     if x.dtype not in _ELEMENTS:
         raise ValueError(f"{name} has numbers of type {x.dtype} (expected float64, float32, float16 "
                          "or bfloat16)")
@@ -64,39 +64,45 @@ class _OnDevice:
         self.device = device
         self.structure = torch.frombuffer(bytearray(self.plan.structure()), dtype=torch.uint8).to(device)
 
-    def forward(self, inputs, results, threads):
-        self._run(False, inputs, results)
-
-    def backward(self, inputs, results, threads):
-        self._run(True, inputs, results)
-
-    def _run(self, backward, inputs, results):
-        stream = torch.cuda.current_stream(self.device)
-        self.structure.record_stream(stream)  # It was copied on another one, perhaps.
-        workspace = torch.empty(self.plan.workspace(backward), dtype=torch.uint8, device=self.device)
-        self.plan.run(backward, inputs, results, self.structure.data_ptr(), workspace.data_ptr(),
-                      self.device.index, stream.cuda_stream)
+    def bind(self, backward, inputs, results):
+        """As _conelab.Plan.bind."""
+        def run(addresses, threads):
+            stream = torch.cuda.current_stream(self.device)
+            self.structure.record_stream(stream)  # It was copied on another one, perhaps.
+            workspace = torch.empty(self.plan.workspace(backward), dtype=torch.uint8, device=self.device)
+            placed, base = [], iter(addresses)
+            for name, offset, *kind in inputs + results:
+                first = next(base) if offset == 0 else first
+                placed.append((name, first + offset, *kind))
+            self.plan.run(backward, placed[:len(inputs)], placed[len(inputs):], self.structure.data_ptr(),
+                          workspace.data_ptr(), self.device.index, stream.cuda_stream)
+        return run
 
 
 @functools.lru_cache(maxsize=256)
 def _prepared(text, names, types, shapes, device):
-    """The plan of a call, and (name, element, shape, strides) of the results of each pass; those of
-    q, k and v have their shapes."""
+    """The plan of a call, and the memory that each pass fills, as (type, shape, the engine's tensors in
+    it). The forward pass fills one with the output, one with the log-sum-exp, and one with all that
+    the backward pass reads in addition. Gradients of q, k and v have their shapes."""
     signature = tuple((name, _ELEMENTS[dtype], tuple(shape))
                       for name, dtype, shape in zip(names, types, shapes))
     plan = plan_of(text, signature)
-    given = dict(zip(names, shapes))
+    given = dict(zip(names, map(tuple, shapes)))
 
-    def declared(backward):
-        for name, element, sizes in plan.results(backward):
-            if not backward:
-                shape = result_shape(given["q"], sizes)
-            else:
-                shape = tuple(given[name]) if name in ("q", "k", "v") else tuple(sizes)
-            yield name, element, shape, dense_strides(shape)
+    def memory(results):
+        tensors, size = [], 0
+        for name, element, shape in results:
+            tensors.append((name, size * _DTYPES[element].itemsize, element, shape, dense_strides(shape)))
+            size += max(1, -(-math.prod(shape) // 64)) * 64  # Each begins at a line of the caches.
+        return _DTYPES[element], shape if len(results) == 1 else (size,), tensors
 
-    results = tuple(declared(False)), tuple(declared(True))
-    return _OnDevice(text, signature, device) if device.type == "cuda" else plan, *results
+    of_forward = [(name, element, result_shape(given["q"], sizes))
+                  for name, element, sizes in plan.results(False)]
+    parts = [of_forward[:1], of_forward[1:2], of_forward[2:]]
+    of_backward = [memory([(name, element, given[name] if name in ("q", "k", "v") else tuple(sizes))])
+                   for name, element, sizes in plan.results(True)]
+    own = _OnDevice(text, signature, device) if device.type == "cuda" else plan
+    return own, [memory(part) for part in parts if part], of_backward
 
 
 @functools.lru_cache(maxsize=256)
@@ -105,9 +111,10 @@ def _names_and_call(text):
     return ("q", "k", "v", *(names.split(",") if names else ())), call
 
 
-def _numbers_in_call(tensors, text, fake=False):
-    """The names of the tensors of a call, the call, and the tensors, of which those that are no tensors for
-    the engine have become numbers of the call."""
+def _call_of(tensors, text, fake=False):
+    """The engine's call, and the names and tensors that it reads. `text` is "NAMES|CALL", the names of the
+    tensors after q, k and v before the call. Parameters that are no tensors for the engine (gamma) become
+    numbers of the call; where only sizes are known (`fake`), they are 1."""
     names, call = _names_and_call(text)
     if len(names) > 3:
         for name, x in zip(names, tensors):
@@ -115,44 +122,46 @@ def _numbers_in_call(tensors, text, fake=False):
                 numbers = [1.0] * max(x.numel(), 1) if fake else x.detach().reshape(-1).tolist()
                 call += f":{name}=" + ",".join(map(repr, numbers))
         names, tensors = zip(*((name, x) for name, x in zip(names, tensors) if name in _ARRAYS))
-    return names, call, tensors
+    return call, names, tensors
 
 
-def _bound(tensors, text, fake=False):
-    """The plan of a call, the declarations of its results, and the engine's inputs. `text` is
-    "NAMES|CALL", the names of the tensors after q, k and v before the call. Parameters that are no
-    tensors for the engine (gamma) become numbers of the call; where only sizes are known (`fake`),
-    they are 1."""
-    names, call, tensors = _numbers_in_call(tensors, text, fake)
-    if fake:
-        return _prepared(call, names, tuple(x.dtype for x in tensors),
-                         tuple(tuple(map(int, x.shape)) for x in tensors), torch.device("meta")), []
-    types, shapes = tuple([x.dtype for x in tensors]), tuple([x.shape for x in tensors])
-    return _prepared(call, names, types, shapes, tensors[0].device), [
-        (name, x.data_ptr(), _ELEMENTS[dtype], shape, x.stride())
-        for name, dtype, shape, x in zip(names, types, shapes, tensors)]
+@functools.lru_cache(maxsize=512)
+def _pass(call, names, kinds, device, chosen):
+    """A pass over tensors of these names and kinds (type, shape, strides), behind which a backward pass has
+    those of dL/d(output) and of what the forward pass returned; and what it fills, as (type, shape) and
+    by name. `chosen`: how much of the forward pass is wanted, or the names of gradients."""
+    count, backward = len(names), len(kinds) > len(names)
+    types, shapes, _ = zip(*kinds[:count])
+    plan, of_forward, of_backward = _prepared(call, names, types, shapes, device)
+    inputs = [(name, 0, _ELEMENTS[dtype], shape, strides) for name, (dtype, shape, strides)
+              in zip((*names, "output_grad", "output", "lse"), kinds)]
+    for (dtype, shape, tensors), kind in zip(of_forward[2:], kinds[count + 3:]):
+        if kind != (dtype, shape, dense_strides(shape)):
+            raise ValueError("the backward pass needs what the forward pass of the same call saved: "
+                             f"{shape} (found {kind[1]})")
+        inputs += tensors
+    filled = [m for m in of_backward if m[2][0][0] in chosen] if backward else of_forward[:chosen]
+    run = plan.bind(backward, inputs, [tensor for *_, tensors in filled for tensor in tensors])
+    return run, [m[:2] for m in filled], tuple(tensors[0][0] for *_, tensors in filled)
 
 
-def _results(declared, device):
-    """New memory for results, and the engine's tensors over it."""
-    memory = [torch.empty(shape, dtype=_DTYPES[element], device=device)
-              for _, element, shape, _ in declared]
-    return memory, [(name, x.data_ptr(), element, shape, strides)
-                    for x, (name, element, shape, strides) in zip(memory, declared)]
+def _run(call, names, tensors, chosen, threads):
+    """Runs a pass; returns the memory that it fills, and its names."""
+    device = tensors[0].device
+    kinds = tuple([(x.dtype, x.shape, x.stride()) for x in tensors])
+    run, filled, own = _pass(call, names, kinds, device, chosen)
+    memory = [torch.empty(shape, dtype=dtype, device=device) for dtype, shape in filled]
+    run([x.data_ptr() for x in (*tensors, *memory)], threads)
+    return memory, own
 
 
 def _as_outputs(memory):
-    if len(memory) == 1:
-        return memory[0], memory[0].new_empty(0), []
-    return memory[0], memory[1], list(memory[2:])
+    return memory[0], memory[1] if len(memory) > 1 else memory[0].new_empty(0), memory[2:]
 
 
 def _forward(q, k, v, extra, text, threads, saves):
-    tensors = (*map(_readable, (q, k, v)), *extra)  # Copies must outlive the call.
-    (plan, of_forward, _), inputs = _bound(tensors, text)
-    memory, results = _results(of_forward if saves else of_forward[:2], q.device)
-    plan.forward(inputs, results, threads)
-    return _as_outputs(memory)
+    call, names, tensors = _call_of((_readable(q), _readable(k), _readable(v), *extra), text)
+    return _as_outputs(_run(call, names, tensors, 3 if saves else 2, threads)[0])
 
 
 def _refuse_onnx():
@@ -162,9 +171,11 @@ def _refuse_onnx():
 
 def _fake_forward(q, k, v, extra, text, threads, saves):
     _refuse_onnx()
-    (_, of_forward, _), _ = _bound((q, k, v, *extra), text, fake=True)
-    return _as_outputs([torch.empty(shape, dtype=_DTYPES[element], device=q.device)
-                        for _, element, shape, _ in (of_forward if saves else of_forward[:2])])
+    call, names, tensors = _call_of((q, k, v, *extra), text, fake=True)
+    shapes = tuple(tuple(map(int, x.shape)) for x in tensors)
+    _, of_forward, _ = _prepared(call, names, tuple(x.dtype for x in tensors), shapes, torch.device("meta"))
+    return _as_outputs([torch.empty(shape, dtype=dtype, device=q.device)
+                        for dtype, shape, _ in of_forward[:3 if saves else 2]])
 
 
 # Before the text of a backward pass without the gradient of the bias, which is as large as all pairs.
@@ -172,19 +183,17 @@ _NO_BIAS = "no bias|"
 
 
 def _backward(grad, q, k, v, extra, output, lse, saved, text, threads):
-    tensors = (*map(_readable, (q, k, v)), *extra)
     without_bias = text.startswith(_NO_BIAS)
     text = text.removeprefix(_NO_BIAS)
-    (plan, of_forward, of_backward), inputs = _bound(tensors, text)
-    names = _names_and_call(text)[0]
-    of_backward = [declared for declared in of_backward
-                   if declared[0] in names and not (without_bias and declared[0] == "bias")]
-    grad = _readable(grad)
-    inputs.append(_tensor("output_grad", grad))
-    inputs += [_tensor(declared[0], x) for declared, x in zip(of_forward, (output, lse, *saved))]
-    memory, results = _results(of_backward, q.device)
-    plan.backward(inputs, results, threads)
-    found = {declared[0]: x for declared, x in zip(of_backward, memory)}
+    names, _ = _names_and_call(text)
+    tensors = (_readable(q), _readable(k), _readable(v), *extra)
+    call, own, read = _call_of(tensors, text)
+    forward = (output, lse, *saved) if lse.numel() or lse.dim() > 1 else (output,)  # Some have no lse.
+    chosen = tuple(n for n in names if n != "bias") if without_bias else names
+    memory, filled = _run(call, own, (*read, _readable(grad), *forward), chosen, threads)
+    if filled == names:
+        return memory if len(names) == 3 else [*map(_gradient, memory, tensors)]
+    found = dict(zip(filled, memory))
     return [x.new_empty(0) if without_bias and name == "bias" else _gradient(found.get(name), x)
             for name, x in zip(names, tensors)]
 
@@ -229,10 +238,17 @@ class _NoFurther(torch.autograd.Function):
 
 class _Differentiable(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, *inputs):
-        results = _Transformed.forward(*inputs)
-        _Transformed.setup_context(ctx, inputs, results)
-        return results
+    def forward(ctx, compute, q, k, v, text, threads, *extra):
+        output, lse, saved = compute(q, k, v, extra, text, threads, True)
+        ctx.mark_non_differentiable(lse)
+        _Differentiable.keep(ctx, compute, q, k, v, text, threads, extra, (output, lse, *saved))
+        return output, lse
+
+    @staticmethod
+    def keep(ctx, compute, q, k, v, text, threads, extra, results):
+        ctx.watched, ctx.text, ctx.threads, ctx.count = compute is _forward_pass, text, threads, len(extra)
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(q, k, v, *extra, *results)
 
     @staticmethod
     def backward(ctx, grad, *_):
@@ -252,7 +268,7 @@ class _Differentiable(torch.autograd.Function):
             return (None,) * (6 + ctx.count)
         q, k, v, *rest = ctx.saved_tensors
         extra, (output, lse, *saved) = rest[:ctx.count], rest[ctx.count:]
-        compute = _backward_pass if _is_watched((grad, q, k, v, *extra)) else _backward
+        compute = _backward_pass if ctx.watched or _is_watched((grad,)) else _backward
         names, needed = _names_and_call(ctx.text)[0][3:], ctx.needs_input_grad[6:]
         without_bias = any(n == "bias" and not wanted for n, wanted in zip(names, needed))
         text = _NO_BIAS + ctx.text if without_bias else ctx.text
@@ -262,7 +278,8 @@ class _Differentiable(torch.autograd.Function):
 
 
 class _Transformed(_Differentiable):
-    """The same for PyTorch's transforms of functions. Its form costs each call 40 microseconds more."""
+    """The same for PyTorch's transforms of functions, which may keep nothing but inputs and results. Its
+    form costs each call 40 microseconds more."""
     generate_vmap_rule = True
 
     @staticmethod
@@ -272,17 +289,16 @@ class _Transformed(_Differentiable):
 
     @staticmethod
     def setup_context(ctx, inputs, results):
-        _, q, k, v, ctx.text, ctx.threads, *extra = inputs
-        ctx.set_materialize_grads(False)
-        ctx.count = len(extra)
+        compute, q, k, v, text, threads, *extra = inputs
         ctx.mark_non_differentiable(*results[1:])
-        ctx.save_for_backward(q, k, v, *extra, *results)
+        _Differentiable.keep(ctx, compute, q, k, v, text, threads, extra, results)
 
 
 def _differentiable(compute, q, k, v, extra, text, threads, saves, function=_Differentiable):
     if not saves:
         return compute(q, k, v, extra, text, threads, False)
-    return _as_outputs(function.apply(compute, q, k, v, text, threads, *extra))
+    output, lse, *saved = function.apply(compute, q, k, v, text, threads, *extra)
+    return output, lse, saved
 
 
 def _is_watched(tensors):
@@ -293,8 +309,7 @@ def _is_watched(tensors):
             or torch._C._are_functorch_transforms_active()
             or torch._C._get_tracing_state() is not None
             or torch.autograd.profiler._is_profiler_enabled
-            or any((type(x) is not Tensor and type(x) is not torch.nn.Parameter)
-                   or not (x.is_cpu or x.is_cuda) or x.is_neg() for x in tensors))
+            or not all([type(x) in _PLAIN and (x.is_cpu or x.is_cuda) and not x.is_neg() for x in tensors]))
 
 
 def _one_by_one(operator, info, in_dims, *arguments):
@@ -346,7 +361,7 @@ def _causal(q, k, names, seen):
     causal = torch.ones(n_q, n_k, dtype=torch.bool, device=q.device).tril()
     if seen is None:
         return names, causal
-    _check("mask", seen)
+    _check("mask", seen, q)
     return names, torch.where(causal, seen, -torch.inf) if seen.is_floating_point() else seen & causal
 
 
@@ -371,7 +386,6 @@ def attention(q, k=None, v=None, *, similarity=None, operator=None, mask=None, l
     same in all processes. Results are the same bits for any number of processes, 1 included. The gradient
     of a parameter is that of the whole sequence in process 0 and zero in the others: their sum, which
     DistributedDataParallel and FSDP form, is the gradient."""
-    _refuse_onnx()
     k = q if k is None else k
     v = k if v is None else v
     names, seen = split_mask(mask)
@@ -393,9 +407,9 @@ def attention(q, k=None, v=None, *, similarity=None, operator=None, mask=None, l
     words = {}
     for key, value in parameters.items():
         (extra if isinstance(value, Tensor) else words)[key] = value
-    _check("q", q)
+    _check("q", q, q)
     for name, x in (("k", k), ("v", v), *extra.items()):
-        _check(name, x, q.device)
+        _check(name, x, q)
     kind = "cuda" if q.is_cuda else "cpu"
     if torch.is_autocast_enabled(kind):
         dtype = torch.get_autocast_dtype(kind)
@@ -416,6 +430,7 @@ def attention(q, k=None, v=None, *, similarity=None, operator=None, mask=None, l
     if torch._C._are_functorch_transforms_active() and not torch.compiler.is_compiling():
         compute = _transformed_attention  # PyTorch takes functions, not operators, through transforms.
     elif _is_watched((q, k, v, *tensors)):
+        _refuse_onnx()
         compute = _attention if saves else _forward_pass
     else:  # An operator costs 6 microseconds of a small call, with a gradient 17.
         compute = _plain_attention

@@ -22,8 +22,8 @@ struct ShownMaps : Work {
     settle();
   }
 
-  /// Waits until every map is exact and painted.
-  void settle() {
+  /// Waits until every map is exact, and then some time, in which it is painted.
+  void settle(int milliseconds = 60) {
     EXPECT_TRUE(wait_for([this] {
       const auto& panels = view.model().panels();
       return !panels.empty() && std::all_of(panels.begin(), panels.end(), [](const auto& p) {
@@ -31,7 +31,7 @@ struct ShownMaps : Work {
         return (whole && p->summary.revision == p->pyramid->revision()) || !p->error.empty();
       });
     }));
-    pump(60);
+    pump(milliseconds);
   }
   void edit(const std::function<void(MapChoice&)>& change) {
     document.edit("change", [&](Session& s) { change(s.maps); });
