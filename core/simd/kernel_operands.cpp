@@ -1,4 +1,5 @@
 // Kernels that scale, pack and exactly multiply tokens.
+#include <cmath>
 #include <cstddef>
 
 #include "core/simd/kernel_parts.h"
@@ -18,12 +19,23 @@ double sum_of_places(int size, const One& one) {
   for (int i = 0; i < size; ++i) sum += one(i);
   return sum;
 }
-/// Returns the sum of terms [0, size). `add` adds the terms of one vector, from term i on, to a
-/// vector of sums; it may be called twice for a term. `one` returns a single term.
-template <class Add, class One>
-HWY_INLINE double sum_of_places(int size, const Add& add, const One& one) {
+inline double exact_lane_sum(Vector<double> sums) { return lane_sum<double>(sums); }
+inline double exact_lane_sum(Vector<float> sums) {
+#if HWY_TARGET == HWY_SCALAR
+  return hn::GetLane(sums);
+#else
   const Tag<double> tag;
-  constexpr int width = lanes<double>;
+  return lane_sum<double>(hn::Add(hn::PromoteTo(tag, hn::LowerHalf(sums)),
+                                  hn::PromoteTo(tag, hn::UpperHalf(hn::Half<Tag<float>>(), sums))));
+#endif
+}
+
+/// Returns the sum of terms [0, size). `add` adds the terms of one vector of T, from term i on, to
+/// a vector of sums; it may be called twice for a term. `one` returns a single term.
+template <class T, class Add, class One>
+HWY_INLINE double sum_of_places(int size, const Add& add, const One& one) {
+  const Tag<T> tag;
+  constexpr int width = lanes<T>;
   if (size < width) return sum_of_places(size, one);
   auto even = hn::Zero(tag), odd = hn::Zero(tag);
   int i = 0;
@@ -39,13 +51,13 @@ HWY_INLINE double sum_of_places(int size, const Add& add, const One& one) {
     const auto counted = hn::FirstN(tag, static_cast<std::size_t>(i - (size - width)));
     odd = hn::Add(odd, hn::IfThenZeroElse(counted, add(size - width, hn::Zero(tag))));
   }
-  return lane_sum<double>(hn::Add(even, odd));
+  return exact_lane_sum(hn::Add(even, odd));
 }
 
 template <class T, class Term>
 double exact_sum(const T* a, const T* b, int size, const Term& term) {
   const auto set = [](T x) { return hn::Set(Tag<double>(), static_cast<double>(x)); };
-  return sum_of_places(
+  return sum_of_places<double>(
       size,
       [&](int i, Vector<double> sum) { return term(load_exact(a + i), load_exact(b + i), sum); },
       [&](int i) { return hn::GetLane(term(set(a[i]), set(b[i]), hn::Zero(Tag<double>()))); });
@@ -66,21 +78,43 @@ inline Vector<double> store_rounded(Vector<double> x, float* row) {
   return hn::PromoteTo(Tag<double>(), rounded);
 }
 
+/// Returns whether floats represent the factor as the sum of two.
+inline bool is_two_floats(double factor) {
+  return std::abs(factor) > 1e-30 && std::abs(factor) < 1e30;
+}
+
 template <class T>
 double store_scaled(const T* x, double factor, const double* centre, int size, T* row) {
   const auto one = [&](int i) {
-    row[i] = static_cast<T>(static_cast<double>(x[i]) * factor - centre[i]);
+    const double shift = centre == nullptr ? 0 : centre[i];
+    row[i] = static_cast<T>(static_cast<double>(x[i]) * factor - shift);
     return static_cast<double>(row[i]) * static_cast<double>(row[i]);
   };
   if constexpr (saturates) return sum_of_places(size, one);
+  if constexpr (sizeof(T) == sizeof(float)) {
+    // Floats round factor x once if the factor is the sum of two floats.
+    if (centre == nullptr && is_two_floats(factor)) {
+      const Tag<float> tag;
+      const auto high = static_cast<float>(factor);
+      const auto large = hn::Set(tag, high);
+      const auto small = hn::Set(tag, static_cast<float>(factor - static_cast<double>(high)));
+      const auto square_of = [&](int i, Vector<float> sum) {
+        const auto token = hn::LoadU(tag, x + i);
+        const auto placed = hn::MulAdd(token, large, hn::Mul(token, small));
+        hn::StoreU(placed, tag, row + i);
+        return hn::MulAdd(placed, placed, sum);
+      };
+      return sum_of_places<float>(size, square_of, one);
+    }
+  }
   const Tag<double> tag;
   const auto scale = hn::Set(tag, factor);
   const auto square_of = [&](int i, Vector<double> sum) {
-    const auto placed = hn::MulSub(load_exact(x + i), scale, hn::LoadU(tag, centre + i));
-    const auto rounded = store_rounded(placed, row + i);
+    const auto shift = centre == nullptr ? hn::Zero(tag) : hn::LoadU(tag, centre + i);
+    const auto rounded = store_rounded(hn::MulSub(load_exact(x + i), scale, shift), row + i);
     return hn::MulAdd(rounded, rounded, sum);
   };
-  return sum_of_places(size, square_of, one);
+  return sum_of_places<double>(size, square_of, one);
 }
 
 /// A square block of numbers whose rows are vectors of 128 bits, the smallest that all targets

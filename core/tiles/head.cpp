@@ -82,12 +82,15 @@ void Head<T>::find_centre(const TokenRows<const S>& keys) {
   const std::int64_t d = keys.columns;
   const std::int64_t samples = std::min(keys.count, centre_samples);
   const ModelMapContext c = context();
-  std::vector<double> x(static_cast<std::size_t>(d)), base(centre_.size());
+  std::vector<double> x(static_cast<std::size_t>(samples * d)), base(centre_.size());
   std::vector<double> square(centre_.size(), 0.0);
+  // All are read before the first is mapped, so that the processor waits for several at a time.
   for (std::int64_t s = 0; s < samples; ++s) {
-    std::copy_n(keys.row(s * keys.count / samples), d, x.begin());
+    std::copy_n(keys.row(s * keys.count / samples), d, x.begin() + s * d);
+  }
+  for (std::int64_t s = 0; s < samples; ++s) {
     EmbeddedPoint place;
-    (void)place_token(*plan_->map, c, x.data(), base.data(), place);
+    (void)place_token(*plan_->map, c, x.data() + s * d, base.data(), place);
     for (std::size_t i = 0; i < centre_.size(); ++i) {
       centre_[i] += base[i];
       square[i] += base[i] * base[i];
@@ -100,13 +103,15 @@ void Head<T>::find_centre(const TokenRows<const S>& keys) {
     // once.
     const double mean = static_cast<double>(static_cast<T>(share * centre_[i]));
     centre_[i] = share * square[i] < mean * mean * (1 + 1. / 16) ? mean : 0;
+    centred_ = centred_ || centre_[i] != 0;
   }
 }
 
 template <class T>
 template <class S>
-void Head<T>::place(const TokenRows<const S>& tokens, std::int64_t capacity, const char* tensor,
-                    std::int64_t first, int panel, Operand<T>& out) const {
+[[gnu::flatten]] void Head<T>::place(const TokenRows<const S>& tokens, std::int64_t capacity,
+                                     const char* tensor, std::int64_t first, int panel,
+                                     Operand<T>& out) const {
   const std::int64_t count = tokens.count, d = tokens.columns;
   const int values = plan_->similarity->values;
   out.stride = operand_stride(base_size_, panel);
@@ -224,8 +229,9 @@ void Head<T>::map(const T* x, MappedToken& token) const {
 template <class T>
 void Head<T>::store_base(const T* x, std::int64_t i, MappedToken& token, Operand<T>& out) const {
   T* row = out.base.data() + i * out.stride;
-  token.norm = kernels_->store_scaled(token.base.along_first ? first_axis_.data() : x,
-                                      token.base.factor, centre_.data(), base_size_, row);
+  token.norm =
+      kernels_->store_scaled(token.base.along_first ? first_axis_.data() : x, token.base.factor,
+                             centred_ ? centre_.data() : nullptr, base_size_, row);
   for (std::ptrdiff_t c = base_size_; c < out.stride; ++c) row[c] = T(0);
 }
 

@@ -111,6 +111,7 @@ class Head {
   std::vector<double> map_values_;
   ModelMapContext context_;
   std::vector<double> centre_;
+  bool centred_ = false;  ///< Whether the centre is not 0.
   Buffer<T> first_axis_;  ///< [base_size] The first unit vector.
   T constants_[max_constants] = {};
   HeadBias<T> bias_;
