@@ -4,9 +4,11 @@
 //   CONELAB_SOAK_SECONDS=28800 CONELAB_SOAK_SEED=1 build/bin/conelab_tests_widgets
 //       --gtest_also_run_disabled_tests --gtest_filter='Soak.*'
 //
-// A line a minute has the number of actions and the memory. At the end the program must come to
-// rest: no job, no time of the processor.
+// A line a minute has the number of actions, the memory, and the part of it that is allocated: if
+// only the former grows, the heap is in pieces, and nothing is kept. At the end the program must
+// come to rest: no job, no time of the processor.
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -15,6 +17,7 @@
 #include <QDialog>
 #include <QDir>
 #include <QDockWidget>
+#include <QDrag>
 #include <QEventLoop>
 #include <QFile>
 #include <QLineEdit>
@@ -40,6 +43,11 @@ double resident_megabytes() {
   double pages = 0, resident = 0;
   file >> pages >> resident;
   return resident * static_cast<double>(sysconf(_SC_PAGESIZE)) / 1e6;
+}
+
+double allocated_megabytes() {
+  const struct mallinfo2 heap = mallinfo2();
+  return static_cast<double>(heap.uordblks + heap.hblkhd) / 1e6;
 }
 
 double processor_seconds() {
@@ -71,6 +79,7 @@ class Soak : public testing::Test {
     files << folder.filePath("first.toml");  // Its results lie beside it.
     QFile::copy(CONELAB_SOURCE_DIR "/resources/studies/first.toml", files.back());
     closer.callOnTimeout([] {
+      QDrag::cancel();  // Of selected text, which waits for a release that never comes.
       if (QWidget* popup = QApplication::activePopupWidget()) popup->close();
       if (auto* dialog = qobject_cast<QDialog*>(QApplication::activeModalWidget())) {
         dialog->reject();
@@ -195,8 +204,9 @@ TEST_F(Soak, DISABLED_RandomActions) {
     wait_for([] { return false; }, 5);
     if (!window->isVisible()) show_active(*window);  // It was closed.
     if (clock.elapsed() < 60000 * told) continue;
-    std::printf("%lld min: %ld actions, %.0f MB\n", static_cast<long long>(told++), actions,
-                resident_megabytes());
+    std::printf("%lld min: %ld actions, %.0f MB, %.0f MB allocated\n",
+                static_cast<long long>(told++), actions, resident_megabytes(),
+                allocated_megabytes());
     std::fflush(stdout);
   }
   JobFormModel& training =
