@@ -4,9 +4,11 @@
 //   CONELAB_SOAK_SECONDS=28800 CONELAB_SOAK_SEED=1 build/bin/conelab_tests_widgets
 //       --gtest_also_run_disabled_tests --gtest_filter='Soak.*'
 //
-// A line a minute has the number of actions and the memory. At the end the program must come to
-// rest: no job, no time of the processor.
+// A line a minute has the number of actions, the memory, and the part of it that is allocated: if
+// only the former grows, the heap is in pieces, and nothing is kept. At the end the program must
+// come to rest: no job, no time of the processor.
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <QAbstractButton>
@@ -14,6 +16,7 @@
 #include <QDialog>
 #include <QDir>
 #include <QDockWidget>
+#include <QDrag>
 #include <QEventLoop>
 #include <QFile>
 #include <QLineEdit>
@@ -35,6 +38,11 @@ namespace conelab::desktop {
 namespace {
 
 using fixtures::resident_megabytes;
+
+double allocated_megabytes() {
+  const struct mallinfo2 heap = mallinfo2();
+  return static_cast<double>(heap.uordblks + heap.hblkhd) / 1e6;
+}
 
 double processor_seconds() {
   rusage used{};
@@ -65,6 +73,7 @@ class Soak : public testing::Test {
     files << folder.filePath("first.toml");  // Its results lie beside it.
     QFile::copy(CONELAB_SOURCE_DIR "/resources/studies/first.toml", files.back());
     closer.callOnTimeout([] {
+      QDrag::cancel();  // Of selected text, which waits for a release that never comes.
       if (QWidget* popup = QApplication::activePopupWidget()) popup->close();
       if (auto* dialog = qobject_cast<QDialog*>(QApplication::activeModalWidget())) {
         dialog->reject();
@@ -189,8 +198,9 @@ TEST_F(Soak, DISABLED_RandomActions) {
     wait_for([] { return false; }, 5);
     if (!window->isVisible()) show_active(*window);  // It was closed.
     if (clock.elapsed() < 60000 * told) continue;
-    std::printf("%lld min: %ld actions, %.0f MB\n", static_cast<long long>(told++), actions,
-                resident_megabytes());
+    std::printf("%lld min: %ld actions, %.0f MB, %.0f MB allocated\n",
+                static_cast<long long>(told++), actions, resident_megabytes(),
+                allocated_megabytes());
     std::fflush(stdout);
   }
   JobFormModel& training =

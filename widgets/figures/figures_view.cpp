@@ -219,9 +219,12 @@ FigureChoice FiguresView::wanted() const {
       !session.trace.file.empty()) {
     choice.inputs = {session.trace.group.empty() ? session.trace.file
                                                  : session.trace.file + ":" + session.trace.group};
-    const bool of_head = std::ranges::any_of(
-        info.keys, [](const auto& row) { return row.key == std::string_view("head"); });
-    if (of_head) choice.parameters.try_emplace("head", std::to_string(session.trace.head));
+    const auto has_key = [&](std::string_view key) {
+      return std::ranges::any_of(info.keys, [&](const auto& row) { return row.key == key; });
+    };
+    if (has_key("head")) choice.parameters.try_emplace("head", std::to_string(session.trace.head));
+    const bool linear = has_key("scale") && figure::value_of(info, {}, "scale") == "linear";
+    if (linear && shows_structure(session.maps)) choice.parameters.try_emplace("scale", "row");
   }
   return choice;
 }
@@ -284,7 +287,12 @@ void FiguresView::redraw() {
         return draw(choice, context.cancel_check());
       },
       [this](figure::DisplayList list) {
-        say(QString::fromStdString(figure::missing_note(list)));
+        QString note = QString::fromStdString(figure::missing_note(list));
+        const bool chosen = document_.session().figure.parameters.contains("scale");
+        if (note.isEmpty() && !chosen && drawn_.parameters.contains("scale")) {
+          note = tr("Each row is relative to its largest weight (scale “row”), as in the maps.");
+        }
+        say(note);
         preview_->show_list(std::make_shared<figure::DisplayList>(std::move(list)));
         show_size();
       },

@@ -316,6 +316,7 @@ void JobFormView::build_form() {
           });
   place_->insertWidget(0, form_);
   if (place_->count() == 1) place_->addStretch(1);
+  if (kind_->isHidden()) setFocusProxy(form_->findChild<QLineEdit*>());
 }
 
 /// Names the keys that the parameters may have now.

@@ -8,8 +8,9 @@ namespace {
 constexpr double gap = 14, margin_gap = 4, bar_height = 34;
 /// Above a panel's own colour bar, whose grips are higher than the bar.
 constexpr double bar_gap = 6;
-/// In an empty place of the grid, the histogram may be as high as this part of a map.
-constexpr double part_of_map = 0.4, widest_bar = 520;
+/// In an empty place of the grid, the histogram is as high as this part of a map above a list, and
+/// otherwise nearly as high as the map.
+constexpr double part_of_map = 0.4, most_of_map = 0.8, widest_bar = 520;
 
 double margins_of(const LabelSpace& space) {
   return space.margin > 0 ? space.margin + margin_gap : 0;
@@ -92,7 +93,8 @@ PanelPlace place(const Grid& grid, std::size_t index, const LabelSpace& space) {
 Box shared_bar(const Grid& grid, double width, const LabelSpace& space) {
   const PanelPlace free = place(grid, grid.count, space);
   if (grid.has_hole()) {
-    const double histogram = std::max(space.histogram, part_of_map * grid.height);
+    const double part = space.lists ? part_of_map : most_of_map;
+    const double histogram = std::max(space.histogram, part * grid.height);
     return {free.cells.x, free.cells.y, std::min(width - gap - free.cells.x, widest_bar),
             bar_height + histogram};
   }

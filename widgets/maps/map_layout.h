@@ -32,6 +32,7 @@ struct LabelSpace {
   double margin = 30;       ///< Space for each margin; 0: there are none.
   int title_lines = 1;      ///< Lines of the titles: 1 or 2.
   double histogram = 0;     ///< Height of the histogram above a colour bar.
+  bool lists = false;       ///< Whether something is listed below a bar in an empty place.
   bool own_bars = false;    ///< One colour bar per panel instead of one for all.
   bool own_labels = false;  ///< Every panel has labels, because their tokens differ.
   /// Number of successive panels that belong together and are in one row.

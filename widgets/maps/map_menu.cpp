@@ -7,6 +7,7 @@
 #include <QPushButton>
 #include <algorithm>
 
+#include "widgets/maps/map_tokens.h"
 #include "widgets/theme/flow_layout.h"
 #include "widgets/theme/theme.h"
 
@@ -94,7 +95,7 @@ void MapMenu::add_values(const std::shared_ptr<MapPanel>& panel, const Focus& ce
 
 void MapMenu::add_command(std::size_t index, const Focus& cell) {
   const Session& session = maps_.workspace().document().session();
-  const MapChoice& choice = session.maps;
+  const MapChoice choice = shown_maps(session.maps, maps_.workspace().trace().get());
   std::vector<Call> calls = {choice.calls.at(index)};
   QString note = number_of_cell(session, maps_.tokens(), cell);
   if (maps_.panels().at(index)->difference) {

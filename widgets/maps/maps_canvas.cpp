@@ -48,12 +48,19 @@ MapsCanvas::MapsCanvas(MapsModel& model, MapRegionModel& region) : model_(model)
 
 // ---- geometry -----------------------------------------------------------------------------------
 
-LabelSpace MapsCanvas::label_spaces() const {
-  const QFontMetricsF metrics(label_font(font()));
+LabelSpace MapsCanvas::label_spaces() {
   const MapTokens& tokens = model_.tokens();
   LabelSpace space;
-  space.row = label_space(metrics, tokens.query.label, model_.rows());
-  space.column = label_space(metrics, tokens.key.label, model_.columns());
+  // While a head is trained, its numbers change and its tokens do not.
+  const auto measure = [&](Measured& of, const MapAxis& axis, std::int64_t count) {
+    if (of.labels != axis.label || of.count != count || of.font != font()) {
+      const QFontMetricsF metrics(label_font(font()));
+      of = {axis.label, count, font(), label_space(metrics, axis.label, count)};
+    }
+    return of.space;
+  };
+  space.row = measure(measured_[0], tokens.query, model_.rows());
+  space.column = measure(measured_[1], tokens.key, model_.columns());
   // The panels of one operator alone may take two rows; what is compared stays side by side.
   const bool several = model_.panels().size() > model_.together();
   space.together = several ? model_.together() : 1;
@@ -61,6 +68,7 @@ LabelSpace MapsCanvas::label_spaces() const {
   space.own_labels = model_.tokens_differ();
   space.own_bars = !model_.one_bar();
   const bool profiles = model_.workspace().document().session().maps.profiles;
+  space.lists = model_.workspace().document().session().locked.has_value();
   space.margin = profiles ? profile_margin : margin;
   space.histogram = histogram_height;
   return space;
@@ -225,6 +233,11 @@ void MapsCanvas::draw_largest_keys(QPainter& painter) {
   const auto cell = model_.tokens().cell_of(model_.workspace().document().session().locked);
   const Box& box = layout_.rest;
   const double line = painter.fontMetrics().lineSpacing() + 2;
+  if (!cell && box.width >= narrowest) {
+    painter.setPen(quiet_ink(palette()));
+    painter.drawText(desktop_rect(box), Qt::TextWordWrap,
+                     tr("Click a cell: the largest keys of its row are listed here."));
+  }
   if (!cell || box.width < narrowest || box.height < (count + 2) * line) return;
   largest_.resize(model_.panels().size());
   const auto fit = static_cast<std::size_t>(box.width / narrowest);

@@ -80,7 +80,7 @@ class MapsCanvas : public QWidget {
   void keep_readable();
   /// Returns whether a title does not fit in one line of this width.
   [[nodiscard]] bool titles_are_cut(double width) const;
-  [[nodiscard]] LabelSpace label_spaces() const;
+  [[nodiscard]] LabelSpace label_spaces();
   [[nodiscard]] double aspect() const;
   [[nodiscard]] int panel_at(const QPointF& point) const;
   /// Returns the cell of the kept row or column at a point of its profile.
@@ -101,8 +101,17 @@ class MapsCanvas : public QWidget {
   /// Makes the pair at a point, if there is one, that under the pointer.
   void hover(const QPointF& point);
 
+  /// Labels whose width was measured, which takes long, and the width.
+  struct Measured {
+    std::vector<std::string> labels;
+    std::int64_t count = -1;
+    QFont font;
+    double space = 0;
+  };
+
   MapsModel& model_;
   MapRegionModel& region_;
+  Measured measured_[2];  ///< Of rows, of columns.
   MapLayout layout_;
   std::vector<MapPicture> pictures_;
   std::optional<QPointF> press_;  ///< Where the left button was pressed, until it is released.

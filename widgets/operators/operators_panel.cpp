@@ -116,6 +116,7 @@ void OperatorsPanel::show_session() {
   device_->setCurrentText(device);
   const std::vector<Call>& calls = document_.session().maps.calls;
   while (cards_.size() > calls.size()) {
+    disconnect(cards_.back(), nullptr, this, nullptr);  // Text that was typed there is lost.
     cards_.back()->deleteLater();  // Its own button may be what asked for this.
     cards_.back()->hide();
     cards_.pop_back();

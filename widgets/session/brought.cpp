@@ -156,6 +156,11 @@ bool brought_for_another_layer(const Session& session) {
   });
 }
 
+bool shows_structure(const MapChoice& maps) {
+  const auto brings = [](const Brought& each) { return !each.scale.empty(); };
+  return maps.scale == structure_scale && std::ranges::any_of(maps.brought, brings);
+}
+
 Origin origin_of(const MapChoice& maps, const Call& call) {
   Origin origin;
   for (const Brought& brought : maps.brought) {

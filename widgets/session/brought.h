@@ -41,6 +41,10 @@ void bring_own_call(Session& session, const Call* own);
 /// Returns whether something was brought for another layer of the open file.
 [[nodiscard]] bool brought_for_another_layer(const Session& session);
 
+/// Returns whether the maps have the scale that shows the structure of a trained head, because the
+/// open file brought it.
+[[nodiscard]] bool shows_structure(const MapChoice& maps);
+
 /// Where the values of an operator come from.
 struct Origin {
   std::string file;               ///< Empty: from no file.

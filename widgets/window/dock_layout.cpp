@@ -88,6 +88,12 @@ void DockLayout::raise(const QString& name, int height) {
 
 void DockLayout::hide(const QString& name) { named(name)->hide(); }
 
+bool DockLayout::shows(const QWidget& widget) const {
+  return std::ranges::none_of(docks_, [&](const QDockWidget* dock) {
+    return dock->isAncestorOf(&widget) && !dock->isFloating() && !is_seen(dock);
+  });
+}
+
 QDockWidget* DockLayout::in_front() const {
   const QWidget* focus = QApplication::focusWidget();
   const auto holds = [&](const QDockWidget* dock) {

@@ -41,6 +41,8 @@ class DockLayout : public QObject {
   /// cost of those below it, but not above half the window.
   void raise(const QString& name, int height = 0);
   void hide(const QString& name);
+  /// Returns whether a widget is in no view, or in one that is not behind another.
+  [[nodiscard]] bool shows(const QWidget& widget) const;
   /// Shows only the dock in front in the whole window, or restores the others.
   void toggle_single();
 

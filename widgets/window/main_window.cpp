@@ -9,7 +9,9 @@
 #include <QFileInfo>
 #include <QMenuBar>
 #include <QMimeData>
+#include <QScrollArea>
 #include <QStatusBar>
+#include <algorithm>
 #include <utility>
 
 #include "core/base/error.h"
@@ -337,6 +339,25 @@ void MainWindow::restore_theme() {
   } catch (const Error&) {
     return;  // `restore_autosave` reports the error; without it only the theme is missing.
   }
+}
+
+/// Qt's own chain falls apart where a view sets another widget that gets its focus.
+bool MainWindow::focusNextPrevChild(bool next) {
+  QList<QWidget*> all = findChildren<QWidget*>();
+  if (!next) std::ranges::reverse(all);
+  const auto at = std::ranges::find(all, focusWidget());
+  if (at != all.end()) std::rotate(all.begin(), at + 1, all.end());
+  const auto takes = [this](const QWidget* each) {
+    return (each->focusPolicy() & Qt::TabFocus) != 0 && each->isVisible() && each->isEnabled() &&
+           each->focusProxy() == nullptr && each->window() == this && layout_.shows(*each);
+  };
+  const auto found = std::ranges::find_if(all, takes);
+  if (found == all.end()) return false;
+  (*found)->setFocus(next ? Qt::TabFocusReason : Qt::BacktabFocusReason);
+  for (QWidget* above = *found; above != nullptr; above = above->parentWidget()) {
+    if (auto* area = qobject_cast<QScrollArea*>(above)) area->ensureWidgetVisible(*found);
+  }
+  return true;
 }
 
 void MainWindow::showEvent(QShowEvent* event) {

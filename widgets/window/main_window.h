@@ -96,6 +96,8 @@ class MainWindow : public QMainWindow {
   void shown();
 
  protected:
+  /// Tab goes over the controls of views that stand behind others.
+  bool focusNextPrevChild(bool next) override;
   void closeEvent(QCloseEvent* event) override;
   void showEvent(QShowEvent* event) override;
   void dragEnterEvent(QDragEnterEvent* event) override;

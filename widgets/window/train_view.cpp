@@ -164,6 +164,8 @@ class TrainView : public QWidget {
     const auto& trace = workspace_.trace();
     const auto& runs = form_->model().runs();
     const bool of_it = trace && !runs.empty() && runs.front().output == trace->file;
+    const bool seen = window_.isVisible() && !window_.isMinimized();
+    if (of_it && runs.front().run->running() && !seen) return;
     if (of_it && runs.front().run->running()) {
       const auto& live = runs.front().run->state().live;
       const auto found = live.find(trace->group);
@@ -298,7 +300,7 @@ View make_train(MainWindow& window) {
                                   : QString();
   };
   QScrollArea* scroll = scrolled(view, {}, true);  // It does not determine the window's width.
-  scroll->setFocusProxy(view);
+  scroll->setFocusProxy(&form);
   return {.widget = scroll, .running = running};
 }
 

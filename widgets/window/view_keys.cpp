@@ -279,6 +279,11 @@ bool InputRules::eventFilter(QObject* object, QEvent* event) {
     if (widget->focusPolicy() == Qt::WheelFocus) widget->setFocusPolicy(Qt::StrongFocus);
     if (auto* list = qobject_cast<QComboBox*>(object)) list->setMaxVisibleItems(most_entries);
   }
+  if (event->type() == QEvent::Polish) {  // Tab leaves a table, whose cells have the arrows.
+    if (auto* items = qobject_cast<QAbstractItemView*>(object)) items->setTabKeyNavigation(false);
+    // The names of views are whole with large text, and those without a place are scrolled to.
+    if (auto* tabs = qobject_cast<QTabBar*>(object)) tabs->setElideMode(Qt::ElideNone);
+  }
   if (event->type() == QEvent::FocusIn) scrolled_at_.reset();
   if (event->type() == QEvent::Wheel && object->isWidgetType()) {
     const QPointF at = static_cast<QWheelEvent*>(event)->globalPosition();

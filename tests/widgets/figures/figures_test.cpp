@@ -119,6 +119,22 @@ TEST(Figures, FieldsShowWhatIsDrawnOfTheOpenTrace) {
   }
 }
 
+TEST(Figures, MapsOfATrainedTraceHaveTheScaleOfItsMapsAndSaySo) {
+  ShownFigures shown;
+  Call own = plain_call("penumbral");
+  shown.document.edit("trace", [&](Session& s) {
+    s.trace.file = "/a/trained.h5";
+    bring_own_call(s, &own);
+  });
+  shown.choose("heatmap");
+  EXPECT_EQ(shown.view.wanted().parameters.at("scale"), "row");
+  EXPECT_TRUE(wait_for([&] { return shown.view.message().contains("scale “row”"); }));
+  shown.document.edit("type", [](Session& s) { s.figure.parameters["scale"] = "log"; });
+  EXPECT_EQ(shown.view.wanted().parameters.at("scale"), "log");
+  shown.name("intervals");
+  EXPECT_FALSE(shown.view.wanted().parameters.contains("scale")) << "its scale is another one";
+}
+
 TEST(Figures, TheFileIsChosenWrittenAndOffered) {
   ShownFigures shown;
   shown.choose("cones");

@@ -8,6 +8,7 @@
 #include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
+#include <QTest>
 #include <set>
 
 #include "core/call/call.h"
@@ -47,6 +48,21 @@ TEST(OperatorCard, SaysWhichValuesAreOfAFileAndResetsThem) {
   emit origin->linkActivated("reset");
   EXPECT_EQ(call_text(document.session().maps.calls[0]), "umbral:gamma=2");
   EXPECT_TRUE(origin->isHidden());
+}
+
+TEST(OperatorsPanel, WhatWasTypedGoesWithItsCard) {
+  REQUIRE_DISPLAY();
+  Document document;
+  document.edit("one", [](Session& s) { s.maps.calls = {plain_call("penumbral")}; });
+  OperatorsPanel panel(document);
+  show_active(panel);
+  auto* field = panel.findChild<QLineEdit*>("operator-0-gamma");
+  ASSERT_NE(field, nullptr);
+  field->setFocus();
+  QTest::keyClicks(field, "2");
+  document.edit("remove it", [](Session& s) { s.maps.calls.clear(); });
+  pump();
+  EXPECT_TRUE(document.session().maps.calls.empty());
 }
 
 TEST(OperatorsPanel, AddsAnOperatorThatIsNotThereYet) {

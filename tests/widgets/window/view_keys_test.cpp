@@ -10,8 +10,10 @@
 #include <QListWidget>
 #include <QMenuBar>
 #include <QPushButton>
+#include <QTextEdit>
 #include <QTreeWidget>
 #include <algorithm>
+#include <set>
 
 #include "tests/widgets/window/keys.h"
 #include "tests/widgets/window/trace_window.h"
@@ -69,6 +71,40 @@ TEST(ViewKeys, EveryViewHasAKey) {
     type_key(opened.window, keys.key(), keys.keyboardModifiers());
     EXPECT_TRUE(wait_for([&] { return !dock->visibleRegion().isEmpty(); }, 5000))
         << dock->windowTitle().toStdString();
+  }
+}
+
+TEST(ViewKeys, TabReachesEveryControlOfEveryView) {
+  REQUIRE_DISPLAY();
+  TraceWindow opened({1440, 900});
+  for (QDockWidget* dock : opened.window.findChildren<QDockWidget*>()) {
+    SCOPED_TRACE(dock->objectName().toStdString());
+    opened.window.show_view(dock->objectName().mid(5));
+    pump(100);
+    std::set<const QWidget*> reached;
+    for (int i = 0; i < 250; ++i) {
+      const QWidget* focus = QApplication::focusWidget();
+      if (focus != nullptr) reached.insert(focus);
+      for (const QDockWidget* other : opened.window.findChildren<QDockWidget*>()) {
+        const bool hidden = other->visibleRegion().isEmpty() && focus != nullptr;
+        EXPECT_FALSE(hidden && other->isAncestorOf(focus)) << "in a view behind another";
+      }
+      // A text keeps Tab for itself and is left by Ctrl+Tab.
+      const auto* text = qobject_cast<const QTextEdit*>(focus);
+      const bool keeps = text != nullptr && !text->tabChangesFocus();
+      QTest::keyClick(focus != nullptr ? QApplication::focusWidget() : &opened.window, Qt::Key_Tab,
+                      keeps ? Qt::ControlModifier : Qt::NoModifier);
+    }
+    for (const QWidget* widget : dock->widget()->findChildren<QWidget*>()) {
+      const bool takes = (widget->focusPolicy() & Qt::TabFocus) != 0 && widget->isVisible() &&
+                         widget->isEnabled() && widget->focusProxy() == nullptr &&
+                         qobject_cast<const QLabel*>(widget) == nullptr;
+      if (!takes) continue;
+      EXPECT_TRUE(reached.contains(widget))
+          << widget->metaObject()->className() << " " << widget->objectName().toStdString()
+          << ": the last of " << reached.size() << " has the name "
+          << QApplication::focusWidget()->objectName().toStdString();
+    }
   }
 }
 
