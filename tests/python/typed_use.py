@@ -11,8 +11,7 @@ def heads(q: NDArray[np.float32]) -> NDArray[np.float32]:
                           sinks=np.zeros(2, np.float32), bias=np.zeros((3, 3)), dropout_p=0.1, dropout_seed=3)
     names: list[str] = conelab.hierarchy([("cat", "animal")]).names
     print(names, kept.evaluation)
-    if kept.weights is not None:
-        out += kept.weights.sum()
+    out += kept.weights.sum()
     tile = conelab.weights(q, rows=slice(0, 2), lse=kept.lse)
     conelab.write("trace.h5", {"layer0": {"q": q}}, tokens=["a"])
     conelab.figure("heatmap", [{"q": q}]).save("maps.svg")

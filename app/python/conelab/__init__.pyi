@@ -17,12 +17,12 @@ __all__ = ["Attended", "Figure", "Hierarchy", "attend", "attention", "figure", "
 _Array: TypeAlias = NDArray[Any]
 _Path: TypeAlias = str | PathLike[str]
 
-class Attended:
+class Attended:  # What was not kept is None, which a caller who names it in `keep` need not ask about.
     output: _Array
-    lse: _Array | None
-    weights: _Array | None
-    logits: _Array | None
-    gradients: dict[str, _Array] | None
+    lse: _Array | Any
+    weights: _Array | Any
+    logits: _Array | Any
+    gradients: dict[str, _Array] | Any
     evaluation: str
 
 class Hierarchy:

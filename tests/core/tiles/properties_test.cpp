@@ -303,7 +303,7 @@ TEST(Property, OneQueryIsTheLastRowOfAll) {
 
 void expect_the_same_of_four_threads(const Variant& variant, const std::string& weights) {
   for (const char* mask : {"causal", "strided"}) {
-    const Extents e{2, 3, 70, 150, 5, 3};
+    const Extents e{2, 3, 160, 150, 5, 3};  // Long enough for threads: alone_if_short.
     const Call call = make_call(variant, {"alibi", {mask}, weights, "mean", true}, e);
     const AttentionInput<double> input = random_input(call, e, 71);
     const auto plan = resolve(call, e);
@@ -317,6 +317,13 @@ void expect_the_same_of_four_threads(const Variant& variant, const std::string& 
         << variant.name;
     EXPECT_EQ(c.parameters, d.parameters) << variant.name;
   }
+}
+
+TEST(Property, ShortRunsStayOnTheCallingThread) {
+  Execution run;
+  run.threads = 4;
+  EXPECT_EQ(alone_if_short({1, 4, 64, 64, 16, 16}, 1, run).threads, 1);
+  EXPECT_EQ(alone_if_short({1, 4, 128, 128, 16, 16}, 1, run).threads, 4);
 }
 
 TEST(Property, ResultsDoNotDependOnTheNumberOfThreads) {
