@@ -151,8 +151,8 @@ struct Kernels {
   /// reference of its column.
   void (*add_exponentials)(const T* logits, std::ptrdiff_t stride, int rows, int columns,
                            const T* reference, T* sum);
-  /// Rounds factor * x - centre to T and stores it in `row`; all vectors have length `size`.
-  /// Returns the squared norm of the rounded vector.
+  /// Rounds factor * x - centre to T and stores it in `row`; all vectors have length `size`. The
+  /// centre is 0 if it is null. Returns the squared norm of the rounded vector, to 4 ulp of T.
   double (*store_scaled)(const T* x, double factor, const double* centre, int size, T* row);
   /// Packs the first `depth` columns of `rows` [count × stride], times `factor`, as a transposed
   /// right operand: each panel holds `panel` rows and takes packed_size(depth) numbers. `count` is

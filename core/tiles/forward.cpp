@@ -120,12 +120,15 @@ class ForwardPass {
     const Extents& e = plan_.extents;
     const std::int64_t heads = e.batch * e.head;
     heads_.resize(static_cast<std::size_t>(heads));
+    if (heads == 0) return std::move(result_);
     if (e.query <= group_rows_) return run_slices();
     keys_.resize(static_cast<std::size_t>(e.batch * key_heads_));
     values_.resize(static_cast<std::size_t>(e.batch * e.value_heads()));
+    const std::int64_t of_group = e.head / std::gcd(key_heads_, e.value_heads());
+    if (heads / of_group >= thread_count(execution_) * least_tasks) return run_groups(of_group);
     const Execution prepare = quiet(execution_);
     run_tasks(heads, prepare, [&](std::int64_t head, const auto&) { prepare_head(head); });
-    const std::int64_t tiles = (e.key + forward_keys<T> - 1) / forward_keys<T>;
+    const std::int64_t tiles = key_tiles();
     const auto packed = static_cast<std::int64_t>(keys_.size() + values_.size());
     run_tasks(packed * tiles, prepare, [&](std::int64_t task, const auto&) {
       prepare_tile(task / tiles, static_cast<int>(task % tiles));
@@ -205,6 +208,44 @@ class ForwardPass {
     }
   }
 
+  /// Prepares, attends with and releases all of a group of heads in one task, so that its packed
+  /// tokens stay in the cache. No other head reads the keys and values of a group.
+  Forward<S> run_groups(std::int64_t of_group) {
+    const Extents& e = plan_.extents;
+    const auto release = [](auto& all, std::size_t first, std::size_t last) {
+      for (std::size_t i = first; i <= last; ++i) all[i].reset();
+    };
+    run_tasks(e.batch * e.head / of_group, execution_,
+              [&](std::int64_t group, const auto& stopped) {
+                const std::int64_t first = group * of_group, last = first + of_group - 1;
+                const std::size_t key = packed_at(first, key_heads_),
+                                  last_key = packed_at(last, key_heads_);
+                const std::size_t value = packed_at(first, e.value_heads());
+                const std::size_t last_value = packed_at(last, e.value_heads());
+                for (std::int64_t i = first; i <= last; ++i) prepare_head(i);
+                for (int t = 0; t < key_tiles(); ++t) {
+                  for (std::size_t i = key; i <= last_key; ++i) {
+                    prepare_tile(static_cast<std::int64_t>(i), t);
+                  }
+                  for (std::size_t i = value; i <= last_value; ++i) {
+                    prepare_tile(static_cast<std::int64_t>(keys_.size() + i), t);
+                  }
+                }
+                for (std::size_t i = value; i <= last_value; ++i) find_non_finite_values(i);
+                for (std::int64_t task = first * blocks_; task < (last + 1) * blocks_; ++task) {
+                  run_block(task, stopped);
+                }
+                release(keys_, key, last_key);
+                release(values_, value, last_value);
+                release(heads_, static_cast<std::size_t>(first), static_cast<std::size_t>(last));
+              });
+    return std::move(result_);
+  }
+
+  [[nodiscard]] std::int64_t key_tiles() const {
+    return (plan_.extents.key + forward_keys<T> - 1) / forward_keys<T>;
+  }
+
   /// Packs tile `t` of the keys, or of the values, which are counted after the keys.
   void prepare_tile(std::int64_t at, int t) {
     const auto keys = static_cast<std::int64_t>(keys_.size());
@@ -259,7 +300,6 @@ class ForwardPass {
   Forward<S> run_slices() {
     const Extents& e = plan_.extents;
     const std::int64_t heads = e.batch * e.head;
-    if (heads == 0) return std::move(result_);
     sharing_ = e.head / std::lcm(key_heads_, e.value_heads());
     slices_ = std::max<std::int64_t>(1, (e.key + slice_keys<T> - 1) / slice_keys<T>);
     sums_.resize(static_cast<std::size_t>(heads * slices_));

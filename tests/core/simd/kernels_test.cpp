@@ -189,6 +189,31 @@ void expect_scaled(const Kernels<T>& k) {
   }
 }
 
+/// Without a centre, numbers are rounded once whatever the factor, and their squares lose no
+/// digits.
+template <class T>
+void expect_scaled_about_the_origin(const Kernels<T>& k) {
+  const std::vector<T> x = random_numbers<T>(67, 4);
+  for (const double factor : {1.0, -2.0, std::exp(1.7), 0.3 * 1e-35, 1 / 3e31}) {
+    for (const int size : {1, 15, 16, 31, 67}) {
+      std::vector<T> row(68, T(9));
+      const double norm = k.store_scaled(x.data(), factor, nullptr, size, row.data());
+      double expected = 0;
+      for (int i = 0; i < size; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        const double scaled = static_cast<double>(x[at]) * factor;
+        const double half = std::numeric_limits<T>::epsilon() / 2 * std::abs(scaled);
+        const double least = std::numeric_limits<T>::denorm_min();
+        ASSERT_NEAR(row[at], scaled, 1.0001 * half + least) << k.name << " " << factor << " " << i;
+        expected += static_cast<double>(row[at]) * static_cast<double>(row[at]);
+      }
+      ASSERT_NEAR(norm, expected, 4 * std::numeric_limits<T>::epsilon() * expected)
+          << k.name << " " << factor << " " << size;
+      ASSERT_EQ(row[static_cast<std::size_t>(size)], T(9)) << k.name << " " << size;
+    }
+  }
+}
+
 template <class T>
 void expect_overflow_kept(const Kernels<T>& k) {
   constexpr T infinity = std::numeric_limits<T>::infinity();
@@ -208,6 +233,7 @@ void expect_overflow_kept(const Kernels<T>& k) {
 TEST(Kernels, PlaceTokensOfAnySize) {
   for_all_kernels([](const auto& k) {
     expect_scaled(k);
+    expect_scaled_about_the_origin(k);
     expect_overflow_kept(k);
   });
 }
