@@ -24,7 +24,7 @@ TensorView view(const char* name, Tensor4<double>& tensor, Rows rows) {
           {s.head * s.token * s.feature, s.token * s.feature, s.feature, 1}};
 }
 
-struct Whole {
+struct WholeCall {
   Tensor4<double> output, lse, q, k, v;
   std::vector<double> gamma;
 };
@@ -35,12 +35,12 @@ Rows share_of(const std::vector<std::int64_t>& shares, int rank) {
   return {first, first + shares[static_cast<std::size_t>(rank)]};
 }
 
-Whole computed(const AttentionInput<double>& input, const Shares& shares) {
+WholeCall computed(const AttentionInput<double>& input, const Shares& shares) {
   Tensor4<double> q = input.query.dense(), k = input.key.dense(), v = input.value.dense();
   Tensor4<double> grad = input.output_grad.dense();
-  Whole whole{grad, Tensor4<double>({q.shape.batch, q.shape.head, q.shape.token, 1}),
-              q,    k,
-              v,    std::vector<double>(1, 0)};
+  WholeCall whole{grad, Tensor4<double>({q.shape.batch, q.shape.head, q.shape.token, 1}),
+                  q,    k,
+                  v,    std::vector<double>(1, 0)};
   std::mutex mutex;
   const Call call = call_from_text("penumbral:gamma=1.5:mask=causal");
   run_ranks(static_cast<int>(shares.queries.size()), [&](Ranks& ranks) {
@@ -68,10 +68,10 @@ Whole computed(const AttentionInput<double>& input, const Shares& shares) {
 TEST(SharedCall, GivesTheSameBitsForAnyShares) {
   const AttentionInput<double> input =
       random_input(call_from_text("penumbral"), {2, 4, 37, 60, 6, 3, {}, {}, 2, 2}, 5);
-  const Whole one = computed(input, {{37}, {60}});
+  const WholeCall one = computed(input, {{37}, {60}});
   for (const Shares& shares :
        {Shares{{18, 19}, {50, 10}}, Shares{{0, 37}, {30, 30}}, Shares{{5, 30, 2}, {20, 1, 39}}}) {
-    const Whole more = computed(input, shares);
+    const WholeCall more = computed(input, shares);
     EXPECT_EQ(more.output.data, one.output.data);
     EXPECT_EQ(more.lse.data, one.lse.data);
     EXPECT_EQ(more.q.data, one.q.data);
@@ -84,7 +84,7 @@ TEST(SharedCall, GivesTheSameBitsForAnyShares) {
 TEST(SharedCall, EqualsOneCallButForRounding) {
   AttentionInput<double> input =
       random_input(call_from_text("penumbral"), {2, 4, 37, 60, 6, 3, {}, {}, 2, 2}, 5);
-  const Whole found = computed(input, {{20, 17}, {31, 29}});
+  const WholeCall found = computed(input, {{20, 17}, {31, 29}});
   const auto plan =
       resolve(call_from_text("penumbral:gamma=1.5:mask=causal"), check_extents(input));
   const Forward<double> saved = forward(*plan, input, one_thread());

@@ -100,21 +100,25 @@ TEST(GroupedHeadsOfParts, HaveTheBitsOfExpandedHeads) {
 }
 
 TEST(GroupedHeads, DoNotDependOnTheNumberOfThreads) {
-  const Extents extents = with_key_heads({2, 8, 200, 700, 16, 8}, 2);
-  for (const char* text : {"penumbral:masks=causal", "dot:masks=strided", "dot:axis=query"}) {
-    SCOPED_TRACE(text);
-    const Call call = call_from_text(text);
-    const AttentionInput<Bfloat16> input = convert<Bfloat16>(random_input(call, extents, 19, 1));
-    const auto plan = resolve(call, check_extents(input));
-    Execution four;
-    four.threads = 4;
-    const auto saved = forward(*plan, input, one_thread());
-    EXPECT_EQ(convert<float>(saved.output).data,
-              convert<float>(forward(*plan, input, four).output).data);
-    const auto alone = backward(*plan, input, saved, one_thread());
-    const auto together = backward(*plan, input, saved, four);
-    EXPECT_EQ(convert<float>(alone.key).data, convert<float>(together.key).data);
-    EXPECT_EQ(convert<float>(alone.value).data, convert<float>(together.value).data);
+  // With one thread the 16 groups of the second are computed one by one, with four all together.
+  for (const Extents& shape : {Extents{2, 8, 200, 700, 16, 8}, Extents{8, 4, 70, 130, 16, 8}}) {
+    const Extents extents = with_key_heads(shape, 2);
+    for (const char* text : {"penumbral:masks=causal", "dot:masks=strided", "dot:axis=query"}) {
+      SCOPED_TRACE(fmt::format("{}, {} batches", text, extents.batch));
+      const Call call = call_from_text(text);
+      const AttentionInput<Bfloat16> input = convert<Bfloat16>(random_input(call, extents, 19, 1));
+      const auto plan = resolve(call, check_extents(input));
+      Execution four;
+      four.threads = 4;
+      const auto saved = forward(*plan, input, one_thread());
+      const auto of_four = forward(*plan, input, four);
+      EXPECT_EQ(convert<float>(saved.output).data, convert<float>(of_four.output).data);
+      EXPECT_EQ(saved.lse.data, of_four.lse.data);
+      const auto alone = backward(*plan, input, saved, one_thread());
+      const auto together = backward(*plan, input, saved, four);
+      EXPECT_EQ(convert<float>(alone.key).data, convert<float>(together.key).data);
+      EXPECT_EQ(convert<float>(alone.value).data, convert<float>(together.value).data);
+    }
   }
 }
 
