@@ -9,7 +9,8 @@
 resources/readme/claims.md is the table with places: {NAME:NUMBER} is a number of a record, "0.628 ± 0.005" as
 .628 ± .005. {NAME!ROW} is the verdict of a comparison with its first operator, as `compare` of a report has
 it: yes, no or undecided after p_ROW < .05 and the sign of difference_ROW. {NAME?RELATION} is that of a claim,
-{NAME=RELATION} the number on its left. {TASK@COLUMN@OPERATOR|D} is a cell of datasets/reference_runs/tasks/TASK.md.
+{NAME=RELATION} the number on its left. {TASK@COLUMN@OPERATOR|D} is a cell of datasets/reference_runs/tasks/TASK.md, {TASK@?@OPERATOR|D} whether the
+operator is better there than the first one.
 """
 import json
 import pathlib
@@ -50,6 +51,9 @@ def cell(task, column, row):
     lines = (TASKS / f"{task}.md").read_text().splitlines()
     table = [line.strip("|").replace(" ", "").split("|") for line in lines if line.startswith("|")]
     [line] = [line for line in table if line[:row.count("|") + 1] == row.split("|")]
+    if column == "?":
+        ahead = line[3].startswith("-") == (table[0][2] in ("bits", "error"))
+        return "undecided" if float(line[4]) >= .05 else "yes" if ahead else "no"
     return line[table[0].index(column)].replace("±", " ± ")
 
 
