@@ -106,7 +106,7 @@ class ReportMaker {
     if (report_.studies.size() > 1) name += "-" + plain_name(study.label);
     const ByteFile file(study.path(job));
     const std::string svg = file.peek(0, 1 << 16);
-    const bool in_file = job.spec.value("caption_in", "") == "file";
+    const bool in_file = job.spec.is_object() && job.spec.value("caption_in", "") == "file";
     const std::string caption = in_file ? text_in_svg(svg, "<desc>", "</desc>") : "";
     return {s, i, name, text_in_svg(svg, " data=\"", "\""), caption.empty() ? job.name : caption};
   }
