@@ -23,7 +23,7 @@
 
 namespace conelab {
 
-/// What to predict.
+/// The lengths, ranks and networks for which times are predicted.
 struct RankForecast {
   std::int64_t length = 0;            ///< n, measured or not.
   std::vector<std::int64_t> ranks;    ///< Their numbers.

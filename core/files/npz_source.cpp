@@ -154,7 +154,7 @@ class NpzSource : public TensorSource {
     normalise_npy(header, numbers);
   }
 
-  /// Of a stored member only the rows are read; a deflated one is unpacked in pieces.
+  /// Reads only the rows of a stored member; unpacks a deflated one in pieces.
   void read_rows(const DeclaredArray& array, void* numbers) override {
     const Member& found = *member(array.name);
     const NpyHeader header = header_of(found);

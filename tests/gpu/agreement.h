@@ -12,7 +12,7 @@
 
 namespace conelab::gpu::tests {
 
-// What tests of calls take from those of core.
+// Tests of calls use these helpers of the tests of core.
 using conelab::tests::difference;
 using conelab::tests::make_call;
 using conelab::tests::one_thread;

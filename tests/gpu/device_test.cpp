@@ -10,13 +10,6 @@
 namespace conelab::gpu::tests {
 namespace {
 
-using conelab::tests::difference;
-using conelab::tests::make_call;
-using conelab::tests::one_thread;
-using conelab::tests::Parts;
-using conelab::tests::random_input;
-using conelab::tests::Variant;
-
 struct Tolerance {
   Dtype dtype;
   double output, gradient;

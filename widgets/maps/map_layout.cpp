@@ -8,8 +8,8 @@ namespace {
 constexpr double gap = 14, margin_gap = 4, bar_height = 34;
 /// Above a panel's own colour bar, whose grips are higher than the bar.
 constexpr double bar_gap = 6;
-/// In an empty place of the grid, the histogram is as high as this part of a map above a list, and
-/// otherwise nearly as high as the map.
+/// The histogram in an empty place of the grid is as high as the first part of a map where a list
+/// follows below it, and as the second where none does; bars are not wider than the third.
 constexpr double part_of_map = 0.4, most_of_map = 0.8, widest_bar = 520;
 
 double margins_of(const LabelSpace& space) {

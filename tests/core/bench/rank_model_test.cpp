@@ -27,7 +27,7 @@ TEST(RankModel, WaitsForTheSlowerOfNetworkAndProcessor) {
   EXPECT_DOUBLE_EQ(predicted_seconds(pass, 2, slab / 0.25), 0.25 + 4 * 0.25);
 }
 
-/// With one slab for each rank nothing is computed while the sums of gradients travel.
+/// Nothing is computed while the sums of gradients travel if each rank has one slab.
 TEST(RankModel, AddsTheSumsOfGradients) {
   const SharedPass pass{1, 16384, 512, 1024};
   const double slab = 2048 * 512;

@@ -100,7 +100,7 @@ TEST(GroupedHeadsOfParts, HaveTheBitsOfExpandedHeads) {
 }
 
 TEST(GroupedHeads, DoNotDependOnTheNumberOfThreads) {
-  // With one thread the 16 groups of the second are computed one by one, with four all together.
+  // The 8 groups of the second are computed one by one by one thread, all together by four.
   for (const Extents& shape : {Extents{2, 8, 200, 700, 16, 8}, Extents{8, 4, 70, 130, 16, 8}}) {
     const Extents extents = with_key_heads(shape, 2);
     for (const char* text : {"penumbral:masks=causal", "dot:masks=strided", "dot:axis=query"}) {
