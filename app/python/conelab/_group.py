@@ -26,7 +26,7 @@ class _Carrier:
 
     def __init__(self, group):
         self.group, self.processes = group, dist.get_process_group_ranks(group)
-        self.numbers, self.messages, self.waiting = itertools.count(), {}, {}
+        self.numbers, self.messages, self.waiting, self.threads = itertools.count(), {}, {}, []
 
     def send(self, to, tag, view):
         tensor = torch.frombuffer(view, dtype=torch.uint8)
@@ -50,15 +50,21 @@ class _Carrier:
             torch.frombuffer(message.view, dtype=torch.uint8).copy_(message.tensor)
         return True
 
-    def end(self):
+    def end(self, whole):
+        """Ends the threads. After a `whole` call every message is complete or is about to be: they are joined,
+        since a thread that still waits inside of PyTorch when Python ends aborts the process."""
         for waiting in self.waiting.values():
             waiting.put(None)
+        for thread in self.threads if whole else ():
+            thread.join()
         self.waiting.clear()
+        self.threads.clear()
 
     def _started(self, way, work, message):
         if way not in self.waiting:
             self.waiting[way] = queue.SimpleQueue()
-            threading.Thread(target=self._wait, args=(self.waiting[way],), daemon=True).start()
+            self.threads.append(threading.Thread(target=self._wait, args=(self.waiting[way],), daemon=True))
+            self.threads[-1].start()
         number = next(self.numbers)
         self.messages[number] = message
         self.waiting[way].put((work, message))
@@ -154,9 +160,9 @@ def _carried(ctx, work):
         work()
     except BaseException:
         _abandoned.append(ctx.call)
+        ctx.carrier.end(whole=False)
         raise
-    finally:
-        ctx.carrier.end()
+    ctx.carrier.end(whole=True)
 
 
 @torch.compiler.disable

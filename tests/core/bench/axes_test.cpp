@@ -10,7 +10,7 @@
 namespace conelab {
 namespace {
 
-using fixtures::error_of;
+using fixtures::failure_of;
 
 TEST(Axes, HaveDistinctNamesAndReadTheirOwnDefaults) {
   std::set<std::string> names, titles, options;
@@ -31,7 +31,7 @@ TEST(Axes, HaveDistinctNamesAndReadTheirOwnDefaults) {
 
 TEST(Axes, OfNoNameAreMisuse) {
   for (const char* wrong : {"d", "heads", "n", ""}) {
-    EXPECT_TRUE(error_of([&] { (void)axis_named(wrong); }).starts_with("2: unknown label of cases"))
+    EXPECT_TRUE(failure_of([&] { (void)axis_named(wrong); }).starts_with("2: unknown label of cases"))
         << wrong;
   }
 }
@@ -41,7 +41,7 @@ TEST(Axes, TakeTheImpliedLabelBesideNumbers) {
   EXPECT_EQ(parse_labels(heads, "x", "8,0,1"), (Labels{"0", "1", "8"}));
   EXPECT_EQ(parse_labels(heads, "x", "0"), Labels{"0"});
   for (const char* wrong : {"", ",8", "0,", "-1"}) {
-    EXPECT_TRUE(error_of([&] { (void)parse_labels(heads, "x", wrong); }).starts_with("2: x: "));
+    EXPECT_TRUE(failure_of([&] { (void)parse_labels(heads, "x", wrong); }).starts_with("2: x: "));
   }
 }
 

@@ -12,7 +12,7 @@
 namespace conelab {
 namespace {
 
-using fixtures::error_of;
+using fixtures::failure_of;
 using fixtures::fake_sweep;
 
 /// A result with times speed * 1 ns n^2 and 1 % noise; `peak` in FLOP/s.
@@ -98,14 +98,14 @@ TEST_F(CompareBench, RefusesOtherBatchesAndOtherFiles) {
   const std::string a = save("a.h5", fake_result(sweep, 1, 1e11, 1));
   sweep.batch = 2;
   const std::string b = save("b.h5", fake_result(sweep, 1, 1e11, 1));
-  EXPECT_EQ(error_of([&] { (void)compare_bench(a, b); }),
+  EXPECT_EQ(failure_of([&] { (void)compare_bench(a, b); }),
             "1: " + b + ": its batch is another (expected 1, found 2)");
   LabelledFile other;
   other.groups.emplace_back("tree",
                             LabelledArray{{}, {{"x", {}, std::vector<double>{1}, "", {}}}, "", {}});
   const std::string c = (folder / "c.h5").string();
   write_labelled(c, other);
-  EXPECT_EQ(error_of([&] { (void)compare_bench(a, c); }),
+  EXPECT_EQ(failure_of([&] { (void)compare_bench(a, c); }),
             "1: " + c + ": there is no group /bench/runtime (expected a result of `bench`)");
   other.groups.emplace_back("bench/runtime",
                             LabelledArray{{{"operator", std::vector<std::string>{"dot"}, ""}},
@@ -113,7 +113,7 @@ TEST_F(CompareBench, RefusesOtherBatchesAndOtherFiles) {
                                           "",
                                           {}});
   write_labelled(c, other);
-  EXPECT_EQ(error_of([&] { (void)compare_bench(a, c); }),
+  EXPECT_EQ(failure_of([&] { (void)compare_bench(a, c); }),
             "1: " + c + ": /bench/runtime has no axis pass");
 }
 
@@ -136,7 +136,7 @@ TEST_F(CompareBench, OperatorsOfOneRunAreComparedRoundByRound) {
     EXPECT_NEAR(c.result.ratio.coverage, 0.961, 0.001);
   }
   EXPECT_TRUE(
-      error_of([&] { (void)compare_operators(cases, "dott"); }).starts_with("2: unknown operator"));
+      failure_of([&] { (void)compare_operators(cases, "dott"); }).starts_with("2: unknown operator"));
 }
 
 TEST_F(CompareBench, TheFileHoldsExponentsControlsAndEnvironment) {

@@ -10,7 +10,7 @@ namespace conelab {
 namespace {
 
 using fixtures::BenchTest;
-using fixtures::error_of;
+using fixtures::failure_of;
 using fixtures::fake_sweep;
 
 namespace fs = std::filesystem;
@@ -33,7 +33,7 @@ class DamagedParts : public BenchTest {
     BenchOptions o = options();
     o.progress = [&](const BenchProgress& p) { samples = p.done; };
     o.cancelled = [&] { return samples >= 6; };
-    EXPECT_TRUE(error_of([&] { run(sweep, o); }).starts_with("130: "));
+    EXPECT_TRUE(failure_of([&] { run(sweep, o); }).starts_with("130: "));
     std::vector<fs::path> files;
     for (const auto& entry : fs::directory_iterator(parts())) {
       if (entry.path().extension() == ".txt" && entry.path().filename() != "run.txt")
@@ -55,7 +55,7 @@ class DamagedParts : public BenchTest {
     o.resume = true;
     o.cancelled = cancelled;
     o.warned = [&](const std::string& what) { warnings.push_back(what); };
-    return error_of([&] { run(sweep, o); });
+    return failure_of([&] { run(sweep, o); });
   }
 };
 

@@ -60,7 +60,7 @@ inline Sweep fake_sweep(Labels operators, const std::vector<std::int64_t>& lengt
 
 /// The message of the Error that `work` throws, with its exit status in front: "2: unknown ...".
 template <class F>
-std::string error_of(F work) {
+std::string failure_of(F work) {
   try {
     work();
   } catch (const Error& e) {

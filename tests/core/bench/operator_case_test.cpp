@@ -12,7 +12,7 @@
 namespace conelab {
 namespace {
 
-using fixtures::error_of;
+using fixtures::failure_of;
 
 Case small_case(const std::string& operation, const std::string& pass, const char* dtype = "f32") {
   return {{"operator", operation}, {"pass", pass}, {"dtype", dtype},
@@ -89,7 +89,7 @@ TEST(OperatorCase, CallsThatACaseCannotHaveAreRefusedBeforehand) {
   const Workload workload = operator_workload();
   const auto check = [&](const char* text) { workload.check(small_case(text, "forward"), 1); };
   check("penumbral:gamma=2:bias=alibi:masks=causal");
-  const auto error = [&](const char* text) { return error_of([&] { check(text); }).substr(0, 3); };
+  const auto error = [&](const char* text) { return failure_of([&] { check(text); }).substr(0, 3); };
   EXPECT_EQ(error("penumbral:gamm=2"), "2: ");
   EXPECT_EQ(error("penumbral:gamma"), "2: ");
   EXPECT_EQ(error("penumbral:masks=padding"), "2: ");
@@ -116,14 +116,14 @@ TEST(OperatorCase, QueriesAndValuesMayHaveSizesOfTheirOwn) {
     }
   }
   c.set("operator", "agglomerative");
-  EXPECT_EQ(error_of([&] { (void)workload.predict(c, 1); }),
+  EXPECT_EQ(failure_of([&] { (void)workload.predict(c, 1); }),
             "1: skipped: agglomerative takes no k and v with sizes of their own");
 }
 
 TEST(OperatorCase, ParametersAreJudgedAtTheSizesOfTheCase) {
   const Workload workload = operator_workload();
   const auto error = [&](const char* text) {
-    return error_of([&] { workload.check(small_case(text, "forward"), 1); });
+    return failure_of([&] { workload.check(small_case(text, "forward"), 1); });
   };
   // 16 columns and 100 tokens.
   EXPECT_EQ(error("agglomerative:classes=16"), "no error");
@@ -147,7 +147,7 @@ TEST(OperatorCase, SkipsWhatTheEngineDoesNotHave) {
   const Workload workload = operator_workload();
   Case c = small_case("dot", "forward");
   c.set("device", "cuda");
-  EXPECT_EQ(error_of([&] { (void)workload.make(c, 1, 1); }),
+  EXPECT_EQ(failure_of([&] { (void)workload.make(c, 1, 1); }),
             "1: skipped: there is no device cuda here");
 }
 

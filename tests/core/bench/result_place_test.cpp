@@ -7,7 +7,7 @@
 namespace conelab {
 namespace {
 
-using fixtures::error_of;
+using fixtures::failure_of;
 using fixtures::fake_sweep;
 
 class ResultPlaceTest : public fixtures::BenchTest {
@@ -34,7 +34,7 @@ TEST_F(ResultPlaceTest, TellsWhatBecameOfTheFile) {
 TEST_F(ResultPlaceTest, AnythingElseThanAResultStays) {
   write_text_atomically(output(), "Dear reader");
   for (const BenchOptions& o : {options(), resuming()}) {
-    EXPECT_EQ(error_of([&] { run(fake_sweep({"steady"}, {64}, 2), o); }),
+    EXPECT_EQ(failure_of([&] { run(fake_sweep({"steady"}, {64}, 2), o); }),
               "2: " + output() +
                   ": is not a result of `bench`, and would be lost; remove it, or give another "
                   "name");
@@ -46,7 +46,7 @@ TEST_F(ResultPlaceTest, AnythingElseThanAResultStays) {
 }
 
 TEST_F(ResultPlaceTest, ReasonsAloneAreNotWritten) {
-  EXPECT_EQ(error_of([&] { run(fake_sweep({"broken"}, {64}, 2)); }),
+  EXPECT_EQ(failure_of([&] { run(fake_sweep({"broken"}, {64}, 2)); }),
             "1: " + output() +
                 ": is not written: no case was measured (broken forward cpu f32 threads=1 d=64 "
                 "heads=8 n=64: failed: cannot be prepared)");

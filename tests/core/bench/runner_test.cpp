@@ -16,7 +16,7 @@ namespace conelab {
 namespace {
 
 using fixtures::BenchTest;
-using fixtures::error_of;
+using fixtures::failure_of;
 using fixtures::fake_sweep;
 
 class Runner : public BenchTest {};
@@ -41,7 +41,7 @@ TEST_F(Runner, MeasuresEveryCaseInEveryRound) {
 }
 
 TEST_F(Runner, ParametersAreForOperatorsThatTakeThem) {
-  EXPECT_EQ(error_of([&] { run(fake_sweep({"steady:gamma=2"}, {64}, 4)); }),
+  EXPECT_EQ(failure_of([&] { run(fake_sweep({"steady:gamma=2"}, {64}, 4)); }),
             "2: operator 'steady:gamma=2': steady takes no parameters here");
 }
 
@@ -79,7 +79,7 @@ TEST_F(Runner, RecordsWhatBecameOfAWorkerAndGoesOn) {
 TEST_F(Runner, AWorkerThatCannotBeStartedEndsTheRun) {
   BenchOptions o = options();
   o.worker = {(folder / "missing").string()};
-  EXPECT_TRUE(error_of([&] { run(fake_sweep({"steady"}, {64}), o); }).starts_with("1: "));
+  EXPECT_TRUE(failure_of([&] { run(fake_sweep({"steady"}, {64}), o); }).starts_with("1: "));
 }
 
 TEST_F(Runner, MeasuresAsManyCasesTwiceAsAsked) {
@@ -152,13 +152,13 @@ TEST_F(Runner, CancelledItKeepsWhatIsFinishedAndResumes) {
   BenchOptions o = options();
   o.progress = [&](const BenchProgress& p) { samples = p.done; };
   o.cancelled = [&] { return samples >= 5; };
-  const std::string error = error_of([&] { run(sweep, o); });
+  const std::string error = failure_of([&] { run(sweep, o); });
   EXPECT_TRUE(error.starts_with("130: ")) << error;
   EXPECT_NE(error.find("5 of 20 samples are kept, continue with --resume"), std::string::npos)
       << error;
   EXPECT_FALSE(std::filesystem::exists(output()));
   EXPECT_TRUE(parts_exist());
-  const std::string without = error_of([&] { run(sweep); });
+  const std::string without = failure_of([&] { run(sweep); });
   EXPECT_TRUE(without.starts_with("2: ")) << without;
   EXPECT_NE(without.find("--resume"), std::string::npos) << without;
   BenchOptions again = options();
@@ -175,7 +175,7 @@ TEST_F(Runner, ResumedWithALongerLimitItStartsWhatWasSkipped) {
   BenchOptions o = options();
   o.progress = [&](const BenchProgress& p) { samples = p.done; };
   o.cancelled = [&] { return samples >= 5; };
-  EXPECT_TRUE(error_of([&] { run(sweep, o); }).starts_with("130: "));
+  EXPECT_TRUE(failure_of([&] { run(sweep, o); }).starts_with("130: "));
   EXPECT_EQ(stored_run(output())->sweep.time_limit, 0.3);
   sweep.time_limit = 1e30;
   BenchOptions again = options();
@@ -191,12 +191,12 @@ TEST_F(Runner, ResumedWithTooLittleMemoryItKeepsWhatWasMeasured) {
   BenchOptions o = options();
   o.progress = [&](const BenchProgress& p) { samples = p.done; };
   o.cancelled = [&] { return samples >= 4; };
-  EXPECT_TRUE(error_of([&] { run(sweep, o); }).starts_with("130: "));
+  EXPECT_TRUE(failure_of([&] { run(sweep, o); }).starts_with("130: "));
   Workload hungry = fixtures::fake_workload();
   hungry.predict = [](const Case&, std::int64_t) { return Prediction{1e18, 0, 1}; };
   BenchOptions again = options();
   again.resume = true;
-  const std::string error = error_of([&] { run_bench(sweep, hungry, again); });
+  const std::string error = failure_of([&] { run_bench(sweep, hungry, again); });
   EXPECT_TRUE(error.starts_with("1: " + o.output + ": steady")) << error;
   EXPECT_NE(error.find("samples so far are kept"), std::string::npos) << error;
   EXPECT_TRUE(parts_exist());
@@ -210,7 +210,7 @@ TEST_F(Runner, CancelledAmidASampleItDoesNotWaitForIt) {
   o.cancelled = [&] {
     return std::chrono::steady_clock::now() - start > std::chrono::milliseconds(300);
   };
-  EXPECT_TRUE(error_of([&] { run(fake_sweep({"hangs"}, {64}), o); }).starts_with("130: "));
+  EXPECT_TRUE(failure_of([&] { run(fake_sweep({"hangs"}, {64}), o); }).starts_with("130: "));
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
 }
 
@@ -220,13 +220,13 @@ TEST_F(Runner, ResumesOnlyTheSameSweep) {
   BenchOptions o = options();
   o.progress = [&](const BenchProgress& p) { samples = p.done; };
   o.cancelled = [&] { return samples >= 2; };
-  EXPECT_TRUE(error_of([&] { run(sweep, o); }).starts_with("130: "));
+  EXPECT_TRUE(failure_of([&] { run(sweep, o); }).starts_with("130: "));
   BenchOptions again = options();
   again.resume = true;
   Sweep other = sweep;
   other["seq_len"] = {"64", "128", "256"};
   other.rounds = 5;
-  const std::string error = error_of([&] { run(other, again); });
+  const std::string error = failure_of([&] { run(other, again); });
   EXPECT_EQ(error,
             "2: " + output() +
                 ".parts: the unfinished run is another sweep: lengths (expected 64,128, found "
@@ -236,7 +236,7 @@ TEST_F(Runner, ResumesOnlyTheSameSweep) {
   const auto written = std::filesystem::last_write_time(output());
   run(sweep, again);
   EXPECT_EQ(std::filesystem::last_write_time(output()), written);
-  EXPECT_NE(error_of([&] { run(other, again); }).find("is finished, and another sweep"),
+  EXPECT_NE(failure_of([&] { run(other, again); }).find("is finished, and another sweep"),
             std::string::npos);
 }
 
@@ -250,7 +250,7 @@ TEST_F(Runner, AResultIsReplacedByACompleteOneOnly) {
   run(fake_sweep({"steady"}, {64, 128}, 2));
   const std::string earlier = bytes_of(output());
   // Nothing measured, and interrupted at any time: the earlier result stays, byte for byte.
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(failure_of([&] {
               run(fake_sweep({"broken", "refuses"}, {64}, 2));
             }),
             "1: " + output() +
@@ -262,11 +262,11 @@ TEST_F(Runner, AResultIsReplacedByACompleteOneOnly) {
   int samples = 0, limit = 0;
   stopped.progress = [&](const BenchProgress& p) { samples = p.done; };
   stopped.cancelled = [&] { return samples >= limit; };
-  EXPECT_EQ(error_of([&] { run(fake_sweep({"slow"}, {64}, 4), stopped); }),
+  EXPECT_EQ(failure_of([&] { run(fake_sweep({"slow"}, {64}, 4), stopped); }),
             "130: " + output() + ": interrupted before anything was measured");
   EXPECT_FALSE(parts_exist());
   limit = 3;
-  EXPECT_TRUE(error_of([&] { run(fake_sweep({"slow"}, {64}, 4), stopped); }).starts_with("130: "));
+  EXPECT_TRUE(failure_of([&] { run(fake_sweep({"slow"}, {64}, 4), stopped); }).starts_with("130: "));
   EXPECT_EQ(bytes_of(output()), earlier);
   EXPECT_TRUE(parts_exist());
   std::filesystem::remove_all(output() + ".parts");
@@ -295,7 +295,7 @@ TEST_F(Runner, DamagedSamplesAreMeasuredAgain) {
   int samples = 0;
   o.progress = [&](const BenchProgress& p) { samples = p.done; };
   o.cancelled = [&] { return samples >= 6; };
-  EXPECT_TRUE(error_of([&] { run(sweep, o); }).starts_with("130: "));
+  EXPECT_TRUE(failure_of([&] { run(sweep, o); }).starts_with("130: "));
   std::vector<std::filesystem::path> sealed;
   for (const auto& entry : std::filesystem::directory_iterator(output() + ".parts")) {
     if (entry.path().filename() != "run.txt" && entry.path().extension() == ".txt") {
@@ -343,7 +343,7 @@ TEST_F(Runner, AnEditedAndRebuiltProgramDoesNotResume) {
   int samples = 0;
   o.progress = [&](const BenchProgress& p) { samples = p.done; };
   o.cancelled = [&] { return samples >= 1; };
-  EXPECT_TRUE(error_of([&] { run(sweep, o); }).starts_with("130: "));
+  EXPECT_TRUE(failure_of([&] { run(sweep, o); }).starts_with("130: "));
   const std::string path = output() + ".parts/run.txt";
   std::string facts;
   std::ifstream before(path);
@@ -353,7 +353,7 @@ TEST_F(Runner, AnEditedAndRebuiltProgramDoesNotResume) {
   std::ofstream(path) << facts;
   BenchOptions again = options();
   again.resume = true;
-  const std::string error = error_of([&] { run(sweep, again); });
+  const std::string error = failure_of([&] { run(sweep, again); });
   EXPECT_NE(error.find("program (expected 0123456789abcdef, found "), std::string::npos) << error;
 }
 
@@ -365,7 +365,7 @@ TEST_F(Runner, ASecondWriterIsRefused) {
     if (p.done == 1 && second.empty()) {
       BenchOptions other = options();
       other.resume = true;
-      second = error_of([&] { run(sweep, other); });
+      second = failure_of([&] { run(sweep, other); });
     }
   };
   run(sweep, o);
@@ -379,7 +379,7 @@ TEST_F(Runner, AnOutputThatCannotBeWrittenIsFoundBeforeAnythingRuns) {
   bool started = false;
   o.progress = [&](const BenchProgress&) { started = true; };
   EXPECT_TRUE(
-      error_of([&] { run(fake_sweep({"steady"}, {64}), o); }).starts_with("1: " + o.output));
+      failure_of([&] { run(fake_sweep({"steady"}, {64}), o); }).starts_with("1: " + o.output));
   EXPECT_FALSE(started);
 }
 

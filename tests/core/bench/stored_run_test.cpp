@@ -7,7 +7,7 @@ namespace conelab {
 namespace {
 
 using fixtures::BenchTest;
-using fixtures::error_of;
+using fixtures::failure_of;
 using fixtures::fake_sweep;
 
 class StoredRunOf : public BenchTest {
@@ -30,7 +30,7 @@ class StoredRunOf : public BenchTest {
 TEST_F(StoredRunOf, NothingWhereNoRunIs) {
   EXPECT_FALSE(stored_run(output()));
   std::ofstream(output()) << "notes";
-  EXPECT_NE(error_of([&] { (void)stored_run(output()); }).find("is not a result of `bench`"),
+  EXPECT_NE(failure_of([&] { (void)stored_run(output()); }).find("is not a result of `bench`"),
             std::string::npos);
 }
 
@@ -64,7 +64,7 @@ TEST_F(StoredRunOf, PeersAreNamedAndWhatIsNoSweepIsMisuse) {
   std::ofstream(path, std::ios::app) << "peer 1=torch 2.5\npeer 2=numpy\n";
   EXPECT_EQ(stored_run(output())->peers, (std::vector<std::string>{"torch 2.5", "numpy"}));
   std::ofstream(path, std::ios::app) << "rounds=many\n";
-  EXPECT_EQ(error_of([&] { (void)stored_run(output()); }),
+  EXPECT_EQ(failure_of([&] { (void)stored_run(output()); }),
             "2: " + output() + ": its run is of no sweep: rounds: 'many' is not a whole number");
 }
 

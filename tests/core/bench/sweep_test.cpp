@@ -7,7 +7,7 @@
 namespace conelab {
 namespace {
 
-using fixtures::error_of;
+using fixtures::failure_of;
 using List = std::vector<std::int64_t>;
 
 TEST(ParseIntegers, ReadsListsAndRanges) {
@@ -24,7 +24,7 @@ TEST(ParseIntegers, ReadsListsAndRanges) {
 
 TEST(ParseIntegers, SaysWhatIsWrong) {
   const auto error = [](const char* text) {
-    return error_of([&] { (void)parse_integers("--lengths", text); });
+    return failure_of([&] { (void)parse_integers("--lengths", text); });
   };
   EXPECT_EQ(error(""), "2: --lengths: '' is not a positive integer");
   EXPECT_EQ(error("256,,512"), "2: --lengths: '' is not a positive integer");
@@ -56,7 +56,7 @@ TEST(CheckSweep, RefusesWhatCannotBeMeasured) {
   const auto error = [&](auto change) {
     Sweep s = fixtures::fake_sweep({"dot"}, {64});
     change(s);
-    return error_of([&] { check_sweep(s, known); });
+    return failure_of([&] { check_sweep(s, known); });
   };
   EXPECT_EQ(error([](Sweep&) {}), "no error");
   EXPECT_NE(error([](Sweep& s) { s["operator"] = {"penumbra"}; }).find("did you mean 'penumbral'"),

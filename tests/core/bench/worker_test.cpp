@@ -12,7 +12,7 @@
 namespace conelab {
 namespace {
 
-using fixtures::error_of;
+using fixtures::failure_of;
 using fixtures::fake_sweep;
 
 /// Seconds that only what hangs would take, on the busiest machine.
@@ -99,22 +99,22 @@ TEST_F(PeerOfRunner, WhatItDoesNotComputeIsSkippedAlone) {
 }
 
 TEST_F(PeerOfRunner, WhatIsNoPeerIsSaid) {
-  EXPECT_TRUE(error_of([&] {
+  EXPECT_TRUE(failure_of([&] {
                 (void)ask_peer({"sh", "/nowhere/peer.sh"}, {});
               }).starts_with("1: sh /nowhere/peer.sh: is no peer: "));
-  EXPECT_TRUE(error_of([&] { (void)ask_peer({"no-such-program"}, {}); }).starts_with("1: "));
+  EXPECT_TRUE(failure_of([&] { (void)ask_peer({"no-such-program"}, {}); }).starts_with("1: "));
   BenchOptions o = options();
   o.peers = {ask_peer(script("steady"), {})};
-  EXPECT_TRUE(error_of([&] {
+  EXPECT_TRUE(failure_of([&] {
                 run(fake_sweep({"steady"}, {64}), o);
               }).starts_with("2: operator 'steady' of "));
   o.peers = {ask_peer(script("rival"), {})};
-  EXPECT_TRUE(error_of([&] { run(fake_sweep({"rivals"}, {64}), o); }).starts_with("2: unknown"));
+  EXPECT_TRUE(failure_of([&] { run(fake_sweep({"rivals"}, {64}), o); }).starts_with("2: unknown"));
 }
 
 TEST_F(PeerOfRunner, NonsenseIsNoPeer) {
   const auto said = [](const std::vector<std::string>& command, double seconds = patience) {
-    return error_of([&] { (void)ask_peer(command, {seconds, {}}); });
+    return failure_of([&] { (void)ask_peer(command, {seconds, {}}); });
   };
   EXPECT_EQ(said({"cat"}), "1: cat: is no peer: names no operators");
   EXPECT_EQ(said({"true"}), "1: true: is no peer: worker ended with status 0");
@@ -205,7 +205,7 @@ TEST_F(PeerTest, CtrlCIsTheRunnersToAnswer) {
 }
 
 TEST_F(PeerTest, WhatCannotBeStartedIsSaid) {
-  EXPECT_EQ(error_of([] { const WorkerProcess worker({"/no/such/program"}); }),
+  EXPECT_EQ(failure_of([] { const WorkerProcess worker({"/no/such/program"}); }),
             "1: /no/such/program: cannot start a worker: No such file or directory");
 }
 

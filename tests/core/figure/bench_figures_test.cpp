@@ -11,7 +11,7 @@ namespace conelab {
 namespace {
 
 using fixtures::BenchTest;
-using fixtures::error_of;
+using fixtures::failure_of;
 using fixtures::fake_sweep;
 
 class BenchFigures : public BenchTest {};
@@ -133,11 +133,11 @@ TEST_F(BenchFigures, RooflineNamesACommonLengthOnce) {
 TEST_F(BenchFigures, UnknownLabelsAreMisuse) {
   run(fake_sweep({"steady"}, {256}, 2));
   const auto cases = measured();
-  EXPECT_NE(error_of([&] {
+  EXPECT_NE(failure_of([&] {
               (void)select_cases(cases, {}, {{"pass", "forwards"}});
             }).find("2: "),
             std::string::npos);
-  EXPECT_NE(error_of([&] {
+  EXPECT_NE(failure_of([&] {
               (void)select_cases(cases, {}, {{"operators", "steadi"}});
             }).find("steady"),
             std::string::npos);
