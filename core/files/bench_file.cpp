@@ -51,7 +51,7 @@ void write_tensors(const hdf5::File& opened, const std::vector<RootTensor>& tens
     const std::vector<hsize_t> extents(tensor.extents.begin(), tensor.extents.end());
     hdf5::Dataset dataset =
         create_tensor(opened.id(), tensor.name, tensor.dtype, extents, {}, where);
-    write_tensor(dataset, tensor.dtype, tensor.numbers.data(), tensor.numbers.size(), where);
+    write_tensor(dataset, tensor.dtype, tensor.numbers.data(), tensor.numbers.size(), {}, where);
     dataset.close(where);
   }
 }

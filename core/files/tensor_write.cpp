@@ -65,16 +65,23 @@ std::uint32_t fletcher32(std::string_view bytes) {
   return sum_of_sums << 16 | sum;
 }
 
-/// Returns one chunk of the rows. Beyond the end of the data set it is filled with zeros.
-std::string chunk_of(const char* numbers, const RowsOfHead& rows, hsize_t row, hsize_t column,
-                     hsize_t chunk_rows, hsize_t chunk_columns, std::size_t element_bytes) {
-  std::string plain(chunk_rows * chunk_columns * element_bytes, '\0');
-  const hsize_t width = std::min(chunk_columns, rows.columns - column) * element_bytes;
-  for (hsize_t r = 0; r < std::min(chunk_rows, rows.count - row); ++r) {
-    std::memcpy(plain.data() + r * chunk_columns * element_bytes,
-                numbers + ((row + r) * rows.columns + column) * element_bytes, width);
+using Sizes = std::vector<hsize_t>;
+
+/// Copies the part of a row-major box [sizes] of elements that begins at `begin` and has the sizes
+/// of a chunk. What lies outside of the box stays as it is in `out`.
+void copy_chunk(const char* box, const Sizes& sizes, const Sizes& begin, const Sizes& chunk,
+                std::size_t element_bytes, char* out, std::size_t axis = 0) {
+  const hsize_t count = std::min(chunk[axis], sizes[axis] - begin[axis]);
+  std::size_t inner = element_bytes, inner_out = element_bytes;
+  for (std::size_t i = axis + 1; i < sizes.size(); ++i) inner *= sizes[i], inner_out *= chunk[i];
+  box += begin[axis] * inner;
+  if (axis + 1 == sizes.size()) {
+    std::memcpy(out, box, count * element_bytes);
+    return;
   }
-  return plain;
+  for (hsize_t i = 0; i < count; ++i) {
+    copy_chunk(box + i * inner, sizes, begin, chunk, element_bytes, out + i * inner_out, axis + 1);
+  }
 }
 
 std::string packed_chunk(std::string_view plain, std::size_t element_bytes) {
@@ -93,6 +100,66 @@ std::string packed_chunk(std::string_view plain, std::size_t element_bytes) {
   return packed;
 }
 
+/// Returns the sizes of a data set's chunks; empty where it has none.
+Sizes chunk_sizes(const Dataset& dataset, std::size_t rank, const Where& where) {
+  const Properties creation(
+      CONELAB_HDF5(where, "give its chunks", H5Dget_create_plist(dataset.id())));
+  if (H5Pget_layout(creation.id()) != H5D_CHUNKED) return {};
+  Sizes sizes(rank);
+  CONELAB_HDF5(where, "give its chunks",
+               H5Pget_chunk(creation.id(), static_cast<int>(rank), sizes.data()));
+  return sizes;
+}
+
+/// Writes a row-major box [sizes] of elements that begins at `origin`. Chunks of about 32 MB are
+/// compressed by the threads of `execution` before they are written.
+void write_chunks(const Dataset& dataset, const Sizes& chunk, const Sizes& origin,
+                  const Sizes& sizes, std::size_t element_bytes, const char* box,
+                  const Execution& execution, const Where& where) {
+  static_assert(std::endian::native == std::endian::little);
+  std::size_t chunk_bytes = element_bytes, count = 1;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    chunk_bytes *= chunk[i], count *= (sizes[i] + chunk[i] - 1) / chunk[i];
+  }
+  const auto begin_of = [&](std::size_t index) {
+    Sizes begin(sizes.size());
+    for (std::size_t i = sizes.size(); i-- > 0;) {
+      const hsize_t across = (sizes[i] + chunk[i] - 1) / chunk[i];
+      begin[i] = index % across * chunk[i], index /= across;
+    }
+    return begin;
+  };
+  const std::size_t at_once = std::max<std::size_t>(1, (std::size_t{32} << 20) / chunk_bytes);
+  for (std::size_t first = 0; first < count; first += at_once) {
+    std::vector<std::string> packed(std::min(at_once, count - first));
+    run_tasks(std::ssize(packed), execution, [&](std::int64_t task, const auto&) {
+      const auto index = static_cast<std::size_t>(task);
+      std::string plain(chunk_bytes, '\0');
+      copy_chunk(box, sizes, begin_of(first + index), chunk, element_bytes, plain.data());
+      packed[index] = packed_chunk(plain, element_bytes);
+    });
+    for (std::size_t index = 0; index < packed.size(); ++index) {
+      Sizes place = begin_of(first + index);
+      for (std::size_t i = 0; i < place.size(); ++i) place[i] += origin[i];
+      CONELAB_HDF5(where, "be written",
+                   H5Dwrite_chunk(dataset.id(), H5P_DEFAULT, 0, place.data(), packed[index].size(),
+                                  packed[index].data()));
+    }
+  }
+}
+
+/// Calls use(bytes) with the numbers in the type that a data set of `dtype` has.
+template <class T, class Use>
+void in_stored_type(Dtype dtype, const T* numbers, std::size_t count, const Use& use) {
+  const auto pass = [&](const auto& stored) { use(reinterpret_cast<const char*>(stored)); };
+  if (dtype_size(dtype) == sizeof(T)) return pass(numbers);
+  if constexpr (sizeof(T) > 2) {
+    if (dtype_size(dtype) == 2) return pass(narrowed(dtype, numbers, count).data());
+    pass(std::vector<std::conditional_t<sizeof(T) == 8, float, double>>(numbers, numbers + count)
+             .data());
+  }
+}
+
 }  // namespace
 
 Dataset create_tensor(hid_t parent, const std::string& name, Dtype dtype,
@@ -105,49 +172,29 @@ Dataset create_tensor(hid_t parent, const std::string& name, Dtype dtype,
 }
 
 template <class T>
-void write_rows(const Dataset& dataset, Dtype dtype, hsize_t chunk_rows, hsize_t chunk_columns,
-                const RowsOfHead& rows, const T* numbers, const Execution& execution,
-                const Where& where) {
+void write_rows(const Dataset& dataset, Dtype dtype, const RowsOfHead& rows, const T* numbers,
+                const Execution& execution, const Where& where) {
   if (rows.count == 0 || rows.columns == 0) return;
-  static_assert(std::endian::native == std::endian::little);
-  const std::size_t item = dtype_size(dtype), count = rows.count * rows.columns;
-  std::vector<std::uint16_t> bits;
-  std::vector<std::conditional_t<sizeof(T) == 8, float, double>> others;
-  const char* bytes = reinterpret_cast<const char*>(numbers);
-  if (item == 2) {
-    bits = narrowed(dtype, numbers, count);
-    bytes = reinterpret_cast<const char*>(bits.data());
-  } else if (item != sizeof(T)) {
-    others.assign(numbers, numbers + count);
-    bytes = reinterpret_cast<const char*>(others.data());
-  }
-  const hsize_t across = (rows.columns + chunk_columns - 1) / chunk_columns;
-  const hsize_t down = (rows.count + chunk_rows - 1) / chunk_rows;
-  std::vector<std::string> packed(across * down);
-  run_tasks(std::ssize(packed), execution, [&](std::int64_t task, const auto&) {
-    const auto index = static_cast<hsize_t>(task);
-    packed[index] =
-        packed_chunk(chunk_of(bytes, rows, index / across * chunk_rows,
-                              index % across * chunk_columns, chunk_rows, chunk_columns, item),
-                     item);
+  in_stored_type(dtype, numbers, rows.count * rows.columns, [&](const char* bytes) {
+    write_chunks(dataset, chunk_sizes(dataset, 4, where), {rows.batch, rows.head, rows.first, 0},
+                 {1, 1, rows.count, rows.columns}, dtype_size(dtype), bytes, execution, where);
   });
-  for (hsize_t index = 0; index < packed.size(); ++index) {
-    const hsize_t offset[4] = {rows.batch, rows.head, rows.first + index / across * chunk_rows,
-                               index % across * chunk_columns};
-    CONELAB_HDF5(where, "be written",
-                 H5Dwrite_chunk(dataset.id(), H5P_DEFAULT, 0, offset, packed[index].size(),
-                                packed[index].data()));
-  }
 }
 
 template <class T>
 void write_tensor(const Dataset& dataset, Dtype dtype, const T* numbers, std::size_t count,
-                  const Where& where) {
+                  const Execution& execution, const Where& where) {
   if (count == 0) return;
-  if (dtype_size(dtype) > 2) return write_numbers(dataset, number_type<T>(), numbers, where);
-  const Type type = file_type(dtype, where);
-  if constexpr (sizeof(T) == 2) return write_numbers(dataset, type.id(), numbers, where);
-  write_numbers(dataset, type.id(), narrowed(dtype, numbers, count).data(), where);
+  const Space space(CONELAB_HDF5(where, "give its extents", H5Dget_space(dataset.id())));
+  Sizes sizes(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space.id())));
+  CONELAB_HDF5(where, "give its extents",
+               H5Sget_simple_extent_dims(space.id(), sizes.data(), nullptr));
+  const Sizes chunk = chunk_sizes(dataset, sizes.size(), where);
+  in_stored_type(dtype, numbers, count, [&](const char* bytes) {
+    if (chunk.empty()) return write_numbers(dataset, file_type(dtype, where).id(), bytes, where);
+    write_chunks(dataset, chunk, Sizes(sizes.size()), sizes, dtype_size(dtype), bytes, execution,
+                 where);
+  });
 }
 
 template <class T>
@@ -161,14 +208,18 @@ template void write_tensor_rows(const Dataset&, Dtype, Rows, const float*, const
 template void write_tensor_rows(const Dataset&, Dtype, Rows, const double*, const Where&);
 template void write_tensor_rows(const Dataset&, Dtype, Rows, const Float16*, const Where&);
 template void write_tensor_rows(const Dataset&, Dtype, Rows, const Bfloat16*, const Where&);
-template void write_rows(const Dataset&, Dtype, hsize_t, hsize_t, const RowsOfHead&, const float*,
-                         const Execution&, const Where&);
-template void write_rows(const Dataset&, Dtype, hsize_t, hsize_t, const RowsOfHead&, const double*,
-                         const Execution&, const Where&);
-template void write_tensor(const Dataset&, Dtype, const float*, std::size_t, const Where&);
-template void write_tensor(const Dataset&, Dtype, const double*, std::size_t, const Where&);
-template void write_tensor(const Dataset&, Dtype, const Float16*, std::size_t, const Where&);
-template void write_tensor(const Dataset&, Dtype, const Bfloat16*, std::size_t, const Where&);
+template void write_rows(const Dataset&, Dtype, const RowsOfHead&, const float*, const Execution&,
+                         const Where&);
+template void write_rows(const Dataset&, Dtype, const RowsOfHead&, const double*, const Execution&,
+                         const Where&);
+template void write_tensor(const Dataset&, Dtype, const float*, std::size_t, const Execution&,
+                           const Where&);
+template void write_tensor(const Dataset&, Dtype, const double*, std::size_t, const Execution&,
+                           const Where&);
+template void write_tensor(const Dataset&, Dtype, const Float16*, std::size_t, const Execution&,
+                           const Where&);
+template void write_tensor(const Dataset&, Dtype, const Bfloat16*, std::size_t, const Execution&,
+                           const Where&);
 
 }  // namespace conelab::hdf5
 
@@ -192,7 +243,7 @@ void write_array(hid_t group, const TensorView& view, const Where& where) {
     const auto numbers = dense_numbers<decltype(type)>(view);
     const Dtype dtype = dtype_of(view);
     hdf5::Dataset dataset = hdf5::create_tensor(group, view.name, dtype, extents, {}, where);
-    write_tensor(dataset, dtype, numbers.data(), numbers.size(), where);
+    write_tensor(dataset, dtype, numbers.data(), numbers.size(), {}, where);
     dataset.close(where);
   };
   const auto write_whole = [&](auto type) {

@@ -34,20 +34,18 @@ struct RowsOfHead {
   hsize_t columns = 0;
 };
 
-/// Writes rows of one head of a [batch × head × row × column] data set whose chunks are
-/// `chunk_rows` × `chunk_columns` numbers of one head. T is double if `dtype` is f64, float
-/// otherwise. The threads of `execution` compress the chunks. Throws interrupted if
-/// `execution.cancelled` returns true.
+/// Writes rows of one head of a [batch × head × row × column] data set whose chunks hold numbers of
+/// one head. T is double if `dtype` is f64, float otherwise. The threads of `execution` compress
+/// the chunks. Throws interrupted if `execution.cancelled` returns true.
 template <class T>
-void write_rows(const Dataset& dataset, Dtype dtype, hsize_t chunk_rows, hsize_t chunk_columns,
-                const RowsOfHead& rows, const T* numbers, const Execution& execution,
-                const Where& where);
+void write_rows(const Dataset& dataset, Dtype dtype, const RowsOfHead& rows, const T* numbers,
+                const Execution& execution, const Where& where);
 
-/// Writes all numbers of a data set of `dtype`, `count` of them. Float16 and Bfloat16 are written
-/// unchanged, so that `dtype` must be theirs.
+/// Writes all numbers of a data set of `dtype`, `count` of them, by the threads of `execution`.
+/// Float16 and Bfloat16 are written unchanged, so that `dtype` must be theirs.
 template <class T>
 void write_tensor(const Dataset& dataset, Dtype dtype, const T* numbers, std::size_t count,
-                  const Where& where);
+                  const Execution& execution, const Where& where);
 
 /// Does the same for some rows of all heads of a data set [batch × head × row] or [.. × column].
 template <class T>

@@ -50,11 +50,13 @@ Axes axes_of(const Extents& e) {
 /// needs it.
 class TensorGroup {
  public:
-  /// `rows` are those of AttentionFile.
-  TensorGroup(hid_t parent, const Where& where, const std::string& name, StoredRows rows = {})
+  /// `rows` and `execution` are those of AttentionFile.
+  TensorGroup(hid_t parent, const Where& where, const std::string& name, StoredRows rows = {},
+              Execution execution = {})
       : where_(where.child(name)),
         group_(hdf5::create_group(parent, name, where_)),
-        rows_(std::move(rows)) {}
+        rows_(std::move(rows)),
+        execution_(std::move(execution)) {}
 
   [[nodiscard]] hid_t id() const { return group_.id(); }
   [[nodiscard]] const Where& where() const { return where_; }
@@ -93,7 +95,7 @@ class TensorGroup {
       }
       Dataset dataset = create_tensor(id(), name, dtype, extents, {}, here);
       if (!rows_) {
-        write_tensor(dataset, dtype, tensor.data.data(), tensor.data.size(), here);
+        write_tensor(dataset, dtype, tensor.data.data(), tensor.data.size(), execution_, here);
         return dataset;
       }
       const Shape4& s = tensor.shape;
@@ -148,6 +150,7 @@ class TensorGroup {
   Where where_;
   Group group_;
   StoredRows rows_;
+  Execution execution_;
   std::map<std::string, Dataset> scales_;
 };
 
@@ -182,7 +185,7 @@ void write_map_rows(const Dataset& dataset, const AttentionFile<T>& file,
       const hdf5::RowsOfHead part{static_cast<hsize_t>(b), static_cast<hsize_t>(h),
                                   static_cast<hsize_t>(begin), static_cast<hsize_t>(end - begin),
                                   static_cast<hsize_t>(keys)};
-      write_rows(dataset, dtype, chunk[2], chunk[3], part, block.data(), file.execution, where);
+      write_rows(dataset, dtype, part, block.data(), file.execution, where);
     }
   }
 }
@@ -212,7 +215,7 @@ void write_output(hid_t parent, const Where& where, const AttentionFile<T>& file
   const Axes a = axes_of(file.extents);
   const std::vector<FileAxis> pairs = pair_axes(file.pairs);
   std::vector<FileAxis> row_axes(pairs.begin(), pairs.end() - 1);
-  TensorGroup group(parent, where, "output", file.rows);
+  TensorGroup group(parent, where, "output", file.rows, file.execution);
   if (file.output != nullptr) {
     const Shape4& s = file.output->shape;
     if (s.head != file.pairs.head) row_axes[1].name = made_heads;
@@ -236,7 +239,7 @@ void write_gradients(hid_t parent, const Where& where, const AttentionFile<T>& f
   const Axes a = axes_of(file.extents);
   const FileAxis heads{file.pairs.head == a.head.size ? a.head.name : made_heads, file.pairs.head};
   const Backward<T>& gradients = *file.gradients;
-  TensorGroup group(parent, where, "gradients", file.rows);
+  TensorGroup group(parent, where, "gradients", file.rows, file.execution);
   group.describe("NXcollection", "", {});
   const std::int64_t shared = file.extents.key_heads();
   const FileAxis of_keys{shared == a.head.size ? a.head.name : key_heads, shared};

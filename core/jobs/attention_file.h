@@ -70,7 +70,7 @@ struct AttentionFile {
   /// Gives the rows of output, lse and gradients of tokens if other processes hold them; the
   /// tensors above then have their sizes alone. Empty: the tensors have all.
   StoredRows rows;
-  Execution execution;  ///< Its threads compress the maps and poll `cancelled`.
+  Execution execution;  ///< Its threads compress the tensors and poll `cancelled`.
 };
 
 /// Writes the file atomically: it is complete at `path`, or `path` is untouched. bf16 is stored as

@@ -47,7 +47,7 @@ void add_tensor(hid_t parent, const std::string& name, const std::vector<hsize_t
   const std::size_t count =
       std::accumulate(extents.begin(), extents.end(), std::size_t{1}, std::multiplies<>());
   const hdf5::Dataset dataset = hdf5::create_tensor(parent, name, dtype, extents, {}, where);
-  hdf5::write_tensor(dataset, dtype, ramp(count).data(), count, where);
+  hdf5::write_tensor(dataset, dtype, ramp(count).data(), count, {}, where);
 }
 
 std::string npy_header(const std::string& dictionary) {

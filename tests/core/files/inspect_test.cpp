@@ -57,7 +57,7 @@ TEST_F(Inspect, CountsAndNamesWhatWroteIt) {
     add_tensor(root, "q", {3, 4});
     const std::vector<double> bad = {NAN, INFINITY, -INFINITY, 1};
     const hdf5::Dataset dataset = hdf5::create_tensor(root, "k", Dtype::bf16, {2, 2}, {}, {"", ""});
-    hdf5::write_tensor(dataset, Dtype::bf16, bad.data(), bad.size(), {"", ""});
+    hdf5::write_tensor(dataset, Dtype::bf16, bad.data(), bad.size(), {}, {"", ""});
     H5Lcreate_soft("/q", root, "alias", 0, 0);
     H5Lcreate_external("other.h5", "/q", root, "elsewhere", 0, 0);
     H5Lcreate_hard(root, "/", root, "again", 0, 0);

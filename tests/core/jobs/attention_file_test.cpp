@@ -106,6 +106,20 @@ std::string stored_chunk(const hdf5::Dataset& dataset, const std::vector<hsize_t
   return bytes;
 }
 
+/// Writes all numbers in the type of the data set by the library's own filters.
+void write_by_library(const hdf5::Dataset& dataset, Dtype dtype,
+                      const std::vector<float>& numbers) {
+  const hdf5::Type type(H5Dget_type(dataset.id()));
+  const hdf5::Where where{"", "/plain"};
+  if (dtype == Dtype::f32) return write_numbers(dataset, type.id(), numbers.data(), where);
+  const std::vector<double> wide(numbers.begin(), numbers.end());
+  std::vector<std::uint16_t> bits;
+  for (const float x : numbers) bits.push_back(dtype == Dtype::f16 ? to_f16(x) : to_bf16(x));
+  const bool half = dtype != Dtype::f64;
+  const void* stored = half ? static_cast<const void*>(bits.data()) : wide.data();
+  write_numbers(dataset, type.id(), stored, where);
+}
+
 TEST_F(AttentionFileTest, PacksChunksAsTheLibraryDoes) {
   const hdf5::Lock lock;
   Random random(3);
@@ -120,17 +134,20 @@ TEST_F(AttentionFileTest, PacksChunksAsTheLibraryDoes) {
       const hdf5::File file = hdf5::create_file(where.file, where);
       const hdf5::Dataset packed =
           hdf5::create_tensor(file.id(), "packed", dtype, extents, chunk, where.child("packed"));
+      const hdf5::Dataset whole =
+          hdf5::create_tensor(file.id(), "whole", dtype, extents, chunk, where.child("whole"));
       const hdf5::Dataset plain =
           hdf5::create_tensor(file.id(), "plain", dtype, extents, chunk, where.child("plain"));
-      hdf5::write_rows(packed, dtype, 32, 64, {0, 0, 0, 64, 130}, numbers.data(), {}, where);
-      hdf5::write_rows(packed, dtype, 32, 64, {0, 0, 64, 36, 130}, numbers.data() + 64 * 130, {},
-                       where);
-      hdf5::write_tensor(plain, dtype, numbers.data(), numbers.size(), where);
+      hdf5::write_rows(packed, dtype, {0, 0, 0, 64, 130}, numbers.data(), {}, where);
+      hdf5::write_rows(packed, dtype, {0, 0, 64, 36, 130}, numbers.data() + 64 * 130, {}, where);
+      hdf5::write_tensor(whole, dtype, numbers.data(), numbers.size(), {}, where);
+      write_by_library(plain, dtype, numbers);
       H5Fflush(file.id(), H5F_SCOPE_LOCAL);
       for (hsize_t row = 0; row < 100; row += 32) {
         for (hsize_t column = 0; column < 130; column += 64) {
           const std::vector<hsize_t> at = {0, 0, row, column};
           EXPECT_EQ(stored_chunk(packed, at), stored_chunk(plain, at)) << row << ", " << column;
+          EXPECT_EQ(stored_chunk(whole, at), stored_chunk(plain, at)) << row << ", " << column;
         }
       }
     }
