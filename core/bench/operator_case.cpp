@@ -14,6 +14,7 @@
 #include "core/files/read_tensors.h"
 #include "core/operators/device_attention.h"
 #include "core/operators/operator.h"
+#include "core/operators/prepared_call.h"
 #include "core/ring/own_rows.h"
 #include "core/ring/ring_attention.h"
 
@@ -348,17 +349,9 @@ std::unique_ptr<CaseExecutor> host_case(const Case& c, std::int64_t batch, std::
   if (c.number("ranks") != (ranks == nullptr ? 1 : ranks->size())) {
     fail("{} ranks were not started (is mpirun that of another MPI?)", c["ranks"]);
   }
-  switch (dtype_from_name(c["dtype"])) {
-    case Dtype::f32:
-      return std::make_unique<HostCase<float>>(c, batch, seed, ranks);
-    case Dtype::f64:
-      return std::make_unique<HostCase<double>>(c, batch, seed, ranks);
-    case Dtype::f16:
-      return std::make_unique<HostCase<Float16>>(c, batch, seed, ranks);
-    case Dtype::bf16:
-      return std::make_unique<HostCase<Bfloat16>>(c, batch, seed, ranks);
-  }
-  return nullptr;
+  return with_type(dtype_from_name(c["dtype"]), [&](auto number) -> std::unique_ptr<CaseExecutor> {
+    return std::make_unique<HostCase<decltype(number)>>(c, batch, seed, ranks);
+  });
 }
 
 std::unique_ptr<CaseExecutor> make_host_case(const Case& c, std::int64_t batch,

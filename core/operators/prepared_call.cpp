@@ -470,16 +470,9 @@ CONELAB_EACH_TYPE(CONELAB_VIEWS)
 std::unique_ptr<const PreparedCall> prepare(const Call& call, Views inputs) {
   const TensorView* q = find_view(inputs, "q");
   if (q == nullptr) misuse("there is no q among the tensors of the call");
-  switch (dtype_of(*q)) {
-    case Dtype::f64:
-      return std::make_unique<Prepared<double>>(call, inputs);
-    case Dtype::f32:
-      return std::make_unique<Prepared<float>>(call, inputs);
-    case Dtype::f16:
-      return std::make_unique<Prepared<Float16>>(call, inputs);
-    default:
-      return std::make_unique<Prepared<Bfloat16>>(call, inputs);
-  }
+  return with_type(dtype_of(*q), [&](auto number) -> std::unique_ptr<const PreparedCall> {
+    return std::make_unique<Prepared<decltype(number)>>(call, inputs);
+  });
 }
 
 }  // namespace conelab

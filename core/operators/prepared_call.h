@@ -25,10 +25,20 @@
 #include <span>
 #include <vector>
 
+#include "core/base/half.h"
 #include "core/base/tensor_view.h"
 #include "core/operators/operator.h"
 
 namespace conelab {
+
+/// Returns use(T()) for the type T of numbers in memory that `dtype` names.
+template <class Use>
+auto with_type(Dtype dtype, const Use& use) {
+  return dtype == Dtype::f64   ? use(double())
+         : dtype == Dtype::f32 ? use(float())
+         : dtype == Dtype::f16 ? use(Float16())
+                               : use(Bfloat16());
+}
 
 using Views = std::span<const TensorView>;
 

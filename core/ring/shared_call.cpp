@@ -118,16 +118,9 @@ std::unique_ptr<SharedCall> share(const Call& call, Views inputs, const Shares& 
                                   Ranks& ranks) {
   const auto q = std::ranges::find(inputs, "q", &TensorView::name);
   if (q == inputs.end()) misuse("there is no q among the tensors of the call");
-  switch (dtype_of(*q)) {
-    case Dtype::f64:
-      return std::make_unique<Shared<double>>(call, inputs, shares, ranks);
-    case Dtype::f32:
-      return std::make_unique<Shared<float>>(call, inputs, shares, ranks);
-    case Dtype::f16:
-      return std::make_unique<Shared<Float16>>(call, inputs, shares, ranks);
-    default:
-      return std::make_unique<Shared<Bfloat16>>(call, inputs, shares, ranks);
-  }
+  return with_type(dtype_of(*q), [&](auto number) -> std::unique_ptr<SharedCall> {
+    return std::make_unique<Shared<decltype(number)>>(call, inputs, shares, ranks);
+  });
 }
 
 }  // namespace conelab
