@@ -100,10 +100,9 @@ def pythons():
     """Returns the Pythons that get a wheel: this one and, if it is older than 3.12, one that makes the wheel
     for all versions from 3.12 on, if there is one."""
     found = [sys.executable]
-    names = (pathlib.Path(folder) / f"python3.{minor}" for minor in (12, 13, 14)
-             for folder in os.environ["PATH"].split(os.pathsep))
-    for name in names if sys.version_info < (3, 12) else ():
-        if name.exists() and subprocess.run([name, "-c", "import venv"], capture_output=True).returncode == 0:
+    for minor in (12, 13, 14) if sys.version_info < (3, 12) else ():
+        name = shutil.which(f"python3.{minor}")
+        if name and subprocess.run([name, "-c", "import venv"], capture_output=True).returncode == 0:
             return [*found, name]
     return found
 
