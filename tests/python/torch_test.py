@@ -491,8 +491,9 @@ class Calls(unittest.TestCase):
         self.assertEqual(wrong, [])
 
     def test_many_steps_take_no_more_memory(self):
-        """CALLS in the environment sets their number, a tenth of which goes before the measuring."""
-        q, gamma = torch.randn(2, 3, 7, 4, requires_grad=True), torch.ones(1, requires_grad=True)
+        """CALLS in the environment sets their number, a tenth of which goes before the measuring. The passes
+        are so long that two threads share them."""
+        q, gamma = torch.randn(2, 2, 52, 64, requires_grad=True), torch.ones(1, requires_grad=True)
         count = int(os.environ.get("CALLS", 20_000))
 
         def repeat(count):
