@@ -493,13 +493,15 @@ class Calls(unittest.TestCase):
         self.assertEqual(wrong, [])
 
     def test_many_steps_take_no_more_memory(self):
-        """CALLS in the environment sets their number, a tenth of which goes before the measuring. The passes
-        are so long that two threads share them."""
-        q, gamma = torch.randn(2, 2, 52, 64, requires_grad=True), torch.ones(1, requires_grad=True)
+        """CALLS in the environment sets their number, a tenth of which goes before the measuring. Two threads
+        share each tenth call; the others are too short."""
+        short, long = (torch.randn(2, 2, *size, requires_grad=True) for size in ((7, 4), (52, 64)))
+        gamma = torch.ones(1, requires_grad=True)
         count = int(os.environ.get("CALLS", 20_000))
 
         def repeat(count):
             for i in range(count):
+                q = short if i % 10 else long
                 attention(q, gamma=gamma + i % 1000 / 1000, threads=2).sum().backward()
             gc.collect()
             resident = pathlib.Path("/proc/self/statm").read_text().split()[1]
