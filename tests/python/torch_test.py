@@ -504,13 +504,16 @@ class Calls(unittest.TestCase):
                 q = short if i % 10 else long
                 attention(q, gamma=gamma + i % 1000 / 1000, threads=2).sum().backward()
             gc.collect()
-            resident = pathlib.Path("/proc/self/statm").read_text().split()[1]
-            return int(resident) * os.sysconf("SC_PAGESIZE") // 1024
+            pages = pathlib.Path("/proc/self/statm").read_text().split()[1]
+            return int(pages) * os.sysconf("SC_PAGESIZE") // 1024
 
-        before = repeat(count // 10)
-        grown = repeat(count) - before
-        print(f"{count} steps took {grown} KiB more")
-        self.assertLess(grown, 1_000)
+        resident = repeat(count // 10)
+        for _ in range(3):  # A thread that joins late brings its memory once.
+            before, resident = resident, repeat(count)
+            print(f"{count} steps took {resident - before} KiB more")
+            if resident - before < 1_000:
+                return
+        self.fail(f"each time {count} steps took more memory")
 
 
 class Cost(unittest.TestCase):
