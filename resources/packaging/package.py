@@ -100,10 +100,9 @@ def pythons():
     """Returns the Pythons that get a wheel: this one and, if it is older than 3.12, one that makes the wheel
     for all versions from 3.12 on, if there is one."""
     found = [sys.executable]
-    names = (pathlib.Path(folder) / f"python3.{minor}" for minor in (12, 13, 14)
-             for folder in os.environ["PATH"].split(os.pathsep))
-    for name in names if sys.version_info < (3, 12) else ():
-        if name.exists() and subprocess.run([name, "-c", "import venv"], capture_output=True).returncode == 0:
+    for minor in (12, 13, 14) if sys.version_info < (3, 12) else ():
+        name = shutil.which(f"python3.{minor}")
+        if name and subprocess.run([name, "-c", "import venv"], capture_output=True).returncode == 0:
             return [*found, name]
     return found
 
@@ -131,11 +130,21 @@ def build_wheel(python, made, folder):
     return wheel
 
 
+# auditwheel, which takes GLib for a part of every system; small ones, as those of containers, have none.
+AUDITWHEEL = """
+from auditwheel.main import main
+from auditwheel.policy import Policy
+make = Policy.__init__
+Policy.__init__ = lambda self, **row: make(self, **{**row, "whitelist": row["whitelist"] - {"libglib-2.0.so.0"}})
+raise SystemExit(main())
+"""
+
+
 def repair(python, plain, out):
     """Puts the libraries of a wheel into it, with the tag of the oldest systems that can run it."""
     path = f"{python.parent}:{os.environ['PATH']}"
     with tempfile.TemporaryDirectory() as folder:
-        run(python, "-m", "auditwheel", "repair", "--strip", plain, "-w", folder,
+        run(python, "-c", AUDITWHEEL, "repair", "--strip", plain, "-w", folder,
             env={**steady(), "PATH": path})
         (made,) = pathlib.Path(folder).glob("*.whl")
         return pathlib.Path(shutil.copy(made, out))

@@ -49,18 +49,22 @@ RESULTS = [
     ("attend_intervals.h5", "attend {embed_tuned.h5:/embedding} -s umbral -p evaluation=intervals", []),
     ("train.h5", "train {dataset_tree.h5} -s dot,umbral --dim 2 --seeds 1..2 -p epochs=20",
      ["attend {}:/umbral/seed2 -s umbral", "figure heatmap -i {}:/dot/seed1"]),
+    ("train_snapshots.h5", "train {dataset_tree.h5} -s umbral --dim 2 --seeds 1 -p epochs=20 -p snapshots=3",
+     ["figure training -i {}"]),
     ("rank.h5", "rank {dataset_tree.h5} --dims 1..2 --starts 1 --steps 20", []),
 ]
 DATASETS = {
     "tree": "depth=2", "random-tree": "n=12", "hyperbolic-graph": "n=20", "clustered": "n=20 clusters=2",
     "citation": "n=20", "wordnet": "root=canine.n.02", "sentences": "n=3", "listops": "n=3",
     "rigid-body": "length=8 sequences=2",
-    "sine-cosine": "length=8 sequences=2", "gaussian": "heads=2 n=6 d=4", "positions": "heads=2 n=6"}
+    "sine-cosine": "length=8 sequences=2", "gaussian": "heads=2 n=6 d=4", "positions": "heads=2 n=6",
+    "edges": "path=../../../../resources/examples/animals.csv"}
 READS = {
     "tree": ["rank {} --dims 1 --starts 1 --steps 5", "embed {} -s penumbral -p epochs=2"],
     "random-tree": ["train {} -s dot --dim 2 --seeds 1 -p epochs=5"], "wordnet": ["embed {} -s dot -p epochs=2"],
     "gaussian": ["attend {} -s dot", "figure heads -i {}", "tree {} -s umbral"],
     "positions": ["attend {} -s dot --bias alibi"],
+    "edges": ["train {} -s dot --dim 2 --seeds 1 -p epochs=5"],
     "hyperbolic-graph": [], "clustered": [], "citation": [], "sentences": [], "listops": [],
     "rigid-body": [], "sine-cosine": []}
 

@@ -41,6 +41,14 @@ def run(*command, **options):
     return done.stdout
 
 
+def plain_user():
+    """Returns a command that runs others as somebody who is not root, where there are namespaces of users."""
+    plain = ["unshare", "--user", "--map-user=1000", "--map-group=1000"]
+    if not shutil.which("unshare") or subprocess.run([*plain, "true"], capture_output=True).returncode != 0:
+        return []
+    return plain
+
+
 class Packages(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -57,11 +65,7 @@ class Packages(unittest.TestCase):
 
     def test_same_bytes_twice(self):
         time.sleep(1.1)  # Files have times in seconds.
-        # Where there are namespaces of users, by somebody who is not root.
-        plain = ["unshare", "--user", "--map-user=1000", "--map-group=1000"]
-        if not shutil.which("unshare") or subprocess.run([*plain, "true"], capture_output=True).returncode != 0:
-            plain = []
-        other = self.pack(self.folder / "at another/place", *plain, LANG="de_DE.UTF-8", LC_ALL="tr_TR.UTF-8",
+        other = self.pack(self.folder / "at another/place", *plain_user(), LANG="de_DE.UTF-8", LC_ALL="tr_TR.UTF-8",
                           TZ="Asia/Tokyo", USER="somebody")
         self.assertEqual(set(self.first), {f"{name}_{VERSION}_{self.architecture()}.deb" for name in CONTENTS})
         for name, content in self.first.items():
@@ -79,6 +83,15 @@ class Packages(unittest.TestCase):
             self.assertNotRegex(listed, r"[^/]root/[^r]|nobody", name)
             depends = run("dpkg-deb", "--field", package, "Depends")
             self.assertEqual("libqt6" in depends, name == "conelab", depends)
+
+    def test_a_folder_that_may_not_be_read_has_no_python(self):
+        closed = self.folder / "closed"
+        closed.mkdir(mode=0)
+        self.addCleanup(closed.chmod, 0o700)
+        found = run(*plain_user(), sys.executable, "-c", "import package; print(package.pythons())",
+                    env={**os.environ, "PYTHONPATH": str(PACKAGE.parent), "PYTHONDONTWRITEBYTECODE": "1",
+                         "PATH": f"{closed}:{os.environ['PATH']}"})
+        self.assertIn(sys.executable, found)
 
     def test_nothing_names_the_place_where_it_was_built(self):
         for file in ["bin/conelab", "nox/bin/conelab", "core/libconelab.so",

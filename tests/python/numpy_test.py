@@ -288,20 +288,24 @@ class Calls(unittest.TestCase):
         self.assertEqual(wrong, [])
 
     def test_many_calls_take_no_more_memory(self):
-        """CALLS in the environment sets their number, a tenth of which goes before the measuring."""
-        q, count = tokens(2, 3, 7, 4), int(os.environ.get("CALLS", 20_000))
+        """CALLS in the environment sets their number, a tenth of which goes before the measuring. Two threads
+        share each tenth call; the others are too short."""
+        short, long, count = tokens(2, 2, 7, 4), tokens(2, 2, 52, 64), int(os.environ.get("CALLS", 20_000))
 
         def repeat(count):
             for i in range(count):
-                conelab.attention(q, gamma=1 + i % 1000 / 1000, threads=2)
+                conelab.attention(short if i % 10 else long, gamma=1 + i % 1000 / 1000, threads=2)
             gc.collect()
-            resident = pathlib.Path("/proc/self/statm").read_text().split()[1]
-            return int(resident) * os.sysconf("SC_PAGESIZE") // 1024
+            pages = pathlib.Path("/proc/self/statm").read_text().split()[1]
+            return int(pages) * os.sysconf("SC_PAGESIZE") // 1024
 
-        before = repeat(count // 10)
-        grown = repeat(count) - before
-        print(f"{count} calls took {grown} KiB more")
-        self.assertLess(grown, 1_000)
+        resident = repeat(count // 10)
+        for _ in range(3):  # A thread that joins late brings its memory once.
+            before, resident = resident, repeat(count)
+            print(f"{count} calls took {resident - before} KiB more")
+            if resident - before < 1_000:
+                return
+        self.fail(f"each time {count} calls took more memory")
 
 
 class Files(unittest.TestCase):

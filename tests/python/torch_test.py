@@ -163,8 +163,10 @@ class Gradients(unittest.TestCase):
                 torch.autograd.grad(slope.square().sum(), x, allow_unused=True)
             with self.assertRaisesRegex(RuntimeError, "differentiate twice"):
                 torch.autograd.functional.hessian(further, x.detach())
-        with self.assertRaises((NotImplementedError, RuntimeError)):
-            torch.func.jvp(attention, (q.detach(),), (q.detach(),))
+        for further in (torch.func.hessian(lambda x: attention(x).sum()),
+                        lambda x: torch.func.jvp(attention, (x,), (x,))):
+            with self.assertRaisesRegex(NotImplementedError, "no derivatives in forward mode"):
+                further(q.detach())
 
 
 def sdpa(*arguments, **keywords):
@@ -491,21 +493,27 @@ class Calls(unittest.TestCase):
         self.assertEqual(wrong, [])
 
     def test_many_steps_take_no_more_memory(self):
-        """CALLS in the environment sets their number, a tenth of which goes before the measuring."""
-        q, gamma = torch.randn(2, 3, 7, 4, requires_grad=True), torch.ones(1, requires_grad=True)
+        """CALLS in the environment sets their number, a tenth of which goes before the measuring. Two threads
+        share each tenth call; the others are too short."""
+        short, long = (torch.randn(2, 2, *size, requires_grad=True) for size in ((7, 4), (52, 64)))
+        gamma = torch.ones(1, requires_grad=True)
         count = int(os.environ.get("CALLS", 20_000))
 
         def repeat(count):
             for i in range(count):
+                q = short if i % 10 else long
                 attention(q, gamma=gamma + i % 1000 / 1000, threads=2).sum().backward()
             gc.collect()
-            resident = pathlib.Path("/proc/self/statm").read_text().split()[1]
-            return int(resident) * os.sysconf("SC_PAGESIZE") // 1024
+            pages = pathlib.Path("/proc/self/statm").read_text().split()[1]
+            return int(pages) * os.sysconf("SC_PAGESIZE") // 1024
 
-        before = repeat(count // 10)
-        grown = repeat(count) - before
-        print(f"{count} steps took {grown} KiB more")
-        self.assertLess(grown, 1_000)
+        resident = repeat(count // 10)
+        for _ in range(3):  # A thread that joins late brings its memory once.
+            before, resident = resident, repeat(count)
+            print(f"{count} steps took {resident - before} KiB more")
+            if resident - before < 1_000:
+                return
+        self.fail(f"each time {count} steps took more memory")
 
 
 class Cost(unittest.TestCase):

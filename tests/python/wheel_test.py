@@ -73,6 +73,19 @@ def test_same_bytes(tools, made, folder, wheel):
             assert bytes(SOURCE) not in archive.read(name), f"{name} names the folder of the sources"
 
 
+def test_carries_its_libraries(wheel, folder):
+    """What the libraries of a wheel load is in it, but for what every system has that runs Python."""
+    systems = r"ld-linux.*|lib(c|m|dl|rt|pthread|resolv|gcc_s|stdc\+\+|z)\.so\.\d+"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    libraries = [path for path in folder.rglob("*.so*") if path.is_file()]
+    assert len(libraries) > 1, libraries
+    own = {path.name for path in libraries}
+    for path in libraries:
+        for name in re.findall(r"NEEDED +(\S+)", package.run("objdump", "-p", path)):
+            assert name in own or re.fullmatch(systems, name), f"{path.name} loads {name}"
+
+
 def new_folder(path):
     path.mkdir()
     return path
@@ -89,6 +102,7 @@ def main(build, python):
             plain = package.build_wheel(tools, made, new_folder(folder / "plain"))
             wheel = package.repair(tools, plain, new_folder(folder / "first"))
             test_same_bytes(tools, made, folder, wheel)
+            test_carries_its_libraries(wheel, new_folder(folder / "in it"))
         finally:
             for each in (made, *build.parent.glob(f"{build.name}-tools-*")):
                 shutil.rmtree(each, ignore_errors=True)

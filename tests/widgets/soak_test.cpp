@@ -27,7 +27,7 @@
 
 #include "app/desktop.h"
 #include "core/base/random.h"
-#include "tests/helpers/resident.h"
+#include "core/bench/machine.h"
 #include "tests/widgets/driving.h"
 #include "widgets/forms/job_form.h"
 #include "widgets/studies/studies_view.h"
@@ -36,8 +36,6 @@
 
 namespace conelab::desktop {
 namespace {
-
-using fixtures::resident_megabytes;
 
 double allocated_megabytes() {
   const struct mallinfo2 heap = mallinfo2();
@@ -199,7 +197,7 @@ TEST_F(Soak, DISABLED_RandomActions) {
     if (!window->isVisible()) show_active(*window);  // It was closed.
     if (clock.elapsed() < 60000 * told) continue;
     std::printf("%lld min: %ld actions, %.0f MB, %.0f MB allocated\n",
-                static_cast<long long>(told++), actions, resident_megabytes(),
+                static_cast<long long>(told++), actions, resident_bytes() / 1e6,
                 allocated_megabytes());
     std::fflush(stdout);
   }
@@ -216,7 +214,7 @@ TEST_F(Soak, DISABLED_RandomActions) {
   rest.exec();
   const double used = processor_seconds() - before;
   std::printf("%ld actions, %.0f MB, %.1f %% of a processor at rest\n", actions,
-              resident_megabytes(), 10 * used);
+              resident_bytes() / 1e6, 10 * used);
   EXPECT_LT(used, 0.2);
 }
 

@@ -263,6 +263,10 @@ class _Differentiable(torch.autograd.Function):
         return tuple(x if x is None else next(given) for x in slopes)
 
     @staticmethod
+    def jvp(ctx, *_):
+        raise NotImplementedError("conelab has no derivatives in forward mode (jvp, jacfwd, hessian): take vjp or grad")
+
+    @staticmethod
     def slopes(ctx, grad):
         if grad is None:  # Nothing depends on the output.
             return (None,) * (6 + ctx.count)
@@ -441,3 +445,7 @@ def attention(q, k=None, v=None, *, similarity=None, operator=None, mask=None, l
 from .layers import Attention, MultiheadAttention  # noqa: E402  They call `attention`.
 
 __all__ = ["Attention", "MultiheadAttention", "attention"]
+
+
+def __dir__():
+    return __all__

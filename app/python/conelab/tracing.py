@@ -17,10 +17,15 @@ from . import attention, write
 from ._recording import record
 from ._tokens import Texts
 
+__all__ = ["trace"]
 _STACKS = {"vision": "vision", "visual": "vision", "image": "vision", "audio": "audio",
            "speech": "audio", "text": "text", "language": "text", "qformer": "qformer"}
 _DROPOUTS = ("attention_dropout", "attention_probs_dropout_prob", "attn_pdrop", "attn_dropout",
              "attention_dropout_prob", "dropout_rate", "dropout")
+
+
+def __dir__():
+    return __all__
 
 
 def trace(model, inputs, path, tokenizer=None, layers=None, text="", strict=True):

@@ -22,6 +22,12 @@ except ImportError:
 from . import _conelab
 from .torch import attention
 
+__all__ = ["register"]
+
+
+def __dir__():
+    return __all__
+
 
 def register(threads=0, **parameters):
     """Registers "conelab" and a name for each similarity. `parameters` are given to those similarities

@@ -31,7 +31,8 @@ TEST(Axes, HaveDistinctNamesAndReadTheirOwnDefaults) {
 
 TEST(Axes, OfNoNameAreMisuse) {
   for (const char* wrong : {"d", "heads", "n", ""}) {
-    EXPECT_TRUE(failure_of([&] { (void)axis_named(wrong); }).starts_with("2: unknown label of cases"))
+    EXPECT_TRUE(
+        failure_of([&] { (void)axis_named(wrong); }).starts_with("2: unknown label of cases"))
         << wrong;
   }
 }

@@ -135,8 +135,9 @@ TEST_F(CompareBench, OperatorsOfOneRunAreComparedRoundByRound) {
     EXPECT_NEAR(c.result.ratio.value, 1.5, 0.03);
     EXPECT_NEAR(c.result.ratio.coverage, 0.961, 0.001);
   }
-  EXPECT_TRUE(
-      failure_of([&] { (void)compare_operators(cases, "dott"); }).starts_with("2: unknown operator"));
+  EXPECT_TRUE(failure_of([&] {
+                (void)compare_operators(cases, "dott");
+              }).starts_with("2: unknown operator"));
 }
 
 TEST_F(CompareBench, TheFileHoldsExponentsControlsAndEnvironment) {

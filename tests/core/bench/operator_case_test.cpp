@@ -89,7 +89,9 @@ TEST(OperatorCase, CallsThatACaseCannotHaveAreRefusedBeforehand) {
   const Workload workload = operator_workload();
   const auto check = [&](const char* text) { workload.check(small_case(text, "forward"), 1); };
   check("penumbral:gamma=2:bias=alibi:masks=causal");
-  const auto error = [&](const char* text) { return failure_of([&] { check(text); }).substr(0, 3); };
+  const auto error = [&](const char* text) {
+    return failure_of([&] { check(text); }).substr(0, 3);
+  };
   EXPECT_EQ(error("penumbral:gamm=2"), "2: ");
   EXPECT_EQ(error("penumbral:gamma"), "2: ");
   EXPECT_EQ(error("penumbral:masks=padding"), "2: ");

@@ -266,7 +266,8 @@ TEST_F(Runner, AResultIsReplacedByACompleteOneOnly) {
             "130: " + output() + ": interrupted before anything was measured");
   EXPECT_FALSE(parts_exist());
   limit = 3;
-  EXPECT_TRUE(failure_of([&] { run(fake_sweep({"slow"}, {64}, 4), stopped); }).starts_with("130: "));
+  EXPECT_TRUE(
+      failure_of([&] { run(fake_sweep({"slow"}, {64}, 4), stopped); }).starts_with("130: "));
   EXPECT_EQ(bytes_of(output()), earlier);
   EXPECT_TRUE(parts_exist());
   std::filesystem::remove_all(output() + ".parts");

@@ -1,7 +1,12 @@
-// What the passes over one input make once, and what they read without a copy.
+// What the passes over one input make once, what they read without a copy, and that they keep
+// nothing.
 #include <gtest/gtest.h>
 
+#include <cstdio>
+
+#include "core/bench/machine.h"
 #include "tests/core/tiles/cases.h"
+#include "tests/helpers/slowness.h"
 
 namespace conelab::tests {
 namespace {
@@ -44,6 +49,26 @@ TEST(SharedMemory, TokenMapsReadTheirMatricesInPlace) {
     EXPECT_EQ(own.front().size(), 16U);
   }
   EXPECT_FALSE(map_tokens(*plan, input).tensors.contains("W"));
+}
+
+/// The passes are so long that two threads share them.
+TEST(SharedMemory, CallsKeepNone) {
+  if (fixtures::slowness > 1) GTEST_SKIP() << "a sanitizer keeps memory";
+  const Call call = call_from_text("dot");
+  const auto input = convert<float>(random_input(call, {1, 2, 72, 72, 64, 64}, 3));
+  const auto plan = resolve(call, check_extents(input));
+  Execution run;
+  run.threads = 2;
+  const auto repeat = [&](int times) {
+    for (int i = 0; i < times; ++i) {
+      const Forward<float> saved = forward(*plan, input, run);
+      (void)backward(*plan, input, saved, run);
+    }
+    return resident_bytes();
+  };
+  const double before = repeat(2'000), grown = repeat(20'000) - before;
+  std::printf("20,000 calls took %.0f kB more\n", grown / 1e3);
+  EXPECT_LT(grown, 1e6);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <string>
 
-#include "tests/helpers/resident.h"
+#include "core/bench/machine.h"
 #include "tests/widgets/maps/shown_maps.h"
 
 namespace conelab::desktop {
@@ -27,7 +27,7 @@ TEST(Maps, AThousandMapsLeaveNoMemoryBehind) {
       shown.document.edit("another map", change, "another map");
       shown.settle(1);
     }
-    return fixtures::resident_megabytes();
+    return resident_bytes() / 1e6;
   };
   show(200);
   const double before = show(1), grown = show(1000) - before;
