@@ -32,8 +32,6 @@ bool is_picture(const std::string& page) {
   return page == "scaling" || page == "ratio" || page == "roofline";
 }
 
-std::string name_of(const std::string& path) { return fs::path(path).filename().string(); }
-
 const MeasuredCase* case_at(const BenchSelection& s, const std::string& operation, double length) {
   for (const MeasuredCase& c : s.cases) {
     if (c.labels["operator"] == operation &&

@@ -121,6 +121,9 @@ class BenchModel : public QObject {
   void progressed();
 
  private:
+  [[nodiscard]] std::string name_of(const std::string& file) const {
+    return document_.name_of(file).toStdString();
+  }
   void follow();
   void show_file();
   void fill_form(const std::string& file);

@@ -1,7 +1,6 @@
 #include "widgets/data/data_view.h"
 
 #include <QBoxLayout>
-#include <QFileInfo>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLocale>
@@ -154,10 +153,11 @@ void DataView::show_file(const QString& file) {
   file_ = file;
   job_.cancel();
   if (known_ && file == known_file_) return show_inspection(std::exchange(known_, nullptr));
-  tell(tr("reading %1 …").arg(QFileInfo(file).fileName()));
+  const QString name = workspace_.document().name_of(file);
+  tell(tr("reading %1 …").arg(name));
   using Content = std::shared_ptr<const Inspection>;
   job_ = workspace_.jobs().start<Content>(
-      "looking into " + QFileInfo(file).fileName().toStdString(),
+      "looking into " + name.toStdString(),
       [path = file.toStdString()](const JobContext& context) {
         return std::make_shared<const Inspection>(
             inspect_if_small(path, {.cancelled = context.cancel_check()}));
@@ -173,8 +173,8 @@ void DataView::show_inspection(std::shared_ptr<const Inspection> shown) {
   inspection_ = std::move(shown);
   const Inspection& inspection = *inspection_;
   tree_->clear();
-  auto* root = new QTreeWidgetItem(
-      tree_, {QFileInfo(file_).fileName(), "", QString::fromUtf8(format_name(inspection.format))});
+  auto* root = new QTreeWidgetItem(tree_, {workspace_.document().name_of(file_), "",
+                                           QString::fromUtf8(format_name(inspection.format))});
   std::map<std::string, QTreeWidgetItem*> groups = {{"/", root}};
   shown_query_ = query_name();
   ArrayNames names;

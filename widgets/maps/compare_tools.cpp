@@ -1,7 +1,6 @@
 #include "widgets/maps/compare_tools.h"
 
 #include <QBoxLayout>
-#include <QFileInfo>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
@@ -81,14 +80,9 @@ void CompareTools::add_layer(const QString& text, const std::string& file,
 
 void CompareTools::add_layers(const std::string& file, const std::vector<std::string>& groups) {
   const auto& open = workspace_.trace();
-  const std::vector<std::string> beside = open ? layers_beside(groups, open->group) : groups;
-  const QString name = QFileInfo(QString::fromStdString(file)).fileName();
+  const QString name = workspace_.document().name_of(file);
   for (const std::string& group : groups) {
-    // In a file of several texts all layers are named with their text.
-    const bool alone = beside.size() == groups.size() || group.empty();
-    QString text = QString::fromStdString(is_stored_map(group) ? group_title(group)
-                                          : alone              ? layer_name(group)
-                                                               : group.substr(1));
+    QString text = QString::fromStdString(group_title(group));
     if (!open || file != open->file) text = name + ": " + text;
     add_layer(tr("with %1").arg(text), file, group);
   }
@@ -111,7 +105,7 @@ void CompareTools::refill() {
   for (const QString& file : second_.offered()) {
     const std::string path = file.toStdString();
     if (!open || path == open->file || (beside && path == beside->file)) continue;
-    layer_->addItem(tr("with %1 …").arg(QFileInfo(file).fileName()));
+    layer_->addItem(tr("with %1 …").arg(workspace_.document().name_of(file)));
     layer_->setItemData(layer_->count() - 1, file, file_role);
   }
   layer_->addItem(tr("with another file …"));

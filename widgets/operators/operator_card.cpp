@@ -2,7 +2,6 @@
 
 #include <QBoxLayout>
 #include <QComboBox>
-#include <QFileInfo>
 #include <QFormLayout>
 #include <QKeyEvent>
 #include <QLabel>
@@ -237,9 +236,8 @@ void OperatorCard::show_operator() {
 namespace {
 
 /// Returns "gamma = 688.8 from trained.h5 · reset", or "" if nothing is from a file.
-QString origin_text(const Call& call, const Origin& origin) {
+QString origin_text(const Call& call, const Origin& origin, const QString& name) {
   if (origin.file.empty()) return {};
-  const QString name = QFileInfo(QString::fromStdString(origin.file)).fileName().toHtmlEscaped();
   if (origin.keys.empty()) return QObject::tr("the operator of %1").arg(name);
   QStringList values;
   for (const std::string& key : origin.keys) {
@@ -251,8 +249,8 @@ QString origin_text(const Call& call, const Origin& origin) {
 
 }  // namespace
 
-void OperatorCard::show_call(const Call& call, const Origin& origin) {
-  origin_->setText(origin_text(call, origin));
+void OperatorCard::show_call(const Call& call, const Origin& origin, const QString& file) {
+  origin_->setText(origin_text(call, origin, file.toHtmlEscaped()));
   origin_->setToolTip(QString::fromStdString(origin.file));
   origin_->setVisible(!origin.file.empty());
   const bool is_new = built_for_.empty() || call != call_;

@@ -29,9 +29,10 @@ class OperatorCard : public QFrame {
  public:
   explicit OperatorCard(int index);
 
-  /// Shows a call, and which of its values a file brought. If only values differ, the fields are
-  /// kept. The card changes in this way only: an edit of the user comes back through the session.
-  void show_call(const Call& call, const Origin& origin = {});
+  /// Shows a call, and which of its values a file of this name brought. If only values differ, the
+  /// fields are kept. The card changes in this way only: an edit of the user comes back through the
+  /// session.
+  void show_call(const Call& call, const Origin& origin = {}, const QString& file = {});
   [[nodiscard]] const Call& call() const { return call_; }
 
  signals:

@@ -137,7 +137,8 @@ void OperatorsPanel::show_session() {
     cards_.push_back(card);
   }
   for (std::size_t i = 0; i < calls.size(); ++i) {
-    cards_[i]->show_call(calls[i], origin_of(document_.session().maps, calls[i]));
+    const Origin origin = origin_of(document_.session().maps, calls[i]);
+    cards_[i]->show_call(calls[i], origin, document_.name_of(origin.file));
   }
 }
 

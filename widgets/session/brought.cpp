@@ -157,8 +157,7 @@ bool brought_for_another_layer(const Session& session) {
 }
 
 bool shows_structure(const MapChoice& maps) {
-  const auto brings = [](const Brought& each) { return !each.scale.empty(); };
-  return maps.scale == structure_scale && std::ranges::any_of(maps.brought, brings);
+  return maps.scale == structure_scale && !maps.brought.empty();
 }
 
 Origin origin_of(const MapChoice& maps, const Call& call) {

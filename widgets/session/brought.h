@@ -41,8 +41,8 @@ void bring_own_call(Session& session, const Call* own);
 /// Returns whether something was brought for another layer of the open file.
 [[nodiscard]] bool brought_for_another_layer(const Session& session);
 
-/// Returns whether the maps have the scale that shows the structure of a trained head, because the
-/// open file brought it.
+/// Returns whether the maps have the scale that shows the structure of a trained head, whose
+/// operator the open file or an example brought.
 [[nodiscard]] bool shows_structure(const MapChoice& maps);
 
 /// Where the values of an operator come from.

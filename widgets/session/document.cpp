@@ -1,5 +1,6 @@
 #include "widgets/session/document.h"
 
+#include <QFileInfo>
 #include <algorithm>
 
 namespace conelab::desktop {
@@ -53,6 +54,11 @@ void Document::hover(std::optional<Focus> pair) {
   const auto before = focused();
   hovered_ = pair;
   if (focused() != before) emit focus_changed();
+}
+
+QString Document::name_of(const QString& file) const {
+  const auto named = names_.find(file);
+  return named == names_.end() ? QFileInfo(file).fileName() : named->second;
 }
 
 void History::record(Session next, std::string label, std::string merge) {

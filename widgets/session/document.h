@@ -6,6 +6,7 @@
 
 #include <QObject>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -80,6 +81,14 @@ class Document : public QObject {
     return hovered_ ? hovered_ : session().locked;
   }
 
+  /// Names a file by what it is, where its own name tells nobody: "maps-dot of first".
+  void name_file(const QString& file, const QString& name) { names_[file] = name; }
+  /// Returns that name, or the name of the file.
+  [[nodiscard]] QString name_of(const QString& file) const;
+  [[nodiscard]] QString name_of(const std::string& file) const {
+    return name_of(QString::fromStdString(file));
+  }
+
  signals:
   /// Emitted after each edit, undo, redo and replacement.
   void changed();
@@ -91,6 +100,7 @@ class Document : public QObject {
 
   History history_;
   std::optional<Focus> hovered_;
+  std::map<QString, QString> names_;
 };
 
 }  // namespace conelab::desktop

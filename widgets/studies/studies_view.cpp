@@ -3,8 +3,10 @@
 #include <QBoxLayout>
 #include <QCheckBox>
 #include <QDesktopServices>
+#include <QDir>
 #include <QFile>
 #include <QFileInfo>
+#include <QImage>
 #include <QLabel>
 #include <QProgressBar>
 #include <QRegularExpression>
@@ -199,12 +201,22 @@ void StudiesView::show_report(const QString& page) {
           "<figure id=\"([^\"]+)\">\\s*<div class=\"paper\">\\s*<svg[^>]* width=\"(\\d+)pt\""
           ".*?</svg>"),
       QRegularExpression::DotMatchesEverythingOption);
+  constexpr double pixels_a_point = 1.3;  // Text of figures is as large as that of the page.
   QFile file(page);
   if (!file.open(QIODevice::ReadOnly)) return;
   QString html = QString::fromUtf8(file.readAll());
-  html.replace(drawn, QStringLiteral("<p><a href=\"figures/\\1.pdf\"><img src=\"figures/\\1.png\" "
-                                     "width=\"\\2\"></a></p><div>"));
-  page_->setSearchPaths({QFileInfo(page).path()});
+  const QDir folder = QFileInfo(page).dir();
+  for (auto each = drawn.globalMatch(html);
+       each.hasNext();) {  // The page would scale them coarsely.
+    const auto figure = each.next();
+    const QString name = QStringLiteral("figures/%1.png").arg(figure.captured(1));
+    const int width = static_cast<int>(pixels_a_point * figure.captured(2).toInt());
+    page_->document()->addResource(
+        QTextDocument::ImageResource, QUrl(name),
+        QImage(folder.filePath(name)).scaledToWidth(width, Qt::SmoothTransformation));
+  }
+  html.replace(drawn, QStringLiteral("<p><a href=\"figures/\\1.pdf\"><img src=\"figures/\\1.png\">"
+                                     "</a></p><div>"));
   page_->setHtml(html);
   pages_->setCurrentWidget(page_);
 }

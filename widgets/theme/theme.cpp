@@ -6,6 +6,7 @@
 #include <QCursor>
 #include <QEvent>
 #include <QFocusEvent>
+#include <QLabel>
 #include <QMenu>
 #include <QPainter>
 #include <QProxyStyle>
@@ -242,6 +243,14 @@ void apply_theme(QApplication& application, const QString& theme) {
   static_cast<void>(style);
   application.setPalette(palette_of(tones));
   application.setStyleSheet(sheet_of(tones));
+  for (QWidget* widget :
+       QApplication::allWidgets()) {  // Links keep the colour of their first theme.
+    auto* label = qobject_cast<QLabel*>(widget);
+    const QString text = label == nullptr ? QString() : label->text();
+    if (!text.contains(QLatin1String("<a "))) continue;
+    label->clear();
+    label->setText(text);
+  }
 }
 
 bool is_dark(const QPalette& palette) {

@@ -108,7 +108,7 @@ void Workspace::load(const TraceChoice& source, bool into_session,
   if (!into_session) changed_.clear();  // The current content of the session's file is read.
   if (!into_session) watch_.watch(QString::fromStdString(file));  // It may become readable later.
   job_ = jobs_.start<Loaded>(
-      "reading " + QFileInfo(QString::fromStdString(file)).fileName().toStdString(),
+      "reading " + document_.name_of(file).toStdString(),
       [source, groups](const JobContext& context) {
         Loaded loaded;
         loaded.stamp = file_stamp(source.file);
@@ -161,7 +161,7 @@ std::shared_ptr<const Trace> Workspace::with_live(std::shared_ptr<const Trace> t
 /// Takes over the parameters that the trace has now.
 void Workspace::read_own_call_again(const QString& step) {
   document_.edit(
-      tr("read %1 again").arg(QFileInfo(QString::fromStdString(trace_->file)).fileName()),
+      tr("read %1 again").arg(document_.name_of(trace_->file)),
       [&](Session& s) { bring_own_call(s, trace_->own_call ? &*trace_->own_call : nullptr); },
       step);
 }
@@ -191,8 +191,8 @@ void Workspace::take(Loaded loaded, bool into_session) {
   const std::string& left = before_it.trace.file;
   const bool leaves_arrays = left != trace_->file && all_beside(before_it);
   const std::vector<Brought> brought_before = before_it.maps.brought;
-  const QString left_name = QFileInfo(QString::fromStdString(left)).fileName();
-  document_.open(tr("open %1").arg(QFileInfo(QString::fromStdString(trace_->file)).fileName()),
+  const QString left_name = document_.name_of(left);
+  document_.open(tr("open %1").arg(document_.name_of(trace_->file)),
                  [this, keeps_pair, own](Session& s) {
                    const bool other_file = s.trace.file != trace_->file;
                    if (other_file) {  // Other tokens.

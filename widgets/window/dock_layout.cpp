@@ -8,11 +8,14 @@
 #include <QMainWindow>
 #include <QScopedValueRollback>
 #include <QScreen>
+#include <QScrollArea>
 #include <QToolBar>
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <utility>
+
+#include "widgets/theme/flow_layout.h"
 
 namespace conelab::desktop {
 namespace {
@@ -45,7 +48,9 @@ DockLayout::DockLayout(QMainWindow& window) : window_(window) {
 void DockLayout::add(const ViewRow& row, QWidget* view) {
   auto* dock = new QDockWidget(tr(row.title), &window_);
   dock->setObjectName(QStringLiteral("dock-%1").arg(row.name));
-  dock->setWidget(view);
+  QScrollArea* area = scrolled(view, {}, true);  // It does not determine the window's size.
+  area->setFocusProxy(view);
+  dock->setWidget(area);
   view->setWindowTitle(dock->windowTitle());
   const bool is_left = row.place == Place::panel || row.place == Place::panel_tab;
   window_.addDockWidget(is_left ? Qt::LeftDockWidgetArea : Qt::RightDockWidgetArea, dock);
@@ -163,17 +168,20 @@ void DockLayout::make_usual(const std::vector<ViewRow>& rows) {
   window_.setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
   window_.resize(first_size(window_));
   constexpr int side_by_side = 1200;  // In a narrower window, views stand behind one another.
-  const bool narrow = window_.width() < side_by_side;
+  constexpr int beside_panels =
+      720;  // In a still narrower one, panels do as well: with large text.
+  const int width = window_.width();
   QHash<QDockWidget*, int> widths;
   QList<QDockWidget*> high;
   QList<int> heights;
   int others = 0;
   for (const ViewRow& row : rows) {
     QDockWidget* dock = named(row.name);
-    if (row.height > 0) high << dock, heights << row.height;
-    const bool behind = narrow && row.place == Place::main && dock != main_;
+    const bool behind = (width < side_by_side && row.place == Place::main && dock != main_) ||
+                        (width < beside_panels && row.place == Place::panel);
     if (behind) window_.tabifyDockWidget(main_, dock);
     if (behind) continue;
+    if (row.height > 0) high << dock, heights << row.height;
     if (row.width > 0) widths[dock] = row.width;
     if (!is_panel(dock)) others += row.width;
   }

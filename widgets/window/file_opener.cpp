@@ -29,8 +29,6 @@ Files of_kind(const Files& files, const std::string& kind) {
   return some;
 }
 
-QString name_of(const FoundFile& file) { return QFileInfo(file.path).fileName(); }
-
 bool is_among(const Files& files, const FoundFile& one) {
   return std::ranges::any_of(files, [&](const FoundFile& each) {
     return each.path == one.path && each.group == one.group;
@@ -42,12 +40,6 @@ bool is_known(const Files& files, const FoundFile& one) {
   return std::ranges::any_of(files, [&](const FoundFile& each) {
     return each.group == one.group && QFileInfo(each.path) == QFileInfo(one.path);
   });
-}
-
-QStringList names_of(const Files& files) {
-  QStringList names;
-  for (const FoundFile& file : files) names << name_of(file);
-  return names;
 }
 
 /// Reads a trace, or the first layer of an archive. Throws what the workspace would report.
@@ -96,7 +88,7 @@ void FileOpener::open(const QStringList& files) {
   if (files.isEmpty()) return;
   pending_ = files + (job_.active() ? pending_ : QStringList());
   pending_.removeDuplicates();
-  const QString title = pending_.size() == 1 ? QFileInfo(files.front()).fileName()
+  const QString title = pending_.size() == 1 ? workspace_.document().name_of(files.front())
                                              : tr("%n files", nullptr, pending_.size());
   job_ = workspace_.jobs().start<Found>(
       "opening " + title.toStdString(),
@@ -173,7 +165,7 @@ void FileOpener::show_stored(const Files& files) {
 void FileOpener::find_arrays(const QString& file,
                              const std::function<void(const FoundFile&)>& take) {
   arrays_job_ = workspace_.jobs().start<FoundFile>(
-      "looking into " + QFileInfo(file).fileName().toStdString(),
+      "looking into " + workspace_.document().name_of(file).toStdString(),
       [file](const JobContext& context) { return identify_file(file, context.cancel_check()); },
       [this, file, take](const FoundFile& found) {
         if (found.has_arrays()) return take(found);
@@ -250,13 +242,14 @@ QString FileOpener::places_text() const {
   if (kinds.size() < 2) return {};
   QStringList places;
   for (const ViewRow& row : view_table()) {
-    Files here;
-    std::ranges::copy_if(shown_, std::back_inserter(here), [&](const FoundFile& file) {
+    QStringList here;
+    for (const FoundFile& file : shown_) {
       const bool has_own_notice = file.kind == "session" || file.kind == "attend" || is_drawn(file);
-      return !has_own_notice && view_of(file) == std::string(row.name);
-    });
-    const QString names = names_of(here).join(tr(" and "));
-    if (!names.isEmpty()) places << tr("%1 in %2").arg(names, QObject::tr(row.title));
+      if (!has_own_notice && view_of(file) == std::string(row.name)) here << name_of(file);
+    }
+    if (!here.isEmpty()) {
+      places << tr("%1 in %2").arg(here.join(tr(" and ")), QObject::tr(row.title));
+    }
   }
   return places.isEmpty() ? QString() : tr("Open: %1.").arg(places.join(", "));
 }
@@ -285,6 +278,10 @@ QString FileOpener::result_text() const {
         .arg(QString::number(count), quantity);
   }
   return tr("%1 is a result of attend: its stored %2 are in Figures.").arg(name, quantity);
+}
+
+QString FileOpener::name_of(const FoundFile& file) const {
+  return workspace_.document().name_of(file.path);
 }
 
 /// All messages share one line; errors come first.

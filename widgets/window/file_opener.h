@@ -72,6 +72,7 @@ class FileOpener : public QObject {
   [[nodiscard]] bool is_drawn(const FoundFile& file) const;
   [[nodiscard]] QString places_text() const;
   [[nodiscard]] QString result_text() const;
+  [[nodiscard]] QString name_of(const FoundFile& file) const;
 
   Files shown_;         ///< The files of the current call that are shown.
   QString stored_map_;  ///< Of these, the result that the maps show; or empty.

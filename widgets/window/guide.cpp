@@ -359,17 +359,14 @@ Welcome::Welcome(const std::string& shipped_trace) {
   hint->setEnabled(false);
   column->addWidget(hint);
   column->addStretch(2);
-  follow_palette(this,
-                 [this] { show_recent(files_); });  // The colour of links is part of the text.
 }
 
 void Welcome::show_recent(const QStringList& files) {
-  files_ = files;
   while (QLayoutItem* item = recent_->takeAt(0)) {
     delete item->widget();
     delete item;
   }
-  for (const QString& file : files_.mid(0, 5)) {
+  for (const QString& file : files.mid(0, 5)) {
     auto* link = new QLabel(QStringLiteral("<a href='x'>%1</a>  <small>%2</small>")
                                 .arg(QFileInfo(file).fileName().toHtmlEscaped(),
                                      QFileInfo(file).path().toHtmlEscaped()));

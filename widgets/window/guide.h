@@ -94,7 +94,6 @@ class Welcome : public QWidget {
 
  private:
   QVBoxLayout* recent_;
-  QStringList files_;  ///< The files that `recent_` shows.
 };
 
 }  // namespace conelab::desktop

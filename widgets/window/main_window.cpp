@@ -132,14 +132,9 @@ void MainWindow::open_session(const SavedSession& saved, const QString& file) {
   if (!layout_.restore(saved.layout)) layout_.raise("maps");
 }
 
-QString MainWindow::name_of(const QString& file) const {
-  const auto named = names_.find(file);
-  return named == names_.end() ? QFileInfo(file).fileName() : named->second;
-}
-
 QString MainWindow::shown_in_data_only(const QString& path) const {
-  const QString open = QString::fromStdString(workspace_->trace()->file);
-  return tr("%1 is shown in Data only; the maps still show %2.").arg(name_of(path), name_of(open));
+  return tr("%1 is shown in Data only; the maps still show %2.")
+      .arg(document_.name_of(path), document_.name_of(workspace_->trace()->file));
 }
 
 void MainWindow::show_figure(const QString& label, const FigureChoice& figure) {
@@ -285,9 +280,9 @@ void MainWindow::show_title() {
   const TraceChoice& trace = document_.session().trace;
   const QString group = QString::fromStdString((trace.group.empty() ? "" : ":") + trace.group);
   const bool exact = !workspace_->trace() || workspace_->trace()->exact;
-  QStringList parts = {name_of(QString::fromStdString(trace.file)) + group +
-                           (exact ? QString() : tr(" (not exact)")),
-                       QFileInfo(session_file_.path()).fileName(), tr("Conelab")};
+  QStringList parts = {
+      document_.name_of(trace.file) + group + (exact ? QString() : tr(" (not exact)")),
+      QFileInfo(session_file_.path()).fileName(), tr("Conelab")};
   parts.removeAll(QString());
   setWindowTitle(parts.join(QStringLiteral(" — ")));
 }
@@ -445,7 +440,7 @@ void MainWindow::show_notice(const QString& text, const QString& trace) {
   if (trace.isEmpty()) return banner_->show_notice(text);
   file_notice_ = text, notice_of_stored_ = true;
   const InputSpec spec = parse_input_spec(trace.toStdString());
-  const QString file = QFileInfo(QString::fromStdString(spec.path)).fileName();
+  const QString file = document_.name_of(spec.path);
   const QString group = QString::fromStdString((spec.group.empty() ? "" : ":") + spec.group);
   banner_->show_notice(text, tr("Open its trace, %1").arg(file + group),
                        [this, trace] { open({trace}); });
@@ -456,7 +451,7 @@ void MainWindow::tell_of_operator() {
   const Brought& brought = document_.session().maps.brought.front();
   QStringList mine;
   for (const Call& call : brought.instead) mine << QString::fromStdString(call_text(call));
-  const QString name = name_of(QString::fromStdString(brought.file));
+  const QString name = document_.name_of(brought.file);
   QString text = tr("%1 is shown under its own operator, %2.")
                      .arg(name, QString::fromStdString(call_text(brought.calls.front())));
   if (!brought.scale.empty()) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <QMainWindow>
-#include <map>
 #include <memory>
 
 #include "widgets/jobs/job_pool.h"
@@ -67,10 +66,6 @@ class MainWindow : public QMainWindow {
   void open_dialog();
   /// Makes this the figure of the session, and shows it.
   void show_figure(const QString& label, const FigureChoice& figure);
-  /// Names a file by what it is, where its own name tells nobody: "maps-dot of first".
-  void name_file(const QString& file, const QString& name) { names_[file] = name; }
-  /// Returns that name, or the name of the file.
-  [[nodiscard]] QString name_of(const QString& file) const;
   /// Says that the maps still show the open trace, and not this file.
   [[nodiscard]] QString shown_in_data_only(const QString& path) const;
   /// Takes over a session from its file.
@@ -123,7 +118,6 @@ class MainWindow : public QMainWindow {
   void tell_of_operator();
 
   Backends backends_;
-  std::map<QString, QString> names_;
   Document document_;
   DockLayout layout_;
   SessionFile session_file_;

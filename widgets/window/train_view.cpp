@@ -299,9 +299,8 @@ View make_train(MainWindow& window) {
                                        "snapshots so far are kept.")
                                   : QString();
   };
-  QScrollArea* scroll = scrolled(view, {}, true);  // It does not determine the window's width.
-  scroll->setFocusProxy(&form);
-  return {.widget = scroll, .running = running};
+  view->setFocusProxy(&form);
+  return {.widget = view, .running = running};
 }
 
 }  // namespace conelab::desktop

@@ -220,10 +220,7 @@ View make_explorer(MainWindow& window) {
   });
   QObject::connect(view, &ExplorerView::figure_command_wanted, &window,
                    &MainWindow::copy_figure_command);
-  QScrollArea* scroll = scrolled(view, {});  // With large text it may be higher than the window.
-  scroll->setMinimumWidth(view->minimumSizeHint().width());
-  scroll->setFocusProxy(view);
-  return {.widget = scroll,
+  return {.widget = view,
           .tools = tr("Explorer"),
           .gestures = {{tr("drag u, v, source"), tr("move the point; everything follows")},
                        {tr("drag the ground, wheel"),
@@ -292,8 +289,6 @@ View make_benchmarks(MainWindow& window) {
                    [&window](const FigureChoice& figure) {
                      window.show_figure(tr("export a benchmark"), figure);
                    });
-  QScrollArea* scroll = scrolled(view, {}, true);  // It does not determine the window's width.
-  scroll->setFocusProxy(view);
   const auto open = [&model](const std::vector<FoundFile>& files) {
     const std::size_t count = std::min<std::size_t>(2, files.size());
     if (count > 1) model.compare_with(files.front().path.toStdString());
@@ -305,7 +300,7 @@ View make_benchmarks(MainWindow& window) {
                                 "are kept, and Resume goes on with them.")
                            : QString();
   };
-  return {.widget = scroll, .running = running, .kinds = {{"bench", open}}};
+  return {.widget = view, .running = running, .kinds = {{"bench", open}}};
 }
 
 View make_studies(MainWindow& window) {
@@ -314,7 +309,7 @@ View make_studies(MainWindow& window) {
   StudyModel& model = view->model();
   QObject::connect(view, &StudiesView::file_wanted, &window,
                    [&window](const QString& file, const QString& name) {
-                     window.name_file(file, name);
+                     window.document().name_file(file, name);
                      window.open({file});
                    });
   QObject::connect(view, &StudiesView::command_wanted, &window, copies_from(window));
@@ -334,9 +329,7 @@ View make_studies(MainWindow& window) {
                                 "kept, and Run goes on with the others.")
                            : QString();
   };
-  QScrollArea* scroll = scrolled(view, {}, true);  // It does not determine the window's width.
-  scroll->setFocusProxy(view);
-  return {.widget = scroll, .running = running, .kinds = {{"study", open}}};
+  return {.widget = view, .running = running, .kinds = {{"study", open}}};
 }
 
 View make_jobs(MainWindow& window) {
@@ -348,9 +341,7 @@ View make_jobs(MainWindow& window) {
   const auto running = [view] {
     return view->model().running() ? tr("A job is running. Close again to stop it.") : QString();
   };
-  QScrollArea* scroll = scrolled(view, {}, true);  // It does not determine the window's width.
-  scroll->setFocusProxy(view);
-  return {.widget = scroll, .running = running};
+  return {.widget = view, .running = running};
 }
 
 }  // namespace

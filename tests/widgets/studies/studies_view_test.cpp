@@ -186,6 +186,10 @@ TEST_F(StudiesTest, AResultIsNamedAfterItsJob) {
   activate(0);
   EXPECT_TRUE(wait_for([&] { return window.windowTitle().startsWith("maps-dot of s"); }))
       << window.windowTitle().toStdString();
+  EXPECT_TRUE(window.notice_shown().startsWith("maps-dot of s is a result of attend"))
+      << window.notice_shown().toStdString();
+  const auto* data = window.findChild<QTreeWidget*>("data-tree");
+  EXPECT_EQ(data->topLevelItem(0)->text(0), "maps-dot of s");
 }
 
 TEST_F(StudiesTest, AnotherStudyStaysQuick) {

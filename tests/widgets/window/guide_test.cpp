@@ -14,6 +14,7 @@
 #include "tests/widgets/window/keys.h"
 #include "widgets/explorer/explorer_view.h"
 #include "widgets/maps/maps_view.h"
+#include "widgets/session/brought.h"
 #include "widgets/window/backends.h"
 #include "widgets/window/main_window.h"
 
@@ -84,6 +85,7 @@ TEST(Guide, OfAHierarchyTellsTheTruth) {
   EXPECT_TRUE(opened.step(2).contains(said(opened.value(0, {240, 226}), 3).c_str()));
   EXPECT_EQ(opened.strongest_key(0, 240), 226);
   EXPECT_EQ(opened.window.document().session().maps.scale, "row");
+  EXPECT_TRUE(shows_structure(opened.window.document().session().maps)) << "in figures, too";
   auto* field = opened.window.findChild<QLineEdit*>("maps-search");
   opened.window.view<MapsView>().find_token();
   field->setText("siamese_cat");

@@ -299,11 +299,14 @@ TEST(Window, TheLayoutIsSavedAndRestoredWithTheSession) {
 TEST(Window, FitsASmallScreenWhateverIsInFront) {
   REQUIRE_DISPLAY();
   OpenedWindow opened;
-  for (QDockWidget* dock : opened.window.findChildren<QDockWidget*>()) {
-    dock->raise();
-    opened.window.resize(1024, 700);
-    pump(100);
-    EXPECT_EQ(opened.window.width(), 1024) << dock->objectName().toStdString();
+  const QSize small(1024, 700);
+  for (const QSize& size : {small / 2, small}) {  // With text of 200 % and of 100 %.
+    for (QDockWidget* dock : opened.window.findChildren<QDockWidget*>()) {
+      dock->raise();
+      opened.window.resize(size);
+      pump(100);
+      EXPECT_EQ(opened.window.size(), size) << dock->objectName().toStdString();
+    }
   }
   // Other docks have made room for it: there is nothing to scroll to.
   auto* benchmarks = opened.window.findChild<QDockWidget*>("dock-benchmarks");

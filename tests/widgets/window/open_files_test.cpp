@@ -17,6 +17,7 @@
 #include "tests/widgets/driving.h"
 #include "tests/widgets/window/written_files.h"
 #include "widgets/benchmarks/benchmarks_view.h"
+#include "widgets/session/session_json.h"
 #include "widgets/window/backends.h"
 #include "widgets/window/main_window.h"
 
@@ -99,6 +100,42 @@ TEST(OpenFiles, EachKindAloneOpensInItsView) {
   Window opened;
   opened.drop({"session.json"});
   EXPECT_TRUE(wait_for([&] { return opened.session().maps.scale == "rank"; }));
+}
+
+/// Whatever was open before, a file is seen as if it were the first.
+TEST(OpenFiles, NoFileLeavesAnythingForTheNext) {
+  REQUIRE_DISPLAY();
+  const QString trained = CONELAB_SOURCE_DIR "/datasets/mammals_trace.h5";
+  const QStringList files = {QString::fromStdString(shipped_trace()), trained,
+                             trained + ":/umbral/seed2", "dot.h5"};
+  const auto shown = [](Window& opened) {
+    Session session = opened.session();
+    session.figure = {}, session.views = {};  // Of results of other kinds.
+    return session_to_json({session, {}}).toStdString();
+  };
+  const auto rests = [](Window& opened) {
+    const auto at_rest = [&] { return opened.window.workspace().jobs().running().empty(); };
+    return wait_for(at_rest);
+  };
+  std::map<QString, std::string> alone;
+  for (const QString& file : files) {
+    Window opened;
+    opened.drop({file});
+    ASSERT_TRUE(wait_for([&] { return opened.window.workspace().head() != nullptr; }));
+    ASSERT_TRUE(rests(opened));
+    alone[file] = shown(opened);
+  }
+  Window opened;
+  const auto open = [&](const QString& file) {
+    opened.drop({file});
+    const auto as_alone = [&] { return shown(opened) == alone[file]; };
+    EXPECT_TRUE(alone.contains(file) ? wait_for(as_alone) : rests(opened)) << file.toStdString();
+  };
+  const QStringList all = files + QStringList{"tree.h5"};
+  for (int i = 0; i < all.size(); ++i) {  // Every file is opened after every other.
+    open(all[i]);
+    for (int k = i + 1; k < all.size(); ++k) open(all[k]), open(all[i]);
+  }
 }
 
 TEST(OpenFiles, AFileIsLookedIntoOnceAndThenRead) {

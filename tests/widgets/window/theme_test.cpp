@@ -7,6 +7,7 @@
 #include <QAction>
 #include <QDockWidget>
 #include <QHelpEvent>
+#include <QLabel>
 #include <QMenu>
 #include <QMenuBar>
 #include <QTemporaryDir>
@@ -157,6 +158,19 @@ TEST(Theme, SwitchedInAnOpenWindowLeavesNothingOfTheOther) {
                               << at.height();
     if (!at.isEmpty()) keep(name, expected[name], picture);
   }
+}
+
+TEST(Theme, LinksHaveItsColour) {
+  REQUIRE_DISPLAY();
+  const QString text = QStringLiteral("<a href='reset'>reset</a>");
+  apply_theme(*qApp, "light");
+  QLabel switched(text);
+  const QImage before = switched.grab().toImage();
+  apply_theme(*qApp, "dark");
+  QLabel made(text);
+  const QImage expected = made.grab().toImage();
+  EXPECT_NE(expected, before);
+  EXPECT_EQ(switched.grab().toImage(), expected);
 }
 
 /// Shows the tool tip of a widget as the pointer at rest does.
