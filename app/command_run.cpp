@@ -204,7 +204,7 @@ Action declare_run(CLI::App& options) {
                   "jobs beside each other; default: 1. With --slurm: tasks; default: at most 16")
       ->check(CLI::Range(1, 4096));
   options.add_option("--shard", typed->shard,
-                     "I/N: every N-th job from the I-th on; default: the task of Slurm's array");
+                     "I/N: the I-th of N parts of the jobs; default: the task of Slurm's array");
   options.add_option("--slurm", typed->slurm, "write a script for sbatch; run nothing");
   options.add_flag("--json", typed->json, "print JSON");
   return [typed] { return run_study_command(*typed); };

@@ -379,6 +379,7 @@ void read_everything(TensorSource& source, const Declared& declared, const Input
   if (options.with_tokens) read_all_tokens(source, input, options);
   if (options.with_mask) read_mask(source, input);
   input.mask_left_out = !options.with_mask && source.find("mask").has_value();
+  input.bias_left_out = !contains(options.parameters, "bias") && source.find("bias").has_value();
   read_parameters(source, input, options);
   read_attributes(source, options, input);
 }

@@ -304,9 +304,9 @@ template <class Archive>
 void visit(Archive& archive, Input& input) {
   visit_all(archive, input.path, input.group, input.query, input.key, input.value,
             input.output_grad, input.weights, input.query_token, input.key_token, input.mask,
-            input.mask_sizes, input.mask_left_out, input.model, input.text, input.remark,
-            input.sha256, input.layer, input.all_queries, input.all_keys, input.parameters,
-            input.attributes);
+            input.mask_sizes, input.mask_left_out, input.bias_left_out, input.model, input.text,
+            input.remark, input.sha256, input.layer, input.all_queries, input.all_keys,
+            input.parameters, input.attributes);
 }
 
 template <class Archive>

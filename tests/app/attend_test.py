@@ -226,6 +226,9 @@ class Results(AttendTest):
             self.assertEqual(found["gradients/sinks"].shape, (2,))
             self.assertEqual(found["gradients/soft_cap"].shape, ())
             self.assertEqual(float(found["parameters/soft_cap"][()]), 2)
+        for options, says in (((), True), (("--bias", "explicit"), False)):
+            warned = self.ok("attend", beside, "-s", "dot", *options, "-o", self.folder / "w.h5").err
+            self.assertEqual("the bias beside q is not read (--bias explicit adds it)" in warned, says)
 
     def test_what_caps_sinks_and_biases_do_not_combine_with_is_one_line(self):
         source = self.write(q=random_tensors()[0])

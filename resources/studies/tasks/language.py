@@ -4,6 +4,7 @@ The text is the King James Bible of Debian's package bible-kjv, in the public do
 """
 import functools
 import math
+import shutil
 import subprocess
 
 import torch
@@ -46,6 +47,8 @@ class LanguageModel(nn.Module):
 @functools.lru_cache(maxsize=None)
 def text():
     """The numbers of its letters, and how many different ones there are."""
+    if not shutil.which("bible"):
+        raise SystemExit("this task needs the program bible (Debian's package bible-kjv)")
     lines = subprocess.run(["bible", "-f", "gen1:1-rev22:21"], check=True, capture_output=True,
                            text=True).stdout.splitlines()
     letters = "\n".join(line.split(" ", 1)[1] for line in lines if " " in line)

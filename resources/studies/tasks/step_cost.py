@@ -5,6 +5,7 @@ that under PyTorch's own scaled dot product attention, on one thread.
 
 Steps of all kinds take turns; a ratio is the median over the rounds, in time of the processor.
 """
+import argparse
 import statistics
 import time
 
@@ -52,6 +53,7 @@ def ratios(width, heads, tokens, batch):
 
 
 def main():
+    argparse.ArgumentParser(description=__doc__).parse_args()
     torch.set_num_threads(1)
     print(f"{provenance()}. Rounds {ROUNDS}.\n")
     rows = [("width of a head", "tokens", "sequences", "ms with SDPA", *KINDS[1:]), ("---",) * 7]
