@@ -174,9 +174,16 @@ class Traces(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.path = str(pathlib.Path(folder.name) / "trace.h5")
 
+    def needs_interface(self, model):
+        """Skips the rest where the model's attention has a class of its own, as BERT's in early versions."""
+        own = [name for name in {type(m).__name__ for m in model.modules()} if name.endswith("SdpaSelfAttention")]
+        if own:
+            self.skipTest(f"transformers {transformers.__version__}: {own[0]} does not pass AttentionInterface")
+
     def test_a_trace_holds_what_attention_saw(self):
         for name, model in models().items():
             with self.subTest(name):
+                self.needs_interface(model)
                 use(model.eval(), "sdpa")
                 inputs = {"input_ids": torch.arange(9)[None]}
                 expected = model(**inputs).logits
@@ -198,6 +205,7 @@ class Traces(unittest.TestCase):
 
     def test_padding_is_left_out(self):
         model = models()["bert"].eval()
+        self.needs_interface(model)
         conelab.trace(model, batch(True), self.path, layers=[1])
         self.assertEqual(conelab.read(f"{self.path}:/text0/layer1")["q"].shape, (4, 9, 8))
         self.assertEqual(conelab.read(f"{self.path}:/text1/layer1")["q"].shape, (4, 6, 8))
