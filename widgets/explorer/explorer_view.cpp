@@ -198,6 +198,7 @@ void ExplorerView::show_session() {
   ConeChoice as_before = plane.choice;
   as_before.camera = viewport_->choice().camera;
   if (!(as_before == viewport_->choice())) left_out_.clear();
+  viewport_->expect_more(workspace_.shows_live());
   viewport_->show_scene(plane.choice, marks_of(plane));
   show_readout();
   show_choices(plane.choice);

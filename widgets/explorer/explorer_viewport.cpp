@@ -183,6 +183,14 @@ ConeCamera ExplorerViewport::current_camera(std::size_t pane) const {
   return {camera.x0, camera.log_scale, view_.yaw, view_.pitch, view_.zoom};
 }
 
+void ExplorerViewport::expect_more(bool soon) {
+  constexpr int longer = 1500;
+  const int wanted = soon ? longer : rest;
+  if (resting_.interval() == wanted) return;
+  resting_.setInterval(wanted);
+  settle_after(soon ? longer : settling);
+}
+
 void ExplorerViewport::use_camera(const std::optional<ConeCamera>& camera) {
   if (!camera) return fit();
   shown_.camera = camera;

@@ -53,6 +53,8 @@ class ExplorerViewport : public Viewport {
   /// tokens as points of the first pane. The camera of a pair is not part of the session: it is
   /// fitted to each pair.
   void show_scene(ConeChoice choice, TokenMarks tokens);
+  /// Lets a scene settle, and its heat be refined, only after a longer rest: the next one is near.
+  void expect_more(bool soon);
   [[nodiscard]] bool shows_tokens() const { return !tokens_.places.empty(); }
   /// Returns the choice with the current camera.
   [[nodiscard]] const ConeChoice& choice() const { return shown_; }

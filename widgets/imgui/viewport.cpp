@@ -25,9 +25,6 @@ namespace conelab::desktop {
 namespace {
 
 constexpr float text_height = 14;
-/// Milliseconds before a further frame without an input; more than between two states of a head in
-/// training, so that each of these is painted once.
-constexpr int settling = 55;
 
 const char* clipboard_text(void*) {
   static QByteArray kept;

@@ -139,6 +139,9 @@ class Viewport : public QWidget {
 
   /// Requests `frames` further frames.
   void wake(int frames = 3);
+  /// Sets how many milliseconds after a frame the next one follows that `wake` asked for.
+  void settle_after(int milliseconds) { settling_.setInterval(milliseconds); }
+  static constexpr int settling = 55;  ///< As long it is usually.
   /// Returns how many frames have been painted. The number does not change while idle.
   [[nodiscard]] long frames_painted() const { return painted_; }
   /// Returns where a control with this label was in the last frame, for tests and help; empty if

@@ -78,6 +78,7 @@ class Workspace : public QObject {
   /// Shows the numbers of this trace in place of those that the file has of the same group, until
   /// `live` is null: what a training has reached since it wrote the file.
   void show_live(std::shared_ptr<const Trace> live);
+  [[nodiscard]] bool shows_live() const { return live_ != nullptr; }
   /// Opens the group that is `step` places after the open one, or after the one that is being
   /// opened, if there is one.
   void step_group(int step);

@@ -48,10 +48,12 @@ DockLayout::DockLayout(QMainWindow& window) : window_(window) {
 void DockLayout::add(const ViewRow& row, QWidget* view) {
   auto* dock = new QDockWidget(tr(row.title), &window_);
   dock->setObjectName(QStringLiteral("dock-%1").arg(row.name));
-  QScrollArea* area = scrolled(view, {}, true);  // It does not determine the window's size.
+  const QString title = dock->windowTitle();
+  QScrollArea* area = scrolled(view, title, true);  // It does not determine the window's size.
   area->setFocusProxy(view);
   dock->setWidget(area);
-  view->setWindowTitle(dock->windowTitle());
+  view->setWindowTitle(title);
+  if (view->accessibleName().isEmpty()) view->setAccessibleName(title);
   const bool is_left = row.place == Place::panel || row.place == Place::panel_tab;
   window_.addDockWidget(is_left ? Qt::LeftDockWidgetArea : Qt::RightDockWidgetArea, dock);
   dock->installEventFilter(this);

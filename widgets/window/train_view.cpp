@@ -6,11 +6,15 @@
 #include <QBoxLayout>
 #include <QComboBox>
 #include <QDateTime>
+#include <QElapsedTimer>
 #include <QFileInfo>
 #include <QLabel>
 #include <QMenu>
 #include <QSlider>
+#include <QThread>
+#include <QTimer>
 #include <QToolButton>
+#include <ctime>
 #include <filesystem>
 
 #include "core/files/atomic_file.h"
@@ -54,6 +58,13 @@ std::shared_ptr<const Trace> live_trace(const Trace& open, const Json& now) {
   }
   return live;
 }
+
+/// Returns the seconds that all threads of this process have taken so far.
+double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+/// What is reached while heads are trained is drawn so often that the window takes at most this
+/// share of the processors, and after this many seconds in any case.
+constexpr double drawing_share = 0.05, longest_pause = 1;
 
 class TrainView : public QWidget {
  public:
@@ -114,6 +125,12 @@ class TrainView : public QWidget {
 
   [[nodiscard]] JobFormView& form() { return *form_; }
 
+ protected:
+  /// Draws the curves that were not drawn while the view was behind another.
+  void paintEvent(QPaintEvent*) override {
+    QTimer::singleShot(0, this, [this] { draw(); });
+  }
+
  private:
   MainWindow& window_;
   Workspace& workspace_;
@@ -124,6 +141,8 @@ class TrainView : public QWidget {
   QLabel* step_ = nullptr;
   QToolButton *export_ = nullptr, *pause_ = nullptr, *step_on_ = nullptr, *resume_ = nullptr;
   std::shared_ptr<const Json> frame_;   ///< What is shown of a training that goes on.
+  QElapsedTimer drawn_at_;              ///< Since when, and
+  double used_before_ = 0;              ///< the seconds of the processors until then.
   std::size_t begun_ = 0;               ///< How many jobs have begun.
   QDateTime before_;                    ///< When the output was written before the last of them.
   bool waits_ = false;                  ///< Whether the output of that one is to be opened.
@@ -169,13 +188,25 @@ class TrainView : public QWidget {
     if (of_it && runs.front().run->running()) {
       const auto& live = runs.front().run->state().live;
       const auto found = live.find(trace->group);
-      if (found == live.end() || found->second == frame_) return;
+      if (found == live.end() || found->second == frame_ || !may_draw()) return;
       frame_ = found->second;
       workspace_.show_live(live_trace(*trace, *frame_));
       step_->setText(tr("after %1 steps").arg(frame_->at("step").get<int>()));
     } else if (std::exchange(frame_, nullptr) != nullptr) {
       workspace_.show_live(nullptr);
     }
+  }
+
+  /// Returns whether the processors have had enough time for the training since the last picture.
+  bool may_draw() {
+    const double used = processor_seconds(),
+                 passed = 1e-3 * static_cast<double>(drawn_at_.elapsed());
+    const double allowed = drawing_share * QThread::idealThreadCount() * passed;
+    if (drawn_at_.isValid() && used - used_before_ > allowed && passed < longest_pause)
+      return false;
+    drawn_at_.start();
+    used_before_ = used;
+    return true;
   }
 
   [[nodiscard]] QDateTime written() const {
@@ -212,19 +243,21 @@ class TrainView : public QWidget {
     const QString digits = QString::fromStdString(trace->group).section("/step", 1);
     step_->setText(at == snapshots_.end() ? tr("the last step")
                                           : tr("after %1 steps").arg(digits.toInt()));
-    if (trace->stamp != drawn_) draw();
+    draw();
   }
 
   void draw() {
     const auto& trace = workspace_.trace();
-    if (!trace || snapshots_.empty()) return;
-    drawn_ = trace->stamp;
+    if (!trace || snapshots_.empty() || visibleRegion().isEmpty()) return;
+    const std::string measure = measure_->currentData().toString().toStdString();
+    if (drawn_ == trace->stamp + measure) return;
+    drawn_ = trace->stamp + measure;
     FigureChoice curves;
     curves.name = "training", curves.inputs = {trace->file};
     constexpr double pixels_a_point = 1.3;  // Its text is as large as the window's.
     const double width = preview_->width() / pixels_a_point;
     curves.width = fmt::format("{:.0f}pt", std::clamp(width, 200.0, 504.0));
-    curves.parameters["measure"] = measure_->currentData().toString().toStdString();
+    curves.parameters["measure"] = measure;
     drawing_ = workspace_.jobs().start<figure::DisplayList>(
         "curves of training",
         [draw = window_.backends().draw_figure, curves](const JobContext& context) {

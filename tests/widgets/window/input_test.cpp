@@ -7,6 +7,7 @@
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMessageBox>
 #include <QTemporaryDir>
 #include <QTimer>
 #include <QWheelEvent>
@@ -251,15 +252,23 @@ TEST(Input, EscapeTakesBackAPointThatWasRefused) {
 /// Answers the next dialog for files with a name, and returns the folder in which it began.
 QString answer_file_dialog(const QString& name, const std::function<void()>& open) {
   QString folder;
-  QTimer::singleShot(200, [&] {
+  QTimer looking;
+  looking.callOnTimeout([&] {
+    if (auto* question = qobject_cast<QMessageBox*>(QApplication::activeModalWidget())) {
+      ADD_FAILURE() << question->text().toStdString();
+      return question->reject();
+    }
     auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
-    ASSERT_NE(dialog, nullptr);
+    if (dialog == nullptr || !folder.isEmpty()) return;
     folder = dialog->directory().absolutePath();
     EXPECT_EQ(dialog->nameFilters().last(), "All files (*)");
     auto* field = dialog->findChild<QLineEdit*>("fileNameEdit");
+    QApplication::setActiveWindow(dialog);
+    field->setFocus();  // Otherwise the file that the dialog proposes stays chosen in its list.
     field->setText(name);
-    QTest::keyClick(field, Qt::Key_Return);
+    QTimer::singleShot(0, field, [field] { QTest::keyClick(field, Qt::Key_Return); });
   });
+  looking.start(50);
   open();
   return folder;
 }

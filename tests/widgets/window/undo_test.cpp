@@ -79,9 +79,9 @@ bool opens_or_closes(const QWidget& widget) {
   const QString text = button->text();
   const auto* tool = qobject_cast<const QToolButton*>(button);
   return text.contains(QStringLiteral("…")) || text == QStringLiteral("✕") ||
-         text.contains(QStringLiteral("$_")) || text == "Export" || text.startsWith("Copy") ||
-         text.startsWith("cancel") || (tool != nullptr && tool->menu() != nullptr) ||
-         button->objectName().startsWith("qt_");
+         text.contains(QStringLiteral("$_")) || text == "Export" || text == "Save" ||
+         text.startsWith("Copy") || text.startsWith("cancel") ||
+         (tool != nullptr && tool->menu() != nullptr) || button->objectName().startsWith("qt_");
 }
 
 class Monkey {
