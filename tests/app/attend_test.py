@@ -207,8 +207,8 @@ class Results(AttendTest):
         bias, sinks = numbers.standard_normal((2, 1, 12)), np.array([0.5, -1.0])
         logits = 2 * np.tanh((q @ k.transpose(0, 2, 1) / np.sqrt(8) + bias) / 2)
         total = np.exp(logits).sum(-1, keepdims=True) + np.exp(sinks)[:, None, None]
-        np.save(self.folder / "bias.npy", bias)
-        np.save(self.folder / "sinks.npy", sinks)
+        for name, numbers in (("bias", bias), ("sinks", sinks)):
+            np.save(self.folder / f"{name}.npy", numbers)
         beside = self.write("beside.h5", q=q, k=k, v=v, bias=bias, sinks=sinks)
         plain = self.write("plain.h5", q=q, k=k, v=v)
         files = ("-p", f"sinks=@{self.folder}/sinks.npy")
@@ -222,9 +222,8 @@ class Results(AttendTest):
             np.testing.assert_allclose(found["weights/weight"][0], np.exp(logits) / total, atol=1e-13)
             np.testing.assert_allclose(found["output/output"][0], np.exp(logits) / total @ v, atol=1e-13)
             np.testing.assert_allclose(found["output/lse"][0], np.log(total)[..., 0], atol=1e-13)
-            self.assertEqual(found["gradients/bias"].shape, bias.shape)
-            self.assertEqual(found["gradients/sinks"].shape, (2,))
-            self.assertEqual(found["gradients/soft_cap"].shape, ())
+            for name, shape in (("bias", bias.shape), ("sinks", (2,)), ("soft_cap", ())):
+                self.assertEqual(found[f"gradients/{name}"].shape, shape)
             self.assertEqual(float(found["parameters/soft_cap"][()]), 2)
         for options, says in (((), True), (("--bias", "explicit"), False)):
             warned = self.ok("attend", beside, "-s", "dot", *options, "-o", self.folder / "w.h5").err
@@ -236,13 +235,10 @@ class Results(AttendTest):
                               (("-p", "sinks=random", "--weights", "sigmoid"), "sinks"),
                               (("-p", "soft_cap=0"), "soft_cap"),
                               (("-p", "soft_cap=1,2,3"), "one value per head")):
-            self.fails(2, "attend", source, "-o", self.folder / "o.h5", "-s", "dot", *options,
-                       says=text)
-        self.fails(1, "attend", source, "-o", self.folder / "o.h5", "-s", "dot", "--bias", "explicit",
-                   says="needs tensor bias")
+            self.fails(2, "attend", source, "-o", self.folder / "o.h5", "-s", "dot", *options, says=text)
         bad = self.write("bad.h5", q=random_tensors()[0], bias=np.zeros((40, 39), "f4"))
-        self.fails(1, "attend", bad, "-o", self.folder / "o.h5", "-s", "dot", "--bias", "explicit",
-                   says="sizes of the pairs")
+        for path, text in ((source, "needs tensor bias"), (bad, "sizes of the pairs")):
+            self.fails(1, "attend", path, "-o", self.folder / "o.h5", "-s", "dot", "--bias", "explicit", says=text)
 
     def test_transformer_xl_is_dot_with_the_mask_segment(self):
         x = np.array([[1.], [2.], [3.], [4.]])
