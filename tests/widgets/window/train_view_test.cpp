@@ -163,7 +163,7 @@ TEST_F(TrainTest, GoesOnWithWhatWasCancelled) {
 
 TEST_F(TrainTest, ShowsWhatIsReachedBetweenTheSnapshots) {
   model().type("similarity", "umbral");
-  model().type("parameters", "snapshots=2; starts=1; epochs=3000");
+  model().type("parameters", "snapshots=2; starts=1; epochs=8000");
   find<QPushButton>("job-run").click();
   ASSERT_TRUE(wait_for([&] { return group() == "/umbral/seed1"; }, 60000));
   std::set<std::vector<double>> seen;
@@ -173,7 +173,7 @@ TEST_F(TrainTest, ShowsWhatIsReachedBetweenTheSnapshots) {
         return !model().running();
       },
       60000));
-  EXPECT_GT(seen.size(), 3U) << "the file has three states";
+  EXPECT_GT(seen.size(), 3U) << "the file has three states; one a second is drawn at least";
   const auto last = load_trace(output(), "/umbral/seed1", {});
   EXPECT_TRUE(wait_for([&] { return window.workspace().trace()->query.data == last->query.data; }));
 }
@@ -242,7 +242,8 @@ TEST_F(TrainTest, TakesASmallShareOfTheProcessors) {
   loop.exec();
   const double passed = 1e-3 * static_cast<double>(clock.elapsed());
   const double allowed = 0.05 * QThread::idealThreadCount() * passed;
-  EXPECT_LT(processor_seconds(RUSAGE_SELF) - before, 2 * allowed + 0.4) << "to open it, too";
+  // Without a limit it is about ten times as much; a second is for opening the result.
+  EXPECT_LT(processor_seconds(RUSAGE_SELF) - before, 3 * allowed + 1);
 }
 
 /// How often the explorer draws another state of the head while it is trained, and how much longer
