@@ -242,7 +242,7 @@ TEST_F(TrainTest, TakesASmallShareOfTheProcessors) {
   loop.exec();
   const double passed = 1e-3 * static_cast<double>(clock.elapsed());
   const double allowed = 0.05 * QThread::idealThreadCount() * passed;
-  // Without a limit it is about ten times as much; a second is for opening the result.
+  // Without the limit 18 states a second were drawn, not 1.3. A second is for opening the result.
   EXPECT_LT(processor_seconds(RUSAGE_SELF) - before, 3 * allowed + 1);
 }
 
