@@ -99,7 +99,7 @@ struct Input {
   /// [1 or batch × 1 or head × 1 or n_q × 1 or n_k]
   Shape4 mask_sizes = {};
   bool mask_left_out = false;  ///< Whether an array `mask` is there that was not read.
-  bool bias_left_out = false;  ///< The same of an array `bias`.
+  bool bias_left_out = false;  ///< Whether an array `bias` is there that was not read.
   std::map<std::string, InputTensor> parameters;
   std::map<std::string, AttributeValue> attributes;  ///< Those that were asked for.
   std::string model;                                 ///< The attribute, or empty.

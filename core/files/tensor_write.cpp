@@ -111,8 +111,8 @@ Sizes chunk_sizes(const Dataset& dataset, std::size_t rank, const Where& where) 
   return sizes;
 }
 
-/// Writes a row-major box [sizes] of elements that begins at `origin`. Chunks of about 32 MB are
-/// compressed by the threads of `execution` before they are written.
+/// Writes a row-major box [sizes] of elements that begins at `origin`. The threads of `execution`
+/// compress chunks, 32 MB of them at a time, before these are written.
 void write_chunks(const Dataset& dataset, const Sizes& chunk, const Sizes& origin,
                   const Sizes& sizes, std::size_t element_bytes, const char* box,
                   const Execution& execution, const Where& where) {
@@ -148,7 +148,8 @@ void write_chunks(const Dataset& dataset, const Sizes& chunk, const Sizes& origi
   }
 }
 
-/// Calls use(bytes) with the numbers in the type that a data set of `dtype` has.
+/// Calls use(bytes) with the numbers in the type that a data set of `dtype` has. Throws a failure
+/// for numbers of 16 bits and a wider `dtype`.
 template <class T, class Use>
 void in_stored_type(Dtype dtype, const T* numbers, std::size_t count, const Use& use) {
   const auto pass = [&](const auto& stored) { use(reinterpret_cast<const char*>(stored)); };
@@ -157,6 +158,8 @@ void in_stored_type(Dtype dtype, const T* numbers, std::size_t count, const Use&
     if (dtype_size(dtype) == 2) return pass(narrowed(dtype, numbers, count).data());
     pass(std::vector<std::conditional_t<sizeof(T) == 8, float, double>>(numbers, numbers + count)
              .data());
+  } else {
+    fail("numbers of 16 bits are not stored as {}", dtype_name(dtype));
   }
 }
 

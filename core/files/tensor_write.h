@@ -41,8 +41,9 @@ template <class T>
 void write_rows(const Dataset& dataset, Dtype dtype, const RowsOfHead& rows, const T* numbers,
                 const Execution& execution, const Where& where);
 
-/// Writes all numbers of a data set of `dtype`, `count` of them, by the threads of `execution`.
-/// Float16 and Bfloat16 are written unchanged, so that `dtype` must be theirs.
+/// Writes all numbers of a data set of `dtype`, `count` of them, row-major. The threads of
+/// `execution` compress the chunks. Float16 and Bfloat16 are written unchanged, so that `dtype`
+/// must be theirs. Throws interrupted if `execution.cancelled` returns true.
 template <class T>
 void write_tensor(const Dataset& dataset, Dtype dtype, const T* numbers, std::size_t count,
                   const Execution& execution, const Where& where);

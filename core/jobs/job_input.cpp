@@ -210,7 +210,9 @@ Input read_attend_input(const AttendJob& job, const JobContext& context) {
   for (const std::string& remark : {input.remark, left_out}) {
     if (!remark.empty()) context.say("{}", remark);
   }
-  if (left_out.empty() && input.bias_left_out && !input.parameters.contains("bias")) {
+  const bool is_named = left_out.find("bias") != std::string::npos;
+  if (input.bias_left_out && !is_named && is_attention(job.call) &&
+      !input.parameters.contains("bias")) {
     context.say("{}: the bias beside q is not read (--bias explicit adds it)", job.input);
   }
   return input;

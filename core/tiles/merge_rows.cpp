@@ -13,7 +13,7 @@ struct RowSum {
   double reference, sum;
 
   /// Returns the logarithm of the whole sum to the exponent of 2, which is enough for a reference.
-  [[nodiscard]] double size() const { return reference + std::logb(sum) * std::numbers::ln2; }
+  [[nodiscard]] double rough_lse() const { return reference + std::logb(sum) * std::numbers::ln2; }
   /// Returns the sum relative to another reference.
   [[nodiscard]] double relative_to(double other) const {
     return sum == 0 || reference == other ? sum : sum * std::exp(reference - other);
@@ -49,7 +49,7 @@ void merge_rows(const Plan& plan, Forward<T>& rows, const Forward<From>& other) 
     const RowSum b{static_cast<double>(other.row_reference.data[r]),
                    static_cast<double>(other.row_sum.data[r])};
     const double reference =
-        a.sum == 0 || (b.sum != 0 && b.size() > a.size()) ? b.reference : a.reference;
+        a.sum == 0 || (b.sum != 0 && b.rough_lse() > a.rough_lse()) ? b.reference : a.reference;
     const double own = a.relative_to(reference), its = b.relative_to(reference), sum = own + its;
     double left = averages ? own : 1, right = averages ? its : 1;
     if (midpoint) {

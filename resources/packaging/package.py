@@ -130,7 +130,8 @@ def build_wheel(python, made, folder):
     return wheel
 
 
-# auditwheel, which takes GLib for a part of every system; small ones, as those of containers, have none.
+# Runs auditwheel with policies that do not count GLib as part of every system: small ones, as those of containers,
+# have none. It changes the constructor of auditwheel's class Policy.
 AUDITWHEEL = """
 from auditwheel.main import main
 from auditwheel.policy import Policy

@@ -207,8 +207,8 @@ class Results(AttendTest):
         bias, sinks = numbers.standard_normal((2, 1, 12)), np.array([0.5, -1.0])
         logits = 2 * np.tanh((q @ k.transpose(0, 2, 1) / np.sqrt(8) + bias) / 2)
         total = np.exp(logits).sum(-1, keepdims=True) + np.exp(sinks)[:, None, None]
-        for name, numbers in (("bias", bias), ("sinks", sinks)):
-            np.save(self.folder / f"{name}.npy", numbers)
+        for name, array in (("bias", bias), ("sinks", sinks)):
+            np.save(self.folder / f"{name}.npy", array)
         beside = self.write("beside.h5", q=q, k=k, v=v, bias=bias, sinks=sinks)
         plain = self.write("plain.h5", q=q, k=k, v=v)
         files = ("-p", f"sinks=@{self.folder}/sinks.npy")

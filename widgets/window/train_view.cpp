@@ -62,8 +62,8 @@ std::shared_ptr<const Trace> live_trace(const Trace& open, const Json& now) {
 /// Returns the seconds that all threads of this process have taken so far.
 double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-/// What is reached while heads are trained is drawn so often that the window takes at most this
-/// share of the processors, and after this many seconds in any case.
+/// What is reached while heads are trained is drawn again once this process has taken at most this
+/// share of the processors since the last picture, and after this many seconds in any case.
 constexpr double drawing_share = 0.05, longest_pause = 1;
 
 class TrainView : public QWidget {
@@ -188,7 +188,7 @@ class TrainView : public QWidget {
     if (of_it && runs.front().run->running()) {
       const auto& live = runs.front().run->state().live;
       const auto found = live.find(trace->group);
-      if (found == live.end() || found->second == frame_ || !may_draw()) return;
+      if (found == live.end() || found->second == frame_ || !takes_turn()) return;
       frame_ = found->second;
       workspace_.show_live(live_trace(*trace, *frame_));
       step_->setText(tr("after %1 steps").arg(frame_->at("step").get<int>()));
@@ -197,13 +197,14 @@ class TrainView : public QWidget {
     }
   }
 
-  /// Returns whether the processors have had enough time for the training since the last picture.
-  bool may_draw() {
-    const double used = processor_seconds(),
-                 passed = 1e-3 * static_cast<double>(drawn_at_.elapsed());
-    const double allowed = drawing_share * QThread::idealThreadCount() * passed;
-    if (drawn_at_.isValid() && used - used_before_ > allowed && passed < longest_pause)
-      return false;
+  /// Returns whether it is time for the next picture, and if so begins to count for the one after.
+  bool takes_turn() {
+    const double used = processor_seconds();
+    if (drawn_at_.isValid()) {
+      const double passed = 1e-3 * static_cast<double>(drawn_at_.elapsed());
+      const double allowed = drawing_share * QThread::idealThreadCount() * passed;
+      if (used - used_before_ > allowed && passed < longest_pause) return false;
+    }
     drawn_at_.start();
     used_before_ = used;
     return true;
@@ -266,10 +267,7 @@ class TrainView : public QWidget {
         [this](figure::DisplayList list) {
           preview_->show_list(std::make_shared<figure::DisplayList>(std::move(list)));
         },
-        [this](const std::string& message) {
-          if (message == job_cancelled) drawn_.clear();
-        },
-        true);
+        [](const std::string&) {}, true);
   }
 
   /// Writes a file that the user chooses, in a job.

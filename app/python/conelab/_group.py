@@ -50,12 +50,13 @@ class _Carrier:
             torch.frombuffer(message.view, dtype=torch.uint8).copy_(message.tensor)
         return True
 
-    def end(self, whole):
-        """Ends the threads. After a `whole` call every message is complete or is about to be: they are joined,
-        since a thread that still waits inside of PyTorch when Python ends aborts the process."""
+    def end(self, succeeded):
+        """Ends the threads. After a call that succeeded every message is complete or is about to be, and the
+        threads are joined, since one that still waits inside of PyTorch when Python ends aborts the process. After
+        one that failed they may wait for ever, and are not."""
         for waiting in self.waiting.values():
             waiting.put(None)
-        for thread in self.threads if whole else ():
+        for thread in self.threads if succeeded else ():
             thread.join()
         self.waiting.clear()
         self.threads.clear()
@@ -158,11 +159,11 @@ class _Shared(torch.autograd.Function):
 def _carried(ctx, work):
     try:
         work()
+        ctx.carrier.end(succeeded=True)
     except BaseException:
         _abandoned.append(ctx.call)
-        ctx.carrier.end(whole=False)
+        ctx.carrier.end(succeeded=False)
         raise
-    ctx.carrier.end(whole=True)
 
 
 @torch.compiler.disable
