@@ -1,5 +1,4 @@
 """The NumPy module against formulas written out in NumPy. Needs the installed package `conelab`."""
-import gc
 import importlib.util
 import os
 import pathlib
@@ -14,6 +13,7 @@ import unittest
 import numpy as np
 
 import conelab
+from memory import check_calls_keep_none
 
 RNG = np.random.default_rng(5)
 
@@ -288,24 +288,10 @@ class Calls(unittest.TestCase):
         self.assertEqual(wrong, [])
 
     def test_many_calls_take_no_more_memory(self):
-        """CALLS in the environment sets their number, a tenth of which goes before the measuring. Two threads
-        share each tenth call; the others are too short."""
-        short, long, count = tokens(2, 2, 7, 4), tokens(2, 2, 52, 64), int(os.environ.get("CALLS", 20_000))
-
-        def repeat(count):
-            for i in range(count):
-                conelab.attention(short if i % 10 else long, gamma=1 + i % 1000 / 1000, threads=2)
-            gc.collect()
-            pages = pathlib.Path("/proc/self/statm").read_text().split()[1]
-            return int(pages) * os.sysconf("SC_PAGESIZE") // 1024
-
-        resident = repeat(count // 10)
-        for _ in range(3):  # A thread that joins late brings its memory once.
-            before, resident = resident, repeat(count)
-            print(f"{count} calls took {resident - before} KiB more")
-            if resident - before < 1_000:
-                return
-        self.fail(f"each time {count} calls took more memory")
+        """Two threads share each tenth call; the others are too short."""
+        short, long = tokens(2, 2, 7, 4), tokens(2, 2, 52, 64)
+        check_calls_keep_none(self, lambda i: conelab.attention(short if i % 10 else long, gamma=1 + i % 1000 / 1000,
+                                                                threads=2))
 
 
 class Files(unittest.TestCase):

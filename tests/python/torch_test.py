@@ -1,8 +1,6 @@
 """conelab.torch: gradients, compile, types, refusals. Needs the installed package and PyTorch."""
-import gc
 import importlib.util
 import os
-import pathlib
 import signal
 import threading
 import time
@@ -19,6 +17,7 @@ except ImportError:
 import conelab
 import conelab.torch
 from conelab.torch import attention
+from memory import check_calls_keep_none
 
 torch.manual_seed(5)
 D = 4
@@ -493,27 +492,15 @@ class Calls(unittest.TestCase):
         self.assertEqual(wrong, [])
 
     def test_many_steps_take_no_more_memory(self):
-        """CALLS in the environment sets their number, a tenth of which goes before the measuring. Two threads
-        share each tenth call; the others are too short."""
+        """Two threads share each tenth call; the others are too short."""
         short, long = (torch.randn(2, 2, *size, requires_grad=True) for size in ((7, 4), (52, 64)))
         gamma = torch.ones(1, requires_grad=True)
-        count = int(os.environ.get("CALLS", 20_000))
 
-        def repeat(count):
-            for i in range(count):
-                q = short if i % 10 else long
-                attention(q, gamma=gamma + i % 1000 / 1000, threads=2).sum().backward()
-            gc.collect()
-            pages = pathlib.Path("/proc/self/statm").read_text().split()[1]
-            return int(pages) * os.sysconf("SC_PAGESIZE") // 1024
+        def step(i):
+            q = short if i % 10 else long
+            attention(q, gamma=gamma + i % 1000 / 1000, threads=2).sum().backward()
 
-        resident = repeat(count // 10)
-        for _ in range(3):  # A thread that joins late brings its memory once.
-            before, resident = resident, repeat(count)
-            print(f"{count} steps took {resident - before} KiB more")
-            if resident - before < 1_000:
-                return
-        self.fail(f"each time {count} steps took more memory")
+        check_calls_keep_none(self, step)
 
 
 class Cost(unittest.TestCase):

@@ -62,8 +62,8 @@ std::shared_ptr<const Trace> live_trace(const Trace& open, const Json& now) {
 /// Returns the seconds that all threads of this process have taken so far.
 double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-/// What is reached while heads are trained is drawn again once this process has taken at most this
-/// share of the processors since the last picture, and after this many seconds in any case.
+/// The window draws a training again once this process has taken at most this share of the
+/// processors since the last picture, and after this many seconds in any case.
 constexpr double drawing_share = 0.05, longest_pause = 1;
 
 class TrainView : public QWidget {
@@ -141,8 +141,8 @@ class TrainView : public QWidget {
   QLabel* step_ = nullptr;
   QToolButton *export_ = nullptr, *pause_ = nullptr, *step_on_ = nullptr, *resume_ = nullptr;
   std::shared_ptr<const Json> frame_;   ///< What is shown of a training that goes on.
-  QElapsedTimer drawn_at_;              ///< Since when, and
-  double used_before_ = 0;              ///< the seconds of the processors until then.
+  QElapsedTimer drawn_at_;              ///< When the last picture was begun.
+  double used_before_ = 0;              ///< The seconds of the processors until then.
   std::size_t begun_ = 0;               ///< How many jobs have begun.
   QDateTime before_;                    ///< When the output was written before the last of them.
   bool waits_ = false;                  ///< Whether the output of that one is to be opened.

@@ -1,5 +1,5 @@
-// What the passes over one input make once, what they read without a copy, and that they keep
-// nothing.
+// The passes over one input make some things once, read others without a copy, and keep nothing:
+// these tests count memory.
 #include <gtest/gtest.h>
 
 #include <cstdio>
