@@ -2,6 +2,7 @@
 not there (scikit-learn, the program bible) is left out."""
 import importlib
 import json
+import math
 import pathlib
 import shutil
 import statistics
@@ -49,7 +50,22 @@ class Guess(trainer.Task):
         return 3 - model.loss(split)
 
 
+class Diverges(Guess):
+    """The same with losses that are not finite from the sixth step on."""
+    begun = 0
+
+    def batch(self, data, sizes):
+        self.begun += 1
+        return super().batch(data, sizes) * (math.nan if self.begun > 5 else 1)
+
+
 class Tasks(unittest.TestCase):
+    def test_a_training_that_diverges_ends_there(self):
+        task = Diverges()
+        found = trainer.run(task, task.sizes, "umbral", 4, 1e-2, seed=1, steps=40, split="test")
+        self.assertEqual(task.begun, 6)
+        self.assertTrue(math.isfinite(found[task.measure]), found)
+
     def test_every_task_trains_under_every_operator(self):
         for name, task_name in TASKS.items():
             needs = {"digits": "sklearn", "length": "bible", "language": "bible"}.get(name)

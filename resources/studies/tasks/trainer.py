@@ -151,7 +151,8 @@ def run(task, sizes, operator, d, rate, seed, steps, split):
         loss = model.loss(task.batch(data, sizes))
         optimizer.zero_grad()
         loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        if not nn.utils.clip_grad_norm_(model.parameters(), 1.0).isfinite():
+            break  # It diverged: the model stays as it was before this step.
         optimizer.step()
         schedule.step()
     taken = 1e3 * (time.process_time() - start) / steps
