@@ -39,15 +39,14 @@ void from_result(const FigureRequest& request, const std::string& path,
 
 /// The tokens of a head as elements of its cone family, without what takes all pairs; and the
 /// lengths of the values [n_k], if the tokens are keys, as `own`.
-void set_placed(const Plan& plan, const AttentionInput<double>& head, tree::Tokens tokens,
-                figure::FigureInput& input) {
+void set_placed(const PairCall<double>& call, tree::Tokens tokens, figure::FigureInput& input) {
   tree::HeadTree tree;
-  tree.placed = tree::head_elements(plan, head, tokens, 0, 0);
+  tree.placed = tree::head_elements(call, tokens, 0, 0);
   if (tree.placed) tree.size = tree.placed->elements.size();
   input.tree = std::make_shared<tree::HeadTree>(std::move(tree));
-  if (tokens != tree::Tokens::key || head.value.shape.token == 0) return;
+  if (tokens != tree::Tokens::key || call.input.value.shape.token == 0) return;
   std::vector<double> lengths;
-  const TokenRows<const double> rows = head.value.tokens(0, 0);
+  const TokenRows<const double> rows = call.input.value.tokens(0, 0);
   for (std::int64_t i = 0; i < rows.count; ++i) {
     lengths.push_back(Eigen::Map<const geometry::Vector>(rows.row(i), rows.columns).norm());
   }
@@ -69,13 +68,12 @@ void from_trace(const FigureRequest& request, figure::FigureInput& input, bool p
   if (!is_attention(call)) {
     misuse("figure {} takes a similarity, not the operator {}", request.name, call.operation);
   }
-  AttentionInput<double> input_of_call = head_input(*trace, batch, head)->exact;
-  const auto plan = draw_tensors(call, input_of_call);
+  const PairCall<double> pairs = pair_call(call, head_input(*trace, batch, head)->exact);
   if (placed_only) {
-    set_placed(*plan, input_of_call, tokens, input);
+    set_placed(pairs, tokens, input);
   } else {
-    input.tree = std::make_shared<tree::HeadTree>(std::move(
-        tree::head_trees(*plan, input_of_call, tokens, request.context.execution()).front()));
+    input.tree = std::make_shared<tree::HeadTree>(
+        std::move(tree::head_trees(pairs, tokens, request.context.execution()).front()));
   }
   input.tokens =
       tokens == tree::Tokens::key ? trace->key_tokens(batch) : trace->query_tokens(batch);

@@ -140,8 +140,7 @@ std::vector<std::uint8_t> key_ancestors(const Call& call_of_head,
   const Extents e = check_extents(input);
   if (e.query != e.key || e.key > most_ordered || !is_attention(call_of_head)) return {};
   try {
-    const auto plan = resolve(call_of_head, e);
-    const auto found = head_elements(*plan, input, Tokens::key, 0, 0);
+    const auto found = head_elements(pair_call(call_of_head, input), Tokens::key, 0, 0);
     if (!found) return {};
     return ancestor_order(found->system.family->base, found->elements).ancestor;
   } catch (const Error&) {

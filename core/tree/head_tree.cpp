@@ -198,6 +198,22 @@ AttentionInput<double> without_padding(const Plan& plan, AttentionInput<double> 
   return input;
 }
 
+std::optional<HeadElements> elements_of(const Plan& plan, const AttentionInput<double>& input,
+                                        Tokens tokens, std::int64_t batch, std::int64_t head) {
+  if (plan.map == nullptr) return std::nullopt;
+  const ConeFamily* family = geometry::find_cone_family(plan.call.similarity);
+  if (family == nullptr) return std::nullopt;
+  HeadElements out{system_of(plan, *family, head), {}};
+  const Placer place(plan, out.system, head);
+  const TokenRows<const double> rows =
+      tensor_of(input, tokens).tokens(batch, head, plan.extents.head);
+  for (std::int64_t i = 0; i < rows.count; ++i) {
+    const std::string label = fmt::format("token {} of {}", i, tokens == Tokens::key ? "k" : "q");
+    out.elements.push_back(place(rows.row(i), label));
+  }
+  return out;
+}
+
 Segmentation segment_head(const Plan& plan, const AttentionInput<double>& input,
                           const Forward<double>& saved, std::int64_t batch, std::int64_t head,
                           const std::vector<std::uint8_t>& padding, const Execution& execution) {
@@ -228,28 +244,22 @@ Tokens tokens_from_name(const std::string& name) {
   return index_of_name("kind of tokens", name, {"key", "query"}) == 0 ? Tokens::key : Tokens::query;
 }
 
-std::optional<HeadElements> head_elements(const Plan& plan, const AttentionInput<double>& input,
-                                          Tokens tokens, std::int64_t batch, std::int64_t head) {
-  const ConeFamily* family = geometry::find_cone_family(plan.call.similarity);
-  if (family == nullptr) return std::nullopt;
-  HeadElements out{system_of(plan, *family, head), {}};
-  const Placer place(plan, out.system, head);
-  const TokenRows<const double> rows =
-      tensor_of(input, tokens).tokens(batch, head, plan.extents.head);
-  for (std::int64_t i = 0; i < rows.count; ++i) {
-    const std::string label = fmt::format("token {} of {}", i, tokens == Tokens::key ? "k" : "q");
-    out.elements.push_back(place(rows.row(i), label));
-  }
-  return out;
+std::optional<HeadElements> head_elements(const PairCall<double>& call, Tokens tokens,
+                                          std::int64_t batch, std::int64_t head) {
+  return elements_of(*call.plan, call.input, tokens, batch, head);
 }
 
-std::vector<HeadTree> head_trees(const Plan& plan, const AttentionInput<double>& given,
-                                 Tokens tokens, const Execution& execution) {
-  check_input(plan, given);
+std::vector<HeadTree> head_trees(const PairCall<double>& call, Tokens tokens,
+                                 const Execution& execution) {
+  const Plan& plan = *call.plan;
+  if (plan.map == nullptr) {
+    misuse("trees are of tokens that a similarity compares; {} has none", plan.call.operation);
+  }
+  check_input(plan, call.input);
   const Extents& e = plan.extents;
   std::optional<AttentionInput<double>> own;
-  if (pads(plan)) own = without_padding(plan, given);
-  const AttentionInput<double>& input = own ? *own : given;
+  if (pads(plan)) own = without_padding(plan, call.input);
+  const AttentionInput<double>& input = own ? *own : call.input;
   const bool square = e.query == e.key;
   Forward<double> saved;
   const double before =
@@ -264,7 +274,7 @@ std::vector<HeadTree> head_trees(const Plan& plan, const AttentionInput<double>&
       HeadTree tree;
       tree.size = static_cast<std::size_t>(tensor_of(input, tokens).shape.token);
       tree.padding = static_cast<std::size_t>(std::ranges::count(padding, std::uint8_t{1}));
-      tree.placed = head_elements(plan, input, tokens, b, h);
+      tree.placed = elements_of(plan, input, tokens, b, h);
       if (tree.placed) {
         fill_cone_tree(*tree.placed, tree, brief);
       } else {

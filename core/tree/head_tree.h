@@ -55,19 +55,17 @@ struct HeadTree {
   [[nodiscard]] std::size_t undefined_count() const;
 };
 
-/// Computes the trees of all heads, [batch × head], row-major. `plan` is the call whose weights are
-/// segmented. Its map and similarity determine the tree; its bias and its masks do not
-/// affect it, except that they exclude padding. Each head that is being computed needs three n × n
-/// arrays of doubles besides the results. Throws a failure for a token outside the domain of the
-/// cones; the message names tensor and token.
-[[nodiscard]] std::vector<HeadTree> head_trees(const Plan& plan,
-                                               const AttentionInput<double>& input,
+/// Computes the trees of all heads, [batch × head], row-major. `call` is the one whose weights are
+/// segmented. Its map and similarity determine the tree; its bias and its masks do not affect it,
+/// except that they exclude padding. Each head that is being computed needs three n × n arrays of
+/// doubles besides the results. Throws misuse for an operator without a similarity, and a failure
+/// for a token outside the domain of the cones; the message names tensor and token.
+[[nodiscard]] std::vector<HeadTree> head_trees(const PairCall<double>& call,
                                                Tokens tokens = Tokens::key,
                                                const Execution& execution = {});
 
 /// Returns the tokens of one head; nothing if the similarity is no cone family.
-[[nodiscard]] std::optional<HeadElements> head_elements(const Plan& plan,
-                                                        const AttentionInput<double>& input,
+[[nodiscard]] std::optional<HeadElements> head_elements(const PairCall<double>& call,
                                                         Tokens tokens, std::int64_t batch,
                                                         std::int64_t head);
 

@@ -48,9 +48,9 @@ PlanePoint place_of(const geometry::ConeSystem& flat, double along, double radia
 }  // namespace
 
 std::optional<HeadTokens> head_tokens(const HeadInput& input, const Call& call_of_head) {
-  const auto plan = resolve(call_of_head, check_extents(input.exact));
-  auto queries = tree::head_elements(*plan, input.exact, tree::Tokens::query, 0, 0);
-  auto keys = tree::head_elements(*plan, input.exact, tree::Tokens::key, 0, 0);
+  const PairCall<double> pairs = pair_call(call_of_head, input.exact);
+  auto queries = tree::head_elements(pairs, tree::Tokens::query, 0, 0);
+  auto keys = tree::head_elements(pairs, tree::Tokens::key, 0, 0);
   if (!queries || !keys) return std::nullopt;
   const auto depth = call_of_head.parameters.find("depth");
   return HeadTokens{std::move(*queries), std::move(*keys),

@@ -112,14 +112,13 @@ tree::HeadTree tree_of(const HeadInput& head, const Call& call, const std::strin
   const Execution execution = context.execution();
   const tree::Tokens side = tree::tokens_from_name(tokens);
   const std::int64_t most = std::max(head.exact.query.shape.token, head.exact.key.shape.token);
-  if (range == TokenRange{0, most}) {
-    const auto plan = resolve(call, check_extents(head.exact));
-    return std::move(tree::head_trees(*plan, head.exact, side, execution).front());
+  PairCall<double> pairs = pair_call(call, head.exact);
+  if (range != TokenRange{0, most}) {
+    AttentionInput<double> part = sliced(pairs.input, range);
+    const auto plan = resolve(pairs.plan->call, check_extents(part));
+    return std::move(tree::head_trees({plan, std::move(part)}, side, execution).front());
   }
-  const PairCall<double> pairs = pair_call(call, head.exact);
-  const AttentionInput<double> part = sliced(pairs.input, range);
-  const auto plan = resolve(pairs.plan->call, check_extents(part));
-  return std::move(tree::head_trees(*plan, part, side, execution).front());
+  return std::move(tree::head_trees(pairs, side, execution).front());
 }
 
 /// Returns "unknown" if one of the tokens is undefined.

@@ -62,7 +62,8 @@ class Language(Task):
             "of it for validation and a tenth for the test, each of them behind what is trained on. Heads have values of "
             "width / heads numbers and queries and keys of d.")
     measure, less_is_better = "bits", True
-    operators, dims = ("dot", "laplacian", "penumbral", "umbral", "agglomerative"), (2, 8)
+    operators, dims = ("dot", "laplacian", "penumbral", "umbral", "agglomerative"), (2, 4, 8, 16, 32)
+    same_everywhere = ("none", "agglomerative")
     sizes = {"steps": 2000, "batch": 16, "width": 64, "heads": 4, "blocks": 3, "context": 128}
     quick = {"steps": 150, "blocks": 2, "context": 64}
     positions = True

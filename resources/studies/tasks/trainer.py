@@ -100,8 +100,15 @@ class Task:
     below. `sizes` are numbers that the command line may change; `quick` are smaller ones."""
     measure, less_is_better = "accuracy", False
     operators, dims = ("dot", "laplacian", "penumbral", "umbral"), (4,)
+    axis = "d"  # What `dims` are: numbers of a head's queries and keys, or what `sizes_at` takes.
+    same_everywhere = ("none",)  # What is the same model at every one of `dims`.
+    tuned_at_first = False  # Whether the rate of the first of `dims` is that of all.
     rates = (3e-4, 3e-2)
     sizes, quick = {}, {}
+
+    def sizes_at(self, d, sizes):
+        """The sizes of the model at d, one of `dims`."""
+        return sizes
 
     def attention(self, operator, d, sizes, mask=None):
         """A layer of attention."""
@@ -140,6 +147,7 @@ def halton(count, low, high):
 def run(task, sizes, operator, d, rate, seed, steps, split):
     """Trains once. Returns the measures on `split` and the milliseconds of processor of a step."""
     torch.manual_seed(seed)
+    sizes = task.sizes_at(d, sizes)
     data = task.data(sizes, seed)
     model = task.model(data, lambda mask=None: task.attention(operator, d, sizes, mask), sizes)
     optimizer = torch.optim.Adam(model.parameters(), rate)
@@ -171,6 +179,8 @@ class Runs:
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def __call__(self, operator, d, rate, seed, steps, split="test"):
+        if operator in self.task.same_everywhere:
+            d = self.task.dims[0]
         case = dict(self.sizes, task=self.task.name, operator=operator, d=d, rate=rate, seed=seed,
                     steps=steps, split=split, version=conelab.__version__)
         del case["trials"], case["seeds"]  # With more of them, those that were run before count.
@@ -187,6 +197,8 @@ class Runs:
 
     def tuned(self, operator, d):
         """The rate that does best on validation, of those that are tried."""
+        if self.task.tuned_at_first:
+            d = self.task.dims[0]
         def badness(rate):
             value = self(operator, d, rate, TUNING_SEED, self.sizes["steps"], "validation")[self.task.measure]
             value = value if self.task.less_is_better else -value
@@ -249,7 +261,7 @@ def table(task, sizes, runs):
             compared[name, d] = stats.ttest_1samp(differences, 0).pvalue if spread else 1.0
     corrected = holm(compared) if len(seeds) > 1 else {}
     others = [key for key in next(iter(found.values()))[0] if key not in (task.measure, "ms")]
-    rows = [("operator", "d", task.measure, f"minus that of {base}", "p (Holm)", *others, "rate",
+    rows = [("operator", task.axis, task.measure, f"minus that of {base}", "p (Holm)", *others, "rate",
              "ms of processor a step")]
     for key in found:
         differences = [a - b for a, b in zip(values(key), values((base, key[1])))]

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/bench/machine.h"
+#include "tests/helpers/memory.h"
 
 namespace conelab {
 namespace {
@@ -95,13 +95,8 @@ TEST(RunTasks, MayBeCalledByTasksAndByThreadsAtOnce) {
 }
 
 TEST(RunTasks, KeepsNoMemoryOfItsCalls) {
-  const auto call = [](int times) {
-    for (int i = 0; i < times; ++i) run_tasks(2, with_threads(2), [](std::int64_t, const auto&) {});
-  };
-  call(2'000);
-  const double before = resident_bytes();
-  call(20'000);
-  EXPECT_LT(resident_bytes() - before, 1e6);
+  fixtures::expect_calls_keep_no_memory(
+      20'000, [](int) { run_tasks(2, with_threads(2), [](std::int64_t, const auto&) {}); });
 }
 
 }  // namespace

@@ -4,13 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "core/bench/machine.h"
-#include "tests/helpers/slowness.h"
+#include "tests/helpers/memory.h"
 
 namespace conelab::tests {
 namespace {
@@ -143,21 +141,14 @@ TEST(CInterface, ServesTwoThreadsAtOnce) {
 
 /// The passes are so long that two threads share them.
 TEST(CInterface, KeepsNoMemoryOfItsCalls) {
-  if (fixtures::slowness > 1) GTEST_SKIP() << "a sanitizer keeps memory";
   Small s(72, 64);
   const conelab_run run{2, nullptr, nullptr};
-  const auto repeat = [&](int times) {
-    for (int i = 0; i < times; ++i) {
-      conelab_plan* plan = nullptr;
-      EXPECT_EQ(conelab_prepare("dot", &s.input, 1, &plan), CONELAB_OK);
-      EXPECT_EQ(conelab_forward(plan, &s.input, 1, &s.result, 1, &run), CONELAB_OK);
-      conelab_release(plan);
-    }
-    return resident_bytes();
-  };
-  const double before = repeat(2'000), grown = repeat(20'000) - before;
-  std::printf("20,000 calls took %.0f kB more\n", grown / 1e3);
-  EXPECT_LT(grown, 1e6);
+  fixtures::expect_calls_keep_no_memory(20'000, [&](int) {
+    conelab_plan* plan = nullptr;
+    EXPECT_EQ(conelab_prepare("dot", &s.input, 1, &plan), CONELAB_OK);
+    EXPECT_EQ(conelab_forward(plan, &s.input, 1, &s.result, 1, &run), CONELAB_OK);
+    conelab_release(plan);
+  });
 }
 
 }  // namespace

@@ -77,8 +77,7 @@ TreeFigure some_tree(const char* similarity, std::int64_t n,
   call.similarity = similarity;
   call.parameters = std::move(parameters);
   TreeFigure figure;
-  figure.tree = std::make_shared<tree::HeadTree>(
-      tree::head_trees(*resolve(call, check_extents(input)), input).front());
+  figure.tree = std::make_shared<tree::HeadTree>(tree::head_trees(pair_call(call, input)).front());
   for (std::int64_t i = 0; i < n; ++i) figure.tokens.push_back("token" + std::to_string(i));
   return figure;
 }

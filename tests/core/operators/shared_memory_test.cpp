@@ -2,11 +2,8 @@
 // these tests count memory.
 #include <gtest/gtest.h>
 
-#include <cstdio>
-
-#include "core/bench/machine.h"
 #include "tests/core/tiles/cases.h"
-#include "tests/helpers/slowness.h"
+#include "tests/helpers/memory.h"
 
 namespace conelab::tests {
 namespace {
@@ -53,22 +50,15 @@ TEST(SharedMemory, TokenMapsReadTheirMatricesInPlace) {
 
 /// The passes are so long that two threads share them.
 TEST(SharedMemory, CallsKeepNone) {
-  if (fixtures::slowness > 1) GTEST_SKIP() << "a sanitizer keeps memory";
   const Call call = call_from_text("dot");
   const auto input = convert<float>(random_input(call, {1, 2, 72, 72, 64, 64}, 3));
   const auto plan = resolve(call, check_extents(input));
   Execution run;
   run.threads = 2;
-  const auto repeat = [&](int times) {
-    for (int i = 0; i < times; ++i) {
-      const Forward<float> saved = forward(*plan, input, run);
-      (void)backward(*plan, input, saved, run);
-    }
-    return resident_bytes();
-  };
-  const double before = repeat(2'000), grown = repeat(20'000) - before;
-  std::printf("20,000 calls took %.0f kB more\n", grown / 1e3);
-  EXPECT_LT(grown, 1e6);
+  fixtures::expect_calls_keep_no_memory(20'000, [&](int) {
+    const Forward<float> saved = forward(*plan, input, run);
+    (void)backward(*plan, input, saved, run);
+  });
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ AttentionInput<double> random_input(std::int64_t n, std::int64_t d) {
 
 std::vector<HeadTree> trees_of(const Call& call, const AttentionInput<double>& input,
                                Tokens tokens = Tokens::key) {
-  return head_trees(*resolve(call, check_extents(input)), input, tokens);
+  return head_trees(pair_call(call, input), tokens);
 }
 
 // The depth by the law of cones is the engine's logit at γ = 1 of the same tokens.
@@ -182,16 +182,16 @@ TEST(HeadTree, NamesTheTokenOutsideTheDomainAndExitsWithOne) {
   input.key.owned().at(0, 0, 1, 2) = 2;
   Call call;
   call.map = "none";
-  const auto plan = resolve(call, check_extents(input));
+  const PairCall<double> pairs = pair_call(call, input);
   try {
-    (void)head_elements(*plan, input, Tokens::key, 0, 0);
+    (void)head_elements(pairs, Tokens::key, 0, 0);
     ADD_FAILURE() << "accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.exit_status(), 1);
     EXPECT_EQ(std::string(error.what()).find("token 1 of k: outside the domain"), 0u)
         << error.what();
   }
-  EXPECT_EQ(head_elements(*plan, input, Tokens::query, 0, 0)->elements.size(), 3u);
+  EXPECT_EQ(head_elements(pairs, Tokens::query, 0, 0)->elements.size(), 3u);
 }
 
 /// Maps of tokens come first: the trees are those of the call on the mapped tokens.
@@ -204,7 +204,7 @@ TEST(HeadTrees, OfMappedTokens) {
   input.key = input.value = input.query;
   for (const char* text : {"umbral:position=rope", "multiplicative:W=random"}) {
     const PairCall<double> pairs = pair_call(call_from_text(text), input);
-    const auto trees = head_trees(*pairs.plan, pairs.input);
+    const auto trees = head_trees(pairs);
     ASSERT_EQ(trees.size(), 1U) << text;
     EXPECT_EQ(trees.front().size, 6U) << text;
     EXPECT_TRUE(trees.front().segmentation.has_value()) << text;

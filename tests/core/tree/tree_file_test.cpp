@@ -20,7 +20,7 @@ std::vector<HeadTree> some_trees(const std::string& similarity, std::int64_t n) 
   }
   Call call;
   call.similarity = similarity;
-  return head_trees(*resolve(call, check_extents(input)), input);
+  return head_trees(pair_call(call, input));
 }
 
 std::string temporary(const std::string& name) {

@@ -155,9 +155,8 @@ TEST(AllHeads, ScoresAreThoseOfTheWeights) {
     EXPECT_LT(found.separator, found.special) << "[CLS] has weight too";
     // As `conelab tree` computes them.
     const auto input = head_input(*trace, 0, head);
-    const auto plan =
-        resolve(call_on_head(plain_call("umbral"), *trace, head), check_extents(input->exact));
-    const tree::HeadTree t = std::move(tree::head_trees(*plan, input->exact).front());
+    const auto pairs = pair_call(call_on_head(plain_call("umbral"), *trace, head), input->exact);
+    const tree::HeadTree t = std::move(tree::head_trees(pairs).front());
     EXPECT_NEAR(found.boundary,
                 t.segmentation->relative[static_cast<std::size_t>(t.segmentation->strongest)],
                 1e-4);
