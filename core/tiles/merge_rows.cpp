@@ -61,7 +61,7 @@ void merge_rows(const Plan& plan, Forward<T>& rows, const Forward<From>& other) 
     T* to = rows.output.data.data() + static_cast<std::int64_t>(r) * columns;
     const From* from = other.output.data.data() + static_cast<std::int64_t>(r) * columns;
     left /= whole, right /= whole;
-    for (std::int64_t c = 0; c < columns && whole != 0; ++c) {
+    for (std::int64_t c = 0; c < (whole == 0 ? 0 : columns); ++c) {
       to[c] =
           static_cast<T>(left * static_cast<double>(to[c]) + right * static_cast<double>(from[c]));
     }
