@@ -85,15 +85,21 @@ std::string seconds_text(double seconds) {
   return std::isfinite(seconds) ? "~" + duration_text(seconds) : "?";
 }
 
+/// Prints the jobs of the chosen shard.
 int print_plan(const Study& study, const StudyIndex& index, const TypedRun& typed) {
+  StudyOptions options;
+  set_shard(typed, options);
+  const std::vector<bool> own = jobs_of_shard(study, options.shard, options.shards);
   const std::vector<double> seconds = predicted_seconds(study, index);
   TextTable table{{"job", "kind", "state", "time"}, {}};
   double sum = 0;
-  int unknown = 0;
+  int unknown = 0, done = 0;
   for (std::size_t i = 0; i < index.jobs.size(); ++i) {
     const JobRecord& job = index.jobs[i];
+    if (!own[i]) continue;
     table.rows.push_back({job.name, job.kind, job.done() ? "done" : "to do",
                           job.done() ? duration_text(job.seconds) : seconds_text(seconds[i])});
+    done += job.done();
     if (job.done()) continue;
     std::isfinite(seconds[i]) ? void(sum += seconds[i]) : void(++unknown);
   }
@@ -105,11 +111,11 @@ int print_plan(const Study& study, const StudyIndex& index, const TypedRun& type
     return 0;
   }
   for (const std::string& line : table_lines(table)) say("{}", line);
-  const auto left = static_cast<int>(index.jobs.size() - index.count("done"));
+  const auto count = static_cast<int>(table.rows.size()), left = count - done;
   std::string time;
   if (left > unknown) time = ", about " + duration_text(sum) + " for the others";
   if (unknown > 0) time += fmt::format(", {} of unknown time", unknown);
-  say("{}: {} jobs, {} done{}", study.path, index.jobs.size(), index.count("done"), time);
+  say("{}: {} jobs, {} done{}", study.path, count, done, time);
   return 0;
 }
 

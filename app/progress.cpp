@@ -36,8 +36,9 @@ void Progress::update(double fraction, const std::string& detail,
   const Clock::time_point now = Clock::now();
   const double elapsed = std::chrono::duration<double>(now - start_).count();
   const double since_last = std::chrono::duration<double>(now - last_).count();
+  const bool first = last_ == start_;
   if (elapsed < quiet_seconds ||
-      (drawn_ && since_last < (terminal_ ? bar_seconds : line_seconds))) {
+      (!first && since_last < (terminal_ ? bar_seconds : line_seconds))) {
     return;
   }
   last_ = now;

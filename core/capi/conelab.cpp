@@ -44,17 +44,24 @@ conelab_status guarded(const Work& work) noexcept {
   return CONELAB_FAILURE;
 }
 
+std::vector<std::int64_t> dense_strides(const std::vector<std::int64_t>& sizes) {
+  std::vector<std::int64_t> strides(sizes.size(), 1);
+  for (std::size_t i = sizes.size(); i-- > 1;) strides[i - 1] = strides[i] * sizes[i];
+  return strides;
+}
+
 std::vector<TensorView> views_of(const conelab_tensor* tensors, std::size_t count) {
   std::vector<TensorView> views;
   views.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     const conelab_tensor& t = tensors[i];
     if (t.name == nullptr) conelab::misuse("tensor {} of {} has no name", i, count);
-    views.push_back({t.name,
-                     static_cast<conelab::NumberType>(t.dtype),
-                     t.data,
-                     {t.sizes, t.sizes + t.rank},
-                     {t.strides, t.strides + t.rank}});
+    if (t.rank > 0 && t.sizes == nullptr) conelab::misuse("tensor {} has no sizes", t.name);
+    const std::vector<std::int64_t> sizes(t.sizes, t.sizes + t.rank);
+    views.push_back({t.name, static_cast<conelab::NumberType>(t.dtype), t.data, sizes,
+                     t.strides == nullptr
+                         ? dense_strides(sizes)
+                         : std::vector<std::int64_t>(t.strides, t.strides + t.rank)});
   }
   return views;
 }
@@ -68,12 +75,6 @@ conelab::Execution execution_of(const conelab_run* run) {
     execution.cancelled = [run] { return run->cancelled(run->context) != 0; };
   }
   return execution;
-}
-
-std::vector<std::int64_t> dense_strides(const std::vector<std::int64_t>& sizes) {
-  std::vector<std::int64_t> strides(sizes.size(), 1);
-  for (std::size_t i = sizes.size(); i-- > 1;) strides[i - 1] = strides[i] * sizes[i];
-  return strides;
 }
 
 conelab_plan::Results declared(const std::vector<TensorView>& results) {

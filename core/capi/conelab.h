@@ -60,7 +60,7 @@ typedef struct {
   conelab_dtype dtype;
   size_t rank;
   const int64_t* sizes;    ///< [rank]
-  const int64_t* strides;  ///< [rank]
+  const int64_t* strides;  ///< [rank] May be null: those of a dense tensor.
 } conelab_tensor;
 
 /// How to run a pass. A null pointer to it stands for all zeros.

@@ -281,6 +281,8 @@ ScalingFigure ranks_figure(FigureInput input) {
     });
     input.parameters.erase("operators");
   }
+  const bool shared = std::ranges::any_of(
+      input.cases, [](const MeasuredCase& c) { return c.labels.number("ranks") > 1; });
   input.cases = cases_by_ranks(input.cases, forecast);
   input.exponents.clear();
   ScalingFigure figure = times_figure(selected_cases(input));
@@ -292,7 +294,8 @@ ScalingFigure ranks_figure(FigureInput input) {
   }
   figure.caption += ", " + label_text(axes().back(), std::to_string(forecast.length));
   if (forecast.networks.empty()) return figure;
-  figure.caption += ". Predicted from the time of the fewest ranks above one";
+  figure.caption += fmt::format(". Predicted from the time of {}",
+                                shared ? "the fewest ranks above one" : "one rank");
   if (forecast.speed != 1)
     figure.caption += fmt::format(", on ranks {:g} times as fast", forecast.speed);
   figure.caption +=

@@ -177,6 +177,9 @@ class Run(RunTest):
         self.assertEqual(len(said.splitlines()), JOBS + 2 + 2)
         self.assertRegex(said, r"cost +bench +to do +~\d")
         self.assertIn(f"{JOBS + 2} jobs, 0 done", said)
+        parts = [self.study("out", "--dry-run", "--shard", f"{i}/2").out.splitlines()[1:-1] for i in (1, 2)]
+        self.assertTrue(all(0 < len(part) < JOBS for part in parts), parts)
+        self.assertFalse({line.split()[0] for line in parts[0]} & {line.split()[0] for line in parts[1]})
         self.assert_clean("s.toml")
 
     def test_jobs_beside_each_other_give_the_same(self):

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <QApplication>
 #include <QElapsedTimer>
@@ -33,6 +34,14 @@ inline bool wait_for(const std::function<bool()>& ready, int milliseconds = 2000
     waited += std::min(turn.nsecsElapsed(), longest_turn);
   }
   return ready();
+}
+
+/// The processor time of this process (RUSAGE_SELF) or of its children (RUSAGE_CHILDREN).
+inline double processor_seconds(int who) {
+  rusage used{};
+  getrusage(who, &used);
+  return static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+         1e-6 * static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
 }
 
 inline void pump(int milliseconds = 60) {

@@ -9,7 +9,6 @@
 // come to rest: no job, no time of the processor.
 #include <gtest/gtest.h>
 #include <malloc.h>
-#include <sys/resource.h>
 
 #include <QAbstractButton>
 #include <QComboBox>
@@ -40,13 +39,6 @@ namespace {
 double allocated_megabytes() {
   const struct mallinfo2 heap = mallinfo2();
   return static_cast<double>(heap.uordblks + heap.hblkhd) / 1e6;
-}
-
-double processor_seconds() {
-  rusage used{};
-  getrusage(RUSAGE_SELF, &used);
-  return static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
-         1e-6 * static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
 }
 
 class Soak : public testing::Test {
@@ -208,11 +200,11 @@ TEST_F(Soak, DISABLED_RandomActions) {
   closer.stop();
   EXPECT_TRUE(wait_for([&] { return window->workspace().jobs().running().empty(); }, 60000));
   pump(3000);
-  const double before = processor_seconds();
+  const double before = processor_seconds(RUSAGE_SELF);
   QEventLoop rest;
   QTimer::singleShot(10000, &rest, &QEventLoop::quit);
   rest.exec();
-  const double used = processor_seconds() - before;
+  const double used = processor_seconds(RUSAGE_SELF) - before;
   std::printf("%ld actions, %.0f MB, %.1f %% of a processor at rest\n", actions,
               resident_bytes() / 1e6, 10 * used);
   EXPECT_LT(used, 0.2);

@@ -201,7 +201,6 @@ void StudiesView::show_report(const QString& page) {
           "<figure id=\"([^\"]+)\">\\s*<div class=\"paper\">\\s*<svg[^>]* width=\"(\\d+)pt\""
           ".*?</svg>"),
       QRegularExpression::DotMatchesEverythingOption);
-  constexpr double pixels_a_point = 1.3;  // Text of figures is as large as that of the page.
   QFile file(page);
   if (!file.open(QIODevice::ReadOnly)) return;
   QString html = QString::fromUtf8(file.readAll());

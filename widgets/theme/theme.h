@@ -63,6 +63,9 @@ void add_entry(QComboBox& box, const QString& text, const QString& tip, const QV
 /// Makes the list of a choice as wide as its entries, where the choice itself is narrower.
 void widen_list(QComboBox& box);
 
+/// The pixels for a point of a figure whose text is to be as large as the window's.
+inline constexpr double pixels_a_point = 1.3;
+
 /// Convert a box of figures to a rectangle of Qt and back.
 [[nodiscard]] inline QRectF desktop_rect(const figure::Box& b) {
   return {b.x, b.y, b.width, b.height};

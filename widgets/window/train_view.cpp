@@ -26,6 +26,7 @@
 #include "widgets/forms/job_form.h"
 #include "widgets/painter/painter.h"
 #include "widgets/theme/flow_layout.h"
+#include "widgets/theme/theme.h"
 #include "widgets/window/main_window.h"
 
 namespace conelab::desktop {
@@ -255,7 +256,6 @@ class TrainView : public QWidget {
     drawn_ = trace->stamp + measure;
     FigureChoice curves;
     curves.name = "training", curves.inputs = {trace->file};
-    constexpr double pixels_a_point = 1.3;  // Its text is as large as the window's.
     const double width = preview_->width() / pixels_a_point;
     curves.width = fmt::format("{:.0f}pt", std::clamp(width, 200.0, 504.0));
     curves.parameters["measure"] = measure;

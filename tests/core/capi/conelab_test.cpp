@@ -6,6 +6,7 @@
 
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/helpers/memory.h"
@@ -96,6 +97,22 @@ TEST(CInterface, DropsWeightsByASeed) {
   dropout[1] = -1;
   EXPECT_EQ(conelab_forward(plan, inputs, 2, &s.result, 1, nullptr), CONELAB_MISUSE);
   EXPECT_THAT(conelab_error(), HasSubstr("seed of dropout"));
+  conelab_release(plan);
+}
+
+TEST(CInterface, ATensorWithoutStridesIsDenseAndOneWithoutSizesRefused) {
+  Small s;
+  conelab_plan* plan = nullptr;
+  ASSERT_EQ(conelab_prepare("umbral", &s.input, 1, &plan), CONELAB_OK);
+  ASSERT_EQ(conelab_forward(plan, &s.input, 1, &s.result, 1, nullptr), CONELAB_OK);
+  const std::vector<float> found = std::exchange(s.output, std::vector<float>(64));
+  s.input.strides = s.result.strides = nullptr;
+  s.result.data = s.output.data();
+  ASSERT_EQ(conelab_forward(plan, &s.input, 1, &s.result, 1, nullptr), CONELAB_OK);
+  EXPECT_EQ(s.output, found);
+  s.input.sizes = nullptr;
+  EXPECT_EQ(conelab_forward(plan, &s.input, 1, &s.result, 1, nullptr), CONELAB_MISUSE);
+  EXPECT_THAT(conelab_error(), HasSubstr("tensor q has no sizes"));
   conelab_release(plan);
 }
 

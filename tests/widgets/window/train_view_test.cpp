@@ -1,6 +1,5 @@
 // Heads are trained in the view Train: the maps follow, and the slider shows earlier steps.
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include <QApplication>
 #include <QComboBox>
@@ -217,13 +216,6 @@ TEST_F(TrainTest, ExportsAPictureOfEachSnapshot) {
     EXPECT_EQ(pictures.entryList({"*.svg"}), (QStringList{"001.svg", "002.svg", "003.svg"}));
   }
   EXPECT_EQ(window.error_shown(), "");
-}
-
-double processor_seconds(int who) {
-  rusage used{};
-  getrusage(who, &used);
-  return static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
-         1e-6 * static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
 }
 
 /// The window draws less often where pictures take long: it leaves the processors to the training.
