@@ -120,15 +120,12 @@ int print_plan(const Study& study, const StudyIndex& index, const TypedRun& type
 }
 
 int write_slurm(const Study& study, const TypedRun& typed) {
-  const std::vector<bool> ready = jobs_of_shard(study, 1, 1);
-  const auto most = static_cast<int>(
-      std::ranges::count_if(study.jobs, [](const StudyJob& job) { return job.inputs.empty(); }));
   constexpr int usual_tasks = 16;
   const int wanted = typed.jobs > 0 ? typed.jobs : usual_tasks;
   const SlurmJob job{fs::read_symlink("/proc/self/exe").string(),
                      fs::absolute(typed.study).string(),
                      fs::absolute(folder_of(typed)).lexically_normal().string(),
-                     std::max(1, std::min(wanted, most)),
+                     std::min(wanted, most_shards(study)),
                      typed.quick,
                      inputs_of(typed)};
   fs::create_directories(job.folder);

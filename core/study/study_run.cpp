@@ -453,6 +453,15 @@ class StudyRun {
   }
 };
 
+bool is_data_set(const StudyJob& job) {
+  return job.inputs.empty() && std::string_view(job.spec.kind->name) == "dataset";
+}
+bool reads_data_sets_only(const Study& study, const StudyJob& job) {
+  return std::ranges::all_of(
+      job.inputs, [&](const JobInput& input) { return is_data_set(study.jobs[input.job]); });
+}
+bool is_first_trial(const StudyJob& job) { return job.sweep.value("trial", 0) == 0; }
+
 }  // namespace
 
 StudyIndex plan_study(const Study& study, const std::string& folder,
@@ -480,15 +489,40 @@ std::vector<double> predicted_seconds(const Study& study, const StudyIndex& inde
 }
 
 std::vector<bool> jobs_of_shard(const Study& study, int shard, int shards) {
-  std::vector<bool> own;
-  std::size_t ready = 0;
-  for (const StudyJob& job : study.jobs) {
-    const auto is_own = [&](const JobInput& input) { return own[input.job]; };
-    own.push_back(job.inputs.empty()
-                      ? static_cast<int>(ready++ % static_cast<std::size_t>(shards)) == shard - 1
-                      : std::ranges::all_of(job.inputs, is_own));
+  const std::size_t count = study.jobs.size();
+  std::vector<bool> own(count), is_read(count);
+  int shared = 0;
+  bool next_is_own = false;
+  const auto share = [&] { next_is_own = shared++ % shards == shard - 1; };
+  for (std::size_t i = 0; i < count; ++i) {
+    const StudyJob& job = study.jobs[i];
+    for (const JobInput& input : job.inputs) is_read[input.job] = true;
+    if (is_data_set(job)) continue;
+    if (reads_data_sets_only(study, job)) {
+      if (is_first_trial(job)) share();  // All trials of a case are in one shard.
+      own[i] = next_is_own;
+    } else {
+      own[i] = std::ranges::all_of(job.inputs, [&](const JobInput& input) {
+        return is_data_set(study.jobs[input.job]) || own[input.job];
+      });
+    }
+    for (const JobInput& input : job.inputs) {
+      if (own[i] && is_data_set(study.jobs[input.job])) own[input.job] = true;
+    }
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!is_data_set(study.jobs[i]) || is_read[i]) continue;
+    share();
+    own[i] = next_is_own;
   }
   return own;
+}
+
+int most_shards(const Study& study) {
+  const auto begins = [&](const StudyJob& job) {
+    return !is_data_set(job) && reads_data_sets_only(study, job) && is_first_trial(job);
+  };
+  return std::max(1, static_cast<int>(std::ranges::count_if(study.jobs, begins)));
 }
 
 StudyIndex run_study(const Study& study, const StudyOptions& options, const StudyContext& context) {

@@ -46,8 +46,13 @@ struct StudyContext {
 /// the same block that are done; NaN where that is unknown.
 [[nodiscard]] std::vector<double> predicted_seconds(const Study& study, const StudyIndex& index);
 
-/// Returns the jobs that a shard computes itself.
+/// Returns the jobs that a shard computes itself: its part of those that read nothing but data sets,
+/// what is made of these alone, and the data sets that they read. Shards that share a folder make a
+/// data set once: one computes it, and the others wait.
 [[nodiscard]] std::vector<bool> jobs_of_shard(const Study& study, int shard, int shards);
+
+/// Returns the number of shards beyond which some have no job that others have not, at least 1.
+[[nodiscard]] int most_shards(const Study& study);
 
 /// Runs every job that is not done. A job that fails is noted and does not stop the others; those
 /// that read it, or the result of another shard, are "waiting". Returns the index, which the folder

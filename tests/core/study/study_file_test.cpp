@@ -338,6 +338,27 @@ TEST_F(StudyFile, ShardsShareTheJobsAndNoneIsTakenTwice) {
   }
 }
 
+/// A sweep over one data set is shared, the trials of a case stay with the job that reads them, and
+/// every shard has the data sets that it reads.
+TEST_F(StudyFile, ShardsShareTheSweepOfOneDataSet) {
+  const Study study = read(
+      "[[dataset]]\nname = 'trees'\nkind = 'tree'\n"
+      "[[train]]\nname = 'heads'\ninput = 'trees'\nsimilarity = ['dot', 'umbral', 'laplacian']\n"
+      "tune = { trials = 2, rate = [0.005, 1] }\n");
+  ASSERT_EQ(study.jobs.size(), 1U + 3U * 3U);
+  EXPECT_EQ(most_shards(study), 3);
+  std::vector<int> taken(study.jobs.size(), 0);
+  for (int shard = 1; shard <= 3; ++shard) {
+    const std::vector<bool> own = jobs_of_shard(study, shard, 3);
+    EXPECT_EQ(std::ranges::count(own, true), 4);
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      taken[i] += own[i] ? 1 : 0;
+      for (const JobInput& input : study.jobs[i].inputs) EXPECT_TRUE(!own[i] || own[input.job]);
+    }
+  }
+  EXPECT_THAT(taken, ElementsAre(3, 1, 1, 1, 1, 1, 1, 1, 1, 1));
+}
+
 TEST(ShippedStudies, AreSound) {
   namespace fs = std::filesystem;
   for (const auto& entry : fs::directory_iterator(CONELAB_SOURCE_DIR "/resources/studies")) {
