@@ -24,7 +24,7 @@ sys.dont_write_bytecode = True
 import trainer  # noqa: E402
 
 torch.set_num_threads(1)
-TASKS = {"digits": "Digits", "language": "Language", "length": "Length", "links": "Links",
+TASKS = {"contexts": "Contexts", "digits": "Digits", "language": "Language", "length": "Length", "links": "Links",
          "listops": "ListOps", "rigid_body": "RigidBody", "translation": "Translation"}
 SMALL = {"count": 60, "nodes": 30, "trials": 2, "seeds": 2}
 
@@ -68,7 +68,7 @@ class Tasks(unittest.TestCase):
 
     def test_every_task_trains_under_every_operator(self):
         for name, task_name in TASKS.items():
-            needs = {"digits": "sklearn", "length": "bible", "language": "bible"}.get(name)
+            needs = {"digits": "sklearn", "length": "bible", "language": "bible", "contexts": "bible"}.get(name)
             if needs == "bible" and not shutil.which("bible"):
                 continue
             if needs == "sklearn" and importlib.util.find_spec("sklearn") is None:
@@ -104,6 +104,30 @@ class Tasks(unittest.TestCase):
             more = {**sizes, "seeds": 3}
             trainer.table(task, more, trainer.Runs(task, more, folder))
             self.assertEqual(len([*pathlib.Path(folder).iterdir()]), len(times) + 4, "one seed more of each row")
+
+    def test_what_is_the_same_everywhere_runs_once_and_a_rate_may_be_chosen_at_the_first(self):
+        class Wide(Guess):
+            dims, same_everywhere, tuned_at_first = (2, 4), ("none", "umbral"), True
+
+        with tempfile.TemporaryDirectory() as folder:
+            task, sizes = Wide(), {**Wide.sizes, "trials": 2, "seeds": 2}
+            trainer.table(task, sizes, trainer.Runs(task, sizes, folder))
+            kept = [json.loads(path.read_text()) for path in pathlib.Path(folder).glob("*.json")]
+        self.assertEqual({one["d"] for one in kept if one["operator"] != "dot"}, {2})
+        tried = [one for one in kept if one["split"] == "validation"]
+        self.assertEqual({one["d"] for one in tried}, {2})
+        self.assertEqual({one["d"] for one in kept if one["operator"] == "dot"}, {2, 4})
+
+    def test_links_are_measured_by_their_order_and_by_their_sign(self):
+        edges, others = torch.tensor([[0, 1], [0, 2]]), torch.tensor([[1, 2], [2, 3]])
+        candidates = ~torch.eye(4, dtype=torch.bool)
+        logit = torch.tensor([[0, 3, -1, -2], [3, 0, 1, -3], [-1, 1, 0, -4], [-2, -3, -4, 0.]])
+        found = importlib.import_module("links").Links().score(
+            lambda pairs: logit[pairs[:, 0], pairs[:, 1]], (edges, others, candidates), {})
+        self.assertAlmostEqual(found["AUC"].item(), 3 / 4)  # 3 and -1 against 1 and -4.
+        self.assertAlmostEqual(found["F1"].item(), 2 / 4)  # One found of two; one of the others, too.
+        # Node 0 ranks 1, 2 first; node 1 ranks 0 first; node 2 ranks 1 before 0.
+        self.assertAlmostEqual(found["MAP"].item(), (1 + 1 + 1 / 2) / 3)
 
     def test_listops_keeps_what_it_is_tested_on_out_of_training(self):
         task = importlib.import_module("listops").ListOps()

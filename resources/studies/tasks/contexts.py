@@ -6,9 +6,9 @@ from trainer import main
 class Contexts(Language):
     name, title = "contexts", "A language model of bytes with heads of d = 2, by its context"
     text = ("The model and text are those of the language model; queries and keys have 2 numbers a head, so that umbral "
-            "cones cost O(n log n) and the others O(n^2). A step has the same number of bytes at each context. Rates are "
+            "cones cost O(n log n), the dot product O(n^2). A step has the same number of bytes at each context. Rates are "
             "chosen at the shortest context.")
-    operators, dims, axis = ("dot", "penumbral", "umbral"), (256, 1024, 4096, 16384), "context"
+    operators, dims, axis = ("dot", "umbral"), (256, 1024, 4096, 16384), "context"
     tuned_at_first = True
     sizes = {"steps": 300, "bytes": 16384, "width": 64, "heads": 4, "blocks": 2}
     quick = {"steps": 4}
