@@ -1,6 +1,7 @@
 // Ranks over MPI. The thread that starts the job makes all calls.
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
+#include <malloc.h>
 #include <mpi.h>
 
 #include <chrono>
@@ -21,9 +22,20 @@ constexpr int failure_tag = 32767;  ///< The largest that every MPI has.
 constexpr std::chrono::milliseconds time_for_others{300};
 constexpr std::chrono::seconds longest_wait{20};
 
+/// Lets the process keep the memory of the results of a pair of blocks for those of the next, whose
+/// pages would all be faults otherwise.
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  constexpr int most = 64 << 20;
+  mallopt(M_MMAP_THRESHOLD, most);
+  mallopt(M_TRIM_THRESHOLD, most);
+#endif
+}
+
 class MpiRanks final : public JobRanks {
  public:
   MpiRanks() {
+    keep_freed_memory();
     int level = 0, is_there = 0;
     MPI_Initialized(&is_there);
     if (is_there == 0 && MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level) != 0) {
