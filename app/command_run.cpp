@@ -104,7 +104,11 @@ int print_plan(const Study& study, const StudyIndex& index, const TypedRun& type
     std::isfinite(seconds[i]) ? void(sum += seconds[i]) : void(++unknown);
   }
   if (typed.json) {
-    auto json = index_to_json(index);
+    StudyIndex chosen = index;
+    std::erase_if(chosen.jobs, [&](const JobRecord& job) {
+      return !own[static_cast<std::size_t>(&job - chosen.jobs.data())];
+    });
+    auto json = index_to_json(chosen);
     json["predicted_seconds"] = sum;
     json["unpredicted_jobs"] = unknown;
     print_json(json);

@@ -36,11 +36,10 @@ void Progress::update(double fraction, const std::string& detail,
   const Clock::time_point now = Clock::now();
   const double elapsed = std::chrono::duration<double>(now - start_).count();
   const double since_last = std::chrono::duration<double>(now - last_).count();
-  const bool first = last_ == start_;
-  if (elapsed < quiet_seconds ||
-      (!first && since_last < (terminal_ ? bar_seconds : line_seconds))) {
-    return;
-  }
+  // A cleared bar is drawn again at once; a plain line stands, and the next one comes later.
+  const bool waits =
+      terminal_ ? drawn_ && since_last < bar_seconds : last_ != start_ && since_last < line_seconds;
+  if (elapsed < quiet_seconds || waits) return;
   last_ = now;
   drawn_ = true;
   const std::string left = eta_text(seconds_left.value_or(remaining_seconds(elapsed, fraction)));

@@ -46,7 +46,11 @@ conelab_status guarded(const Work& work) noexcept {
 
 std::vector<std::int64_t> dense_strides(const std::vector<std::int64_t>& sizes) {
   std::vector<std::int64_t> strides(sizes.size(), 1);
-  for (std::size_t i = sizes.size(); i-- > 1;) strides[i - 1] = strides[i] * sizes[i];
+  for (std::size_t i = sizes.size(); i-- > 1;) {
+    if (sizes[i] < 0 || __builtin_mul_overflow(strides[i], sizes[i], &strides[i - 1])) {
+      conelab::misuse("axis {} of a tensor has {} entries", i, sizes[i]);
+    }
+  }
   return strides;
 }
 

@@ -59,8 +59,8 @@ typedef struct {
   void* data;  ///< Only read where the tensor is an input.
   conelab_dtype dtype;
   size_t rank;
-  const int64_t* sizes;    ///< [rank]
-  const int64_t* strides;  ///< [rank] May be null: those of a dense tensor.
+  const int64_t* sizes;    ///< [rank] It may be null for a tensor without axes only.
+  const int64_t* strides;  ///< [rank] If it is null, the tensor is dense.
 } conelab_tensor;
 
 /// How to run a pass. A null pointer to it stands for all zeros.

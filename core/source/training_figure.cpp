@@ -54,8 +54,10 @@ DisplayList make_training(const FigureInput& input) {
   const std::string* measure = text_of(input.parameters, "measure");
   const bool mass = measure != nullptr && *measure == "mass";
   figure.y_title = mass ? "attention on ancestors" : "loss";
-  figure.caption = fmt::format("{} against the steps of training; {} heads",
-                               mass ? "Attention on ancestors" : "Loss", figure.series.size());
+  const std::size_t heads = figure.series.size();
+  figure.caption =
+      fmt::format("{} against the steps of training; {} head{}",
+                  mass ? "Attention on ancestors" : "Loss", heads, heads == 1 ? "" : "s");
   FigureInput page = input;
   if (page.metadata.title.empty()) page.metadata.title = "Training of heads";
   return finished(std::move(figure), page, draw_scaling);

@@ -468,6 +468,7 @@ class StudyReader {
         study_.jobs.push_back(std::move(trial));
       }
       job.inputs.push_back({"trial", static_cast<std::size_t>(t), found->second, ""});
+      if (added) study_.jobs.back().first_trial = job.inputs[own].job;
       names.push_back(study_.jobs[found->second].name);
     }
     if (count > 0) job.spec.values["trial"] = names;

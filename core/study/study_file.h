@@ -22,6 +22,7 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,8 @@ struct StudyJob {
   /// stands for the file that is not known yet.
   JobSpec spec;
   std::vector<JobInput> inputs;
+  /// Of a trial: the index of the first trial of the case for which it was added.
+  std::optional<std::size_t> first_trial;
 };
 
 struct StudyError {

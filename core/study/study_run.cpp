@@ -425,7 +425,7 @@ class StudyRun {
     std::vector<std::string>& names = now.running;
     double left = 0, done = spent_;
     for (std::size_t i = 0; i < index_.jobs.size(); ++i) {
-      if (own_[i] && !started_[i]) left += weight(i);
+      if (own_[i] && !started_[i] && !index_.jobs[i].done()) left += weight(i);
     }
     for (const auto& [at, fraction] : running_) {
       names.push_back(index_.jobs[at].name);
@@ -441,8 +441,8 @@ class StudyRun {
     context_.progress(now);
   }
 
-  /// Marks the jobs that could not run because an input is missing; jobs of other shards that read
-  /// nothing remain pending.
+  /// Marks the jobs that could not run because an input is missing. Jobs of other shards whose
+  /// inputs are there remain pending.
   void mark_waiting() {
     for (std::size_t i = 0; i < index_.jobs.size(); ++i) {
       JobRecord& record = index_.jobs[i];
@@ -460,7 +460,23 @@ bool reads_data_sets_only(const Study& study, const StudyJob& job) {
   return std::ranges::all_of(
       job.inputs, [&](const JobInput& input) { return is_data_set(study.jobs[input.job]); });
 }
-bool is_first_trial(const StudyJob& job) { return job.sweep.value("trial", 0) == 0; }
+/// Returns for each job the number of its share of the study, or -1 for a job that goes where its
+/// inputs are, and for a data set that a job reads.
+std::vector<int> shares_of(const Study& study) {
+  std::vector<bool> is_read(study.jobs.size());
+  for (const StudyJob& job : study.jobs) {
+    for (const JobInput& input : job.inputs) is_read[input.job] = true;
+  }
+  std::vector<int> shares;
+  int next = 0;
+  for (std::size_t i = 0; i < study.jobs.size(); ++i) {
+    const StudyJob& job = study.jobs[i];
+    const bool follows = is_data_set(job) ? is_read[i] : !reads_data_sets_only(study, job);
+    const bool joins = job.first_trial.value_or(i) != i;
+    shares.push_back(follows ? -1 : joins ? shares[*job.first_trial] : next++);
+  }
+  return shares;
+}
 
 }  // namespace
 
@@ -489,40 +505,25 @@ std::vector<double> predicted_seconds(const Study& study, const StudyIndex& inde
 }
 
 std::vector<bool> jobs_of_shard(const Study& study, int shard, int shards) {
-  const std::size_t count = study.jobs.size();
-  std::vector<bool> own(count), is_read(count);
-  int shared = 0;
-  bool next_is_own = false;
-  const auto share = [&] { next_is_own = shared++ % shards == shard - 1; };
-  for (std::size_t i = 0; i < count; ++i) {
+  const std::vector<int> shares = shares_of(study);
+  std::vector<bool> own(study.jobs.size());
+  for (std::size_t i = 0; i < own.size(); ++i) {
     const StudyJob& job = study.jobs[i];
-    for (const JobInput& input : job.inputs) is_read[input.job] = true;
-    if (is_data_set(job)) continue;
-    if (reads_data_sets_only(study, job)) {
-      if (is_first_trial(job)) share();  // All trials of a case are in one shard.
-      own[i] = next_is_own;
-    } else {
-      own[i] = std::ranges::all_of(job.inputs, [&](const JobInput& input) {
-        return is_data_set(study.jobs[input.job]) || own[input.job];
-      });
-    }
+    const auto is_here = [&](const JobInput& input) {
+      return own[input.job] || is_data_set(study.jobs[input.job]);
+    };
+    own[i] = shares[i] >= 0 ? shares[i] % shards == shard - 1
+                            : !job.inputs.empty() && std::ranges::all_of(job.inputs, is_here);
     for (const JobInput& input : job.inputs) {
       if (own[i] && is_data_set(study.jobs[input.job])) own[input.job] = true;
     }
-  }
-  for (std::size_t i = 0; i < count; ++i) {
-    if (!is_data_set(study.jobs[i]) || is_read[i]) continue;
-    share();
-    own[i] = next_is_own;
   }
   return own;
 }
 
 int most_shards(const Study& study) {
-  const auto begins = [&](const StudyJob& job) {
-    return !is_data_set(job) && reads_data_sets_only(study, job) && is_first_trial(job);
-  };
-  return std::max(1, static_cast<int>(std::ranges::count_if(study.jobs, begins)));
+  const std::vector<int> shares = shares_of(study);
+  return shares.empty() ? 1 : std::max(1, *std::ranges::max_element(shares) + 1);
 }
 
 StudyIndex run_study(const Study& study, const StudyOptions& options, const StudyContext& context) {

@@ -59,9 +59,9 @@ std::optional<std::string> sharpness_key(const Call& call) {
 
 double mean_row_entropy(const EntropyRows& rows, const Call& call_of_head,
                         const Execution& execution) {
-  const auto plan = resolve(call_of_head, check_extents(rows.head->exact));
-  const PairMap<double> pairs(*plan, rows.head->exact);
-  const std::int64_t queries = plan->extents.query, keys = plan->extents.key;
+  const PairCall<double> call = pair_call(call_of_head, rows.head->exact);
+  const PairMap<double> pairs(*call.plan, call.input);
+  const std::int64_t queries = call.plan->extents.query, keys = call.plan->extents.key;
   const std::int64_t wanted =
       std::max<std::int64_t>(16, rows.most_pairs / std::max<std::int64_t>(keys, 1));
   const std::int64_t step = std::max<std::int64_t>(1, queries / wanted);

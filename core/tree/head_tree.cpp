@@ -253,7 +253,7 @@ std::vector<HeadTree> head_trees(const PairCall<double>& call, Tokens tokens,
                                  const Execution& execution) {
   const Plan& plan = *call.plan;
   if (plan.map == nullptr) {
-    misuse("trees are of tokens that a similarity compares; {} has none", plan.call.operation);
+    misuse("{} has no similarity, so that its tokens form no tree", plan.call.operation);
   }
   check_input(plan, call.input);
   const Extents& e = plan.extents;

@@ -64,7 +64,8 @@ struct HeadTree {
                                                Tokens tokens = Tokens::key,
                                                const Execution& execution = {});
 
-/// Returns the tokens of one head; nothing if the similarity is no cone family.
+/// Returns the tokens of one head; nothing for an operator without a similarity or with one that is
+/// no cone family.
 [[nodiscard]] std::optional<HeadElements> head_elements(const PairCall<double>& call,
                                                         Tokens tokens, std::int64_t batch,
                                                         std::int64_t head);

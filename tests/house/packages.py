@@ -84,7 +84,7 @@ class Packages(unittest.TestCase):
             depends = run("dpkg-deb", "--field", package, "Depends")
             self.assertEqual("libqt6" in depends, name == "conelab", depends)
 
-    @unittest.skipIf(sys.version_info >= (3, 12), "looks for no other Python")
+    @unittest.skipIf(sys.version_info >= (3, 12), "from 3.12 on, packaging looks for no other Python")
     def test_a_folder_that_may_not_be_read_has_no_python(self):
         closed = self.folder / "closed"
         closed.mkdir(mode=0)

@@ -29,10 +29,11 @@ std::vector<figure::Arc> strongest_arcs(const HeadInput& head, const Call& call,
                                         const TokenRange& range, const JobContext& context,
                                         std::size_t& unknown) {
   const Execution execution = context.execution();
-  const auto plan = resolve(call, check_extents(head.exact));
-  const Forward<double> saved = forward(*plan, head.exact, execution);
-  const TokenRange rows = part_of(range, plan->extents.query);
-  const TokenRange columns = part_of(range, plan->extents.key);
+  const PairCall<double> pairs = pair_call(call, head.exact);
+  const Forward<double> saved = forward(*pairs.plan, pairs.input, execution);
+  const PairMap<double> map(*pairs.plan, pairs.input);
+  const TokenRange rows = part_of(range, pairs.plan->extents.query);
+  const TokenRange columns = part_of(range, pairs.plan->extents.key);
   std::vector<double> strip;
   std::vector<figure::Arc> arcs;
   for (std::int64_t begin = rows.begin; begin < rows.end; begin += rows_at_once) {
@@ -40,8 +41,7 @@ std::vector<figure::Arc> strongest_arcs(const HeadInput& head, const Call& call,
     context.progress(static_cast<double>(begin - rows.begin) / static_cast<double>(rows.size()));
     const std::int64_t end = std::min(rows.end, begin + rows_at_once);
     strip.resize(static_cast<std::size_t>((end - begin) * columns.size()));
-    PairMap<double>(*plan, head.exact)
-        .tile(Map2d::weights, &saved, {0, 0, begin, end, columns.begin, columns.end}, strip.data());
+    map.tile(Map2d::weights, &saved, {0, 0, begin, end, columns.begin, columns.end}, strip.data());
     unknown += static_cast<std::size_t>(
         std::ranges::count_if(strip, [](double weight) { return !std::isfinite(weight); }));
     for (std::int64_t r = begin; r < end; ++r) {

@@ -100,9 +100,9 @@ class Task:
     below. `sizes` are numbers that the command line may change; `quick` are smaller ones."""
     measure, less_is_better = "accuracy", False
     operators, dims = ("dot", "laplacian", "penumbral", "umbral"), (4,)
-    axis = "d"  # What `dims` are: numbers of a head's queries and keys, or what `sizes_at` takes.
-    same_everywhere = ("none",)  # What is the same model at every one of `dims`.
-    tuned_at_first = False  # Whether the rate of the first of `dims` is that of all.
+    axis = "d"  # This names `dims`: numbers of a head's queries and keys, or what `sizes_at` takes.
+    same_everywhere = ("none",)  # These operators make the same model at each of `dims`.
+    tuned_at_first = False  # If it is True, the rate of the first of `dims` is taken at all of them.
     rates = (3e-4, 3e-2)
     sizes, quick = {}, {}
 
@@ -188,7 +188,7 @@ class Runs:
         path = self.folder / f"{name}.json"
         if not path.exists():
             found = run(self.task, self.sizes, operator, d, rate, seed, steps, split)
-            print(f"{operator} d {d} rate {rate:.3g} seed {seed} steps {steps}: {split} "
+            print(f"{operator} {self.task.axis} {d} rate {rate:.3g} seed {seed} steps {steps}: {split} "
                   + " ".join(f"{key} {value:.4g}" for key, value in found.items()), flush=True)
             part = path.with_suffix(".part")
             part.write_text(json.dumps({**case, "found": found}))
@@ -247,7 +247,7 @@ def table(task, sizes, runs):
             rate[operator, d] = runs.tuned(operator, d)
             found[operator, d] = [runs(operator, d, rate[operator, d], seed, sizes["steps"]) for seed in seeds]
         found["a tenth of the steps", d] = [
-            runs(base, d, rate[base, d], seed, sizes["steps"] // 10) for seed in seeds]
+            runs(base, d, rate[base, d], seed, max(1, sizes["steps"] // 10)) for seed in seeds]
         rate["a tenth of the steps", d] = rate[base, d]
 
     def values(key, measure=task.measure):

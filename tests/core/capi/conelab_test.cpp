@@ -110,6 +110,10 @@ TEST(CInterface, ATensorWithoutStridesIsDenseAndOneWithoutSizesRefused) {
   s.result.data = s.output.data();
   ASSERT_EQ(conelab_forward(plan, &s.input, 1, &s.result, 1, nullptr), CONELAB_OK);
   EXPECT_EQ(s.output, found);
+  s.sizes[2] = -4;
+  EXPECT_EQ(conelab_forward(plan, &s.input, 1, &s.result, 1, nullptr), CONELAB_MISUSE);
+  EXPECT_THAT(conelab_error(), HasSubstr("axis 2 of a tensor has -4 entries"));
+  s.sizes[2] = 4;
   s.input.sizes = nullptr;
   EXPECT_EQ(conelab_forward(plan, &s.input, 1, &s.result, 1, nullptr), CONELAB_MISUSE);
   EXPECT_THAT(conelab_error(), HasSubstr("tensor q has no sizes"));

@@ -359,6 +359,33 @@ TEST_F(StudyFile, ShardsShareTheSweepOfOneDataSet) {
   EXPECT_THAT(taken, ElementsAre(3, 1, 1, 1, 1, 1, 1, 1, 1, 1));
 }
 
+/// Of two blocks with the same trials the second adds those that the first has not: each job has
+/// all of its trials in one shard, or waits for the last run.
+TEST_F(StudyFile, ShardsShareDataSetsThatNothingReadsAndTrialsOfTwoBlocks) {
+  const std::string trees = "[[dataset]]\nname = 'trees'\nkind = 'tree'\ndepth = [2, 3, 4]\n";
+  EXPECT_EQ(most_shards(read(trees)), 3);
+  const auto train = [](const char* name, int trials) {
+    return fmt::format(
+        "[[train]]\nname = '{}'\ninput = 'trees'\nsimilarity = ['dot', 'umbral']\n"
+        "tune = {{ trials = {}, rate = [0.005, 1] }}\n",
+        name, trials);
+  };
+  const Study study = read(trees + train("few", 2) + train("many", 4));
+  std::vector<int> taken(study.jobs.size(), 0);
+  for (int shard = 1; shard <= 5; ++shard) {
+    const std::vector<bool> own = jobs_of_shard(study, shard, 5);
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      taken[i] += own[i] ? 1 : 0;
+      for (const JobInput& input : study.jobs[i].inputs) EXPECT_TRUE(!own[i] || own[input.job]);
+    }
+  }
+  for (std::size_t i = 0; i < taken.size(); ++i) {
+    const std::string& block = study.jobs[i].block;
+    const bool of_all = block == "few" || block.ends_with(".trials");
+    EXPECT_TRUE(of_all ? taken[i] == 1 : block == "trees" || taken[i] <= 1) << study.jobs[i].name;
+  }
+}
+
 TEST(ShippedStudies, AreSound) {
   namespace fs = std::filesystem;
   for (const auto& entry : fs::directory_iterator(CONELAB_SOURCE_DIR "/resources/studies")) {

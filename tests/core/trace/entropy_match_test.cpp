@@ -36,6 +36,15 @@ TEST(EntropyMatch, EqualsTheEntropyOfTheOtherOperator) {
   }
 }
 
+TEST(EntropyMatch, DrawsTheTensorsThatACallLeavesToChance) {
+  const auto trace = load_trace(shipped, "/german/layer3");
+  const EntropyRows rows{.head = head_input(*trace, 0, head)};
+  const Call call =
+      call_on_head(with_random_tensors(call_from_text("multiplicative")), *trace, head);
+  const WholeMap map = map_of_head(*trace, 0, head, call, Map2d::weights, {});
+  EXPECT_NEAR(mean_row_entropy(rows, call, {}), entropy_of_cells(map), 1e-4);
+}
+
 TEST(EntropyMatch, RowsAndKeysThatAreLeftOutHaveNoPart) {
   const auto trace = load_trace(shipped, "/german/layer3");
   const Call dot = call_on_head(call_from_text("dot"), *trace, head);

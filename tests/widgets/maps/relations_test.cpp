@@ -28,7 +28,7 @@ TEST(Relations, ArcsAreTheStrongestWeights) {
         1e-9);
   }
   opened.document.edit("fewer", [](Session& s) { s.maps.arc_top = 1; });
-  EXPECT_FALSE(model.busy());  // ShownLayout from what is there.
+  EXPECT_FALSE(model.busy());  // What is there suffices.
   const auto fewer = model.arcs_figure(500).panels[2].arcs;
   EXPECT_LT(fewer.size(), arcs.size());
   EXPECT_LE(fewer.size(), 30U);
@@ -202,17 +202,27 @@ TEST(Relations, TreesOfMovedTokensAreThoseOfTheTreeCommand) {
             tree::head_trees(pair_call(call, head->exact)).front().depth);
 }
 
-/// No operator ends the program: what has no similarity says that it has no tree.
-TEST(Relations, EveryOperatorHasATreeOrSaysWhyNot) {
-  OpenedTrace opened("tree");
-  for (const std::string& name : operator_names()) {
-    SCOPED_TRACE(name);
-    const Call call = with_random_tensors(call_from_text(name));
-    opened.document.edit("operator", [&](Session& s) { s.maps.calls = {call}; });
-    RelationsModel model(opened.workspace);
-    ASSERT_TRUE(wait_for([&] { return !model.busy(); }));
-    ASSERT_EQ(model.panels().size(), 1U);
-    EXPECT_NE(model.panels()[0]->error.empty(), model.panels()[0]->head_tree == nullptr);
+/// No operator ends the program: one that has no similarity, or no pairs, says so. Tensors that are
+/// drawn are drawn for trees and for arcs.
+TEST(Relations, EveryOperatorIsDrawnOrSaysWhyNot) {
+  for (const char* layout : {"tree", "arcs"}) {
+    OpenedTrace opened(layout);
+    int drawn = 0;
+    for (const std::string& name : operator_names()) {
+      SCOPED_TRACE(name);
+      const Call call = with_random_tensors(call_from_text(name));
+      opened.document.edit("operator", [&](Session& s) { s.maps.calls = {call}; });
+      RelationsModel model(opened.workspace);
+      ASSERT_TRUE(wait_for([&] { return !model.busy(); }));
+      ASSERT_EQ(model.panels().size(), 1U);
+      const RelationPanel& panel = *model.panels()[0];
+      const bool is_drawn = panel.head_tree || !panel.arcs.empty();
+      drawn += is_drawn ? 1 : 0;
+      const std::string expected = name + " has no ";
+      EXPECT_EQ(panel.error.substr(0, expected.size()), is_drawn ? "" : expected) << panel.error;
+      EXPECT_TRUE(is_drawn || !is_attention(call)) << panel.error;
+    }
+    EXPECT_GE(drawn, 10) << layout;
   }
 }
 
