@@ -79,8 +79,7 @@ TreeResult make_trees(const JobSpec& spec, const JobContext& context) {
   result.spec = resolved_spec(spec, *plan);
   const HiddenPairs hidden = hidden_pairs(*plan, input);
   const PairCall<double> pairs = pair_call(plan, std::move(input));
-  result.trees =
-      head_trees(pairs, tokens, context.execution(own.threads, "tree"));
+  result.trees = head_trees(pairs, tokens, context.execution(own.threads, "tree"));
   remark_unplaced(spec, non_finite, result.trees, context);
   remark_hidden_pairs(hidden, context);
   write_trees(own.output, result, origin);

@@ -46,10 +46,10 @@ struct StudyContext {
 /// the same block that are done; NaN where that is unknown.
 [[nodiscard]] std::vector<double> predicted_seconds(const Study& study, const StudyIndex& index);
 
-/// Returns the jobs that a shard computes itself: its part of those that read nothing but data sets,
-/// and of the data sets that nothing reads; what is made of these alone; and the data sets that they
-/// read. The trials of a case are in one shard. Shards that share a folder make a data set once: one
-/// computes it, and the others wait.
+/// Returns the jobs that a shard computes itself: its part of those that read nothing but data
+/// sets, and of the data sets that nothing reads; what is made of these alone; and the data sets
+/// that they read. The trials of a case are in one shard. Shards that share a folder make a data
+/// set once: one computes it, and the others wait.
 [[nodiscard]] std::vector<bool> jobs_of_shard(const Study& study, int shard, int shards);
 
 /// Returns the number of shards beyond which some have no job that others have not, at least 1.

@@ -66,8 +66,7 @@ struct HeadTree {
 
 /// Returns the tokens of one head; nothing for an operator without a similarity or with one that is
 /// no cone family.
-[[nodiscard]] std::optional<HeadElements> head_elements(const PairCall<double>& call,
-                                                        Tokens tokens, std::int64_t batch,
-                                                        std::int64_t head);
+[[nodiscard]] std::optional<HeadElements> head_elements(const PairCall<double>& call, Tokens tokens,
+                                                        std::int64_t batch, std::int64_t head);
 
 }  // namespace conelab::tree
