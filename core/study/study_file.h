@@ -49,7 +49,7 @@ struct StudyJob {
   /// stands for the file that is not known yet.
   JobSpec spec;
   std::vector<JobInput> inputs;
-  /// Of a trial: the index of the first trial of the case for which it was added.
+  /// A trial has the index of the first trial of the case for which it was added.
   std::optional<std::size_t> first_trial;
 };
 
