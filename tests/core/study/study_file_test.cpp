@@ -359,7 +359,7 @@ TEST_F(StudyFile, ShardsShareTheSweepOfOneDataSet) {
   EXPECT_THAT(taken, ElementsAre(3, 1, 1, 1, 1, 1, 1, 1, 1, 1));
 }
 
-/// Of two blocks with the same trials the second adds those that the first has not: each job has
+/// The second of two blocks with equal trials adds those that the first has not: each job has
 /// all of its trials in one shard, or waits for the last run.
 TEST_F(StudyFile, ShardsShareDataSetsThatNothingReadsAndTrialsOfTwoBlocks) {
   const std::string trees = "[[dataset]]\nname = 'trees'\nkind = 'tree'\ndepth = [2, 3, 4]\n";
