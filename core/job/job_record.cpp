@@ -106,7 +106,10 @@ std::optional<bool> is_void(const std::string& path) {
   std::array<char, 128> text{};
   const bool read = ::fstat(file, &status) == 0 && ::read(file, text.data(), text.size() - 1) >= 0;
   ::close(file);
-  const bool old = std::time(nullptr) - status.st_mtime > JobClaim::seconds_until_void;
+  // A process that was killed as soon as it had created the file has left it empty.
+  const int limit =
+      text.front() == 0 ? JobClaim::seconds_until_written : JobClaim::seconds_until_void;
+  const bool old = std::time(nullptr) - status.st_mtime > limit;
   return read && (old || has_ended(text.data()));
 }
 

@@ -57,11 +57,12 @@ void write_record(const std::string& folder, const JobRecord& record);
 
 /// The claim of a process to a job, among all that share the folder, on any number of machines: a
 /// file jobs/KEY.claim-N that only one process can create (O_EXCL, which NFS has too; locks of
-/// files are not needed). A claim is void if its process has ended on this machine, or has not
-/// renewed it for two minutes. Then N + 1 can be claimed.
+/// files are not needed). A claim is void if its process has ended on this machine, has not
+/// renewed it for two minutes, or has not written its name for five seconds. Then N + 1 can be
+/// claimed.
 class JobClaim {
  public:
-  static constexpr int seconds_to_renew = 20, seconds_until_void = 120;
+  static constexpr int seconds_to_renew = 20, seconds_until_void = 120, seconds_until_written = 5;
 
   /// Returns nothing if another process has the job. Throws a failure if no file can be created.
   [[nodiscard]] static std::optional<JobClaim> take(const std::string& folder,

@@ -75,6 +75,13 @@ TEST_F(Claims, OfAnotherMachineCountWhileTheyAreRenewed) {
   EXPECT_TRUE(fs::is_empty(path("jobs")));
 }
 
+TEST_F(Claims, WithoutANameAreVoidAfterSeconds) {
+  claim("", 1);  // Its process may be about to write its name.
+  EXPECT_FALSE(take());
+  claim("", JobClaim::seconds_until_written + 2);
+  EXPECT_TRUE(take());
+}
+
 TEST_F(Claims, OfAProcessOfThisMachineThatWasKilledAreVoidAtOnce) {
   const pid_t child = fork();
   if (child == 0) {
