@@ -123,7 +123,7 @@ class Tasks(unittest.TestCase):
         candidates = ~torch.eye(4, dtype=torch.bool)
         logit = torch.tensor([[0, 3, -1, -2], [3, 0, 1, -3], [-1, 1, 0, -4], [-2, -3, -4, 0.]])
         found = importlib.import_module("links").Links().score(
-            lambda pairs: logit[pairs[:, 0], pairs[:, 1]], (edges, others, candidates), {})
+            lambda: logit, (edges, others, candidates), {})
         self.assertAlmostEqual(found["AUC"].item(), 3 / 4)  # 3 and -1 against 1 and -4.
         self.assertAlmostEqual(found["F1"].item(), 2 / 4)  # One found of two; one of the others, too.
         # Node 0 ranks 1, 2 first; node 1 ranks 0 first; node 2 ranks 1 before 0.

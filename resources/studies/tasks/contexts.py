@@ -9,13 +9,14 @@ from trainer import main
 
 class Contexts(Language):
     name, title = "contexts", "A language model of bytes with heads of d = 2, by its context"
-    text = ("The model and text are those of the language model; queries and keys have 2 numbers a head, so that umbral "
+    text = ("The model and text are those of the language model, with one block; queries and keys have 2 numbers a head, so that umbral "
             "attention can be computed in O(n log n), which the program does where that is faster. A step has the same "
             "number of bytes at each context, and all contexts are measured on the same bytes: four stretches of 16,384. "
             "Rates are chosen at the shortest context.")
     operators, dims, axis = ("dot", "umbral"), (256, 1024, 4096, 16384), "context"
     same_everywhere, tuned_at_first = (), True
-    sizes = {"steps": 300, "bytes": 16384, "width": 64, "heads": 4, "blocks": 2}
+    rates = (3e-3, 1e-1)
+    sizes = {"steps": 400, "bytes": 16384, "width": 64, "heads": 4, "blocks": 1}
     quick = {"steps": 4}
 
     def sizes_at(self, d, sizes):

@@ -1,5 +1,5 @@
 """Links of random graphs of the hyperbolic disk, after Hyperbolic Attention Networks (Gulcehre et al. 2019,
-section 4): a recursive transformer over all nodes."""
+section 4) and the graphs of Coneheads: a recursive transformer whose attention goes along known edges."""
 import torch
 from torch import nn
 
@@ -7,37 +7,50 @@ from trainer import Block, Task, main, program_data
 
 
 class Recursive(nn.Module):
-    """Node vectors that are learnt, and layers with the same weights; the logit of an edge is the product of
-    its nodes' vectors."""
+    """Layers with the same weights over random vectors of the nodes, which are not learnt: what a model finds
+    it has read from the known edges. The logit of an edge is the product of its nodes' vectors."""
 
-    def __init__(self, nodes, attend, sizes):
+    def __init__(self, edges, attend, sizes):
         super().__init__()
-        self.vector = nn.Embedding(nodes, sizes["width"])
+        self.edges = edges
+        self.register_buffer("random", torch.randn(sizes["nodes"], sizes["width"]))
         self.block, self.layers = Block(attend(), sizes["width"]), sizes["blocks"]
         self.norm = nn.LayerNorm(sizes["width"])
         self.bias = nn.Parameter(torch.zeros(()))
 
-    def forward(self, pairs):
-        x = self.vector.weight
+    def forward(self, known=None):
+        """The logits of all pairs [nodes x nodes]; `known` [edges x 2]: the edges that attention follows, all
+        those for training if none are given."""
+        known = self.edges if known is None else known
+        joined = torch.eye(len(self.random), dtype=torch.bool)
+        joined[known[:, 0], known[:, 1]] = joined[known[:, 1], known[:, 0]] = True
+        self.block.attend.masks = [joined]
+        x = self.random
         for _ in range(self.layers):
             x = self.block(x)
         x = self.norm(x)
-        return (x[pairs[:, 0]] * x[pairs[:, 1]]).sum(1) / x.shape[1] ** .5 + self.bias
+        return x @ x.T / x.shape[1] ** .5 + self.bias
 
     def loss(self, batch):
-        return nn.functional.binary_cross_entropy_with_logits(self(batch[0]), batch[1])
+        known, asked, others = batch
+        pairs = torch.cat([asked, others])
+        found = self(known)[pairs[:, 0], pairs[:, 1]]
+        return nn.functional.binary_cross_entropy_with_logits(
+            found, (torch.arange(len(pairs)) < len(asked)).float())
 
 
 class Links(Task):
     name, title = "links", "Links of random graphs of the hyperbolic disk"
     text = ("A seed draws the graph; a tenth of its edges is for validation and a fifth for the test, each with as many pairs "
-            "without an edge. AUC: the share of (edge, other pair) in which the edge has the larger logit; .5 is chance. "
+            "without an edge. Nodes have random vectors; each sees itself and those to which a known edge leads. In "
+            "a step a third of the edges for training is asked for and the others are known; later all of them are. "
+            "AUC: the share of (edge, other pair) in which the edge has the larger logit; .5 is chance. "
             "F1: of calling an edge what has a logit above 0. MAP: of the ranking of the other nodes of the graph for each "
-            "node with an edge of the test, without those to which its other edges lead. The paper's curriculum of growing "
-            "slices is left out.")
+            "node with an edge of the test, without those to which its other edges lead. The papers' curriculum of "
+            "growing slices, and classes of nodes, are left out.")
     measure = "AUC"
     operators, dims = ("dot", "hyperbolic", "laplacian", "penumbral", "umbral"), (4,)
-    sizes = {"steps": 500, "width": 16, "heads": 4, "blocks": 3, "nodes": 400}
+    sizes = {"steps": 500, "width": 16, "heads": 4, "blocks": 3, "nodes": 400, "trials": 7}
     quick = {"steps": 100, "nodes": 200}
 
     def data(self, sizes, seed):
@@ -58,29 +71,29 @@ class Links(Task):
 
     def batch(self, data, sizes):
         edges, others = data["train"]
-        pairs = torch.cat([edges, others[torch.randint(len(others), (len(edges),))]])
-        return pairs, (torch.arange(len(pairs)) < len(edges)).float()
+        order = torch.randperm(len(edges))
+        asked, known = edges[order[:len(edges) // 3]], edges[order[len(edges) // 3:]]
+        return known, asked, others[torch.randint(len(others), (len(asked),))]
 
     def model(self, data, attend, sizes):
-        return Recursive(sizes["nodes"], attend, sizes)
+        return Recursive(data["train"][0], attend, sizes)
 
     def score(self, model, split, sizes):
-        edge, other = model(split[0]), model(split[1])
+        logits, (edges, others, _) = model(), split
+        edge, other = (logits[pairs[:, 0], pairs[:, 1]] for pairs in (edges, others))
         found = (edge > 0).sum()
         return {"AUC": ((edge[:, None] > other).float() + (edge[:, None] == other).float() / 2).mean(),
                 "F1": 2 * found / (found + (other > 0).sum() + len(edge)),
-                "MAP": self.mean_average_precision(model, split)}
+                "MAP": self.mean_average_precision(logits, split)}
 
-    def mean_average_precision(self, model, split):
+    def mean_average_precision(self, logits, split):
         """Of the ranking, for each node with an edge in the split, of the nodes that no other split joins to it."""
         edges, _, candidates = split
-        n, precisions = len(candidates), []
-        is_edge = torch.zeros(n, n, dtype=torch.bool)
+        precisions, is_edge = [], torch.zeros_like(candidates)
         is_edge[edges[:, 0], edges[:, 1]] = is_edge[edges[:, 1], edges[:, 0]] = True
         for node in edges.unique().tolist():
             others = candidates[node].nonzero()[:, 0]
-            logits = model(torch.stack([torch.full_like(others, node), others], 1))
-            hits = is_edge[node, others][logits.argsort(descending=True)].float()
+            hits = is_edge[node, others][logits[node, others].argsort(descending=True)].float()
             precisions.append((hits * hits.cumsum(0) / torch.arange(1, len(hits) + 1)).sum() / hits.sum())
         return torch.stack(precisions).mean()
 
