@@ -54,7 +54,7 @@ void print_cases(const std::vector<CaseComparison>& cases) {
   for (const auto& [verdict, count] : counts) {
     summary += fmt::format("{}{} {}", summary.empty() ? "" : ", ", count, verdict);
   }
-  say("{} case{}: {}", cases.size(), cases.size() == 1 ? "" : "s", summary);
+  say("{}: {}", counted(cases.size(), "case"), summary);
 }
 
 /// Prints how reliable the verdicts are: the margin of "same", and how often equal cases came out

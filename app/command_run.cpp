@@ -139,21 +139,30 @@ int write_slurm(const Study& study, const TypedRun& typed) {
   return 0;
 }
 
-int print_result(const StudyIndex& index, const StudyOptions& options, const TypedRun& typed) {
-  const std::size_t failed = index.count("failed");
-  if (typed.json) {
+/// Prints how the jobs of the shard have ended.
+int print_result(const Study& study, const StudyIndex& index, const StudyOptions& options,
+                 bool in_json) {
+  const std::vector<bool> own = jobs_of_shard(study, options.shard, options.shards);
+  const std::size_t failed = index.count("failed", own);
+  if (in_json) {
     print_json(index_to_json(index));
     return failed > 0 ? 1 : 0;
   }
-  std::string text = fmt::format("{} of {} jobs done", index.count("done"), index.jobs.size());
+  const bool shards = options.shards > 1;
+  std::string text = fmt::format("{} of {} jobs{} done", index.count("done", own),
+                                 std::ranges::count(own, true), shards ? " of this shard" : "");
   for (const char* status : {"failed", "waiting", "pending"}) {
-    if (const std::size_t count = index.count(status); count > 0) {
+    if (const std::size_t count = index.count(status, own); count > 0) {
       text += fmt::format(", {} {}", count, status);
     }
   }
-  for (const JobRecord& job : index.jobs) {
-    if (job.status == "failed") say("failed {}: {}", job.name, job.error);
-    if (job.status == "waiting") say("waiting {}: a job that it reads is not done", job.name);
+  if (shards) text += fmt::format("; of all jobs {} of {}", index.count("done"), own.size());
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    const JobRecord& job = index.jobs[i];
+    if (own[i] && job.status == "failed") say("failed {}: {}", job.name, job.error);
+    if (own[i] && job.status == "waiting") {
+      say("waiting {}: a job that it reads is not done", job.name);
+    }
   }
   say("{}: {}", options.folder, text);
   return failed > 0 ? 1 : 0;
@@ -174,7 +183,7 @@ int run_whole(const Study& study, const TypedRun& typed) {
   try {
     const StudyIndex index = run_study(study, options, context);
     bar.clear();
-    return print_result(index, options, typed);
+    return print_result(study, index, options, typed.json);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::interrupted) throw;
     throw Error(error.kind(), options.folder +

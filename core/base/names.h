@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <iterator>
 #include <string>
@@ -42,6 +43,12 @@ void add_once(List& list, Value&& value) {
 template <class List>
 [[nodiscard]] std::string join(const List& list, std::string_view between = ", ") {
   return fmt::format("{}", fmt::join(list, between));
+}
+
+/// Returns "1 head" or "2 heads".
+template <std::integral Count>
+[[nodiscard]] std::string counted(Count count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 /// Returns the entries of a list, separated by commas. An entry may be a call as one word

@@ -90,9 +90,8 @@ std::string bandwidth_note(const std::vector<MeasuredCase>& cases) {
   }
   std::string text;
   for (const auto& [threads, bandwidth] : by_threads) {
-    text += fmt::format("{}{}/s {} {} thread{}", text.empty() ? "memory: " : ", ",
-                        bytes_text(bandwidth), text.empty() ? "read by" : "by", threads,
-                        threads == 1 ? "" : "s");
+    text += fmt::format("{}{}/s {} {}", text.empty() ? "memory: " : ", ", bytes_text(bandwidth),
+                        text.empty() ? "read by" : "by", counted(threads, "thread"));
   }
   return text;
 }
@@ -165,17 +164,16 @@ std::vector<std::string> exponent_lines(const std::vector<MeasuredExponent>& exp
 std::string control_note(const MeasuredControl& control) {
   if (control.comparisons == 0) return "A/A control: no case was measured twice";
   const int enough = samples_to_cover();
-  const char* plural = control.comparisons == 1 ? "" : "s";
+  const std::string cases = counted(control.comparisons, "case");
   if (control.rounds < enough) {
     return fmt::format(
-        "A/A control: no verdict is possible below {} rounds, also of the {} case{} measured twice",
-        enough, control.comparisons, plural);
+        "A/A control: no verdict is possible below {} rounds, also of the {} measured twice",
+        enough, cases);
   }
   return fmt::format(
-      "A/A control: {:.0f} of {} case{} measured twice came out different (95 % interval of the "
+      "A/A control: {:.0f} of {} measured twice came out different (95 % interval of the "
       "rate {:.0f} .. {:.0f} %)",
-      control.rate * control.comparisons, control.comparisons, plural, 100 * control.rate_low,
-      100 * control.rate_high);
+      control.rate * control.comparisons, cases, 100 * control.rate_low, 100 * control.rate_high);
 }
 
 std::vector<std::string> summary_notes(const LabelledFile& file) {

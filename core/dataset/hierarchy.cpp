@@ -7,6 +7,7 @@
 #include <span>
 
 #include "core/base/error.h"
+#include "core/base/names.h"
 #include "core/base/random.h"
 #include "core/base/utf8.h"
 #include "core/files/sandbox.h"
@@ -110,8 +111,8 @@ std::string shown_name(const Hierarchy& hierarchy, Node node) {
     text += shown_name(hierarchy, way[i]) + " -> ";
   }
   if (way.size() > most_shown) text += "... -> ";
-  fail("{}: a cycle of {} node{}: {}{}, each the child of the next (expected a hierarchy)", where,
-       way.size(), way.size() == 1 ? "" : "s", text, shown_name(hierarchy, node));
+  fail("{}: a cycle of {}: {}{}, each the child of the next (expected a hierarchy)", where,
+       counted(way.size(), "node"), text, shown_name(hierarchy, node));
 }
 
 /// Walks up from each node in turn, parents first, to count the closure.

@@ -145,8 +145,7 @@ void draw_pairs(DisplayList& list, const Pattern& p, const Box& box) {
 std::vector<std::string> notes_of(const Pattern& p, double width) {
   std::vector<std::string> lines;
   if (!p.parameters.empty()) lines = wrap(p.parameters, small_size, width);
-  const auto pairs = std::ranges::count(p.sees, 1);
-  lines.push_back(fmt::format("{} pair{}", pairs, pairs == 1 ? "" : "s"));
+  lines.push_back(counted(std::ranges::count(p.sees, 1), "pair"));
   return lines;
 }
 

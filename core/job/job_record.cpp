@@ -92,7 +92,9 @@ FolderLock lock_study(const std::string& folder, bool shared) {
   std::error_code error;
   fs::create_directories(folder + "/jobs", error);
   if (error) fail("{}: {}", folder, error.message());
-  return FolderLock(folder, "another process is running a study there", shared);
+  return FolderLock(folder,
+                    "another process is running a study there (shards may share it: --shard 1/1)",
+                    shared);
 }
 
 namespace {

@@ -323,10 +323,10 @@ JobReport run_train(const JobSpec& spec, const JobContext& context) {
     if (error.kind() != ErrorKind::interrupted || !record.write()) throw;
     throw Error(error.kind(), output + ": interrupted; its snapshots so far are kept");
   }
-  JobReport report{
-      .summary = {{"output", output}, {"spec", json}, {"nodes", hierarchy.size()}},
-      .lines = {fmt::format("{}: {} heads of {} tokens", output, heads.size(), hierarchy.size())},
-      .files = {output}};
+  JobReport report{.summary = {{"output", output}, {"spec", json}, {"nodes", hierarchy.size()}},
+                   .lines = {fmt::format("{}: {} of {} tokens", output,
+                                         counted(heads.size(), "head"), hierarchy.size())},
+                   .files = {output}};
   for (std::size_t g = 0; g < heads.size(); ++g) {
     file.groups.emplace_back(training.groups[g],
                              head_group(heads[g], training.goals[g], hierarchy.names));

@@ -98,8 +98,8 @@ std::vector<std::string> tree_lines(const std::vector<tree::HeadTree>& trees,
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < trees.size(); ++i) {
     const tree::HeadTree& head = trees[i];
-    std::string line = fmt::format("  batch {} head {}: {} token{}", i / labels.head,
-                                   i % labels.head, head.size, head.size == 1 ? "" : "s");
+    std::string line = fmt::format("  batch {} head {}: {}", i / labels.head, i % labels.head,
+                                   counted(head.size, "token"));
     if (head.padding > 0) line += fmt::format(", {} of them padding", head.padding);
     if (const std::size_t unplaced = head.undefined_count() - head.padding; unplaced > 0) {
       line += fmt::format(", {} of them not finite", unplaced);

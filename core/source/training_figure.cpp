@@ -2,6 +2,7 @@
 // curve for each head of a result of `train` that kept snapshots.
 
 #include "core/base/error.h"
+#include "core/base/names.h"
 #include "core/figure/figure_input.h"
 #include "core/figure/scaling.h"
 #include "core/job/labelled_view.h"
@@ -54,10 +55,9 @@ DisplayList make_training(const FigureInput& input) {
   const std::string* measure = text_of(input.parameters, "measure");
   const bool mass = measure != nullptr && *measure == "mass";
   figure.y_title = mass ? "attention on ancestors" : "loss";
-  const std::size_t heads = figure.series.size();
   figure.caption =
-      fmt::format("{} against the steps of training; {} head{}",
-                  mass ? "Attention on ancestors" : "Loss", heads, heads == 1 ? "" : "s");
+      fmt::format("{} against the steps of training; {}", mass ? "Attention on ancestors" : "Loss",
+                  counted(figure.series.size(), "head"));
   FigureInput page = input;
   if (page.metadata.title.empty()) page.metadata.title = "Training of heads";
   return finished(std::move(figure), page, draw_scaling);

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "core/base/error.h"
+#include "core/base/names.h"
 #include "core/base/random.h"
 
 namespace conelab {
@@ -91,8 +92,8 @@ std::vector<std::string> machine_notes(const MachineRecord& record) {
   const std::vector<double> loads = known(record.loads);
   // The benchmark adds one for each thread; another half is noise of the average.
   if (!loads.empty() && loads.back() > record.threads + 0.5) {
-    notes.push_back(fmt::format("the load average reached {:.1f} with {} thread{} of our own",
-                                loads.back(), record.threads, record.threads == 1 ? "" : "s"));
+    notes.push_back(fmt::format("the load average reached {:.1f} with {} of our own", loads.back(),
+                                counted(record.threads, "thread")));
   }
   const std::vector<double> clocks = known(record.clocks);
   if (!clocks.empty() && clocks.front() < 0.9 * clocks.back()) {

@@ -16,9 +16,12 @@ constexpr int index_format = 1;
 
 }  // namespace
 
-std::size_t StudyIndex::count(const std::string& status) const {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(jobs, [&](const JobRecord& job) { return job.status == status; }));
+std::size_t StudyIndex::count(const std::string& status, const std::vector<bool>& own) const {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    count += jobs[i].status == status && (own.empty() || own[i]);
+  }
+  return count;
 }
 
 Json index_to_json(const StudyIndex& index) {

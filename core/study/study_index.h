@@ -27,8 +27,9 @@ struct StudyIndex {
   Json machine, report;
   std::vector<JobRecord> jobs;
 
-  /// Returns how many jobs have this status.
-  [[nodiscard]] std::size_t count(const std::string& status) const;
+  /// Returns how many jobs have this status, of all or of those that are marked.
+  [[nodiscard]] std::size_t count(const std::string& status,
+                                  const std::vector<bool>& own = {}) const;
 };
 
 [[nodiscard]] Json index_to_json(const StudyIndex& index);

@@ -433,8 +433,9 @@ class StudyRun {
       done += weight(at) * fraction;
     }
     const double elapsed = std::chrono::duration<double>(SteadyClock::now() - start_).count();
-    const std::size_t ended = index_.count("done") + index_.count("failed");
-    now.text = fmt::format("{}/{} {}", ended, index_.jobs.size(), fmt::join(names, ", "));
+    const std::size_t ended = index_.count("done", own_) + index_.count("failed", own_);
+    now.text =
+        fmt::format("{}/{} {}", ended, std::ranges::count(own_, true), fmt::join(names, ", "));
     if (!stage.empty() && names.size() == 1) now.text += " " + stage;
     now.fraction = done / (done + left);
     now.seconds = remaining_seconds(elapsed, now.fraction);

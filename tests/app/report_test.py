@@ -1,8 +1,10 @@
 """`report`: from a study to a page, figures and LaTeX, and `--check`, which finds what was changed."""
 import json
+import pathlib
 import re
 import shutil
 import subprocess
+import tempfile
 import unittest
 from html.parser import HTMLParser
 
@@ -52,10 +54,20 @@ class Text(HTMLParser):
 
 
 class Report(ProgramTest):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="conelab-test-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.runs = pathlib.Path(folder.name) / "runs"
+        spec = cls.runs.with_name("s.toml")
+        spec.write_text(STUDY)
+        result = run("run", spec, "-o", cls.runs)
+        assert result.status == 0, result
+
     def setUp(self):
         super().setUp()
         self.spec = self.write_study(STUDY)
-        self.ok("run", self.spec, "-o", self.folder / "runs")
+        shutil.copytree(self.runs, self.folder / "runs")
         self.out = self.folder / "report"
         self.ok("report", self.folder / "runs", "-o", self.out)
 

@@ -71,10 +71,6 @@ bool can_be_typed(const JobField& field, const std::string& text) {
   }
 }
 
-std::string plural(std::size_t count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 }  // namespace
 
 std::vector<JobField> sweep_fields(const std::vector<std::string>& operators) {
@@ -118,8 +114,7 @@ BenchCheck check_bench(const BenchChoice& typed, const std::vector<std::string>&
     return check;
   }
   const std::size_t cases = sweep.cases().size();
-  check.extent =
-      plural(cases, "case") + " in " + plural(static_cast<std::size_t>(sweep.rounds), "round");
+  check.extent = counted(cases, "case") + " in " + counted(sweep.rounds, "round");
   if (const int enough = samples_to_cover(); sweep.rounds < enough) {
     check.extent += fmt::format("; 95 % intervals need {} rounds", enough);
   }
