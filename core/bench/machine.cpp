@@ -6,11 +6,13 @@
 #include <malloc.h>
 #endif
 
+#include <fmt/format.h>
 #include <hwy/cache_control.h>
 
 #include <algorithm>
 #include <barrier>
 #include <fstream>
+#include <map>
 #include <numeric>
 #include <span>
 #include <string>
@@ -105,7 +107,21 @@ double measure_peak(Dtype dtype, int threads, double seconds) {
 }
 
 std::size_t last_cache_bytes() {
-  return static_cast<std::size_t>(std::max(sysconf(_SC_LEVEL3_CACHE_SIZE), 0L));
+  std::map<std::string, std::size_t> caches;  // By the processors that share one.
+  for (int processor = 0;; ++processor) {
+    const std::string folder =
+        fmt::format("/sys/devices/system/cpu/cpu{}/cache/index3/", processor);
+    std::size_t kibibytes = 0;
+    std::string sharing;
+    if (!(std::ifstream(folder + "size") >> kibibytes)) break;
+    std::ifstream(folder + "shared_cpu_list") >> sharing;
+    caches[sharing] = kibibytes << 10;
+  }
+  // In a virtual machine sysconf counts the caches of the whole socket.
+  if (caches.empty()) return static_cast<std::size_t>(std::max(sysconf(_SC_LEVEL3_CACHE_SIZE), 0L));
+  std::size_t all = 0;
+  for (const auto& [processors, size] : caches) all += size;
+  return all;
 }
 
 std::size_t flush_bytes() {
@@ -174,7 +190,10 @@ double read_for(double seconds, Words part) {
 
 }  // namespace
 
-std::size_t bandwidth_bytes() { return std::max(4 * last_cache_bytes(), std::size_t{256} << 20); }
+std::size_t bandwidth_bytes() {
+  const std::size_t caches = 4 * last_cache_bytes();
+  return std::max(caches, std::size_t{caches == 0 ? 256U : 64U} << 20);
+}
 
 double measure_bandwidth(int threads, double seconds) {
   const std::size_t size = bandwidth_bytes();

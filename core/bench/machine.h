@@ -33,8 +33,8 @@ using Clock = std::chrono::steady_clock;
 /// reading is the fastest access, so the slope is an upper bound. Returns NaN if the array would
 /// exceed a quarter of the free memory.
 [[nodiscard]] double measure_bandwidth(int threads, double seconds);
-/// Returns the size of that array: four times the last-level cache of a socket, so that two sockets
-/// cannot hold it either, but at least 256 MiB.
+/// Returns the size of that array: four times the last-level caches, but at least 64 MiB; 256 MiB
+/// if those are unknown.
 [[nodiscard]] std::size_t bandwidth_bytes();
 
 /// Decides when a run measures the bandwidth: with the first, the middle and the last round, once
@@ -65,7 +65,8 @@ class BandwidthSchedule {
   std::map<std::int64_t, Last> latest_;  ///< The last measurement for each number of threads.
 };
 
-/// Returns the size of the last-level cache in bytes, or 0 if the system does not report it.
+/// Returns the size in bytes of the last-level caches of all processors that the system lists, or 0
+/// if it does not report it.
 [[nodiscard]] std::size_t last_cache_bytes();
 
 /// Writes to `flush_bytes()` of memory, so that the next run starts with cold caches. The size is

@@ -13,7 +13,7 @@ using fixtures::BenchTest;
 using fixtures::fake_sweep;
 
 TEST(Bandwidth, IsMeasuredBeyondTheCaches) {
-  EXPECT_GE(bandwidth_bytes(), std::size_t{256} << 20);
+  EXPECT_GE(bandwidth_bytes(), std::size_t{64} << 20);
   EXPECT_GE(bandwidth_bytes(), 4 * last_cache_bytes());
   for (const int threads : {1, 2}) {  // From a busy shared machine to the fastest memory there is.
     EXPECT_GT(measure_bandwidth(threads, 0.01), 1e8) << threads;
