@@ -234,7 +234,7 @@ class Shards(RunTest):
         for shard in (1, 2, 3):
             environment = {**os.environ, "SLURM_ARRAY_TASK_ID": str(shard), "SLURM_ARRAY_TASK_COUNT": "3"}
             said = self.study(f"part{shard}", env=environment).out
-            self.assertRegex(said, r"[12] of [12] jobs of this shard done; of all jobs [12] of 9")
+            self.assertRegex(said, r"(\d) of \1 jobs of this shard done; of all jobs \1 of 9")
         parts = [self.folder / f"part{shard}" for shard in (1, 2, 3)]
         self.ok("merge", *parts, "-o", self.folder / "all")
         merged = (self.folder / "all/index.json").read_bytes()
