@@ -105,9 +105,10 @@ int print_plan(const Study& study, const StudyIndex& index, const TypedRun& type
   }
   if (typed.json) {
     StudyIndex chosen = index;
-    std::erase_if(chosen.jobs, [&](const JobRecord& job) {
-      return !own[static_cast<std::size_t>(&job - chosen.jobs.data())];
-    });
+    chosen.jobs.clear();
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      if (own[i]) chosen.jobs.push_back(index.jobs[i]);
+    }
     auto json = index_to_json(chosen);
     json["predicted_seconds"] = sum;
     json["unpredicted_jobs"] = unknown;
@@ -132,6 +133,7 @@ int write_slurm(const Study& study, const TypedRun& typed) {
                      std::min(wanted, most_shards(study)),
                      typed.quick,
                      inputs_of(typed)};
+  check_replaceable_script(typed.slurm, slurm_mark, "a script of `conelab run --slurm`");
   fs::create_directories(job.folder);
   write_text_atomically(typed.slurm, slurm_script(job));
   say("{}: an array of {} tasks for {} jobs; submit it with: sbatch {}", typed.slurm, job.tasks,

@@ -11,6 +11,7 @@
 
 #include "app/output.h"
 #include "app/ranks.h"
+#include "core/base/current_exception.h"
 #include "core/base/error.h"
 
 namespace conelab {

@@ -3,11 +3,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <exception>
-#include <new>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
+#include "core/base/current_exception.h"
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 
@@ -42,22 +40,6 @@ void print_error(const std::string& text) { print_message("error", text); }
 void finish_output() {
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     fail("standard output: cannot write: {}", std::strerror(errno));
-  }
-}
-
-std::pair<int, std::string> describe_current_exception() {
-  try {
-    throw;
-  } catch (const Error& error) {
-    return {error.exit_status(), error.what()};
-  } catch (const std::bad_alloc&) {
-    return {1, "out of memory"};
-  } catch (const std::length_error&) {
-    return {1, "out of memory (a size is beyond every limit)"};
-  } catch (const std::exception& error) {
-    return {1, error.what()};
-  } catch (...) {
-    return {1, "unknown failure"};
   }
 }
 

@@ -39,10 +39,6 @@ void finish_output();
 
 // Reports any exception as one line on standard error and an exit status.
 
-/// Returns the exit status and the text of the exception that is being handled: 1 failure, 2
-/// misuse, 130 interrupted. Must be called in a catch block.
-[[nodiscard]] std::pair<int, std::string> describe_current_exception();
-
 /// Prints `conelab: error: <what>` for the exception that is being handled and returns the exit
 /// status. Must be called in a catch block.
 [[nodiscard]] int report_current_exception() noexcept;

@@ -152,6 +152,19 @@ void remove_all_of(const std::string& folder, const char* beginning) {
   for (const fs::path& file : files_of(folder, beginning)) fs::remove(file, error);
 }
 
+/// Throws misuse if a folder without a run holds files of somebody else, which would be lost.
+void check_own_files(const std::string& folder) {
+  for (const fs::path& file : files_of(folder, "")) {
+    const std::string name = file.filename();
+    const bool own = name.starts_with(sealed) || name.starts_with(temporary) || name == "run.txt" ||
+                     name == "lock";
+    if (!own) {
+      misuse("{}: holds '{}', which is no sample of a benchmark; move it, or give another name",
+             folder, name);
+    }
+  }
+}
+
 /// Returns whether the item of an identity describes the program or the machine, and not the sweep.
 bool tells_machine(const std::pair<std::string, std::string>& item) {
   const auto is = [&](const char* name) { return item.first == name; };
@@ -232,6 +245,7 @@ Parts::Parts(const std::string& output, const RunIdentity& identity, bool resume
     check_identity(identity, resume);
     rename_damaged(cancelled);
   } else {  // Samples without a run were being removed; a result contains them.
+    check_own_files(folder_);
     remove_all_of(folder_, sealed);
   }
   // Temporary files belong to a killed run, as the lock excludes another writer.

@@ -1,8 +1,6 @@
 #include "core/capi/conelab.h"
 
-#include <exception>
-#include <new>
-
+#include "core/base/current_exception.h"
 #include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/call/call.h"
@@ -30,13 +28,10 @@ conelab_status guarded(const Work& work) noexcept {
     try {
       work();
       return CONELAB_OK;
-    } catch (const conelab::Error& error) {
-      last_error = error.what();
-      return static_cast<conelab_status>(error.exit_status());
-    } catch (const std::bad_alloc&) {
-      last_error = "there is not enough memory";
-    } catch (const std::exception& error) {
-      last_error = error.what();
+    } catch (...) {
+      const auto [status, text] = conelab::describe_current_exception();
+      last_error = text;
+      return static_cast<conelab_status>(status);
     }
   } catch (...) {
     last_error.clear();  // The text itself found no memory.

@@ -1,9 +1,9 @@
 // A hierarchy from a table of edges: child and parent in the first two columns of each row.
 //
-// Columns are separated by tabs if the first rows have one, otherwise by commas. A field may stand
-// in double quotes, in which two quotes are one, and which may contain separators and ends of lines
-// (RFC 4180); blanks around fields do not count. A row without a parent is a root. Lines that are
-// blank, and those before the first row that begin with #, are passed over.
+// Columns are separated by tabs if the first row that has a tab or a comma has a tab. A field may
+// stand in double quotes, in which two quotes are one, and which may contain separators and ends of
+// lines (RFC 4180); blanks around fields do not count. A row without a parent is a root. Lines that
+// are blank, and those before the first row that begin with #, are passed over.
 #include <algorithm>
 #include <array>
 
@@ -25,12 +25,11 @@ struct EdgeRow {
 class EdgeTable {
  public:
   EdgeTable(const std::string& path, std::string_view text) : path_(path), text_(text) {
-    constexpr std::size_t beginning = 65536;
     while (at_ < text_.size() && text_[at_] == '#') {
       at_ = std::min(text_.find_first_of("\r\n", at_), text_.size());
       end_line();
     }
-    separator_ = text_.substr(at_, beginning).find('\t') == std::string_view::npos ? ',' : '\t';
+    separator_ = first_separator();
   }
 
   bool next(EdgeRow& row) {
@@ -49,6 +48,19 @@ class EdgeTable {
   std::string_view text_;
   char separator_ = ',';
   std::size_t at_ = 0, line_ = 1;
+
+  /// Returns the separator of the first row that has one, outside of quotes: a tab before a comma.
+  [[nodiscard]] char first_separator() const {
+    bool quoted = false, comma = false;
+    for (const char c : text_.substr(at_)) {
+      if (c == '"') quoted = !quoted;
+      if (quoted) continue;
+      if (c == '\t') return '\t';
+      comma = comma || c == ',';
+      if (comma && (c == '\n' || c == '\r')) break;
+    }
+    return ',';
+  }
 
   /// Passes over the end of a line: CR LF, LF or CR.
   void end_line() {

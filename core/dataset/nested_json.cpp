@@ -1,7 +1,7 @@
 // A hierarchy from nested JSON (RFC 8259): {"name": "root", "children": [{"name": "leaf"}, ...]}.
 //
 // The file holds one such object or a list of them, nested to any depth. Names are texts or
-// numbers. Other members are passed over.
+// numbers. Other members are passed over, but not objects that have others alone.
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
@@ -25,7 +25,15 @@ class NodeEvents : public nlohmann::json_sax<json> {
   bool number_float(number_float_t, const string_t& text) override { return plain(text); }
   bool string(string_t& value) override { return plain(value); }
   bool binary(binary_t&) override { return false; }
-  bool key(string_t& value) override { return key_ = value, true; }
+  bool key(string_t& value) override {
+    key_ = value;
+    if (in(Open::node)) {
+      Members& members = members_.back();
+      if (key_ == "name" || key_ == "children") members = Members::own;
+      if (members == Members::none) members = Members::others;
+    }
+    return true;
+  }
   bool end_object() override { return end(); }
   bool end_array() override { return end(); }
 
@@ -34,6 +42,7 @@ class NodeEvents : public nlohmann::json_sax<json> {
     const Node node = nodes_.add("");
     if (!above_.empty()) nodes_.link(node, above_.back());
     above_.push_back(node);
+    members_.push_back(Members::none);
     open_.push_back(Open::node);
     return true;
   }
@@ -51,11 +60,13 @@ class NodeEvents : public nlohmann::json_sax<json> {
 
  private:
   enum class Open { node, nodes, other };
+  enum class Members { none, others, own };
   const std::string& path_;
   ImportedNodes& nodes_;
   std::vector<Open> open_;
-  std::vector<Node> above_;  ///< Those of `open_` that are nodes.
-  std::string key_;          ///< The last one.
+  std::vector<Node> above_;       ///< Those of `open_` that are nodes.
+  std::vector<Members> members_;  ///< Of each of these, so far; `own`: a name or children.
+  std::string key_;               ///< The last one.
 
   [[nodiscard]] bool in(Open kind) const { return !open_.empty() && open_.back() == kind; }
   [[noreturn]] void wrong(const std::string& found) const {
@@ -76,7 +87,10 @@ class NodeEvents : public nlohmann::json_sax<json> {
     return true;
   }
   bool end() {
-    if (in(Open::node)) above_.pop_back();
+    if (in(Open::node)) {
+      if (members_.back() == Members::others) wrong("an object with other members alone");
+      above_.pop_back(), members_.pop_back();
+    }
     open_.pop_back();
     key_.clear();
     return true;

@@ -327,6 +327,15 @@ void check_replaceable_trace(const std::string& path) {
   });
 }
 
+void check_replaceable_script(const std::string& path, std::string_view mark,
+                              const std::string& expected) {
+  check_replaceable(path, expected, [&] {
+    const ByteFile file(path);
+    const std::string text = file.read(0, std::min<std::uint64_t>(file.size(), 4096));
+    return text.find(mark) != std::string::npos;
+  });
+}
+
 void check_replaceable_figure(const std::string& path, const std::string& format) {
   check_replaceable(path, "a figure of this program", [&] { return is_own_figure(path, format); });
 }

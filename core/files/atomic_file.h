@@ -86,6 +86,10 @@ void check_replaceable_result(const std::string& path, const std::string& kind,
 /// Does the same for a trace: any HDF5 file that is no result of this program may be replaced.
 void check_replaceable_trace(const std::string& path);
 
+/// Does the same for a text: one that holds `mark` may be replaced; the message says `expected`.
+void check_replaceable_script(const std::string& path, std::string_view mark,
+                              const std::string& expected);
+
 /// Does the same for a figure of this program in the format "svg", "pdf" or "png".
 void check_replaceable_figure(const std::string& path, const std::string& format);
 

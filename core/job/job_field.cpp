@@ -118,15 +118,15 @@ FieldValue value_of_json(const JobField& field, const Json& json) {
 }
 
 Json value_to_json(const FieldValue& value) {
-  if (const auto* call = std::get_if<Call>(&value)) return call_to_json(*call);
   return std::visit(
       [](const auto& v) -> Json {
-        if constexpr (std::is_same_v<std::decay_t<decltype(v)>, Call>) return {};
-        if constexpr (std::is_same_v<std::decay_t<decltype(v)>, Parameters>) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(v)>, Call>) {
+          return call_to_json(v);
+        } else if constexpr (std::is_same_v<std::decay_t<decltype(v)>, Parameters>) {
           Json json = Json::object();
           for (const auto& [key, text] : v) json[key] = parameter_to_json(text);
           return json;
-        } else if constexpr (!std::is_same_v<std::decay_t<decltype(v)>, Call>) {
+        } else {
           return v;
         }
       },

@@ -146,10 +146,6 @@ void claim_output(const JobSpec& spec, const std::string& output, const JobConte
   probe_writable(output);
 }
 
-}  // namespace
-
-namespace {
-
 /// Runs the job, with the values of the best of its trials if its keys are searched.
 JobReport run_chosen(const JobSpec& spec, JobContext context) {
   if (trials_of(spec) == 0) return spec.kind->run(spec, context);

@@ -184,10 +184,21 @@ void check_tune(const JobSpec& spec) {
     }
     return;
   }
-  (void)index_of_name("measure", measure_of(spec), spec.kind->measures);
+  const std::string by = measure_of(spec);
+  (void)index_of_name("measure", by, spec.kind->measures);
+  const auto parameters = spec.parameters();
+  for (const auto& [beginning, key] :
+       {std::pair{"held_out_", "held_out"}, std::pair{"unseen_", "held_out_nodes"}}) {
+    if (by.starts_with(beginning) && !parameters.contains(key)) {
+      misuse("tune: the measure {} needs the key {}", by, key);
+    }
+  }
   const std::vector<TuneRange> space = space_of(spec);
   Texts low, high;
   for (const TuneRange& range : space) {
+    if (parameters.contains(range.key)) {
+      misuse("tune: {} is given as {}, and searched", range.key, parameters.at(range.key));
+    }
     low.push_back(fmt::format("{:.17g}", range.low));
     high.push_back(fmt::format("{:.17g}", range.high));
   }

@@ -141,7 +141,6 @@ struct ReportRecord {
     std::string label;                           ///< ReportStudy::label
     std::map<std::string, std::string> digests;  ///< Of the finished jobs, by name.
   };
-  std::string program;
   std::vector<Study> studies;
   std::map<std::string, std::string> numbers;  ///< Their texts by name: "0.931 ± 0.004".
   std::map<std::string, std::string> files;    ///< The SHA-256 of the other files, by path.

@@ -14,7 +14,6 @@ namespace {
 
 ReportRecord record_of_json(const Json& json) {
   ReportRecord record;
-  record.program = json.at("program").get<std::string>();
   for (const Json& one : json.at("studies")) {
     ReportRecord::Study study{one.at("folder").get<std::string>(), one.value("label", ""), {}};
     for (const auto& [name, job] : one.at("jobs").items()) {

@@ -241,8 +241,8 @@ const FigureSource winners_source = {
     "results of `train`, each of one head", read_winners, false, {"train"}};
 const FigureSource tree_source = {
     "a result of `tree`, or a trace (q, k, v)", read_tree, true, {"tree"}};
-const FigureSource placed_source = {"a trace (q, k, v), or a result of `tree` or `embed`",
-                                    read_placed, true};
+const FigureSource placed_source = {
+    "a trace (q, k, v), or a result of `tree` or `embed`", read_placed, true, {"tree"}};
 
 std::vector<FigureInfo> map_figures() {
   return {

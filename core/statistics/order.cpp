@@ -71,11 +71,11 @@ double repeated_peak(const std::vector<double>& peaks) {
   return sorted.empty() ? std::nan("") : sorted[(sorted.size() - 1) * 9 / 10];
 }
 
-std::vector<std::size_t> slowed_samples(const std::vector<double>& peaks, double tolerance) {
+std::vector<std::size_t> slowed_samples(const std::vector<double>& peaks) {
   std::vector<std::size_t> slowed;
   const double standard = repeated_peak(peaks);
   for (std::size_t i = 0; i < peaks.size(); ++i) {
-    if (peaks[i] < (1 - tolerance) * standard) slowed.push_back(i);
+    if (peaks[i] < 0.9 * standard) slowed.push_back(i);
   }
   return slowed;
 }

@@ -37,9 +37,8 @@ struct MachineRecord {
 /// measurement does not count. Returns NaN for no peaks.
 [[nodiscard]] double repeated_peak(const std::vector<double>& peaks);
 
-/// Returns the indices of the samples whose peak is more than `tolerance` below `repeated_peak`.
-[[nodiscard]] std::vector<std::size_t> slowed_samples(const std::vector<double>& peaks,
-                                                      double tolerance = 0.1);
+/// Returns the indices of the samples whose peak is more than 10 % below `repeated_peak`.
+[[nodiscard]] std::vector<std::size_t> slowed_samples(const std::vector<double>& peaks);
 
 /// Returns one line for each of: slowed samples, a load above the threads in use, a clock that
 /// changed by more than 10 %. Returns nothing for an undisturbed machine.

@@ -12,6 +12,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/base/current_exception.h"
 #include "core/base/error.h"
 #include "core/base/line_process.h"
 #include "core/job/call_json.h"
@@ -110,12 +111,9 @@ Json answer_to(const std::string& request, const JobContext& context) {
     json.at("also").get_to(own.also);
     if (!json.at("live").get<bool>()) own.live = nullptr;  // Nobody watches.
     return {{"report", report_to_json(run_job(spec_from_json(json.at("job")), own))}};
-  } catch (const Error& error) {
-    return {{"error", error.what()}, {"status", error.exit_status()}};
-  } catch (const std::bad_alloc&) {
-    return {{"error", "out of memory"}, {"status", 1}};
-  } catch (const std::exception& error) {
-    return {{"error", error.what()}, {"status", 1}};
+  } catch (...) {
+    const auto [status, text] = describe_current_exception();
+    return {{"error", text}, {"status", status}};
   }
 }
 

@@ -52,7 +52,8 @@ class StudyReader {
     for (Block& block : blocks_) expand(block);
     check_report(root);
     if (blocks_.empty() && study_.errors.empty()) {
-      wrong(1, "holds no job (expected a block as [[attend]]; kinds: " + join(kinds()) + ")");
+      wrong(1, "holds no job (expected a block as [[attend]]; kinds: " +
+                   join(names_of(job_table())) + ")");
     }
   }
 
@@ -69,13 +70,6 @@ class StudyReader {
   template <class F>
   bool at_line(int line, const std::string& prefix, const F& f) {
     return errors_.at_line(line, prefix, f);
-  }
-
-  /// Returns the kinds that may be blocks; [report] is a table of its own.
-  static std::vector<std::string> kinds() {
-    std::vector<std::string> names = names_of(job_table());
-    std::erase(names, "report");
-    return names;
   }
 
   void read_top(const Key& key) {
@@ -120,7 +114,7 @@ class StudyReader {
   }
 
   void read_blocks(const Key& key) {
-    std::vector<std::string> known = kinds();
+    std::vector<std::string> known = names_of(job_table());
     if (!contains(known, key.name)) {
       known.insert(known.begin(), {"title", "takes", "seed", "quick", "report"});
       return void(
@@ -205,16 +199,23 @@ class StudyReader {
     }
   }
 
+  /// Takes the values of `quick` for keys that the block has, and those of its own table there.
   void replace_quick(Block& block) {
-    const auto replace = [&](const Json& table) {
+    const auto replace = [&](const Json& table, bool adds) {
       for (const auto& [name, value] : table.items()) {
-        for (auto& [key, old] : block.keys) {
-          if (key.name == name) old = value;
+        const auto is = [&, &name = name](const auto& key) { return key.first.name == name; };
+        const auto found = std::ranges::find_if(block.keys, is);
+        if (found != block.keys.end()) {
+          found->second = value;
+        } else if (adds) {
+          block.keys.emplace_back(Key{name, quick_line_, nullptr}, value);
         }
       }
     };
-    replace(quick_);
-    if (quick_.contains(block.name) && quick_[block.name].is_object()) replace(quick_[block.name]);
+    replace(quick_, false);
+    if (quick_.contains(block.name) && quick_[block.name].is_object()) {
+      replace(quick_[block.name], true);
+    }
   }
 
   /// Lets the data set of this name be made from a file. Keys that the import does not take are
@@ -276,6 +277,9 @@ class StudyReader {
       const bool swept = value.is_array() && (!list || nested);
       if (value.is_array() && value.empty()) misuse("the list is empty");
       for (const Json& entry : swept ? value : Json::array({value})) {
+        if (swept && std::ranges::count(value, entry) > 1) {
+          misuse("{} is given twice", json_line(entry));
+        }
         if (choice.field != nullptr) (void)value_of_json(*choice.field, entry);
         for (Alternative& found : alternatives(block, choice, entry)) {
           if (swept) found.sweep[key.name] = entry;

@@ -178,6 +178,7 @@ class StudyRun {
         begun_(study.jobs.size()) {}
 
   StudyIndex run() {
+    if (fs::exists(options_.folder + "/index.json")) (void)read_index(options_.folder);
     for (const char* folder : {"/", "/jobs"}) remove_temporary_files(options_.folder + folder);
     write_text_atomically(options_.folder + "/study.toml", study_.text);
     take_finished(study_, options_.folder, digests_, index_);
@@ -540,7 +541,7 @@ std::string slurm_script(const SlurmJob& job) {
   }
   return fmt::format(
       R"(#!/bin/bash
-# Written by `conelab run --slurm`. Submit it with sbatch; options of a cluster (partition, time,
+{mark}. Submit it with sbatch; options of a cluster (partition, time,
 # memory, GPU) can be given to sbatch or be added here.
 #SBATCH --job-name=conelab-{name}
 #SBATCH --array=1-{tasks}
@@ -561,7 +562,7 @@ fi
 exec "$program" run "$study" -o "$folder"{quick} "${{inputs[@]}}" \
   --shard "$SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT"
 )",
-      fmt::arg("name", quoted(name)), fmt::arg("tasks", job.tasks),
+      fmt::arg("mark", slurm_mark), fmt::arg("name", quoted(name)), fmt::arg("tasks", job.tasks),
       fmt::arg("plain_folder", job.folder), fmt::arg("program", quoted(job.program)),
       fmt::arg("study", quoted(job.study)), fmt::arg("folder", quoted(job.folder)),
       fmt::arg("inputs", shell_line(inputs)), fmt::arg("quick", job.quick ? " --quick" : ""));

@@ -209,6 +209,13 @@ class Bench(ProgramTest):
         self.assertEqual(out.read_bytes(), TRACE.read_bytes())
         self.assert_clean("b.h5")
 
+    def test_files_of_somebody_else_stay_where_samples_would_lie(self):
+        own = self.folder / "b.h5.parts/own/keep"
+        own.parent.mkdir(parents=True)
+        own.touch()
+        self.fails(2, "bench", "-o", self.folder / "b.h5", *SMALL, says="holds 'own', which is no sample")
+        self.assertTrue(own.exists())
+
     def test_a_finished_run_has_nothing_left_to_resume(self):
         out = self.folder / "b.h5"
         self.assertIn(f"written to {out}", self.ok("bench", "-o", out, *QUICK).out.splitlines())

@@ -140,8 +140,8 @@ class Run(RunTest):
                 kills += process.returncode != 0
             self.study(folder)
             self.assertEqual(self.contents(folder), whole)
-            self.assertEqual([p for p in (self.folder / folder / "jobs").iterdir() if p.name.startswith(".")
-                              and not p.name.endswith(".tmp")], [])
+            self.study(folder)  # Its worker may have ended after that run had begun.
+            self.assertEqual([p for p in (self.folder / folder / "jobs").iterdir() if p.name.startswith(".")], [])
         self.assertGreater(kills, 0)
 
     def test_interrupted_says_so_and_goes_on(self):
@@ -182,6 +182,11 @@ class Run(RunTest):
         self.assertFalse({line.split()[0] for line in parts[0]} & {line.split()[0] for line in parts[1]})
         self.assert_clean("s.toml")
 
+    def test_points_of_a_tree_are_a_figure_of_a_study(self):
+        figure = '[[figure]]\nname = "placed"\nkind = "points"\ninput = "trees"\n'
+        self.write_study(STUDY.split("[[figure]]")[0] + figure)
+        self.assertIn("placed-umbral", self.study("out", "--dry-run").out)
+
     def test_jobs_beside_each_other_give_the_same(self):
         self.write_study(STUDY)
         self.study("one")
@@ -219,8 +224,12 @@ class Run(RunTest):
         for more, lacks in (("", "weights"), ('quantity = "logits"\n', "logits")):
             self.write_study(attend + 'keep = ["gradients"]\n' + figure + more)
             self.fails(2, "run", spec, says=f"'a' does not keep {lacks}")
+        self.write_study(attend.replace('"dot"', '["dot", "dot"]'))
+        self.fails(2, "run", spec, says='s.toml:4: similarity: "dot" is given twice')
+        self.write_study(attend + "[quick]\na = { similarty = 1 }\n")
+        self.fails(2, "run", spec, "--quick", says="s.toml:6: a: unknown key of attend 'similarty'")
         self.fails(1, "run", self.folder / "none.toml", says="none.toml")
-        self.fails(2, "run", spec, "--shard", "3/2", says="")
+        self.fails(2, "run", spec, "--shard", "3/2", says="expected I/N with 1 <= I <= N")
 
 
 class Shards(RunTest):
@@ -234,7 +243,7 @@ class Shards(RunTest):
         for shard in (1, 2, 3):
             environment = {**os.environ, "SLURM_ARRAY_TASK_ID": str(shard), "SLURM_ARRAY_TASK_COUNT": "3"}
             said = self.study(f"part{shard}", env=environment).out
-            self.assertRegex(said, r"[12] of [12] jobs of this shard done; of all jobs [12] of 9")
+            self.assertRegex(said, r"(\d) of \1 jobs of this shard done; of all jobs \1 of 9")
         parts = [self.folder / f"part{shard}" for shard in (1, 2, 3)]
         self.ok("merge", *parts, "-o", self.folder / "all")
         merged = (self.folder / "all/index.json").read_bytes()
@@ -338,6 +347,20 @@ class Shards(RunTest):
         self.assertIn("#SBATCH --array=1-5", text)
         check = subprocess.run(["bash", "-n", script], capture_output=True, text=True)
         self.assertEqual(check.returncode, 0, check.stderr)
+        self.study("out", "--slurm", script)
+        self.assertEqual(script.read_text(), text)
+
+    def test_nothing_of_somebody_else_is_replaced(self):
+        spec = self.write_study(STUDY)
+        self.fails(2, "run", spec, "--slurm", spec, says="s.toml: is not a script of `conelab run --slurm`")
+        self.assertEqual(spec.read_text(), STUDY)
+        own = self.folder / "own"
+        own.mkdir()
+        (own / "index.json").write_text("{}")
+        (own / "study.toml").write_text("mine")
+        for options in ((), ("--shard", "1/2")):
+            self.fails(1, "run", spec, "-o", own, *options, says="index.json: is not what `conelab run` wrote")
+        self.assertEqual(((own / "index.json").read_text(), (own / "study.toml").read_text()), ("{}", "mine"))
 
 
 OWN = """

@@ -319,6 +319,8 @@ class Train(ProgramTest):
         fails(2, "did you mean 'rate'", "-s", "dot", "--tune", "2", "--tune-over", "rat=.1..1")
         fails(2, "rate=20 is too large", "-s", "dot", "--tune", "2", "--tune-over", "rate=1..20")
         fails(2, "give the number of trials", "-s", "dot", "--tune-by", "mass")
+        fails(2, "rate is given as .1, and searched", "-s", "dot", "--tune", "2", "-p", "rate=.1")
+        fails(2, "held_out_map needs the key held_out", "-s", "dot", "--tune", "2", "--tune-by", "held_out_map")
         fails(1, "its nodes have no features (expected an array feature [15 x f]", "-p",
               "tokens=linear")
         fails(1, "holds no pair back", "-p", "held_out=.001")

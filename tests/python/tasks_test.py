@@ -118,6 +118,13 @@ class Tasks(unittest.TestCase):
         self.assertEqual({one["d"] for one in tried}, {2})
         self.assertEqual({one["d"] for one in kept if one["operator"] == "dot"}, {2, 4})
 
+    def test_links_are_tested_on_pairs_that_training_has_not_seen(self):
+        data = importlib.import_module("links").Links().data({"nodes": 60}, 1)
+        pairs = {name: {tuple(sorted(pair)) for part in split[:2] for pair in part.tolist()}
+                 for name, split in data.items()}
+        self.assertFalse(pairs["test"] & (pairs["train"] | pairs["validation"]))
+        self.assertFalse(pairs["validation"] & pairs["train"])
+
     def test_links_are_measured_by_their_order_and_by_their_sign(self):
         edges, others = torch.tensor([[0, 1], [0, 2]]), torch.tensor([[1, 2], [2, 3]])
         candidates = ~torch.eye(4, dtype=torch.bool)

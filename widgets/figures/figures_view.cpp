@@ -214,9 +214,7 @@ FigureChoice FiguresView::wanted() const {
   const Session& session = document_.session();
   FigureChoice choice = session.figure;
   const figure::FigureInfo& info = figure::figure_named(choice.name);
-  const std::string needs = info.source.text;
-  if (choice.inputs.empty() && needs.find("trace") != std::string::npos &&
-      !session.trace.file.empty()) {
+  if (choice.inputs.empty() && info.source.traces && !session.trace.file.empty()) {
     choice.inputs = {session.trace.group.empty() ? session.trace.file
                                                  : session.trace.file + ":" + session.trace.group};
     const auto has_key = [&](std::string_view key) {

@@ -7,10 +7,8 @@
 #include <QPushButton>
 #include <QTableView>
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 
-#include "core/base/duration.h"
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/job/call_json.h"
@@ -171,9 +169,6 @@ void JobFormModel::run(bool resumes) {
       job.progress(fraction);
       change([&](Run::State& s) { s.stage = stage, s.fraction = fraction; });
     };
-    context.seconds_left = [&](double seconds) {
-      change([&](Run::State& s) { s.seconds_left = seconds; });
-    };
     context.allowed = [allowed] { return allowed->load(); };
     context.live = [&](const Json& now) {
       const auto shared = std::make_shared<const Json>(now);
@@ -200,15 +195,12 @@ TextTable JobFormModel::table() const {
   for (const Run& run : runs_) {
     const Run::State& state = run.run->state();
     const RunEnd end = run.run->end();
-    std::string now = end == RunEnd::finished  ? "done"
-                      : end == RunEnd::stopped ? "cancelled"
-                      : end == RunEnd::failed
-                          ? "failed"
-                          : fmt::format("{}{} {:.0f} %", *run.allowed >= 0 ? "paused, " : "",
-                                        state.stage, 100 * state.fraction);
-    if (end == RunEnd::none && std::isfinite(state.seconds_left)) {
-      now += ", " + duration_text(state.seconds_left) + " left";
-    }
+    const std::string now = end == RunEnd::finished  ? "done"
+                            : end == RunEnd::stopped ? "cancelled"
+                            : end == RunEnd::failed
+                                ? "failed"
+                                : fmt::format("{}{} {:.0f} %", *run.allowed >= 0 ? "paused, " : "",
+                                              state.stage, 100 * state.fraction);
     const std::string remark = state.remarks.empty() ? std::string() : state.remarks.back();
     table.rows.push_back(
         {run.title, now, run.output, end == RunEnd::failed ? run.run->error() : remark});

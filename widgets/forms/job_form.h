@@ -8,7 +8,6 @@
 #include <QBoxLayout>
 #include <QWidget>
 #include <atomic>
-#include <cmath>
 #include <deque>
 #include <map>
 #include <memory>
@@ -61,7 +60,7 @@ class JobFormModel : public QObject {
   struct Run {
     struct State {
       std::string stage;
-      double fraction = 0, seconds_left = std::nan("");
+      double fraction = 0;
       std::map<std::string, std::shared_ptr<const Json>> live;  ///< By group: what it has reached.
       std::vector<std::string> files, remarks;
     };

@@ -1,8 +1,8 @@
 #include "widgets/jobs/job_pool.h"
 
 #include <algorithm>
-#include <new>
 
+#include "core/base/current_exception.h"
 #include "core/base/error.h"
 
 namespace conelab::desktop {
@@ -85,10 +85,8 @@ void JobPool::run(const Entry& entry) {
   entry.state->running = true;
   try {
     say(entry.work(JobContext(entry.state)));
-  } catch (const std::bad_alloc&) {
-    fail_with("out of memory");
-  } catch (const std::exception& error) {
-    fail_with(error.what());
+  } catch (...) {
+    fail_with(describe_current_exception().second);
   }
 }
 

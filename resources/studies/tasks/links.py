@@ -62,7 +62,7 @@ class Links(Task):
         others = free.triu().nonzero()
         others = others[torch.randperm(len(others))]
         cuts = [len(edges) * part // 10 for part in (0, 7, 8, 10)]
-        data = {"train": (edges[:cuts[1]], others)}
+        data = {"train": (edges[:cuts[1]], others[len(edges):])}
         for name, begin, end in zip(("validation", "test"), cuts[1:], cuts[2:]):
             candidates, own = free.clone(), edges[begin:end]
             candidates[own[:, 0], own[:, 1]] = candidates[own[:, 1], own[:, 0]] = True

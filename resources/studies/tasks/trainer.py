@@ -155,7 +155,7 @@ def run(task, sizes, operator, d, rate, seed, steps, split):
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: min((step + 1) / rise, (steps - step) / (steps - rise + 1)))
     start = time.process_time()
-    for _ in range(steps):
+    for made in range(1, steps + 1):
         loss = model.loss(task.batch(data, sizes))
         optimizer.zero_grad()
         loss.backward()
@@ -163,7 +163,7 @@ def run(task, sizes, operator, d, rate, seed, steps, split):
             break  # It diverged: the model stays as it was before this step.
         optimizer.step()
         schedule.step()
-    taken = 1e3 * (time.process_time() - start) / steps
+    taken = 1e3 * (time.process_time() - start) / made
     model.eval()
     with torch.no_grad():
         found = task.score(model, data[split], sizes)

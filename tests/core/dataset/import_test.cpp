@@ -38,6 +38,8 @@ const std::vector<ImportCase>& import_cases() {
        "dog<canine canine<carnivore cat<feline feline<carnivore"},
       {"tabs", "edges", "gray wolf\tcanine, wild\ndog\tcanine\n",
        "gray wolf<canine, wild dog<canine"},
+      {"tab_in_a_later_row", "edges", "a,b\nb,c\nx,y\tcomment\n", "a<b b<c x<y\tcomment"},
+      {"tab_in_quotes", "edges", "child,parent\n\"a\tb\",r\n", "a\tb<r", {}, "taken as a header"},
       {"no_last_end_of_line", "edges", "a,b\nb,c", "a<b b<c"},
       {"crlf_and_mark", "edges",
        "\xEF\xBB\xBF"
@@ -145,6 +147,8 @@ const std::vector<ImportCase>& import_cases() {
            "children": [{"name": "b", "list": [[{"children": 3}]]}]})",
        "b<a"},
       {"names_missing", "json", R"({"children": [{}, {"name": "#0"}]})", "#1<#0 #0<#0"},
+      {"other_members_alone", "json", R"({"a": {"b": {}}})", "error: other members alone"},
+      {"misspelt", "json", R"([{"id": "a", "childs": [{"name": "b"}]}])", "error: after 1 nodes"},
       {"no_object", "json", R"({"name": "a", "children": ["b"]})",
        "error: after 1 nodes: expected"},
       {"no_list", "json", R"({"name": "a", "children": "b"})", "error: (found b)"},

@@ -265,7 +265,7 @@ TEST_F(StudyFile, TheSeedOfTheStudyIsThatOfJobsWithoutOne) {
   EXPECT_EQ(study.jobs[2].spec.call().parameters.at("seed").text(), "7");
 }
 
-TEST_F(StudyFile, QuickReplacesKeysThatBlocksHave) {
+TEST_F(StudyFile, QuickReplacesKeysThatBlocksHaveAndAddsThoseOfTheirTables) {
   const std::string text =
       attend("similarity = ['dot', 'umbral']\n") +
       "[[bench]]\nname = 'cost'\nlengths = '256..4096:x2'\n"
@@ -274,7 +274,7 @@ TEST_F(StudyFile, QuickReplacesKeysThatBlocksHave) {
   const Study quick = read(text, true);
   EXPECT_THAT(names(quick), ElementsAre("maps", "cost"));
   EXPECT_THAT(quick.jobs[1].spec.list("lengths"), ElementsAre("16", "32"));
-  EXPECT_EQ(quick.jobs[1].spec.integer("rounds"), 9) << "the block has no such key";
+  EXPECT_EQ(quick.jobs[1].spec.integer("rounds"), 2) << "of the block's own table";
 }
 
 TEST_F(StudyFile, EveryErrorHasItsLineAndTheNearestName) {
