@@ -227,7 +227,7 @@ class Run(RunTest):
         self.write_study(attend.replace('"dot"', '["dot", "dot"]'))
         self.fails(2, "run", spec, says='s.toml:4: similarity: "dot" is given twice')
         self.write_study(attend + "[quick]\na = { similarty = 1 }\n")
-        self.fails(2, "run", spec, "--quick", says="s.toml:6: a: unknown key of attend 'similarty'")
+        self.fails(2, "run", spec, "--quick", says="s.toml:5: unknown key of attend 'similarty'")
         self.fails(1, "run", self.folder / "none.toml", says="none.toml")
         self.fails(2, "run", spec, "--shard", "3/2", says="expected I/N with 1 <= I <= N")
 
