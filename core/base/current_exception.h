@@ -1,4 +1,4 @@
-// What to tell a user of any exception.
+// Describes any exception to a user, in one way for the command, jobs, the desktop and C.
 #pragma once
 
 #include <string>

@@ -117,7 +117,7 @@ std::size_t last_cache_bytes() {
     std::ifstream(folder + "shared_cpu_list") >> sharing;
     caches[sharing] = kibibytes << 10;
   }
-  // In a virtual machine sysconf counts the caches of the whole socket.
+  // sysconf counts the caches of the whole socket, also those that a virtual machine lacks.
   if (caches.empty()) return static_cast<std::size_t>(std::max(sysconf(_SC_LEVEL3_CACHE_SIZE), 0L));
   std::size_t all = 0;
   for (const auto& [processors, size] : caches) all += size;

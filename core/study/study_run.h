@@ -76,7 +76,7 @@ struct SlurmJob {
 /// it was when Slurm starts it again. The first task submits the job that merges the shards when
 /// all have ended, runs what was waiting for several of them, and writes the report.
 [[nodiscard]] std::string slurm_script(const SlurmJob& job);
-/// By this a script is known.
+/// Marks a script as one that slurm_script has made.
 inline constexpr std::string_view slurm_mark = "# Written by `conelab run --slurm`";
 
 }  // namespace conelab
