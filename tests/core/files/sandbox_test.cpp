@@ -272,6 +272,11 @@ TEST_F(SandboxFiles, EveryFormatAndTheInspectionStopWhenCancelled) {
 }
 
 TEST_F(SandboxFiles, ReadsWhileOtherThreadsUseHdf5) {
+#if defined(__SANITIZE_ADDRESS__)
+  // The allocator of GCC 12's AddressSanitizer does not release its locks in the child of a fork.
+  // The C library's does, with which the test runs as well.
+  GTEST_SKIP() << "the sanitizer's allocator cannot be used after a fork beside other threads";
+#endif
   make_h5(path("q.h5"), [](hid_t root) { fixtures::add_tensor(root, "q", {50, 40}); });
   const auto read = [&] {
     for (int i = 0; i < 10; ++i) {
