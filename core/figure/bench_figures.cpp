@@ -378,10 +378,26 @@ void check_once(const BenchSelection& selection, std::size_t total) {
   }
 }
 
+/// Throws misuse for a file that has no case with a label that was chosen because no key gives it.
+void check_every_file(const FigureInput& input, const Case& drawn) {
+  auto first = input.cases.begin();
+  for (const auto& [name, count] : input.bench_files) {
+    const std::vector<MeasuredCase> cases(first, first + static_cast<std::ptrdiff_t>(count));
+    first += static_cast<std::ptrdiff_t>(count);
+    for (const conelab::Axis& axis : fixed_axes()) {
+      const std::vector<std::string> known = label_values(cases, axis.name);
+      if (input.parameters.count(axis.name) != 0 || contains(known, drawn[axis])) continue;
+      misuse("growth: {} has no case of {} = {} (it has {}; choose what all files have by -p {}=)",
+             name, axis.name, drawn[axis], join(known), axis.name);
+    }
+  }
+}
+
 }  // namespace
 
 DisplayList make_growth(const FigureInput& input) {
   const BenchSelection selection = selected_cases(input);
+  check_every_file(input, selection.fixed);
   check_once(selection, input.cases.size());
   ScalingFigure figure = times_figure(selection);
   figure.guides = guides_of(input.value("guides"));

@@ -102,6 +102,8 @@ struct FigureInput {
   // The source that reads a benchmark sets these.
   std::vector<MeasuredCase> cases;
   std::vector<MeasuredExponent> exponents;
+  /// The files of `cases` in their order, and the number of cases of each.
+  std::vector<std::pair<std::string, std::size_t>> bench_files;
 
   // For the tree of one head.
   std::shared_ptr<const tree::HeadTree> tree;

@@ -34,7 +34,14 @@ struct Example {
     }
   }
   [[nodiscard]] MaskInput input() const {
-    return {n, n, Slice({}, n, n), allowed.data(), lengths.data(), edges, true};
+    return {.query = n,
+            .key = n,
+            .slice = Slice({}, n, n),
+            .allowed = allowed.data(),
+            .lengths = lengths.data(),
+            .edges = edges,
+            .has_edges = true,
+            .allowed_sizes = {1, 1, n, n}};
   }
 };
 

@@ -2,7 +2,6 @@
 // study's [report] orders, with every number and figure and what each was made from.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -11,34 +10,9 @@
 
 #include "core/bench/summary.h"
 #include "core/report/table.h"
-#include "core/statistics/interval.h"
+#include "core/statistics/claim.h"
 
 namespace conelab {
-
-// Says whether a claim holds for measured numbers.
-//
-// A relation LEFT < RIGHT (also <=, =, >=, >) compares two products of numbers and {NAME}s, which
-// are numbers of the report: "{time-umbral-4096} / {time-dot-4096} <= 1.2". The claim holds if the
-// relation does over the whole interval of LEFT - RIGHT, fails if it does nowhere in it, and is
-// undecided otherwise. Intervals are combined to first order, as those of independent numbers: the
-// relative half widths of factors, and the half widths of both sides, add in squares. A relation
-// between numbers without intervals is decided by the numbers. LEFT = RIGHT holds if 0 lies in the
-// interval; without one, if the sides agree to 1e-9.
-
-enum class ClaimVerdict { agrees, differs, undecided };
-/// Returns "agrees", "does not agree" or "undecided".
-[[nodiscard]] const char* claim_verdict_name(ClaimVerdict verdict);
-
-/// Returns the number that is called {NAME}; throws misuse for an unknown name.
-using NumberNamed = std::function<Interval(const std::string& name)>;
-
-struct ClaimResult {
-  Interval left, right;
-  ClaimVerdict verdict = ClaimVerdict::undecided;  ///< Undecided also if a number is missing.
-};
-
-/// Evaluates a relation. Throws misuse if it has another form.
-[[nodiscard]] ClaimResult judge_claim(const std::string& relation, const NumberNamed& named);
 
 /// A part of a text: characters, or a number of the report.
 struct TextPiece {

@@ -40,6 +40,7 @@ void read_bench(const FigureRequest& request, figure::FigureInput& input) {
     const LabelledFile file = read_result(name, request.context);
     const std::vector<MeasuredCase> cases = measured_cases(file, name);
     const std::vector<MeasuredExponent> exponents = measured_exponents(file, name);
+    input.bench_files.emplace_back(name, cases.size());
     input.cases.insert(input.cases.end(), cases.begin(), cases.end());
     input.exponents.insert(input.exponents.end(), exponents.begin(), exponents.end());
   }

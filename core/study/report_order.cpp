@@ -7,6 +7,7 @@
 #include "core/base/names.h"
 #include "core/base/parse_number.h"
 #include "core/bench/axes.h"
+#include "core/statistics/claim.h"
 
 namespace conelab {
 namespace {
@@ -59,9 +60,7 @@ ClaimEntry parse_claim_entry(const std::string& entry, std::string_view rest) {
   if (fields.size() < 2 || fields.size() > 3 || fields[0].empty() || fields[1].empty()) {
     misuse("'{}': expected 'claim: TEXT | RELATION | WHY'", entry);
   }
-  if (fields[1].find_first_of("<=>") == std::string_view::npos) {
-    misuse("'{}': its relation has none of < <= = >= >", entry);
-  }
+  (void)judge_claim(std::string(fields[1]), [](const std::string&) { return lone(1); });
   return {std::string(fields[0]), std::string(fields[1]),
           fields.size() == 3 ? std::string(fields[2]) : ""};
 }

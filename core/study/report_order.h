@@ -73,9 +73,9 @@ struct ReportBlock {
 [[nodiscard]] const TableEntry* table_of(const RecommendEntry& entry,
                                          const std::vector<TableEntry>& tables);
 
-/// Parses one entry. Throws misuse for an entry of another form, for a block that is not among
-/// `blocks`, with the nearest one, and for a key or a measure of a table that its block does not
-/// have. An entry without a colon names a figure.
+/// Parses one entry. Throws misuse for an entry or a relation of another form, for a block that is
+/// not among `blocks`, with the nearest one, and for a key or a measure of a table that its block
+/// does not have. An entry without a colon names a figure.
 [[nodiscard]] ReportEntry parse_report_entry(const std::string& text,
                                              const std::vector<ReportBlock>& blocks);
 

@@ -524,6 +524,12 @@ class Scaling(ProgramTest):
         self.fails(2, "figure", "growth", "-o", path, "-i", a, "-i", a, says="more than one input")
         self.fails(2, "figure", "scaling", "-o", path, "-i", a, "-i", b, says="one --input")
         self.fails(2, "figure", "growth", "-o", path, says="--input")
+        wider = self.folder / "wider.h5"
+        self.ok("bench", "-o", wider, "--operators", "dot", "--lengths", "16..64:x2", "--dims", "16",
+                "--heads", "1", "--rounds", "3", "--passes", "forward", "--warm-only")
+        for files in ((a, wider), (wider, a)):
+            self.fails(2, "figure", "growth", "-o", path, "-i", files[0], "-i", files[1],
+                       says=f"{files[1]} has no case of dim =")
 
 
 if __name__ == "__main__":

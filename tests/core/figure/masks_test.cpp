@@ -62,6 +62,8 @@ TEST(MasksFigure, DrawsThePairsThatAreSeen) {
   EXPECT_EQ(cells(masks({{"masks", "causal"}, {"n", "4"}}), 4), "#...\n##..\n###.\n####\n");
   EXPECT_EQ(cells(masks({{"masks", "window"}, {"n", "4"}, {"window", "2"}}), 4),
             "##..\n###.\n.###\n..##\n");
+  EXPECT_EQ(cells(masks({{"masks", "explicit"}, {"n", "4"}}), 4), "##..\n##..\n..##\n..##\n");
+  EXPECT_EQ(cells(masks({{"masks", "padding"}, {"n", "4"}}), 4), "###.\n###.\n###.\n###.\n");
   // Sparse Transformers: 18 pairs for n = 6 and a stride of 3.
   const DisplayList strided = masks({{"masks", "strided"}, {"n", "6"}, {"stride", "3"}});
   EXPECT_EQ(cells(strided, 6), "#.....\n##....\n###...\n####..\n.####.\n..####\n");

@@ -63,6 +63,9 @@ TEST(ReportOrder, NamesWhatIsWrong) {
   EXPECT_THAT(refusal("table: points by dim,: map"), HasSubstr("is empty"));
   EXPECT_THAT(refusal("table: fig1: map"), HasSubstr("has no numbers"));
   EXPECT_THAT(refusal("claim: only a text"), HasSubstr("RELATION"));
+  EXPECT_THAT(refusal("claim: it wins | {a}"), HasSubstr("LEFT < RIGHT"));
+  EXPECT_THAT(refusal("claim: it wins | {a} > 1/0"), HasSubstr("divides by 0"));
+  EXPECT_THAT(refusal("claim: it wins | {a} > b"), HasSubstr("'b' is neither a number"));
   for (const char* wrong : {"recommend: points by dim: map", "recommend: points by dim: map | dim",
                             "recommend: points by dim: map within x | dim",
                             "recommend: points by dim: map, mean_rank within 1 | dim"}) {

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "core/base/error.h"
-#include "core/report/report.h"
+#include "core/statistics/claim.h"
 
 namespace conelab {
 namespace {
@@ -51,7 +51,7 @@ TEST(Claim, CombinesTheIntervalsOfFactorsInSquares) {
 TEST(Claim, OfAMissingNumberIsUndecided) { EXPECT_EQ(verdict("{none} < 3"), "undecided"); }
 
 TEST(Claim, OfAnotherFormIsMisuse) {
-  for (const char* wrong : {"{a}", "{a} < ", "{a} < x", "{a} < {c}", "a < 3", "{a} < 1 + 2"}) {
+  for (const char* wrong : {"{a}", "{a} < ", "{a} < x", "{a} < {c}", "a < 3", "{a} < 1 + 2", "{a} > 1/0"}) {
     EXPECT_THROW((void)judge_claim(wrong, named), Error) << wrong;
   }
 }
