@@ -125,6 +125,7 @@ int print_plan(const Study& study, const StudyIndex& index, const TypedRun& type
 }
 
 int write_slurm(const Study& study, const TypedRun& typed) {
+  if (!typed.shard.empty()) misuse("--shard: the tasks of --slurm are the shards");
   constexpr int usual_tasks = 16;
   const int wanted = typed.jobs > 0 ? typed.jobs : usual_tasks;
   const SlurmJob job{fs::read_symlink("/proc/self/exe").string(),

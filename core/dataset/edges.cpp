@@ -114,8 +114,11 @@ MadeData imported_edges(const KeyValues& values) {
   const std::size_t child = values.text("order") == "child,parent" ? 0 : 1;
   EdgeTable table(path, text);
   ImportedNodes nodes;
-  std::size_t most_fields = 0;
+  std::size_t most_fields = 0, rows = 0, alone = 0;
+  std::array<std::string, 2> first;
   const auto take = [&](const EdgeRow& row) {
+    if (rows++ == 0) first = row.field;
+    alone += !contains(first, row.field[0]) && !contains(first, row.field[1]) ? 1 : 0;
     const std::string &below = row.field[child], &above = row.field[1 - child];
     if (below.empty()) {
       fail("{}:{}: no child stands beside the parent '{}'", path, row.line, printable(above));
@@ -142,6 +145,14 @@ MadeData imported_edges(const KeyValues& values) {
   }
   if (more) take(second);
   while (table.next(row)) take(row);
+  constexpr std::size_t enough = 3;  // Of fewer rows, any may stand alone.
+  if (header == "auto" && alone >= enough && alone + 1 == rows && !first[0].empty() &&
+      !first[1].empty()) {
+    nodes.remarks.push_back(
+        fmt::format("{}: the names '{}, {}' stand in the first row alone; if it is a header, give "
+                    "-p header=yes",
+                    path, printable(first[0]), printable(first[1])));
+  }
   if (most_fields == 1) fail("{}: no row has two columns (expected a tab or a comma)", path);
   return nodes.finish(values);
 }

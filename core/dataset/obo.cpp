@@ -71,12 +71,16 @@ class OboReader {
           "(the first: {} to {})",
           path_, lost.size(), printable(ids_.name(lost[0][0])), printable(ids_.name(lost[0][1]))));
     }
+    for (const std::string& relation : relations_) {
+      if (contains(found_, relation)) continue;
+      nodes.remarks.push_back(fmt::format("{}: no term has the relation {}", path_, relation));
+    }
     return nodes.finish(values);
   }
 
  private:
   const std::string& path_;
-  std::vector<std::string> relations_;
+  std::vector<std::string> relations_, found_;  ///< Those that were asked for; that were found.
   ImportedNodes ids_;                       ///< Of all terms that are defined or named.
   std::vector<OboTerm> terms_;              ///< [ids_]
   std::vector<std::array<Node, 2>> links_;  ///< Child and parent, in ids_.
@@ -119,6 +123,7 @@ class OboReader {
     if (tag != "relationship") return;
     const std::size_t blank = std::min(value.find(' '), value.size());
     if (!contains(relations_, value.substr(0, blank))) return;
+    add_once(found_, value.substr(0, blank));
     links_.push_back({term_, term_named(std::string(trimmed(value.substr(blank))))});
   }
 };

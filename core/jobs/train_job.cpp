@@ -146,8 +146,8 @@ TrainingData data_of(const Training& training, const Hierarchy& hierarchy,
                        training.goals.front().seed);
   if (training.held_out > 0 && data.held.pairs.empty()) {
     fail(
-        "{}: held_out={} holds no pair back: too few nodes have an ancestor that is not their "
-        "parent",
+        "{}: held_out={} holds no pair back: it is less than one of the pairs of a node and an "
+        "ancestor that is not its parent",
         path, training.texts.at("held_out"));
   }
   if (training.held_out_nodes > 0 && data.held.unseen.empty()) {
@@ -315,7 +315,12 @@ JobReport run_train(const JobSpec& spec, const JobContext& context) {
   LabelledFile file = result_of(json);
   const std::string output = spec.text("output");
   TrainingRecord record(training, data, output, file);
-  if (spec.flag("resume")) record.resume();
+  JobReport report{.summary = {{"output", output}, {"spec", json}, {"nodes", hierarchy.size()}},
+                   .files = {output}};
+  if (spec.flag("resume") && !record.resume()) {
+    report.lines = {output + ": was finished before"};
+    return report;
+  }
   std::vector<MeasuredHead> heads;
   try {
     heads = train_all(training, data, record, context.execution(spec.integer("threads")), context);
@@ -323,10 +328,8 @@ JobReport run_train(const JobSpec& spec, const JobContext& context) {
     if (error.kind() != ErrorKind::interrupted || !record.write()) throw;
     throw Error(error.kind(), output + ": interrupted; its snapshots so far are kept");
   }
-  JobReport report{.summary = {{"output", output}, {"spec", json}, {"nodes", hierarchy.size()}},
-                   .lines = {fmt::format("{}: {} of {} tokens", output,
-                                         counted(heads.size(), "head"), hierarchy.size())},
-                   .files = {output}};
+  report.lines = {
+      fmt::format("{}: {} of {} tokens", output, counted(heads.size(), "head"), hierarchy.size())};
   for (std::size_t g = 0; g < heads.size(); ++g) {
     file.groups.emplace_back(training.groups[g],
                              head_group(heads[g], training.goals[g], hierarchy.names));

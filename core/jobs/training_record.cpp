@@ -236,8 +236,8 @@ void TrainingRecord::restore(std::size_t task, const LabelledArray& group) {
   states_[task] = *state;
 }
 
-void TrainingRecord::resume() {
-  if (!std::filesystem::exists(path_)) return;
+bool TrainingRecord::resume() {
+  if (!std::filesystem::exists(path_)) return true;
   const LabelledFile stored = read_labelled_file(path_);
   const auto spec = [](const LabelledFile& file) {
     return attribute_or_empty(file.attributes, "spec");
@@ -262,7 +262,7 @@ void TrainingRecord::resume() {
       fail("{}: {}", path_, error.what());
     }
   }
-  if (!any) misuse("{}: its training is finished", path_);
+  return any;
 }
 
 }  // namespace conelab

@@ -64,9 +64,9 @@ class TrainingRecord {
   TrainingRecord(const Training& training, const TrainingData& data, std::string path,
                  LabelledFile file);
 
-  /// Takes over what the unfinished file at the path holds; nothing if there is no file. Throws
-  /// misuse if the file is that of another training, or is finished.
-  void resume();
+  /// Takes over what the unfinished file at the path holds; nothing if there is no file. Returns
+  /// false if the file is finished. Throws misuse if it is that of another training.
+  [[nodiscard]] bool resume();
   /// Returns what a task goes on from; empty: it begins.
   [[nodiscard]] const std::vector<double>& state(std::size_t task) const { return states_[task]; }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <ranges>
 
 #include "core/base/error.h"
 #include "core/base/names.h"
@@ -60,7 +61,10 @@ std::vector<TuneRange> space_of(const JobSpec& spec) {
   for (const auto& [key, text] : ranges) {
     if (!contains_key(all_parameters(), key)) unknown_name("key of tune", key, known);
   }
-  if (space.empty()) misuse("tune: {} has none of the keys to search", spec.kind->name);
+  if (space.empty()) {
+    misuse("tune: none of the keys to search belongs to this {}: {}", spec.kind->name,
+           join(ranges | std::views::keys));
+  }
   if (space.size() > std::size(bases)) {
     misuse("tune: at most {} keys are searched (found {})", std::size(bases), space.size());
   }
@@ -186,6 +190,9 @@ void check_tune(const JobSpec& spec) {
   }
   const std::string by = measure_of(spec);
   (void)index_of_name("measure", by, spec.kind->measures);
+  if (contains_key(all_parameters(), by) && !contains(spec.kind->keys(spec), by)) {
+    misuse("tune: the measure {} is a parameter of another operator", by);
+  }
   const auto parameters = spec.parameters();
   for (const auto& [beginning, key] :
        {std::pair{"held_out_", "held_out"}, std::pair{"unseen_", "held_out_nodes"}}) {

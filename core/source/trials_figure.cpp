@@ -71,6 +71,9 @@ DisplayList make_trials(const FigureInput& input) {
   figure.coverage = 0;
   figure.x_title = "trials <i>k</i>";
   figure.y_title = "expected best " + all.front().by;
+  figure.caption = fmt::format(
+      "The {} that k trials, drawn from those of a search, find on average",
+      all.front().less_is_better ? "least " + all.front().by : "most " + all.front().by);
   for (const TrialValues& one : all) {
     if (one.by != all.front().by) {
       misuse("figure trials: the searches were decided by {} and by {}", all.front().by, one.by);

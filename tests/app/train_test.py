@@ -280,8 +280,9 @@ class Train(ProgramTest):
                     self.assertIn("unfinished", file)
                 self.ok("train", self.data, "-o", self.out, *words, "--resume")
                 self.assertEqual(self.out.read_bytes(), whole.read_bytes())
-            self.fails(2, "train", self.data, "-o", self.out, *words, "--resume",
-                       says="its training is finished")
+            said = self.ok("train", self.data, "-o", self.out, *words, "--resume")
+            self.assertEqual(said.out, f"{self.out}: was finished before\n")
+            self.assertEqual(self.out.read_bytes(), whole.read_bytes())
             self.fails(2, "train", self.data, "-o", self.out, *words, "--resume", "-p", "rate=.1",
                        says="is the result of another call")
             whole.unlink()
@@ -321,6 +322,7 @@ class Train(ProgramTest):
         fails(2, "give the number of trials", "-s", "dot", "--tune-by", "mass")
         fails(2, "rate is given as .1, and searched", "-s", "dot", "--tune", "2", "-p", "rate=.1")
         fails(2, "held_out_map needs the key held_out", "-s", "dot", "--tune", "2", "--tune-by", "held_out_map")
+        fails(2, "hype_mu is a parameter of another operator", "-s", "dot", "--tune", "2", "--tune-by", "hype_mu")
         fails(1, "its nodes have no features (expected an array feature [15 x f]", "-p",
               "tokens=linear")
         fails(1, "holds no pair back", "-p", "held_out=.001")

@@ -56,6 +56,12 @@ const std::vector<ImportCase>& import_cases() {
       {"header_of_numbers", "edges", "lower,upper\n1,0\n", "1<0", {}, "taken as a header"},
       {"header_kept", "edges", "lower,upper\n1,0\n", "lower<upper 1<0", {{"header", "no"}}},
       {"header_dropped", "edges", "lower,upper\na,b\n", "a<b", {{"header", "yes"}}},
+      {"header_unknown",
+       "edges",
+       "foo,bar\na,b\nc,b\nd,a\n",
+       "foo<bar a<b c<b d<a",
+       {},
+       "stand in the first row alone"},
       {"header_alone", "edges", "child,parent\n", "error: holds no node"},
       {"other_order", "edges", "b,a\nc,b\n", "a<b b<c", {{"order", "parent,child"}}},
       {"order_contradicts", "edges", "parent,child\nb,a\n", "error: give -p order=parent,child"},
@@ -120,7 +126,8 @@ const std::vector<ImportCase>& import_cases() {
        "[Term]\nid: A:1\n[Term]\nid: A:2\nis_a: A:1\n[Term]\nid: A:3\nrelationship: part_of A:2\n"
        "relationship: regulates A:1\n",
        "A:2<A:1 A:3<A:2",
-       {{"relations", "part_of, has_part"}}},
+       {{"relations", "part_of, has_part"}},
+       "no term has the relation has_part"},
       {"obsolete",
        "obo",
        "[Term]\nid: A:1\n[Term]\nid: A:2\nis_a: A:1\nis_obsolete: true\n[Term]\nid: A:3\nis_a: "

@@ -96,6 +96,7 @@ FigureInput example(const FigureInfo& info) {
   for (const char* name : {"dot", "umbral"}) {
     for (const std::int64_t n : {64, 128, 256}) input.cases.push_back(measured(name, n));
   }
+  input.caption = "layer0, head 0";
   input.tree = small_tree();
   input.tokens = {"fir", "oak", "tree"};
   input.cone = "penumbral";
@@ -126,6 +127,7 @@ TEST(FigureTable, EveryFigureIsDrawnWithItsDefaults) {
     const DisplayList plain = info.make(input);
     EXPECT_FALSE(plain.items.empty());
     EXPECT_EQ(plain.width, width_in_points(info.width)) << "the width that the table names";
+    EXPECT_NE(plain.metadata.description, "");
     expect_good_figure(plain);
     for (const FigureKey& key : info.keys) {
       if (*key.initial != '\0') input.parameters[key.key] = key.initial;
