@@ -14,9 +14,9 @@
 namespace conelab {
 namespace {
 
-constexpr std::chrono::milliseconds least_pause{400};
+constexpr std::chrono::milliseconds least_pause{2000};
 constexpr int pause_factor = 20;  ///< Writing takes at most so small a part of the time.
-constexpr std::chrono::milliseconds live_pause{45};
+constexpr std::chrono::milliseconds live_pause{40};
 constexpr std::size_t most_live = 16384;  ///< Numbers of a head that is watched.
 
 std::string unfinished_group(std::size_t task) { return fmt::format("unfinished/{}", task); }

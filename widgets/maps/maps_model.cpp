@@ -81,6 +81,8 @@ MapsModel::MapsModel(Workspace& workspace) : workspace_(workspace), second_(work
 }
 
 void MapsModel::rebuild() {
+  left_out_ = workspace_.shows_live() && seen && !seen();
+  if (left_out_) return;
   const MapChoice wanted =
       shown_maps(workspace_.document().session().maps, workspace_.trace().get());
   const bool new_beside = beside_ != second_.trace() || beside_error_ != second_.error();

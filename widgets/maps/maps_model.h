@@ -57,6 +57,14 @@ class MapsModel : public QObject {
  public:
   explicit MapsModel(Workspace& workspace);
 
+  /// Says whether somebody sees the maps; empty: always. Only then are those of a training that
+  /// goes on made.
+  std::function<bool()> seen;
+  /// Makes the maps that were left out because nobody saw them.
+  void catch_up() {
+    if (left_out_) rebuild();
+  }
+
   [[nodiscard]] Workspace& workspace() { return workspace_; }
   [[nodiscard]] const std::vector<std::shared_ptr<MapPanel>>& panels() const { return panels_; }
   /// Returns the trace that is compared with the open one.
@@ -201,6 +209,7 @@ class MapsModel : public QObject {
 
   Workspace& workspace_;
   SecondTrace second_;
+  bool left_out_ = false;
   std::vector<std::shared_ptr<MapPanel>> panels_;
   std::map<std::string, std::shared_ptr<MapPanel>> made_;  ///< Panels by content, for undo.
   std::shared_ptr<const HeadInput> head_;

@@ -8,6 +8,7 @@
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QStackedWidget>
+#include <QTimer>
 #include <QToolButton>
 #include <algorithm>
 
@@ -86,8 +87,14 @@ MapsView::MapsView(Workspace& workspace)
   readout_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
   column->addLayout(inset(readout_, {12, 4, 12, 6}));
   connect_models();
+  model_.seen = [this] { return !visibleRegion().isEmpty(); };
   follow_palette(this, [this] { model_.use_dark_colours(is_dark(palette())); });
   show_session();
+}
+
+void MapsView::paintEvent(QPaintEvent* event) {
+  QWidget::paintEvent(event);
+  QTimer::singleShot(0, &model_, &MapsModel::catch_up);
 }
 
 void MapsView::connect_models() {

@@ -63,6 +63,9 @@ class MapsView : public QWidget {
   /// The commands are wanted that compute a cell under these calls, with a note about it.
   void cell_commands_wanted(const std::vector<conelab::Call>& calls, const QString& note);
 
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
  private:
   void build_canvases();
   void connect_models();

@@ -6,6 +6,7 @@
 #include <QCheckBox>
 #include <QMouseEvent>
 #include <QPainter>
+#include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
@@ -104,6 +105,7 @@ class IntervalsCanvas : public QWidget {
   void showEvent(QShowEvent*) override { follow(); }
   void resizeEvent(QResizeEvent*) override { follow(); }
   void paintEvent(QPaintEvent*) override {
+    if (left_out_) QTimer::singleShot(0, this, [this] { follow(); });
     QPainter painter(this);
     painter.fillRect(rect(), canvas_ground(palette()));
     if (!sheet_) {
@@ -145,6 +147,7 @@ class IntervalsCanvas : public QWidget {
   std::shared_ptr<const IntervalSheet> sheet_;  ///< Null until it is made.
   QString message_ = tr("Open a trace.");
   JobHandle job_, row_job_;
+  bool left_out_ = false;  ///< Whether the sheet was not made because nobody saw it.
 
   [[nodiscard]] bool has(const Focus& pair) const {
     return sheet_ && choice_.head == workspace_.head() && pair.query >= 0 && pair.key >= 0 &&
@@ -154,7 +157,8 @@ class IntervalsCanvas : public QWidget {
   /// Makes the sheet that the session wants, unless it is there or the view is hidden.
   void follow() {
     const auto& trace = workspace_.trace();
-    if (!isVisible()) return;
+    left_out_ = visibleRegion().isEmpty();  // Also behind another tab.
+    if (left_out_) return;
     if (!trace || !workspace_.head() || trace->stored) {
       message_ = trace && trace->stored ? tr("A result of attend holds no places of tokens.")
                                         : tr("Open a trace.");

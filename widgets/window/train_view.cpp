@@ -3,10 +3,11 @@
 // maps, the explorer and the intervals follow it, because the file of the open trace is read again
 // whenever it is written; between that they show what the job says that it has reached. The slider
 // opens a snapshot, which is a group of the file, in all views.
+#include <unistd.h>
+
 #include <QBoxLayout>
 #include <QComboBox>
 #include <QDateTime>
-#include <QElapsedTimer>
 #include <QFileInfo>
 #include <QLabel>
 #include <QMenu>
@@ -14,8 +15,10 @@
 #include <QThread>
 #include <QTimer>
 #include <QToolButton>
+#include <chrono>
 #include <ctime>
 #include <filesystem>
+#include <fstream>
 
 #include "core/files/atomic_file.h"
 #include "core/files/byte_file.h"
@@ -63,9 +66,19 @@ std::shared_ptr<const Trace> live_trace(const Trace& open, const Json& now) {
 /// Returns the seconds that all threads of this process have taken so far.
 double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-/// The window draws a training again once this process has taken at most this share of the
-/// processors since the last picture, and after this many seconds in any case.
-constexpr double drawing_share = 0.05, longest_pause = 1;
+/// Returns for how many seconds processors have had nothing to do so far, summed over them.
+double idle_seconds() {
+  std::ifstream file("/proc/stat");
+  std::string name;
+  double user = 0, nice = 0, system = 0, idle = 0;
+  file >> name >> user >> nice >> system >> idle;
+  return idle / static_cast<double>(::sysconf(_SC_CLK_TCK));
+}
+
+/// The window draws a training again as long as this process takes at most this share of the
+/// processors, beside the time in which they have nothing to do, and after so many seconds in any
+/// case. So many seconds of the processors may be saved up or be owed.
+constexpr double drawing_share = 0.05, longest_pause = 1, most_left = 0.1;
 
 class TrainView : public QWidget {
  public:
@@ -142,8 +155,8 @@ class TrainView : public QWidget {
   QLabel* step_ = nullptr;
   QToolButton *export_ = nullptr, *pause_ = nullptr, *step_on_ = nullptr, *resume_ = nullptr;
   std::shared_ptr<const Json> frame_;   ///< What is shown of a training that goes on.
-  QElapsedTimer drawn_at_;              ///< When the last picture was begun.
-  double used_before_ = 0;              ///< The seconds of the processors until then.
+  double drawn_at_ = 0;                 ///< When the last picture was begun.
+  double granted_ = 0, left_ = 0;       ///< Seconds of the processors: in all, and not used.
   std::size_t begun_ = 0;               ///< How many jobs have begun.
   QDateTime before_;                    ///< When the output was written before the last of them.
   bool waits_ = false;                  ///< Whether the output of that one is to be opened.
@@ -198,16 +211,14 @@ class TrainView : public QWidget {
     }
   }
 
-  /// Returns whether it is time for the next picture, and if so begins to count for the one after.
+  /// Returns whether it is time for the next picture.
   bool takes_turn() {
-    const double used = processor_seconds();
-    if (drawn_at_.isValid()) {
-      const double passed = 1e-3 * static_cast<double>(drawn_at_.elapsed());
-      const double allowed = drawing_share * QThread::idealThreadCount() * passed;
-      if (used - used_before_ > allowed && passed < longest_pause) return false;
-    }
-    drawn_at_.start();
-    used_before_ = used;
+    const std::chrono::duration<double> now = std::chrono::steady_clock::now().time_since_epoch();
+    const double granted = drawing_share * QThread::idealThreadCount() * now.count() +
+                           idle_seconds() - processor_seconds();
+    left_ = std::clamp(left_ + granted - std::exchange(granted_, granted), -most_left, most_left);
+    if (left_ < 0 && now.count() < drawn_at_ + longest_pause) return false;
+    drawn_at_ = now.count();
     return true;
   }
 
