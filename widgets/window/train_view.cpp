@@ -3,6 +3,7 @@
 // maps, the explorer and the intervals follow it, because the file of the open trace is read again
 // whenever it is written; between that they show what the job says that it has reached. The slider
 // opens a snapshot, which is a group of the file, in all views.
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <QBoxLayout>
@@ -16,7 +17,6 @@
 #include <QTimer>
 #include <QToolButton>
 #include <chrono>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 
@@ -63,8 +63,19 @@ std::shared_ptr<const Trace> live_trace(const Trace& open, const Json& now) {
   return live;
 }
 
-/// Returns the seconds that all threads of this process have taken so far.
-double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+/// Returns the seconds of the processors that this process has taken so far, with its children that
+/// have ended: those that read files.
+double processor_seconds() {
+  double sum = 0;
+  for (const auto who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    struct rusage used {};
+    ::getrusage(who, &used);
+    for (const timeval& t : {used.ru_utime, used.ru_stime}) {
+      sum += static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+    }
+  }
+  return sum;
+}
 
 /// Returns for how many seconds processors have had nothing to do so far, summed over them.
 double idle_seconds() {
@@ -78,7 +89,7 @@ double idle_seconds() {
 /// The window draws a training again as long as this process takes at most this share of the
 /// processors, beside the time in which they have nothing to do, and after so many seconds in any
 /// case. So many seconds of the processors may be saved up or be owed.
-constexpr double drawing_share = 0.05, longest_pause = 1, most_left = 0.1;
+constexpr double drawing_share = 0.03, longest_pause = 1, most_left = 0.1;
 
 class TrainView : public QWidget {
  public:
