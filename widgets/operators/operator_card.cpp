@@ -409,7 +409,9 @@ NumberField::NumberField(Domain domain, double initial) : domain_(domain), initi
 
 void NumberField::show_numbers(const QString& text) {
   entered_ = text;
-  if (this->text() != text) setText(text);
+  if (this->text() == text) return;
+  setText(text);
+  if (!hasFocus()) setCursorPosition(0);  // The first digits of a long number are seen.
 }
 
 void NumberField::follow_drags_of(QLabel* label) {
