@@ -205,8 +205,12 @@ Input read_attend_input(const AttendJob& job, const JobContext& context) {
          job.input);
   }
   for (const auto& [name, path] : files) input.parameters[name] = read_npy_tensor(path);
-  const std::string left_out =
-      left_out_remark(own_call(input), job.call, input.parameters.contains("sinks"));
+  const auto own = own_call(input);
+  const std::string left_out = left_out_remark(own, job.call, input.parameters.contains("sinks"));
+  if (with_own(own, job.call).parameters != job.call.parameters) {
+    context.say("the input was made for {}: --similarity {} takes what is not given from it",
+                call_title(*own), own->similarity);
+  }
   for (const std::string& remark : {input.remark, left_out}) {
     if (!remark.empty()) context.say("{}", remark);
   }

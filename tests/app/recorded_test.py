@@ -55,6 +55,12 @@ class Recorded(ProgramTest):
         self.assertIn("dot takes what is not given from it", said)
         self.assertIn("soft_cap = 2", (self.folder / "out.svg").read_text())
 
+    def test_says_where_an_operator_leaves_its_own_numbers(self):
+        path = self.recorded()[0]
+        for options, remarks in ((("-s", "dot"), 0), (("-s", "dot", "--bias", "none"), 0), (("--operator", "dot"), 1)):
+            said = self.ok("tree", path, "-o", self.folder / "tree.h5", *options).err
+            self.assertEqual(said.count("--similarity dot takes what is not given from it"), remarks, said)
+
     def test_of_a_layer_that_is_not_exact_says_so(self):
         path = self.recorded(exact=np.int64(0), model="bert")[0]
         out = self.folder / "out.svg"
