@@ -227,6 +227,10 @@ Call take_call(FieldValues& typed) {
         field.list == nullptr
             ? take<std::string>(typed, typed_name(field))
             : list_text(field, take<std::vector<std::string>>(typed, typed_name(field)));
+    if (first && text.find(':') != std::string::npos) {
+      misuse("--similarity {}: its parameters are given by -p, or all by --operator {}", text,
+             text);
+    }
     if (first && !is_attention(call)) check_similarity(call, text);
     const bool chosen = !operation.empty() && is_attention(call) && first;
     if ((chosen || !is_default(field, call)) && field_text(field, call, ',') != text) {

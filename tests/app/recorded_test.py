@@ -61,6 +61,12 @@ class Recorded(ProgramTest):
             said = self.ok("tree", path, "-o", self.folder / "tree.h5", *options).err
             self.assertEqual(said.count("--similarity dot takes what is not given from it"), remarks, said)
 
+    def test_a_similarity_with_parameters_is_an_operator(self):
+        path = self.recorded()[0]
+        for command in ("attend", "tree"):
+            self.fails(2, command, path, "-o", self.folder / "out.h5", "-s", "dot:position=rope",
+                       says="or all by --operator dot:position=rope")
+
     def test_of_a_layer_that_is_not_exact_says_so(self):
         path = self.recorded(exact=np.int64(0), model="bert")[0]
         out = self.folder / "out.svg"
