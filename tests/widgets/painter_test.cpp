@@ -27,7 +27,7 @@ TEST(Painter, SameBytesEveryTime) {
 }
 
 TEST(Painter, PngShowsCrispCellsAtTheirPlace) {
-  const auto png = to_png(sample_page(), 144);
+  const auto png = to_png(sample_page(255), 144);
   const QImage image = QImage::fromData(png.data(), static_cast<int>(png.size()), "PNG");
   ASSERT_EQ(image.size(), QSize(486, 200));
   EXPECT_EQ(image.pixelColor(2 * 20, 2 * 60), QColor(255, 0, 0));

@@ -1,13 +1,15 @@
 // A page with an item of every kind: fonts and their fallback, a dashed arc, a clipped rectangle,
-// and an image whose last cell is half transparent.
+// and an image whose last cell may be half transparent.
 #pragma once
+
+#include <cstdint>
 
 #include "core/drawing/display_list.h"
 #include "core/drawing/text.h"
 
 namespace conelab::figure {
 
-inline DisplayList sample_page() {
+inline DisplayList sample_page(std::uint8_t last_alpha = 128) {
   DisplayList list;
   list.width = 243, list.height = 100;
   list.metadata.title = "Sample é 😀";
@@ -20,7 +22,7 @@ inline DisplayList sample_page() {
   list.rectangle({190, 10, 40, 40}, Paint::filled(Colour{0, 114, 178}.opacity(0.5)));
   list.clip_end();
   list.image({10, 50, 60, 40}, 3, 2, {255, 0, 0, 255, 0,   255, 0, 255, 0, 0,   255, 255,
-                                      0,   0, 0, 255, 255, 255, 0, 255, 0, 255, 255, 128});
+                                      0,   0, 0, 255, 255, 255, 0, 255, 0, 255, 255, last_alpha});
   return list;
 }
 
