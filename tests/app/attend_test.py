@@ -11,7 +11,7 @@ import unittest
 import h5py
 import numpy as np
 
-from program import PATIENCE, ROOT, TRACE, ProgramTest, computes, start
+from program import PATIENCE, ROOT, TRACE, ProgramTest, computes, softmax, start
 
 GERMAN = f"{TRACE}:/german/layer3"
 
@@ -21,25 +21,7 @@ def random_tensors(heads=2, n=40, d=8, seed=1, dtype="f4"):
     return [numbers.standard_normal((heads, n, d)).astype(dtype) for _ in range(3)]
 
 
-def softmax(logits):
-    weights = np.exp(logits - logits.max(-1, keepdims=True))
-    return weights / weights.sum(-1, keepdims=True)
-
-
-class AttendTest(ProgramTest):
-    def write(self, name="in.h5", **tensors):
-        path = self.folder / name
-        with h5py.File(path, "w") as file:
-            for key, value in tensors.items():
-                file[key] = value
-        return path
-
-    def attend(self, source, *options, out="out.h5"):
-        self.ok("attend", source, "-o", self.folder / out, *options)
-        return h5py.File(self.folder / out, "r")["attention"]
-
-
-class Results(AttendTest):
+class Results(ProgramTest):
     def test_dot_equals_numpy(self):
         q, k, v = (t.astype("f8") for t in random_tensors())
         source = self.write(q=q, k=k, v=v)
@@ -322,7 +304,7 @@ class Results(AttendTest):
         path.write_bytes(len(text).to_bytes(8, "little") + text + data)
 
 
-class File(AttendTest):
+class File(ProgramTest):
     def test_opens_as_the_contract_says_in_every_reader(self):
         paths = []
         for name, similarity, keep in (("all", "penumbral", "output,lse,weights,logits,gradients"),
@@ -419,7 +401,7 @@ class File(AttendTest):
         self.assertTrue(np.isfinite(output[0, 5, 1:]).all())
 
 
-class WrongInput(AttendTest):
+class WrongInput(ProgramTest):
     def refuse(self, status, source, *options, says=(), **more):
         """Refused in one line, with no output and nothing else left behind."""
         options = options or ("-s", "dot")
@@ -541,7 +523,7 @@ class WrongInput(AttendTest):
         self.refuse(1, GERMAN, "-s", "dot", "--device", "cuda", says="device cuda: no")
 
 
-class Output(AttendTest):
+class Output(ProgramTest):
     def test_unwritable_folder_is_found_before_the_work(self):
         self.fails(1, "attend", "missing-input.h5", "-o", self.folder / "no/such/o.h5", "-s", "dot",
                    says="no/such")

@@ -3,11 +3,10 @@
 tests/files/write_corpus.py writes a folder of the corpus.
 """
 import json
-import pathlib
 import shutil
 import unittest
 
-from program import ROOT, ProgramTest, run
+from program import ROOT, ProgramTest
 
 CORPUS = sorted((ROOT / "tests/files/corpus").iterdir())
 ENDINGS = {"figure": ".svg", "report": "", "compare": None}

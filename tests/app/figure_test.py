@@ -280,11 +280,9 @@ class Heatmap(ProgramTest):
         self.assertIn("beside other.h5: ", text)
 
     def test_the_arrays_of_the_other_file_are_q_k_and_v_as_far_as_there_are_any(self):
-        own, other, array = (self.folder / name for name in ("own.h5", "other.h5", "other.npy"))
         query = np.random.default_rng(3).normal(size=(6, 4))
-        for path, name in ((own, "query"), (other, "q")):
-            with h5py.File(path, "w") as file:
-                file[name] = query
+        own, other = self.write("own.h5", query=query), self.write("other.h5", q=query)
+        array = self.folder / "other.npy"
         np.save(array, query)
         for beside in (other, array):
             self.ok("figure", "heatmap", "-i", own, "-o", self.folder / "m.svg", "-p", "similarities=dot",
@@ -344,9 +342,8 @@ class Heatmap(ProgramTest):
         self.assertNotEqual(drawn("9,8,7,2.5,6,5,4,3,2,1,1e1,11"), drawn("9"))
 
     def test_lists_of_one_number_per_axis_stay_whole(self):
-        path, result = self.folder / "grid.h5", self.folder / "result.h5"
-        with h5py.File(path, "w") as file:
-            file["q"] = np.random.default_rng(1).normal(size=(2, 30, 4))
+        path = self.write(q=np.random.default_rng(1).normal(size=(2, 30, 4)))
+        result = self.folder / "result.h5"
         keys = {"grid": "5x6", "hype_mu": ".2,.1;.3,.4", "hype_tau": "1,2", "scale": "1,3"}
         self.ok("attend", path, "-o", result, "--similarity", "dot", "--bias", "hype", "--keep", "weights",
                 *(word for key, value in keys.items() for word in ("-p", f"{key}={value}")))

@@ -83,8 +83,7 @@ class Foreign(ProgramTest):
         header = json.dumps({"q": {"dtype": "F8_E4M3", "shape": [2, 3], "data_offsets": [0, 6]}})
         header = header.encode()
         (self.folder / "f.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + bytes(6))
-        with h5py.File(self.folder / "f.h5", "w") as file:
-            file["q"] = eight.view("V1")
+        self.write("f.h5", q=eight.view("V1"))
         for name in ("f.npz", "f.safetensors", "f.h5"):
             self.fails(1, "attend", self.folder / name, "-o", "x.h5", "-s", "dot",
                        says=["q: wrong dtype", "float8", "not supported"])
@@ -133,10 +132,9 @@ class Foreign(ProgramTest):
         self.same(path, "--axes", "batch, token, head, feature")
         np.savez(self.folder / "four.npz", **{name: x[None].T for name, x in self.tensors.items()})
         self.same(self.folder / "four.npz", "--axes", "feature,token,head,batch")
-        with h5py.File(self.folder / "julia.h5", "w") as file:
-            for name, x in self.tensors.items():
-                file[name] = np.ascontiguousarray(x.T)
-        self.same(self.folder / "julia.h5", "--axes", "feature,token,head")
+        julia = self.write("julia.h5", **{name: np.ascontiguousarray(x.T)
+                                          for name, x in self.tensors.items()})
+        self.same(julia, "--axes", "feature,token,head")
         for axes in ("token,head", "token,token,feature", "token,feature,head,batch,head"):
             self.fails(2, "attend", path, "-o", "x.h5", "-s", "dot", "--axes", axes, says="--axes")
         for axes in ("token,heads,feature", "token,,feature"):

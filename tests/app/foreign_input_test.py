@@ -5,12 +5,7 @@ import unittest
 import h5py
 import numpy as np
 
-from program import ProgramTest
-
-
-def softmax(logits):
-    weights = np.exp(logits - logits.max(-1, keepdims=True))
-    return weights / weights.sum(-1, keepdims=True)
+from program import ProgramTest, softmax
 
 
 def tokens(*shape, seed=1):
@@ -18,13 +13,6 @@ def tokens(*shape, seed=1):
 
 
 class InputTest(ProgramTest):
-    def write(self, name="in.h5", **arrays):
-        path = self.folder / name
-        with h5py.File(path, "w") as file:
-            for key, value in arrays.items():
-                file[key] = value
-        return path
-
     def refuse(self, status, says, *arguments):
         return self.fails(status, *arguments, says=says)
 
@@ -52,10 +40,8 @@ class GroupedHeads(InputTest):
 
     def test_gradients_of_k_and_v_have_their_own_heads(self):
         found = self.attend(self.source, "--keep", "gradients", "-p", "scale=1,2,3,4,5,6,7,8")
-        with h5py.File(self.folder / "all.h5", "w") as file:
-            file["q"] = self.q
-            file["k"], file["v"] = (np.repeat(t, 4, axis=1) for t in (self.k, self.v))
-        everything = self.attend(self.folder / "all.h5", "--keep", "gradients", "-p",
+        k, v = (np.repeat(t, 4, axis=1) for t in (self.k, self.v))
+        everything = self.attend(self.write("all.h5", q=self.q, k=k, v=v), "--keep", "gradients", "-p",
                                  "scale=1,2,3,4,5,6,7,8", out="all_out.h5")
         for name in "kv":
             sums = everything[f"gradients/{name}"][()].reshape(2, 2, 4, 11, -1).sum(2)

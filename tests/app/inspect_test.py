@@ -36,13 +36,8 @@ class Inspect(ProgramTest):
         self.assertIn("ü...", text)
 
     def test_shows_the_value_of_what_has_no_axes(self):
-        path = self.folder / "in.h5"
-        with h5py.File(path, "w") as file:
-            file["word"] = "two\nlines"
-            file["long"] = "ü" * 500
-            file["tenth"], file["big"] = np.float32(0.1), np.uint64(2 ** 64 - 1)
-            file["half"], file["few"] = np.float16(-1.5), np.int8(-3)
-            file["list"] = [1.0]
+        path = self.write(word="two\nlines", long="ü" * 500, tenth=np.float32(0.1), list=[1.0],
+                          big=np.uint64(2 ** 64 - 1), half=np.float16(-1.5), few=np.int8(-3))
         text = self.ok("inspect", path).out
         for line in ('word: text [] = "two\\x0alines"', "tenth: f32 [] = 0.1,", "half: f16 [] = -1.5,",
                      "few: int8 [] = -3,", "big: uint64 [] = 18446744073709551615,", "list: f64 [1], 8 bytes"):
@@ -98,9 +93,7 @@ class Inspect(ProgramTest):
         self.fails(1, "inspect", path, "--allow-external", says=["/away", "truncated: expected 16 bytes", "have 15"])
 
     def test_reads_contiguous_numbers_of_any_type(self):
-        path = self.folder / "in.h5"
-        with h5py.File(path, "w") as file:
-            file["whole"] = np.arange(2000)
+        path = self.write(whole=np.arange(2000))
         data = path.read_bytes()
         self.assertIn("every array reads", self.ok("inspect", path).out)
         begin = data.index(np.arange(2000).tobytes())
@@ -172,9 +165,7 @@ class Inspect(ProgramTest):
         self.fails(1, "inspect", self.folder / "missing.h5", says="missing.h5")
 
     def test_of_what_does_not_open_no_writer_is_told(self):
-        path = self.folder / "in.h5"
-        with h5py.File(path, "w") as file:
-            file["q"] = np.zeros(4096)
+        path = self.write(q=np.zeros(4096))
         self.assertIn("its writer is not named", self.ok("inspect", path).out)
         path.write_bytes(path.read_bytes()[:700])
         self.assertNotIn("written by", self.fails(1, "inspect", path, says=str(path)).out)

@@ -22,10 +22,7 @@ class Interrupt(ProgramTest):
         return path
 
     def tokens(self, heads, n, d=16):
-        path = self.folder / "in.h5"
-        with h5py.File(path, "w") as file:
-            file["q"] = np.random.default_rng(1).standard_normal((heads, n, d)).astype("f4")
-        return path
+        return self.write(q=np.random.default_rng(1).standard_normal((heads, n, d)).astype("f4"))
 
     def interrupt(self, arrived, *arguments, number=signal.SIGINT):
         """Signals the group once `arrived(process)`: ends with 130, one line and nothing left.

@@ -13,6 +13,9 @@ import tempfile
 import time
 import unittest
 
+import h5py
+import numpy as np
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("CONELAB", str(ROOT / "build/bin/conelab"))
 TRACE = ROOT / "datasets/minilm_trace.h5"
@@ -85,6 +88,11 @@ def sealed_samples(out):
     return sorted(out.with_name(out.name + ".parts").glob("case-*.txt"))
 
 
+def softmax(logits):
+    weights = np.exp(logits - logits.max(-1, keepdims=True))
+    return weights / weights.sum(-1, keepdims=True)
+
+
 class ProgramTest(unittest.TestCase):
     """Gives each test a folder of its own and the assertions of the exit-status contract."""
 
@@ -100,6 +108,19 @@ class ProgramTest(unittest.TestCase):
         path = self.folder / name
         path.write_text(text)
         return path
+
+    def write(self, name="in.h5", /, **arrays):
+        """A file of HDF5 with these arrays."""
+        path = self.folder / name
+        with h5py.File(path, "w") as file:
+            for key, value in arrays.items():
+                file[key] = value
+        return path
+
+    def attend(self, source, *options, out="out.h5"):
+        """What `attend` has written."""
+        self.ok("attend", source, "-o", self.folder / out, *options)
+        return h5py.File(self.folder / out, "r")["attention"]
 
     def index(self, folder):
         """The index of a study's folder, which the test's folder holds."""

@@ -10,11 +10,9 @@ from program import ProgramTest
 
 class Rank(ProgramTest):
     def hierarchy(self, name, edges, nodes):
-        path = self.folder / name
-        with h5py.File(path, "w") as file:
-            file["hierarchy/edge"] = np.array(edges, dtype=np.int64).reshape(-1, 2)
-            file["hierarchy/name"] = [f"node {i}" for i in range(nodes)]
-        return path
+        edges = np.array(edges, dtype=np.int64).reshape(-1, 2)
+        return self.write(name, **{"hierarchy/edge": edges,
+                                   "hierarchy/name": [f"node {i}" for i in range(nodes)]})
 
     def test_of_a_root_and_its_child(self):
         # S = [[1, 1], [-1, 1]] is a Hadamard matrix, so that its norm is the root of 2.
@@ -80,10 +78,7 @@ class Rank(ProgramTest):
         self.fails(2, "rank", path, "--dims", "0..3", says="--dims")
         self.fails(2, "rank", path, "--time-limit", "0", says="the time limit must be positive")
         self.fails(2, "rank", path, "-o", path, says="is an input too")
-        other = self.folder / "other.h5"
-        with h5py.File(other, "w") as file:
-            file["q"] = np.zeros((3, 2))
-        self.fails(1, "rank", other, says="has no group /hierarchy")
+        self.fails(1, "rank", self.write("other.h5", q=np.zeros((3, 2))), says="has no group /hierarchy")
         large = self.hierarchy("large.h5", [(i, 0) for i in range(1, 3000)], 3000)
         self.fails(1, "rank", large, says="at most 2048 can be analysed")
 

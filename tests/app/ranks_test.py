@@ -62,9 +62,7 @@ class Ranks(ProgramTest):
         if name.endswith(".npz"):
             np.savez(path, **arrays)
         else:
-            with h5py.File(path, "w") as file:
-                for key, value in arrays.items():
-                    file[key] = value
+            self.write(name, **arrays)
         return path
 
     def attend(self, ranks, source, *options, out=None):

@@ -4,29 +4,20 @@ import unittest
 import h5py
 import numpy as np
 
-from program import ProgramTest
-
-
-def softmax(logits):
-    weights = np.exp(logits - logits.max(-1, keepdims=True))
-    return weights / weights.sum(-1, keepdims=True)
+from program import ProgramTest, softmax
 
 
 class Recorded(ProgramTest):
     def output(self, source, *options):
-        self.ok("attend", source, "-o", self.folder / "out.h5", *options)
-        with h5py.File(self.folder / "out.h5") as file:
-            return file["attention/output/output"][0]
+        return self.attend(source, *options)["output/output"][0]
 
     def recorded(self, name="recorded.h5", more={}, **attributes):
         """A trace as conelab.trace records it: of a model whose logits are not those of the default."""
         numbers = np.random.default_rng(1)
         q, k, v = (numbers.standard_normal((2, 12, 8)).astype("f4") for _ in range(3))
         bias = numbers.standard_normal((2, 1, 12)).astype("f4")
-        path = self.folder / name
-        with h5py.File(path, "w") as file:
-            for key, array in {"q": q, "k": k, "v": v, "bias": bias, **more}.items():
-                file[key] = array
+        path = self.write(name, **{"q": q, "k": k, "v": v, "bias": bias, **more})
+        with h5py.File(path, "a") as file:
             file.attrs.update({"similarity": "dot", "scale": 1.0, "soft_cap": 2.0, "bias": "explicit",
                                **attributes})
         logits = 2 * np.tanh((q @ k.swapaxes(1, 2) + bias) / 2)

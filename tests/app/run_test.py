@@ -158,8 +158,7 @@ class Run(RunTest):
         self.study("out")
 
     def test_a_failed_job_does_not_stop_the_others(self):
-        with h5py.File(self.folder / "bad.h5", "w") as file:
-            file["q"] = [[1.0, 2.0], [3.0, -1.0]]  # A height below 0 is outside of the half-space.
+        self.write("bad.h5", q=[[1.0, 2.0], [3.0, -1.0]])  # A height below 0 is not in the half-space.
         self.write_study('[[attend]]\nname = "bad"\ninput = "bad.h5"\nsimilarity = "umbral"\nmap = "none"\n'
                    'keep = ["weights"]\n'
                    '[[figure]]\nname = "of_bad"\nkind = "heatmap"\ninput = "bad"\n' + STUDY.split("\n", 2)[2])

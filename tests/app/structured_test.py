@@ -6,11 +6,11 @@ import unittest
 import h5py
 import numpy as np
 
-from attend_test import AttendTest, random_tensors, softmax
-from program import TRACE
+from attend_test import random_tensors
+from program import TRACE, ProgramTest, softmax
 
 
-class Structured(AttendTest):
+class Structured(ProgramTest):
     def test_a_structured_operator_reads_q_alone_and_has_no_weights(self):
         q, k, v = random_tensors()
         d = q.shape[-1]
@@ -209,9 +209,7 @@ class Structured(AttendTest):
         q, k, v = random_tensors()
         logits = np.random.default_rng(2).normal(size=(q.shape[1], k.shape[1]))
         np.save(self.folder / "R.npy", logits)
-        plain, source = self.write(q=q, k=k, v=v), self.folder / "with_R.h5"
-        with h5py.File(source, "w") as file:
-            file["q"], file["k"], file["v"], file["R"] = q, k, v, logits
+        plain, source = self.write(q=q, k=k, v=v), self.write("with_R.h5", q=q, k=k, v=v, R=logits)
         result = self.folder / "weights.h5"
         self.ok("attend", source, "-o", result, "--operator", "random", "--keep", "weights")
         of_file = f"random:R=@{self.folder}/R.npy"

@@ -139,11 +139,9 @@ class Train(ProgramTest):
         with h5py.File(self.data, "r") as file:
             edge, above = file["hierarchy/edge"][:], ancestors(file)
         inner = np.unique(edge[:, 1])
-        with h5py.File(self.folder / "f.h5", "w") as file:
-            file["hierarchy/edge"] = edge
-            file["hierarchy/name"] = [f"n{i}" for i in range(len(above))]
-            file["hierarchy/feature"] = above[:, inner]
-        self.data = self.folder / "f.h5"
+        self.data = self.write("f.h5", **{"hierarchy/edge": edge,
+                                          "hierarchy/name": [f"n{i}" for i in range(len(above))],
+                                          "hierarchy/feature": above[:, inner]})
 
     def test_nodes_that_were_not_seen_are_placed_by_their_features(self):
         self.ok("dataset", "tree", "-o", self.data, "-p", "depth=4")

@@ -11,10 +11,8 @@ from program import TRACE, ProgramTest
 class Tree(ProgramTest):
     def test_ancestors_of_three_points(self):
         # Umbral cones with sinh r = 1 under map none: u is above v when |x_u - x_v| <= h_u - h_v.
-        path, out = self.folder / "in.h5", self.folder / "out.h5"
-        with h5py.File(path, "w") as file:
-            file["q"] = np.array([[[0.0, 3.0], [1.0, 1.0], [-1.0, 0.5]]])
-            file["token"] = ["root", "left", "right"]
+        path, out = self.write(q=np.array([[[0.0, 3.0], [1.0, 1.0], [-1.0, 0.5]]]),
+                               token=["root", "left", "right"]), self.folder / "out.h5"
         found = self.ok("tree", path, "-o", out, "-s", "umbral", "--map", "none", "-p",
                         f"radius={math.asinh(1)!r}", "--json").json()
         self.assertEqual(found["heads"][0]["tokens"], 3)

@@ -3,7 +3,6 @@ import re
 import subprocess
 import unittest
 
-import h5py
 import numpy as np
 
 from program import PROGRAM, ProgramTest, run
@@ -170,9 +169,7 @@ class Lists(ProgramTest):
                 self.assertIn(row["name"], rows[name]["combines"]["map"])
 
     def test_combinations_are_those_that_attend_accepts(self):
-        data = self.folder / "q.h5"
-        with h5py.File(data, "w") as file:
-            file["q"] = np.zeros((3, 4))
+        data = self.write(q=np.zeros((3, 4)))
         for row in self.ok("list", "similarities", "--json").json():
             for name in ("psi", "xi", "polar", "pi", "exp"):
                 fits = name in row["combines"].get("map", [])

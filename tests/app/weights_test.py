@@ -50,11 +50,7 @@ class Weights(ProgramTest):
         return q, k, random.uniform(-.5, .5, (2, 17, 4)).astype(dtype)
 
     def attend(self, tensors, *options, out="out.h5"):
-        with h5py.File(self.folder / "in.h5", "w") as file:
-            for name, tensor in tensors.items():
-                file[name] = tensor
-        self.ok("attend", self.folder / "in.h5", "-o", self.folder / out, *options)
-        return h5py.File(self.folder / out, "r")["attention"]
+        return super().attend(self.write(**tensors), *options, out=out)
 
     def options(self, law, value_map, kind):
         choice = ("-p", "axis=query") if law == "query" else ()

@@ -7,6 +7,7 @@
 #include "core/bench/operator_case.h"
 #include "core/bench/result.h"
 #include "core/operators/operator.h"
+#include "tests/helpers/errors.h"
 
 namespace conelab::gpu::tests {
 namespace {
@@ -67,12 +68,7 @@ Case small_case(const char* pass, const char* dtype = "f32") {
 }
 
 std::string why_not(StandIn& backend, const Case& c) {
-  try {
-    (void)make_device_case(backend, c, 1, 3);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return fixtures::message_of([&] { return make_device_case(backend, c, 1, 3); });
 }
 
 TEST(DeviceCase, SamplesTheDevicesOwnClock) {

@@ -14,7 +14,7 @@ namespace {
 using namespace conelab::gpu;
 
 #if !defined(__CUDACC__)
-// Emulated (tests/helpers/emulated_kernels.cpp), no launch fails: a fault ends the program.
+// Emulated (tests/emulated/kernels.cpp), no launch fails: a fault ends the program.
 using cudaError_t = int;
 int cudaGetLastError() { return 0; }
 const char* cudaGetErrorString(cudaError_t) { return "no error"; }

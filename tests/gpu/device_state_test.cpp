@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "core/base/error.h"
 #include "core/operators/operator.h"
 #include "gpu/cuda_backend.h"
+#include "tests/helpers/errors.h"
 
 namespace conelab::gpu::tests {
 namespace {
@@ -78,16 +78,10 @@ TEST(CudaBackend, FailsInWordsWithoutADevice) {
   if (backend.state().available) GTEST_SKIP() << "there is a device: " << backend.state().about;
   AttentionInput<float> input;
   input.query = input.key = input.value = Tensor4<float>({1, 1, 2, 2});
-  Call call;
-  call.similarity = "dot";
+  const Call call = call_from_text("dot");
   const auto plan = resolve(call, check_extents(input));
-  try {
-    (void)backend.prepare(*plan, input, Dtype::f32, {});
-    FAIL() << "prepare must throw";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::failure);
-    EXPECT_EQ(std::string(error.what()), "device cuda: " + backend.state().about);
-  }
+  EXPECT_EQ(fixtures::failure_of([&] { return backend.prepare(*plan, input, Dtype::f32, {}); }),
+            "1: device cuda: " + backend.state().about);
 }
 
 TEST(CudaBackend, TakesNoDoubles) { EXPECT_FALSE(cuda_backend().takes(Dtype::f64)); }

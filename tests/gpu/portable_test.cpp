@@ -66,8 +66,7 @@ TEST_P(Portable, AgreesAroundTheEdgesOfTiles) {
 TEST(Columns, MayBeNone) {
   for (const auto& [similarity, d, d_v] :
        {std::tuple{"umbral", 1, 3}, std::tuple{"dot", 0, 3}, std::tuple{"dot", 4, 0}}) {
-    Call call;
-    call.similarity = similarity;
+    const Call call = call_from_text(similarity);
     const Extents extents{1, 1, 5, 7, d, d_v};
     SCOPED_TRACE(describe(call, extents));
     expect_agreement(call, random_input(call, extents, 7, 1));
@@ -149,8 +148,7 @@ AttentionInput<double> small_input(const Call& call, const Extents& extents) {
 TEST(Storage, OfSixteenBitsRoundsBaseAndValuesAndNothingElse) {
   const Extents extents{1, 1, 20, 33, 6, 4};
   for (const char* similarity : {"dot", "laplacian"}) {
-    Call call;
-    call.similarity = similarity;
+    const Call call = call_from_text(similarity);
     AttentionInput<double> input = small_input(call, extents);
     input.key_lengths.clear();
     input.allowed.clear();
@@ -178,8 +176,7 @@ TEST(Storage, OfSixteenBitsRoundsBaseAndValuesAndNothingElse) {
 TEST(Storage, OfSixteenBitsKeepsHeightsInFull) {
   const Extents extents{1, 1, 20, 33, 6, 4};
   for (const char* similarity : {"umbral", "penumbral"}) {
-    Call call;
-    call.similarity = similarity;
+    const Call call = call_from_text(similarity);
     const auto input = convert<float>(small_input(call, extents));
     const auto plan = resolve(call, check_extents(input));
     const Operands<float> full = make_operands(*plan, input, Storage::f32, {});
@@ -211,9 +208,7 @@ TEST(Operands, AreThoseOfADenseCopyForStridedInputs) {
 
 TEST(CloseRecomputation, KeepsTwinsExactInFloat) {
   const Extents extents{1, 1, 64, 64, 8, 2};
-  Call call;
-  call.similarity = "laplacian";
-  call.parameters["gamma"] = "20";
+  const Call call = call_from_text("laplacian:gamma=20");
   AttentionInput<double> wide = small_input(call, extents);
   wide.key_lengths.clear();
   wide.allowed.clear();
@@ -232,8 +227,7 @@ TEST(CloseRecomputation, KeepsGradientsOfTwinsInFloat) {
   const Extents extents{1, 1, 70, 70, 8, 2};
   for (const char* similarity : {"laplacian", "umbral"}) {
     SCOPED_TRACE(similarity);
-    Call call;
-    call.similarity = similarity;
+    const Call call = call_from_text(similarity);
     AttentionInput<double> wide = small_input(call, extents);
     wide.key_lengths.clear();
     wide.allowed.clear();
@@ -269,8 +263,7 @@ TEST(Parts, OfAFloatAddUpToItAsTensorCoresReadThem) {
 TEST(NotFinite, StaysInTheRowsThatSeeIt) {
   const Extents extents{1, 1, 9, 9, 4, 3};
   for (const char* similarity : {"dot", "penumbral"}) {
-    Call call;
-    call.similarity = similarity;
+    Call call = call_from_text(similarity);
     call.masks = {"causal"};
     AttentionInput<double> input = small_input(call, extents);
     input.allowed.clear();
@@ -288,9 +281,7 @@ TEST(NotFinite, StaysInTheRowsThatSeeIt) {
 /// A token whose coordinates f16 cannot hold, 4 e^10 > 65,504, makes rows NaN that see it, and no
 /// other gradient.
 TEST(NotFinite, AreTokensBeyondTheRangeOfTheirStorage) {
-  Call call;
-  call.similarity = "umbral";
-  call.masks = {"causal"};
+  const Call call = call_from_text("umbral:masks=causal");
   AttentionInput<double> input = small_input(call, {1, 1, 70, 70, 8, 3});
   input.allowed.clear();
   input.key_lengths.clear();
@@ -304,10 +295,7 @@ TEST(NotFinite, AreTokensBeyondTheRangeOfTheirStorage) {
 }
 
 TEST(Operands, GiveBlocksTheKeysThatTheirQueriesSee) {
-  Call call;
-  call.similarity = "dot";
-  call.masks = {"causal", "window"};
-  call.parameters["window"] = "10";
+  const Call call = call_from_text("dot:masks=causal+window:window=10");
   const Extents extents{1, 1, 130, 200, 4, 4};
   AttentionInput<double> input = small_input(call, extents);
   input.allowed.clear();

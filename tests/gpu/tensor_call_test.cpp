@@ -14,6 +14,7 @@
 #include "gpu/tile/visit_similarity.h"
 #include "tests/gpu/agreement.h"
 #include "tests/gpu/host_runner.h"
+#include "tests/helpers/errors.h"
 
 namespace conelab::gpu::tests {
 namespace {
@@ -232,15 +233,8 @@ TEST(TensorCall, RefusesInOneLineWhatTheCpuComputes) {
            {"star", "a structured operator"}}) {
     SCOPED_TRACE(text);
     const Call call = call_from_text(text);
-    try {
-      OnHost<double, double>(call, small_input(call));
-      FAIL() << "it must be refused";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::usage);
-      EXPECT_EQ(std::string(error.what()), "device cuda: " + part +
-                                               " is computed on the CPU only for tensors of "
-                                               "PyTorch");
-    }
+    EXPECT_EQ(fixtures::misuse_of([&] { OnHost<double, double>(call, small_input(call)); }),
+              "device cuda: " + part + " is computed on the CPU only for tensors of PyTorch");
   }
 }
 
@@ -248,13 +242,10 @@ TEST(TensorCall, FailsInOneLineWithoutADevice) {
   if (cuda_backend().state().available) GTEST_SKIP() << "there is a device";
   const Call call;
   OnHost<float, float> on_host(call, small_input(call));
-  try {
-    launch(on_host.plan, Pass::forward, {}, 0, nullptr);
-    FAIL() << "there is no device";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::failure);
-    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
-  }
+  const Error error =
+      fixtures::error_of([&] { launch(on_host.plan, Pass::forward, {}, 0, nullptr); });
+  EXPECT_EQ(error.kind(), ErrorKind::failure);
+  EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@ import statistics
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 try:
     import scipy.stats
@@ -117,6 +118,20 @@ class Tasks(unittest.TestCase):
         tried = [one for one in kept if one["split"] == "validation"]
         self.assertEqual({one["d"] for one in tried}, {2})
         self.assertEqual({one["d"] for one in kept if one["operator"] == "dot"}, {2, 4})
+
+    def test_the_kinds_whose_steps_are_timed_compute_what_they_are_named_after(self):
+        cost = importlib.import_module("step_cost")
+        attention, x, found = cost.Mixed("dot", 8, 2, 4, "causal"), torch.randn(3, 6, 8), {}
+        for kind in cost.KINDS:
+            with mock.patch.object(cost.Mixed, "kind", kind):
+                found[kind] = attention(x)
+        torch.testing.assert_close(found["dot"], found["sdpa"])
+        for kind in ("penumbral", "umbral"):
+            self.assertGreater((found[kind] - found["sdpa"]).abs().max(), 1e-3, kind)
+        with mock.patch.object(cost, "ROUNDS", 2):
+            milliseconds, ratios = cost.ratios(8, 2, 6, 3)
+        self.assertEqual(len(ratios), len(cost.KINDS) - 1)
+        self.assertGreater(min(milliseconds, *ratios), 0)
 
     def test_links_are_tested_on_pairs_that_training_has_not_seen(self):
         data = importlib.import_module("links").Links().data({"nodes": 60}, 1)

@@ -6,6 +6,7 @@
 
 #include <QApplication>
 #include <QElapsedTimer>
+#include <QFile>
 #include <QMouseEvent>
 #include <QThread>
 #include <QWheelEvent>
@@ -101,6 +102,20 @@ inline void press_key(QWidget& widget, int key, Qt::KeyboardModifiers held = Qt:
   QKeyEvent press(QEvent::KeyPress, key, held, text), release(QEvent::KeyRelease, key, held, text);
   QApplication::sendEvent(&widget, &press);
   QApplication::sendEvent(&widget, &release);
+}
+
+/// Brings what jobs tell into the thread of the windows.
+inline void deliver(std::function<void()> call) {
+  QMetaObject::invokeMethod(qApp, std::move(call), Qt::QueuedConnection);
+}
+
+/// Writes a file's own bytes anew, as a program does that saves it.
+inline void rewrite_file(const QString& path) {
+  QFile file(path);
+  ASSERT_TRUE(file.open(QIODevice::ReadWrite));
+  const QByteArray bytes = file.readAll();
+  file.seek(0);
+  file.write(bytes);
 }
 
 inline std::string shipped_trace() { return CONELAB_SOURCE_DIR "/datasets/minilm_trace.h5"; }

@@ -14,40 +14,20 @@
 #include "core/drawing/text.h"
 #include "core/figure/cones.h"
 #include "core/figure/heatmap.h"
+#include "tests/core/drawing/sample_page.h"
+#include "tests/core/files/fixture.h"
 
 namespace conelab::figure {
 namespace {
 
-DisplayList sample() {
-  DisplayList list;
-  list.width = 243, list.height = 100;
-  list.metadata.title = "Sample";
-  list.metadata.version = "0.1.0";
-  list.text({10, 20}, "Hamburg ℵ 中", {});
-  list.text({10, 40}, rich("<i>n</i><sup>2</sup> <b>bold</b>"), {.size = 12});
-  list.path(Path().arc({150, 50}, 40, 0, 5), Paint::stroked(black, 1, {3, 2, 1}));
-  list.clip_begin(Box{200, 0, 20, 100});
-  list.rectangle({190, 10, 40, 40}, Paint::filled(Colour{0, 114, 178}.opacity(0.5)));
-  list.clip_end();
-  list.image({10, 50, 60, 40}, 3, 2, {255, 0, 0, 255, 0,   255, 0, 255, 0, 0,   255, 255,
-                                      0,   0, 0, 255, 255, 255, 0, 255, 0, 255, 255, 255});
-  return list;
+using Files = fixtures::FilesTest;
+
+TEST(Painter, SameBytesEveryTime) {
+  EXPECT_EQ(to_png(sample_page(), 150), to_png(sample_page(), 150));
 }
 
-class Files : public ::testing::Test {
- protected:
-  void SetUp() override { std::filesystem::create_directories(folder); }
-  void TearDown() override { std::filesystem::remove_all(folder); }
-  std::string file(const std::string& name) const { return (folder / name).string(); }
-  std::filesystem::path folder =
-      std::filesystem::temp_directory_path() /
-      ("conelab-figures-" + std::to_string(reinterpret_cast<std::uintptr_t>(this)));
-};
-
-TEST(Painter, SameBytesEveryTime) { EXPECT_EQ(to_png(sample(), 150), to_png(sample(), 150)); }
-
 TEST(Painter, PngShowsCrispCellsAtTheirPlace) {
-  const auto png = to_png(sample(), 144);
+  const auto png = to_png(sample_page(255), 144);
   const QImage image = QImage::fromData(png.data(), static_cast<int>(png.size()), "PNG");
   ASSERT_EQ(image.size(), QSize(486, 200));
   EXPECT_EQ(image.pixelColor(2 * 20, 2 * 60), QColor(255, 0, 0));
@@ -100,31 +80,31 @@ TEST(Painter, SubsetFontsDrawTheSameGlyphs) {
 TEST_F(Files, EndingDecidesTheFormat) {
   for (const auto& [name, start] :
        {std::pair{"f.svg", "<?xml"}, {"f.pdf", "%PDF-1.5"}, {"F.PNG", "\x89PNG"}}) {
-    write_figure(draw_cones({}), file(name));
-    std::ifstream in(file(name), std::ios::binary);
+    write_figure(draw_cones({}), path(name));
+    std::ifstream in(path(name), std::ios::binary);
     std::string head(std::string(start).size(), ' ');
     in.read(head.data(), static_cast<std::streamsize>(head.size()));
     EXPECT_EQ(head, start) << name;
   }
-  EXPECT_THROW(write_figure(sample(), file("f.jpg")), Error);
+  EXPECT_THROW(write_figure(sample_page(), path("f.jpg")), Error);
 }
 
 TEST_F(Files, NothingIsLeftWhereWritingFails) {
-  EXPECT_THROW(write_figure(sample(), file("no/such/folder/f.png")), Error);
-  EXPECT_THROW(write_figure(sample(), file("f.png"), 1), Error);
-  EXPECT_TRUE(std::filesystem::is_empty(folder));
+  EXPECT_THROW(write_figure(sample_page(), path("no/such/folder/f.png")), Error);
+  EXPECT_THROW(write_figure(sample_page(), path("f.png"), 1), Error);
+  EXPECT_TRUE(std::filesystem::is_empty(directory_));
 }
 
 TEST_F(Files, LinksPermissionsAndNeighboursSurvive) {
   namespace fs = std::filesystem;
   for (const char* ending : {".pdf", ".png", ".svg"}) {
-    const std::string target = file(std::string("target") + ending);
-    const std::string link = file(std::string("link") + ending);
+    const std::string target = path(std::string("target") + ending);
+    const std::string link = path(std::string("link") + ending);
     std::ofstream(target) << "old";
     std::ofstream(link + ".part") << "mine";
     fs::permissions(target, fs::perms::owner_read | fs::perms::owner_write);
     fs::create_symlink(target, link);
-    write_figure(sample(), link);
+    write_figure(sample_page(), link);
     EXPECT_TRUE(fs::is_symlink(link)) << ending;
     EXPECT_GT(fs::file_size(target), 100U) << ending;
     EXPECT_EQ(fs::status(target).permissions(), fs::perms::owner_read | fs::perms::owner_write);

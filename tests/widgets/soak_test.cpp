@@ -24,13 +24,12 @@
 #include <QTest>
 #include <QTimer>
 
-#include "app/desktop.h"
 #include "core/base/random.h"
 #include "core/bench/machine.h"
 #include "tests/widgets/driving.h"
+#include "tests/widgets/worker_backends.h"
 #include "widgets/forms/job_form.h"
 #include "widgets/studies/studies_view.h"
-#include "widgets/window/backends.h"
 #include "widgets/window/main_window.h"
 
 namespace conelab::desktop {
@@ -50,11 +49,7 @@ class Soak : public testing::Test {
   QTimer closer;  ///< Dialogs and menus block until somebody answers.
 
   Soak() {
-    Backends made = desktop_backends();
-    const std::string program = CONELAB_BINARY_DIR "/bin/conelab";
-    made.studies.context.worker = {program, "bench-worker"};
-    made.studies.worker = {program, "job-worker"};
-    made.studies.results = folder.path().toStdString();
+    Backends made = worker_backends(folder);
     made.show_elsewhere = [](const QString&) { return true; };
     window = std::make_unique<MainWindow>(made, state.path());
     window->resize(1440, 900);

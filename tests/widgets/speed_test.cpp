@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/base/random.h"
-#include "tests/widgets/driving.h"
+#include "tests/widgets/work.h"
 #include "widgets/explorer/explorer_view.h"
 #include "widgets/maps/heads_canvas.h"
 #include "widgets/maps/map_raster.h"
@@ -145,14 +145,9 @@ TEST(Speed, A16384MapIsSeenAtOnceAndPannedFreely) {
 }
 
 TEST(Speed, AllHeadsAreThereAtOnce) {
-  Document document;
-  JobPool jobs([](std::function<void()> call) {
-    QMetaObject::invokeMethod(qApp, std::move(call), Qt::QueuedConnection);
-  });
-  Workspace workspace(document, jobs);
-  workspace.open(QString::fromStdString(shipped_trace()), "/german/layer3");
-  ASSERT_TRUE(wait_for([&] { return workspace.head() != nullptr; }));
-  MapsModel maps(workspace);
+  Work work;
+  work.open();
+  MapsModel maps(work.workspace);
   HeadsModel heads(maps);
   const double computed = milliseconds([&] {
     heads.set_visible(true);
@@ -169,15 +164,11 @@ TEST(Speed, AllHeadsAreThereAtOnce) {
 }
 
 TEST(Speed, ArcsAndTreesFollowThePointer) {
-  Document document;
+  Work work;
+  Document& document = work.document;
   document.edit("arcs", [](Session& s) { s.maps.layout = "arcs"; });
-  JobPool jobs([](std::function<void()> call) {
-    QMetaObject::invokeMethod(qApp, std::move(call), Qt::QueuedConnection);
-  });
-  Workspace workspace(document, jobs);
-  workspace.open(QString::fromStdString(shipped_trace()), "/german/layer3");
-  ASSERT_TRUE(wait_for([&] { return workspace.head() != nullptr; }));
-  RelationsModel model(workspace);
+  work.open();
+  RelationsModel model(work.workspace);
   RelationsCanvas canvas(model);
   QImage picture(820, 1400, QImage::Format_ARGB32_Premultiplied);
   for (const char* layout : {"arcs", "tree", "hasse"}) {

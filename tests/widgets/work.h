@@ -8,9 +8,7 @@ namespace conelab::desktop {
 
 struct Work {
   Document document;
-  JobPool jobs{[](std::function<void()> call) {
-    QMetaObject::invokeMethod(qApp, std::move(call), Qt::QueuedConnection);
-  }};
+  JobPool jobs{deliver};
   Workspace workspace{document, jobs};
 
   ~Work() { jobs.cancel_all(); }

@@ -1,11 +1,13 @@
 #include "core/base/key_values.h"
 
-#include "tests/core/files/fixture.h"
+#include <gmock/gmock.h>
+
+#include "tests/helpers/errors.h"
 
 namespace conelab {
 namespace {
 
-using fixtures::error_of;
+using fixtures::message_of;
 using ::testing::HasSubstr;
 
 const std::vector<KeyInfo> keys = {{"n", "500", "nodes", Domain::whole, "", 1000},
@@ -21,7 +23,7 @@ TEST(Keys, GiveValuesAndDefaults) {
 
 TEST(Keys, RefuseWhatIsUnknownOrOutsideItsDomain) {
   const auto message = [](const KeyTexts& given) {
-    return error_of([&] { KeyValues("data set tree", keys, given); });
+    return message_of([&] { KeyValues("data set tree", keys, given); });
   };
   EXPECT_THAT(message({{"dtypes", "f32"}}),
               HasSubstr("unknown key of data set tree 'dtypes'; did you mean 'dtype'? (known: n"));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "tests/helpers/errors.h"
 #include "tests/helpers/memory.h"
 
 namespace conelab {
@@ -58,14 +59,12 @@ TEST(RunTasks, IsInterruptedByTheUser) {
   std::atomic<int> runs{0};
   Execution execution;
   execution.cancelled = [&] { return cancelled.load(); };
-  try {
+  const Error error = fixtures::error_of([&] {
     run_tasks(many, execution, [&](std::int64_t, const auto&) {
       if (++runs >= 10) cancelled = true;
     });
-    FAIL() << "expected an error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::interrupted);
-  }
+  });
+  EXPECT_EQ(error.kind(), ErrorKind::interrupted);
   EXPECT_LT(runs, 10 + thread_count({}));
 }
 

@@ -42,9 +42,8 @@ BenchResult fake_result(const Sweep& sweep, double speed, double peak, std::uint
 class CompareBench : public fixtures::BenchTest {
  protected:
   [[nodiscard]] std::string save(const char* name, const BenchResult& result) const {
-    const std::string path = (folder / name).string();
-    write_labelled(path, bench_file(result));
-    return path;
+    write_labelled(path(name), bench_file(result));
+    return path(name);
   }
 };
 
@@ -103,7 +102,7 @@ TEST_F(CompareBench, RefusesOtherBatchesAndOtherFiles) {
   LabelledFile other;
   other.groups.emplace_back("tree",
                             LabelledArray{{}, {{"x", {}, std::vector<double>{1}, "", {}}}, "", {}});
-  const std::string c = (folder / "c.h5").string();
+  const std::string c = path("c.h5");
   write_labelled(c, other);
   EXPECT_EQ(failure_of([&] { (void)compare_bench(a, c); }),
             "1: " + c + ": there is no group /bench/runtime (expected a result of `bench`)");

@@ -29,11 +29,7 @@ class DamagedParts : public BenchTest {
   [[nodiscard]] fs::path parts() const { return output() + ".parts"; }
   /// Of an unfinished run of six samples.
   std::vector<fs::path> sealed() {
-    int samples = 0;
-    BenchOptions o = options();
-    o.progress = [&](const BenchProgress& p) { samples = p.done; };
-    o.cancelled = [&] { return samples >= 6; };
-    EXPECT_TRUE(failure_of([&] { run(sweep, o); }).starts_with("130: "));
+    interrupt(sweep, 6);
     std::vector<fs::path> files;
     for (const auto& entry : fs::directory_iterator(parts())) {
       if (entry.path().extension() == ".txt" && entry.path().filename() != "run.txt")
@@ -51,8 +47,7 @@ class DamagedParts : public BenchTest {
     return found;
   }
   std::string resume(const std::function<bool()>& cancelled = {}) {
-    BenchOptions o = options();
-    o.resume = true;
+    BenchOptions o = resuming();
     o.cancelled = cancelled;
     o.warned = [&](const std::string& what) { warnings.push_back(what); };
     return failure_of([&] { run(sweep, o); });
@@ -75,7 +70,7 @@ TEST_F(DamagedParts, ANumberThatChangedIsDamage) {
 }
 
 TEST_F(DamagedParts, AFileThatCannotBeOpenedIsNot) {
-  const fs::path file = sealed().front(), away = folder / "away.txt";
+  const fs::path file = sealed().front(), away = path("away.txt");
   fs::rename(file, away);
   fs::create_symlink(file.filename(), file);
   const auto before = contents();

@@ -92,9 +92,7 @@ TEST_F(BandwidthOfARun, IsSealedWithItsSamples) {
   o.progress = [&](const BenchProgress& p) { samples = p.done; };
   o.cancelled = [&] { return samples >= 4; };  // The first round is over.
   EXPECT_THROW(run_measured(sweep, o), Error);
-  BenchOptions again = options();
-  again.resume = true;
-  run(sweep, again);  // Measures no bandwidth.
+  run(sweep, resuming());  // Measures no bandwidth.
   for (const MeasuredCase& c : measured()) EXPECT_GE(c.bandwidth, 7001);
 }
 

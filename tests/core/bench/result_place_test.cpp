@@ -15,11 +15,6 @@ class ResultPlaceTest : public fixtures::BenchTest {
   BenchEnding ending_of(const Sweep& sweep, const BenchOptions& o) const {
     return run_bench(sweep, fixtures::fake_workload(), o);
   }
-  [[nodiscard]] BenchOptions resuming() const {
-    BenchOptions o = options();
-    o.resume = true;
-    return o;
-  }
 };
 
 TEST_F(ResultPlaceTest, TellsWhatBecameOfTheFile) {

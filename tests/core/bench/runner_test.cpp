@@ -78,7 +78,7 @@ TEST_F(Runner, RecordsWhatBecameOfAWorkerAndGoesOn) {
 
 TEST_F(Runner, AWorkerThatCannotBeStartedEndsTheRun) {
   BenchOptions o = options();
-  o.worker = {(folder / "missing").string()};
+  o.worker = {path("missing")};
   EXPECT_TRUE(failure_of([&] { run(fake_sweep({"steady"}, {64}), o); }).starts_with("1: "));
 }
 
@@ -148,12 +148,7 @@ TEST_F(Runner, ProgressNeverStepsBack) {
 
 TEST_F(Runner, CancelledItKeepsWhatIsFinishedAndResumes) {
   const Sweep sweep = fake_sweep({"slow"}, {64, 128, 256}, 4);
-  int samples = 0;
-  BenchOptions o = options();
-  o.progress = [&](const BenchProgress& p) { samples = p.done; };
-  o.cancelled = [&] { return samples >= 5; };
-  const std::string error = failure_of([&] { run(sweep, o); });
-  EXPECT_TRUE(error.starts_with("130: ")) << error;
+  const std::string error = interrupt(sweep, 5);
   EXPECT_NE(error.find("5 of 20 samples are kept, continue with --resume"), std::string::npos)
       << error;
   EXPECT_FALSE(std::filesystem::exists(output()));
@@ -161,9 +156,7 @@ TEST_F(Runner, CancelledItKeepsWhatIsFinishedAndResumes) {
   const std::string without = failure_of([&] { run(sweep); });
   EXPECT_TRUE(without.starts_with("2: ")) << without;
   EXPECT_NE(without.find("--resume"), std::string::npos) << without;
-  BenchOptions again = options();
-  again.resume = true;
-  run(sweep, again);
+  run(sweep, resuming());
   EXPECT_EQ(measured().size(), 3u);
   EXPECT_FALSE(parts_exist());
 }
@@ -171,33 +164,22 @@ TEST_F(Runner, CancelledItKeepsWhatIsFinishedAndResumes) {
 TEST_F(Runner, ResumedWithALongerLimitItStartsWhatWasSkipped) {
   Sweep sweep = fake_sweep({"endless", "steady"}, {64}, 4);
   sweep.time_limit = 0.3;
-  int samples = 0;
-  BenchOptions o = options();
-  o.progress = [&](const BenchProgress& p) { samples = p.done; };
-  o.cancelled = [&] { return samples >= 5; };
-  EXPECT_TRUE(failure_of([&] { run(sweep, o); }).starts_with("130: "));
+  interrupt(sweep, 5);
   EXPECT_EQ(stored_run(output())->sweep.time_limit, 0.3);
   sweep.time_limit = 1e30;
-  BenchOptions again = options();
-  again.resume = true;
-  run(sweep, again);
+  run(sweep, resuming());
   for (const MeasuredCase& c : measured()) EXPECT_EQ(c.status, CaseStatus::ok) << c.reason;
   EXPECT_EQ(stored_run(output())->sweep.time_limit, 1e30);
 }
 
 TEST_F(Runner, ResumedWithTooLittleMemoryItKeepsWhatWasMeasured) {
   const Sweep sweep = fake_sweep({"steady"}, {64}, 4);
-  int samples = 0;
-  BenchOptions o = options();
-  o.progress = [&](const BenchProgress& p) { samples = p.done; };
-  o.cancelled = [&] { return samples >= 4; };
-  EXPECT_TRUE(failure_of([&] { run(sweep, o); }).starts_with("130: "));
+  interrupt(sweep, 4);
   Workload hungry = fixtures::fake_workload();
   hungry.predict = [](const Case&, std::int64_t) { return Prediction{1e18, 0, 1}; };
-  BenchOptions again = options();
-  again.resume = true;
+  const BenchOptions again = resuming();
   const std::string error = failure_of([&] { run_bench(sweep, hungry, again); });
-  EXPECT_TRUE(error.starts_with("1: " + o.output + ": steady")) << error;
+  EXPECT_TRUE(error.starts_with("1: " + output() + ": steady")) << error;
   EXPECT_NE(error.find("samples so far are kept"), std::string::npos) << error;
   EXPECT_TRUE(parts_exist());
   run(sweep, again);
@@ -216,13 +198,8 @@ TEST_F(Runner, CancelledAmidASampleItDoesNotWaitForIt) {
 
 TEST_F(Runner, ResumesOnlyTheSameSweep) {
   Sweep sweep = fake_sweep({"steady"}, {64, 128}, 4);
-  int samples = 0;
-  BenchOptions o = options();
-  o.progress = [&](const BenchProgress& p) { samples = p.done; };
-  o.cancelled = [&] { return samples >= 2; };
-  EXPECT_TRUE(failure_of([&] { run(sweep, o); }).starts_with("130: "));
-  BenchOptions again = options();
-  again.resume = true;
+  interrupt(sweep, 2);
+  const BenchOptions again = resuming();
   Sweep other = sweep;
   other["seq_len"] = {"64", "128", "256"};
   other.rounds = 5;
@@ -258,16 +235,10 @@ TEST_F(Runner, AResultIsReplacedByACompleteOneOnly) {
                 "d=64 heads=8 n=64: failed: cannot be prepared)");
   EXPECT_EQ(bytes_of(output()), earlier);
   EXPECT_FALSE(parts_exist());
-  BenchOptions stopped = options();
-  int samples = 0, limit = 0;
-  stopped.progress = [&](const BenchProgress& p) { samples = p.done; };
-  stopped.cancelled = [&] { return samples >= limit; };
-  EXPECT_EQ(failure_of([&] { run(fake_sweep({"slow"}, {64}, 4), stopped); }),
-            "130: " + output() + ": interrupted before anything was measured");
+  const Sweep slow = fake_sweep({"slow"}, {64}, 4);
+  EXPECT_EQ(interrupt(slow, 0), "130: " + output() + ": interrupted before anything was measured");
   EXPECT_FALSE(parts_exist());
-  limit = 3;
-  EXPECT_TRUE(
-      failure_of([&] { run(fake_sweep({"slow"}, {64}, 4), stopped); }).starts_with("130: "));
+  interrupt(slow, 3);
   EXPECT_EQ(bytes_of(output()), earlier);
   EXPECT_TRUE(parts_exist());
   std::filesystem::remove_all(output() + ".parts");
@@ -292,11 +263,7 @@ TEST_F(Runner, WhatAKilledRunLeftWithoutASampleIsNoUnfinishedRun) {
 
 TEST_F(Runner, DamagedSamplesAreMeasuredAgain) {
   const Sweep sweep = fake_sweep({"steady"}, {64, 128}, 4);
-  BenchOptions o = options();
-  int samples = 0;
-  o.progress = [&](const BenchProgress& p) { samples = p.done; };
-  o.cancelled = [&] { return samples >= 6; };
-  EXPECT_TRUE(failure_of([&] { run(sweep, o); }).starts_with("130: "));
+  interrupt(sweep, 6);
   std::vector<std::filesystem::path> sealed;
   for (const auto& entry : std::filesystem::directory_iterator(output() + ".parts")) {
     if (entry.path().filename() != "run.txt" && entry.path().extension() == ".txt") {
@@ -310,8 +277,7 @@ TEST_F(Runner, DamagedSamplesAreMeasuredAgain) {
   std::ofstream(sealed[1]) << "no sample";
   std::ofstream(sealed[2]) << "";
   std::vector<std::string> warnings;
-  BenchOptions again = options();
-  again.resume = true;
+  BenchOptions again = resuming();
   again.warned = [&](const std::string& what) {
     warnings.push_back(what);
     EXPECT_FALSE(std::filesystem::exists(unsealed));
@@ -340,11 +306,7 @@ TEST_F(Runner, AnotherBuildOrMachineDoesNotResume) {
 
 TEST_F(Runner, AnEditedAndRebuiltProgramDoesNotResume) {
   const Sweep sweep = fake_sweep({"steady"}, {64}, 4);
-  BenchOptions o = options();
-  int samples = 0;
-  o.progress = [&](const BenchProgress& p) { samples = p.done; };
-  o.cancelled = [&] { return samples >= 1; };
-  EXPECT_TRUE(failure_of([&] { run(sweep, o); }).starts_with("130: "));
+  interrupt(sweep, 1);
   const std::string path = output() + ".parts/run.txt";
   std::string facts;
   std::ifstream before(path);
@@ -352,9 +314,7 @@ TEST_F(Runner, AnEditedAndRebuiltProgramDoesNotResume) {
     facts += (line.starts_with("program=") ? "program=0123456789abcdef" : line) + "\n";
   }
   std::ofstream(path) << facts;
-  BenchOptions again = options();
-  again.resume = true;
-  const std::string error = failure_of([&] { run(sweep, again); });
+  const std::string error = failure_of([&] { run(sweep, resuming()); });
   EXPECT_NE(error.find("program (expected 0123456789abcdef, found "), std::string::npos) << error;
 }
 
@@ -364,9 +324,7 @@ TEST_F(Runner, ASecondWriterIsRefused) {
   std::string second;
   o.progress = [&](const BenchProgress& p) {
     if (p.done == 1 && second.empty()) {
-      BenchOptions other = options();
-      other.resume = true;
-      second = failure_of([&] { run(sweep, other); });
+      second = failure_of([&] { run(sweep, resuming()); });
     }
   };
   run(sweep, o);
@@ -376,7 +334,7 @@ TEST_F(Runner, ASecondWriterIsRefused) {
 
 TEST_F(Runner, AnOutputThatCannotBeWrittenIsFoundBeforeAnythingRuns) {
   BenchOptions o = options();
-  o.output = (folder / "missing" / "out.h5").string();
+  o.output = path("missing/out.h5");
   bool started = false;
   o.progress = [&](const BenchProgress&) { started = true; };
   EXPECT_TRUE(
@@ -463,7 +421,7 @@ TEST_F(Runner, KilledAtAnyMomentItLosesNothingSealed) {
   }
   // The same shape and labels as an uninterrupted run, and every sealed sample is in it.
   const auto interrupted = read_labelled_file(output());
-  const std::string reference = (folder / "whole.h5").string();
+  const std::string reference = path("whole.h5");
   ASSERT_EQ(run_and_signal(reference, false), 0);
   const auto whole = read_labelled_file(reference);
   ASSERT_EQ(interrupted.groups.size(), whole.groups.size());

@@ -20,11 +20,7 @@ class StoredRunOf : public BenchTest {
     o.cancelled = [&] { return done >= samples; };
     EXPECT_THROW(run(sweep, o), Error);
   }
-  void resume(const Sweep& sweep) const {
-    BenchOptions o = options();
-    o.resume = true;
-    run(sweep, o);
-  }
+  void resume(const Sweep& sweep) const { run(sweep, resuming()); }
 };
 
 TEST_F(StoredRunOf, NothingWhereNoRunIs) {

@@ -23,13 +23,12 @@ constexpr double patience = 120;
 class PeerTest : public fixtures::BenchTest {
  protected:
   [[nodiscard]] std::vector<std::string> script(const std::string& names) const {
-    const std::string path = (folder / "peer.sh").string();
-    std::ofstream(path) << "echo >> " << (folder / "starts").string() << R"(
+    std::ofstream(path("peer.sh")) << "echo >> " << path("starts") << R"(
 while read -r word rest; do
   case "$word $rest" in
     about*) echo about fake 1.0 ;;
-    operators*) echo operators )"
-                        << names << R"( ;;
+    operators*) echo operators )" << names
+                                   << R"( ;;
     "predict greedy"*) echo predict 1e18 1e6 ;;
     "predict absent"*) echo skipped not on Sundays ;;
     predict*) echo predict 1e6 1e6 ;;
@@ -40,10 +39,10 @@ while read -r word rest; do
   esac
 done
 )";
-    return {"sh", path};
+    return {"sh", path("peer.sh")};
   }
   [[nodiscard]] int starts() const {
-    std::ifstream file(folder / "starts");
+    std::ifstream file(path("starts"));
     int count = 0;
     for (std::string line; std::getline(file, line);) ++count;
     return count;
@@ -128,9 +127,8 @@ TEST_F(PeerOfRunner, NonsenseIsNoPeer) {
 
 TEST_F(PeerTest, AnswersThatAreNoMeasurementsAreFailures) {
   const auto answer = [&](const std::string& line, auto question) {
-    const std::string path = (folder / "says.sh").string();
-    std::ofstream(path) << "while read -r line; do echo " << line << "; done\n";
-    WorkerProcess worker({"sh", path});
+    std::ofstream(path("says.sh")) << "while read -r line; do echo " << line << "; done\n";
+    WorkerProcess worker({"sh", path("says.sh")});
     EXPECT_EQ(question(worker), CaseStatus::failed) << line;
     return worker.reason();
   };
@@ -170,7 +168,7 @@ bool runs(pid_t pid) {
 }
 
 TEST_F(PeerTest, TakesAlongWhatItStarted) {
-  const std::string told = (folder / "child").string();
+  const std::string told = path("child");
   const std::string script =
       "sleep 3000 & echo $! >" + told + ".new; mv " + told + ".new " + told + "; read word; exit 3";
   for (const bool by_itself : {false, true}) {
@@ -193,7 +191,7 @@ TEST_F(PeerTest, TakesAlongWhatItStarted) {
 
 TEST_F(PeerTest, CtrlCIsTheRunnersToAnswer) {
   // The terminal signals the group of the runner; the worker has one of its own.
-  const std::string told = (folder / "group").string();
+  const std::string told = path("group");
   const std::string script =
       "cut -d' ' -f5 /proc/$$/stat >" + told + ".new; mv " + told + ".new " + told + "; read word";
   WorkerProcess worker({"sh", "-c", script});

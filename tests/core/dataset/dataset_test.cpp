@@ -13,7 +13,7 @@
 namespace conelab {
 namespace {
 
-using fixtures::error_of;
+using fixtures::message_of;
 using ::testing::HasSubstr;
 
 template <class T>
@@ -120,7 +120,7 @@ TEST(Dataset, TreesHaveTheirSizes) {
       EXPECT_EQ(two_parents.depths[static_cast<std::size_t>(parent)], two_parents.depths[node] - 1);
     }
   }
-  EXPECT_THAT(error_of([] {
+  EXPECT_THAT(message_of([] {
                 (void)make_dataset("tree", {{"depth", "40"}});
               }),
               HasSubstr("more than 1000000 nodes"));
@@ -221,7 +221,7 @@ TEST(Dataset, AllNounsHaveTheCountsOfOthers) {
 class WordNet : public fixtures::FilesTest {};
 
 TEST_F(WordNet, MissingFilesAreNamedWithTheirPackage) {
-  EXPECT_THAT(error_of([&] {
+  EXPECT_THAT(message_of([&] {
                 (void)make_dataset("wordnet", {{"path", path("none")}});
               }),
               HasSubstr("Debian's package wordnet-base has it"));
@@ -244,7 +244,7 @@ TEST_F(WordNet, ReadsItsFiles) {
   EXPECT_THAT(made.hierarchy->names, ElementsAre("thing.n.01", "dog.n.01", "dog.n.02", "pet.n.01"));
   EXPECT_THAT(made.hierarchy->edges, ElementsAre(ElementsAre(1, 0), ElementsAre(2, 1),
                                                  ElementsAre(2, 3), ElementsAre(3, 0)));
-  EXPECT_THAT(error_of([&] {
+  EXPECT_THAT(message_of([&] {
                 (void)make_dataset("wordnet", {{"path", directory_}});
               }),
               HasSubstr("no noun 'mammal.n.01'"));
@@ -321,11 +321,11 @@ TEST(Dataset, ListOpsHaveTheirValuesDepthsAndLengths) {
   EXPECT_EQ(values.size(), 10u);
   EXPECT_LE(longest, 40u);
   EXPECT_GE(longest, 36u);
-  EXPECT_THAT(error_of([] {
+  EXPECT_THAT(message_of([] {
                 (void)make_dataset("listops", {{"depth", "9"}, {"length", "12"}});
               }),
               HasSubstr("depth=9 and length=12: no expression of"));
-  EXPECT_THAT(error_of([] {
+  EXPECT_THAT(message_of([] {
                 (void)make_dataset("listops", {{"arguments", "1"}});
               }),
               HasSubstr("arguments=1 (expected at least 2)"));

@@ -11,7 +11,7 @@
 namespace conelab {
 namespace {
 
-using fixtures::error_of;
+using fixtures::message_of;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -63,16 +63,16 @@ TEST(Hierarchy, TakesNodesWithSeveralParents) {
 }
 
 TEST(Hierarchy, RefusesCyclesAndWrongEdges) {
-  EXPECT_THAT(error_of([] {
+  EXPECT_THAT(message_of([] {
                 (void)make_hierarchy({{1, 0}, {1, 2}, {2, 1}}, {"a", "b", "c"});
               }),
               HasSubstr("a cycle of 2 nodes: 'b' -> 'c' -> 'b'"));
-  EXPECT_THAT(error_of([] { (void)make_hierarchy({{0, 0}}, {"a"}); }), HasSubstr("cycle"));
-  EXPECT_THAT(error_of([] {
+  EXPECT_THAT(message_of([] { (void)make_hierarchy({{0, 0}}, {"a"}); }), HasSubstr("cycle"));
+  EXPECT_THAT(message_of([] {
                 (void)make_hierarchy({{0, 3}}, {"a", "b"});
               }),
               HasSubstr("expected nodes 0 to 1, found 3"));
-  EXPECT_THAT(error_of([] {
+  EXPECT_THAT(message_of([] {
                 (void)make_hierarchy({{1, 0}, {1, 0}}, {"a", "b"});
               }),
               HasSubstr("twice"));
@@ -123,7 +123,7 @@ TEST(Hierarchy, CountsTheClosureOfALongChain) {
   const Hierarchy chain = make_hierarchy(edges, std::vector<std::string>(n));
   EXPECT_EQ(closure_size(chain)->pairs, static_cast<std::size_t>(n * (n - 1) / 2));
   EXPECT_EQ(chain.depths.back(), n - 1);
-  EXPECT_THAT(error_of([&] { check_closure_fits(chain, "f"); }),
+  EXPECT_THAT(message_of([&] { check_closure_fits(chain, "f"); }),
               HasSubstr("f: its 1000000 nodes have 499999500000 pairs"));
 }
 
@@ -150,14 +150,14 @@ TEST_F(HierarchyFile, NumbersNodesWithoutNames) {
   std::erase_if(group.variables, [](const LabelledVariable& v) { return v.name == "name"; });
   EXPECT_THAT(hierarchy_of_group(group, "f").names, ElementsAre("0", "1", "2", "3", "4", "5"));
   group.variables.front().data = std::vector<std::int64_t>{0, std::int64_t{1} << 40};
-  EXPECT_THAT(error_of([&] { (void)hierarchy_of_group(group, "f"); }), HasSubstr("no names"));
+  EXPECT_THAT(message_of([&] { (void)hierarchy_of_group(group, "f"); }), HasSubstr("no names"));
 }
 
 TEST_F(HierarchyFile, NamesWhatIsMissing) {
   write_labelled(path("q.h5"), {"test", {{"graph", hierarchy_group(small_tree())}}, {}});
-  EXPECT_THAT(error_of([&] { (void)read_hierarchy(path("q.h5")); }),
+  EXPECT_THAT(message_of([&] { (void)read_hierarchy(path("q.h5")); }),
               HasSubstr("has no group /hierarchy"));
-  EXPECT_THAT(error_of([] { (void)hierarchy_of_group({}, "f: /hierarchy"); }),
+  EXPECT_THAT(message_of([] { (void)hierarchy_of_group({}, "f: /hierarchy"); }),
               HasSubstr("f: /hierarchy: no array edge [m × 2]"));
 }
 

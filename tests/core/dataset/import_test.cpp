@@ -10,7 +10,7 @@
 namespace conelab {
 namespace {
 
-using fixtures::error_of;
+using fixtures::message_of;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -202,7 +202,7 @@ TEST_P(Import, MakesWhatTheFileSays) {
   keys["path"] = path("file");
   fixtures::spill(path("file"), one.text);
   MadeData made;
-  const std::string error = error_of([&] { made = make_dataset(one.kind, keys); });
+  const std::string error = message_of([&] { made = make_dataset(one.kind, keys); });
   const bool expects_error = one.expected.starts_with("error: ") && one.name != std::string("deep");
   if (expects_error) {
     EXPECT_THAT(error, HasSubstr(one.expected.substr(7)));
@@ -244,11 +244,11 @@ TEST_F(ImportFiles, FoldersDoNotFollowLinks) {
     EXPECT_EQ(edges_text(*make_dataset("folder", {{"path", path(name)}}).hierarchy),
               "a<top lost<top b<a file<a up<b");
   }
-  EXPECT_THAT(error_of([&] {
+  EXPECT_THAT(message_of([&] {
                 (void)make_dataset("folder", {{"path", path("top/a/file")}});
               }),
               HasSubstr("is no folder"));
-  EXPECT_THAT(error_of([&] {
+  EXPECT_THAT(message_of([&] {
                 (void)make_dataset("folder", {{"path", path("none")}});
               }),
               HasSubstr("No such file"));
@@ -289,11 +289,11 @@ TEST_F(ImportFiles, AreKnownByTheirEndings) {
   EXPECT_EQ(importer_of("t.nwk"), "newick");
   EXPECT_EQ(importer_of("t.h5"), "hierarchy");
   EXPECT_EQ(importer_of(path("d.csv")), "folder");
-  EXPECT_THAT(error_of([] { (void)importer_of("a.doc"); }), HasSubstr("a.doc: its ending says"));
+  EXPECT_THAT(message_of([] { (void)importer_of("a.doc"); }), HasSubstr("a.doc: its ending says"));
 }
 
 TEST(ImportKeys, ThePathIsNeeded) {
-  EXPECT_THAT(error_of([] { (void)make_dataset("edges", {}); }),
+  EXPECT_THAT(message_of([] { (void)make_dataset("edges", {}); }),
               HasSubstr("-p path=... is missing"));
 }
 

@@ -13,26 +13,11 @@
 #include "core/drawing/fonts.h"
 #include "core/drawing/text.h"
 #include "core/source/figure_table.h"
+#include "tests/core/drawing/sample_page.h"
+#include "tests/core/files/fixture.h"
 
 namespace conelab::figure {
 namespace {
-
-DisplayList pdf_sample() {
-  DisplayList list;
-  list.width = 243, list.height = 100;
-  list.metadata.title = "Sample é 😀";
-  list.metadata.version = "0.1.0";
-  list.text({10, 20}, "Hamburg ℵ 中", {});
-  list.text({10, 40}, rich("<i>n</i><sup>2</sup> <b>bold</b>"), {.size = 12, .halo = 1});
-  list.text({100, 90}, "turned", {.rotation = -90});
-  list.path(Path().arc({150, 50}, 40, 0, 5), Paint::stroked(black, 1, {3, 2, 1}));
-  list.clip_begin(Box{200, 0, 20, 100});
-  list.rectangle({190, 10, 40, 40}, Paint::filled(Colour{0, 114, 178}.opacity(0.5)));
-  list.clip_end();
-  list.image({10, 50, 60, 40}, 3, 2, {255, 0, 0, 255, 0,   255, 0, 255, 0, 0,   255, 255,
-                                      0,   0, 0, 255, 255, 255, 0, 255, 0, 255, 255, 128});
-  return list;
-}
 
 /// Output of a program; empty when it is not installed.
 std::string output_of(const std::string& command) {
@@ -45,28 +30,22 @@ std::string output_of(const std::string& command) {
   return text;
 }
 
-class PdfFiles : public ::testing::Test {
+class PdfFiles : public fixtures::FilesTest {
  protected:
-  void SetUp() override { std::filesystem::create_directories(folder); }
-  void TearDown() override { std::filesystem::remove_all(folder); }
   std::string written(const DisplayList& list) const {
-    const std::string path = (folder / "f.pdf").string();
-    std::ofstream(path, std::ios::binary) << to_pdf(list);
-    return path;
+    fixtures::spill(path("f.pdf"), to_pdf(list));
+    return path("f.pdf");
   }
-  std::filesystem::path folder =
-      std::filesystem::temp_directory_path() /
-      ("conelab-pdf-" + std::to_string(reinterpret_cast<std::uintptr_t>(this)));
 };
 
 TEST(Pdf, HasTheSameBytesEveryTimeAndInEveryThread) {
-  const std::string expected = to_pdf(pdf_sample());
-  EXPECT_EQ(to_pdf(pdf_sample()), expected);
+  const std::string expected = to_pdf(sample_page());
+  EXPECT_EQ(to_pdf(sample_page()), expected);
   std::atomic<int> different{0};
   std::vector<std::thread> threads(3);
   for (std::thread& thread : threads) {
     thread = std::thread([&] {
-      for (int i = 0; i < 20; ++i) different += to_pdf(pdf_sample()) != expected ? 1 : 0;
+      for (int i = 0; i < 20; ++i) different += to_pdf(sample_page()) != expected ? 1 : 0;
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -74,7 +53,7 @@ TEST(Pdf, HasTheSameBytesEveryTimeAndInEveryThread) {
 }
 
 TEST(Pdf, TableOfObjectsPointsAtThem) {
-  const std::string text = to_pdf(pdf_sample());
+  const std::string text = to_pdf(sample_page());
   ASSERT_TRUE(text.ends_with("%%EOF\n"));
   const std::size_t start = std::stoul(text.substr(text.rfind("startxref\n") + 10));
   ASSERT_EQ(text.substr(start, 7), "xref\n0 ");
@@ -89,7 +68,7 @@ TEST(Pdf, TableOfObjectsPointsAtThem) {
 }
 
 TEST(Pdf, SaysWhatItWasMadeFromAndNotWhen) {
-  DisplayList list = pdf_sample();
+  DisplayList list = sample_page();
   list.metadata.spec = "conelab figure cones -p \"u=1,<2\"";
   list.metadata.data_hash = "9f86d081";
   const std::string text = to_pdf(list);
@@ -101,13 +80,13 @@ TEST(Pdf, SaysWhatItWasMadeFromAndNotWhen) {
 }
 
 TEST(Pdf, RefusesAnInvalidList) {
-  DisplayList list = pdf_sample();
+  DisplayList list = sample_page();
   list.clip_begin(Box{0, 0, 1, 1});
   EXPECT_THROW(static_cast<void>(to_pdf(list)), Error);
 }
 
 TEST_F(PdfFiles, PopplerAgreesOnFontsPageAndText) {
-  const std::string path = written(pdf_sample());
+  const std::string path = written(sample_page());
   const std::string fonts = output_of("pdffonts " + path);
   if (fonts.empty()) GTEST_SKIP() << "poppler-utils is not installed";
   for (const char* name :
@@ -133,12 +112,11 @@ TEST_F(PdfFiles, PopplerReadsEveryFigureWithoutInputWithoutAComplaint) {
     if (info.source.read != nullptr) continue;
     FigureInput input;
     input.info = &info;
-    const std::string path = written(info.make(input));
     const std::string complaints =
-        output_of("(pdftoppm -r 30 " + path + " " + (folder / "page").string() + " 2>&1)");
+        output_of("(pdftoppm -r 30 " + written(info.make(input)) + " " + path("page") + " 2>&1)");
     EXPECT_EQ(complaints, "") << info.name;
-    EXPECT_TRUE(std::filesystem::exists(folder / "page-1.ppm")) << info.name;
-    std::filesystem::remove(folder / "page-1.ppm");
+    EXPECT_TRUE(std::filesystem::exists(path("page-1.ppm"))) << info.name;
+    std::filesystem::remove(path("page-1.ppm"));
   }
 }
 

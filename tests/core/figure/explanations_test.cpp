@@ -73,8 +73,7 @@ TreeFigure some_tree(const char* similarity, std::int64_t n,
     *t = Tensor4<double>({1, 1, n, 2});
     for (double& x : t->owned().data) x = sampler.uniform(-1, 1);
   }
-  Call call;
-  call.similarity = similarity;
+  Call call = call_from_text(similarity);
   call.parameters = std::move(parameters);
   TreeFigure figure;
   figure.tree = std::make_shared<tree::HeadTree>(tree::head_trees(pair_call(call, input)).front());
@@ -126,10 +125,9 @@ TEST(TreeFigure, PlacesAreWhereThingsAreDrawn) {
   ASSERT_EQ(drawn.places.merge.size(), 24u);
   ASSERT_EQ(drawn.places.boundary.size(), 24u);
   std::size_t discs = 0;
-  for (const Item& item : drawn.list.items) {
-    const auto* path = std::get_if<PathItem>(&item);
-    if (path == nullptr || path->paint.fill != blue) continue;
-    const Point start = path->path.current();
+  for (const PathItem& path : items_of<PathItem>(drawn.list)) {
+    if (path.paint.fill != blue) continue;
+    const Point start = path.path.current();
     discs += std::any_of(drawn.places.token.begin(), drawn.places.token.end(),
                          [&](Point p) { return std::hypot(p.x - start.x, p.y - start.y) < 1.4; });
   }

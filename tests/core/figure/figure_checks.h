@@ -29,13 +29,17 @@ inline DisplayList drawn(const char* name, const Parameters& parameters, double 
   return input.info->make(input);
 }
 
-inline std::vector<TextItem> texts(const DisplayList& list) {
-  std::vector<TextItem> out;
+/// The texts, paths or images of a figure: the items of class T.
+template <class T>
+std::vector<T> items_of(const DisplayList& list) {
+  std::vector<T> out;
   for (const Item& item : list.items) {
-    if (const auto* text = std::get_if<TextItem>(&item)) out.push_back(*text);
+    if (const auto* one = std::get_if<T>(&item)) out.push_back(*one);
   }
   return out;
 }
+
+inline std::vector<TextItem> texts(const DisplayList& list) { return items_of<TextItem>(list); }
 
 inline std::size_t count(const std::string& text, const std::string& what) {
   std::size_t n = 0;

@@ -107,11 +107,10 @@ FigureInput crowded_input() {
 /// Points along the curves of measurements.
 std::vector<Point> points_of_curves(const DisplayList& list) {
   std::vector<Point> points;
-  for (const Item& item : list.items) {
-    const auto* path = std::get_if<PathItem>(&item);
-    if (path == nullptr || path->paint.stroke.width != data_line) continue;
+  for (const PathItem& path : items_of<PathItem>(list)) {
+    if (path.paint.stroke.width != data_line) continue;
     Point from{};
-    for (const Segment& segment : path->path.segments) {
+    for (const Segment& segment : path.path.segments) {
       if (const auto* move = std::get_if<MoveTo>(&segment)) from = move->to;
       const auto* line = std::get_if<LineTo>(&segment);
       for (int k = 0; line != nullptr && k <= 50; ++k) {

@@ -81,11 +81,10 @@ TEST(HeadsFigure, EqualScoresHaveNoLongBars) {
   HeadsFigure f = model_of(2);
   for (HeadPanel& head : f.heads) head.scores.entropy = 0;
   std::size_t bars = 0;
-  for (const Item& item : draw_heads(f).items) {
-    const auto* path = std::get_if<PathItem>(&item);
-    if (path == nullptr || !(path->paint.fill == blue)) continue;
-    const auto& end = std::get<LineTo>(path->path.segments[1]).to;
-    EXPECT_NEAR(end.x - std::get<MoveTo>(path->path.segments[0]).to.x, 0.5, 1e-9);
+  for (const PathItem& path : items_of<PathItem>(draw_heads(f))) {
+    if (!(path.paint.fill == blue)) continue;
+    const auto& end = std::get<LineTo>(path.path.segments[1]).to;
+    EXPECT_NEAR(end.x - std::get<MoveTo>(path.path.segments[0]).to.x, 0.5, 1e-9);
     ++bars;
   }
   EXPECT_EQ(bars, f.heads.size());

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/source/figure_table.h"
 #include "tests/core/figure/figure_checks.h"
+#include "tests/helpers/errors.h"
 
 namespace conelab::figure {
 namespace {
@@ -139,12 +140,8 @@ TEST(Intervals, ShowTheHullOfAPairOfNumbersOrTexts) {
   for (const auto& [typed, said] : std::vector<std::array<std::string, 2>>{
            {"left", "two tokens"}, {"left,loaf", "did you mean 'leaf'"}, {"1,4", "from 0 to 3"}}) {
     input.parameters["pair"] = typed;
-    try {
-      (void)input.info->make(input);
-      FAIL() << typed;
-    } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find(said), std::string::npos) << error.what();
-    }
+    const Error error = fixtures::error_of([&] { return input.info->make(input); });
+    EXPECT_NE(std::string(error.what()).find(said), std::string::npos) << typed << error.what();
   }
 }
 

@@ -18,10 +18,8 @@ DisplayList masks(const Parameters& parameters, double width = 0) {
 std::string cells(const DisplayList& list, int n) {
   std::vector<std::string> rows(static_cast<std::size_t>(n), std::string(n, '.'));
   Box box;
-  for (const Item& item : list.items) {
-    const auto* path = std::get_if<PathItem>(&item);
-    if (path == nullptr) continue;
-    const auto& segments = path->path.segments;
+  for (const PathItem& path : items_of<PathItem>(list)) {
+    const auto& segments = path.path.segments;
     if (box.width == 0) {
       const Point a = std::get<MoveTo>(segments[0]).to, b = std::get<LineTo>(segments[2]).to;
       box = {a.x, a.y, b.x - a.x, b.y - a.y};

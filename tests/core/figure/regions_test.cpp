@@ -54,15 +54,13 @@ TEST(Regions, LettersStandInTheirRegions) {
       const DisplayList list = regions({{"cone", cone}, {"u", "0," + std::to_string(u_height)}});
       expect_good_figure(list);
       Point origin{}, place{};
-      for (const Item& item : list.items) {
-        const auto* path = std::get_if<PathItem>(&item);
-        if (path == nullptr) continue;
-        if (path->paint.fill == blue) {
-          const auto& arc = std::get<ArcTo>(path->path.segments[1]);
+      for (const PathItem& path : items_of<PathItem>(list)) {
+        if (path.paint.fill == blue) {
+          const auto& arc = std::get<ArcTo>(path.path.segments[1]);
           place = arc.centre;
         }
-        if (path->paint.stroke.width == 1 && path->paint.stroke.colour == ink) {
-          origin.y = std::get<MoveTo>(path->path.segments[0]).to.y;
+        if (path.paint.stroke.width == 1 && path.paint.stroke.colour == ink) {
+          origin.y = std::get<MoveTo>(path.path.segments[0]).to.y;
         }
       }
       const double scale = (origin.y - place.y) / u_height;
@@ -83,10 +81,9 @@ TEST(Regions, LettersStandInTheirRegions) {
 
 /// The circle of the Poincaré ball on the page.
 ArcTo boundary(const DisplayList& list) {
-  for (const Item& item : list.items) {
-    const auto* path = std::get_if<PathItem>(&item);
-    if (path == nullptr || path->paint.stroke.colour != ink) continue;
-    for (const auto& segment : path->path.segments) {
+  for (const PathItem& path : items_of<PathItem>(list)) {
+    if (path.paint.stroke.colour != ink) continue;
+    for (const auto& segment : path.path.segments) {
       if (const auto* arc = std::get_if<ArcTo>(&segment)) return *arc;
     }
   }

@@ -58,10 +58,9 @@ TEST(Scaling, SlopeTwoIsDrawnAsSlopeTwo) {
   f.series = {series("dot", 1, 2)};
   f.guides.clear();
   const DisplayList list = draw_scaling(f);
-  for (const Item& item : list.items) {
-    const auto* path = std::get_if<PathItem>(&item);
-    if (path == nullptr || path->paint.stroke.width != data_line) continue;
-    const auto& points = path->path.segments;
+  for (const PathItem& path : items_of<PathItem>(list)) {
+    if (path.paint.stroke.width != data_line) continue;
+    const auto& points = path.path.segments;
     ASSERT_EQ(points.size(), 7u);
     const double first = std::get<MoveTo>(points[0]).to.y;
     const double second = std::get<LineTo>(points[1]).to.y, last = std::get<LineTo>(points[6]).to.y;
@@ -75,10 +74,9 @@ TEST(Scaling, SamplesLieWhereTheirLinesAreDrawn) {
   f.ratio_panel = true;
   f.guides.clear();
   std::vector<Point> drawn;
-  for (const Item& item : draw_scaling(f).items) {
-    const auto* path = std::get_if<PathItem>(&item);
-    if (path == nullptr || path->paint.stroke.width != data_line) continue;
-    for (const Segment& segment : path->path.segments) {
+  for (const PathItem& path : items_of<PathItem>(draw_scaling(f))) {
+    if (path.paint.stroke.width != data_line) continue;
+    for (const Segment& segment : path.path.segments) {
       if (const auto* move = std::get_if<MoveTo>(&segment)) drawn.push_back(move->to);
       if (const auto* line = std::get_if<LineTo>(&segment)) drawn.push_back(line->to);
     }
@@ -100,11 +98,9 @@ TEST(Scaling, BandsLieBelowEveryLineAndMarker) {
   f.series = {series("dot", 1, 2), series("umbral", 1.02, 2), series("ganea", 1.01, 2)};
   f.ratio_only = true;
   std::size_t bands = 0, lines = 0;
-  for (const Item& item : draw_scaling(f).items) {
-    const auto* path = std::get_if<PathItem>(&item);
-    if (path == nullptr) continue;
-    lines += path->paint.stroke.width == data_line;
-    if (path->paint.fill.a == 0 || path->paint.fill.a > 60) continue;
+  for (const PathItem& path : items_of<PathItem>(draw_scaling(f))) {
+    lines += path.paint.stroke.width == data_line;
+    if (path.paint.fill.a == 0 || path.paint.fill.a > 60) continue;
     ++bands;
     EXPECT_EQ(lines, 0u);
   }
@@ -172,15 +168,14 @@ TEST(Scaling, LeadersAreDottedInsideThePlot) {
   for (std::vector<double>* values : {&s.x, &s.y, &s.low, &s.high}) values->resize(2);
   std::vector<double> dotted, solid;
   const DisplayList list = draw_scaling(f);
-  for (const Item& item : list.items) {
-    const auto* path = std::get_if<PathItem>(&item);
-    if (path == nullptr || path->paint.stroke.width != thin_line) continue;
-    if (path->paint.stroke.colour.a == 255 || path->paint.stroke.colour.a == 0) continue;
-    const bool dots = !path->paint.stroke.dash.empty();
+  for (const PathItem& path : items_of<PathItem>(list)) {
+    if (path.paint.stroke.width != thin_line) continue;
+    if (path.paint.stroke.colour.a == 255 || path.paint.stroke.colour.a == 0) continue;
+    const bool dots = !path.paint.stroke.dash.empty();
     const std::size_t corner = dots ? 1 : 0;
     (dots ? dotted : solid)
-        .push_back(corner == 0 ? std::get<MoveTo>(path->path.segments[0]).to.x
-                               : std::get<LineTo>(path->path.segments[1]).to.x);
+        .push_back(corner == 0 ? std::get<MoveTo>(path.path.segments[0]).to.x
+                               : std::get<LineTo>(path.path.segments[1]).to.x);
   }
   EXPECT_EQ(dotted.size(), 2u);
   EXPECT_EQ(dotted, solid);

@@ -73,10 +73,9 @@ TreeFigure two_ranks(std::size_t above, std::size_t below) {
 /// Lines of the diagram: strong and faint ones.
 std::pair<std::size_t, std::size_t> strong_and_faint(const DisplayList& list) {
   std::pair<std::size_t, std::size_t> counts;
-  for (const Item& item : list.items) {
-    const auto* path = std::get_if<PathItem>(&item);
-    if (path == nullptr || path->paint.fill.a != 0) continue;
-    const Colour c = path->paint.stroke.colour;
+  for (const PathItem& path : items_of<PathItem>(list)) {
+    if (path.paint.fill.a != 0) continue;
+    const Colour c = path.paint.stroke.colour;
     if (c.r != blue.r || c.g != blue.g || c.b != blue.b) continue;
     ++(c.a == 255 ? counts.first : counts.second);
   }
@@ -92,11 +91,9 @@ TEST(TreeFigure, OfManyLinesTheNearestOfEachTokenStandOut) {
   EXPECT_TRUE(has(many, "nearest direct ancestor, the 380 others are faint"));
   // The lowest of the upper rank is the nearest of all: the strong lines begin there.
   const DrawnTree drawn = place_hasse(f);
-  for (const Item& item : drawn.list.items) {
-    const auto* path = std::get_if<PathItem>(&item);
-    if (path == nullptr || !(path->paint.stroke.colour == blue) || path->paint.fill.a != 0)
-      continue;
-    EXPECT_EQ(std::get<MoveTo>(path->path.segments.front()).to, drawn.places.token[0]);
+  for (const PathItem& path : items_of<PathItem>(drawn.list)) {
+    if (!(path.paint.stroke.colour == blue) || path.paint.fill.a != 0) continue;
+    EXPECT_EQ(std::get<MoveTo>(path.path.segments.front()).to, drawn.places.token[0]);
   }
   const DisplayList few = draw_hasse(two_ranks(2, 3));
   EXPECT_EQ(strong_and_faint(few), std::pair(std::size_t{6}, std::size_t{0}));

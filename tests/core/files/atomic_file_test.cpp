@@ -13,8 +13,8 @@
 namespace conelab {
 namespace {
 
-using fixtures::error_of;
 using fixtures::FilesTest;
+using fixtures::message_of;
 using fixtures::slurp;
 using fixtures::spill;
 using ::testing::HasSubstr;
@@ -92,7 +92,7 @@ TEST_F(AtomicFileTest, WritesThroughLinksToNothing) {
   EXPECT_TRUE(std::filesystem::is_symlink(path("d/second")));
   EXPECT_EQ(slurp(path("d/target")), "new");
   std::filesystem::create_symlink("loop", path("loop"));
-  EXPECT_THAT(error_of([&] { probe_writable(path("loop")); }), HasSubstr("symbolic links"));
+  EXPECT_THAT(message_of([&] { probe_writable(path("loop")); }), HasSubstr("symbolic links"));
 }
 
 /// Runs `action` in a child that `prepare` has changed; its error comes back.
@@ -103,7 +103,7 @@ std::string error_in_child(const std::function<void()>& prepare,
   const pid_t child = ::fork();
   if (child == 0) {
     prepare();
-    const std::string error = error_of(action);
+    const std::string error = message_of(action);
     (void)!::write(ends[1], error.data(), error.size());
     ::_exit(0);
   }
@@ -158,13 +158,13 @@ TEST_F(AtomicFileTest, TheNextProbeRemovesWhatAKilledProcessLeft) {
 
 TEST_F(AtomicFileTest, NamesTheDestinationAndTheReason) {
   const std::string missing = path("no/such/a");
-  EXPECT_EQ(error_of([&] { probe_writable(missing); }),
+  EXPECT_EQ(message_of([&] { probe_writable(missing); }),
             missing + ": cannot be written: No such file or directory (directory " +
                 path("no/such") + ")");
-  EXPECT_EQ(error_of([&] { probe_writable(path("")); }), "'" + path("") + "': not a file name");
-  EXPECT_EQ(error_of([&] { probe_writable(directory_.string()); }),
+  EXPECT_EQ(message_of([&] { probe_writable(path("")); }), "'" + path("") + "': not a file name");
+  EXPECT_EQ(message_of([&] { probe_writable(directory_.string()); }),
             directory_.string() + ": cannot be written: is a directory");
-  EXPECT_EQ(error_of([&] { probe_writable("/dev/null"); }),
+  EXPECT_EQ(message_of([&] { probe_writable("/dev/null"); }),
             "/dev/null: cannot be written: is not a regular file");
   probe_writable(path("a"));
   EXPECT_EQ(entries(), 0u);
@@ -173,7 +173,7 @@ TEST_F(AtomicFileTest, NamesTheDestinationAndTheReason) {
 TEST_F(AtomicFileTest, ReportsAReadOnlyDirectory) {
   if (::geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
   std::filesystem::permissions(directory_, std::filesystem::perms::owner_read);
-  EXPECT_THAT(error_of([&] { probe_writable(path("a")); }), HasSubstr("Permission denied"));
+  EXPECT_THAT(message_of([&] { probe_writable(path("a")); }), HasSubstr("Permission denied"));
 }
 
 /// In a child whose files may not grow beyond `bytes`.

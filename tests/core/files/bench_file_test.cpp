@@ -7,8 +7,8 @@
 namespace conelab {
 namespace {
 
-using fixtures::error_of;
 using fixtures::FilesTest;
+using fixtures::message_of;
 using fixtures::slurp;
 using ::testing::HasSubstr;
 
@@ -114,22 +114,23 @@ TEST_F(BenchFile, TakesMoreVariablesOnAnAxisThanAttributesAreCompact) {
 TEST_F(BenchFile, RefusesWhatDoesNotFitTogether) {
   LabelledFile file = example();
   file.groups[0].second.variables[0].axes = {"operator", "length"};
-  EXPECT_THAT(error_of([&] { write_labelled(path("a.h5"), file); }),
+  EXPECT_THAT(message_of([&] { write_labelled(path("a.h5"), file); }),
               HasSubstr("/bench/runtime/time: unknown axis 'length'"));
   file = example();
   file.groups[0].second.variables[0].axes = {"operator"};
-  EXPECT_THAT(error_of([&] { write_labelled(path("a.h5"), file); }),
+  EXPECT_THAT(message_of([&] { write_labelled(path("a.h5"), file); }),
               HasSubstr("wrong size (expected 3 for [operator], found 6)"));
   file = example();
   file.groups[0].second.variables[0].name = "a/b";
-  EXPECT_THAT(error_of([&] { write_labelled(path("a.h5"), file); }), HasSubstr("'a/b' is no name"));
+  EXPECT_THAT(message_of([&] { write_labelled(path("a.h5"), file); }),
+              HasSubstr("'a/b' is no name"));
   EXPECT_EQ(entries(), 0u);
 }
 
 TEST_F(BenchFile, NamesTheNearestGroup) {
   write_labelled(path("a.h5"), example());
   EXPECT_EQ(
-      error_of([&] { (void)read_labelled(path("a.h5"), "bench/runtim"); }),
+      message_of([&] { (void)read_labelled(path("a.h5"), "bench/runtim"); }),
       path("a.h5") +
           ": /bench: no 'runtim' here; did you mean 'runtime'? (found: runtime, environment)");
 }

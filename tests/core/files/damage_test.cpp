@@ -11,10 +11,10 @@
 namespace conelab {
 namespace {
 
-using fixtures::error_of;
 using fixtures::FilesTest;
 using fixtures::floats;
 using fixtures::make_h5;
+using fixtures::message_of;
 using fixtures::npy;
 using fixtures::safetensors;
 using fixtures::slurp;
@@ -48,7 +48,7 @@ class Damage : public FilesTest {
                       Input* input = nullptr) const {
     spill(path(name), bytes);
     InputOptions options;
-    const std::string error = error_of([&] {
+    const std::string error = message_of([&] {
       Input read = read_input_sandboxed(path(name) + group, options, {1u << 29, 3, 1});
       if (input != nullptr) *input = std::move(read);
     });
@@ -150,7 +150,8 @@ TEST_F(Damage, AFileThatMakesTheLibrarySpinIsAnsweredInTenSeconds) {
   bytes = fixtures::patched(bytes, free_space_size(bytes), std::string("\x03\0\0", 3));
   spill(path("t.h5"), bytes);
   const auto start = std::chrono::steady_clock::now();
-  const std::string error = error_of([&] { (void)read_input_sandboxed(path("t.h5") + ":/layer"); });
+  const std::string error =
+      message_of([&] { (void)read_input_sandboxed(path("t.h5") + ":/layer"); });
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   EXPECT_THAT(error,
               HasSubstr("t.h5: reading "));  // "took too much processor time" or "did not end"

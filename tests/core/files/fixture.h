@@ -6,12 +6,11 @@
 
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <sstream>
 #include <string>
 #include <string_view>
 
-#include "core/base/error.h"
+#include "tests/helpers/errors.h"
 
 namespace conelab::fixtures {
 
@@ -43,16 +42,6 @@ inline std::string slurp(const std::string& path) {
 
 inline void spill(const std::string& path, std::string_view bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
-}
-
-/// The message of the error that `action` throws; empty where it throws none.
-inline std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 }  // namespace conelab::fixtures

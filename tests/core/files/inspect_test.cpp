@@ -11,10 +11,10 @@ namespace {
 
 using fixtures::add_tensor;
 using fixtures::bytes_of;
-using fixtures::error_of;
 using fixtures::FilesTest;
 using fixtures::floats;
 using fixtures::make_h5;
+using fixtures::message_of;
 using fixtures::npy;
 using fixtures::patched;
 using fixtures::slurp;
@@ -204,7 +204,7 @@ TEST_F(Inspect, ReadsTheOtherFormats) {
   EXPECT_EQ(found.items[2].type, "f32");
   spill(path("a.npz"), patched(archive, archive.find("PK\x01\x02") - 1, "?"));
   EXPECT_THAT(inspect(path("a.npz")).problems.back(), HasSubstr("wrong checksum"));
-  EXPECT_THAT(error_of([&] { (void)inspect(path("none")); }), HasSubstr("No such file"));
+  EXPECT_THAT(message_of([&] { (void)inspect(path("none")); }), HasSubstr("No such file"));
 }
 
 TEST_F(Inspect, StringsCannotAskForMoreThanTheFileHolds) {

@@ -11,10 +11,10 @@ namespace {
 
 using fixtures::add_tensor;
 using fixtures::bytes_of;
-using fixtures::error_of;
 using fixtures::FilesTest;
 using fixtures::floats;
 using fixtures::make_h5;
+using fixtures::message_of;
 using fixtures::npy;
 using fixtures::ramp;
 using fixtures::safetensors;

@@ -9,8 +9,8 @@
 namespace conelab {
 namespace {
 
-using fixtures::error_of;
 using fixtures::FilesTest;
+using fixtures::message_of;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
@@ -27,7 +27,7 @@ class Replaceable : public FilesTest {
     return path(kind + ".h5");
   }
   [[nodiscard]] static std::string said(const std::string& file) {
-    return error_of([&] { check_replaceable_result(file, "bench"); });
+    return message_of([&] { check_replaceable_result(file, "bench"); });
   }
 };
 

@@ -2,12 +2,12 @@
 
 #include "core/base/utf8.h"
 #include "core/files/json_reader.h"
-#include "tests/core/files/fixture.h"
+#include "tests/helpers/errors.h"
 
 namespace conelab {
 namespace {
 
-using fixtures::error_of;
+using fixtures::message_of;
 using ::testing::HasSubstr;
 
 TEST(Text, KeepsUtf8AndEscapesTheRest) {
@@ -63,14 +63,15 @@ TEST(Json, RefusesEverythingElse) {
                            "-",
                            "tru",
                            "/**/1"}) {
-    EXPECT_THAT(error_of([&] { (void)parse_json(text, "t"); }), HasSubstr("t: malformed JSON"))
+    EXPECT_THAT(message_of([&] { (void)parse_json(text, "t"); }), HasSubstr("t: malformed JSON"))
         << text;
   }
-  EXPECT_THAT(error_of([] { (void)parse_json(std::string(100000, '['), "t"); }),
+  EXPECT_THAT(message_of([] { (void)parse_json(std::string(100000, '['), "t"); }),
               HasSubstr("at most 64 levels"));
   std::string many = "[0";
   for (int i = 0; i < 2'000'000; ++i) many += ",0";
-  EXPECT_THAT(error_of([&] { (void)parse_json(many + "]", "t"); }), HasSubstr("2,000,000 values"));
+  EXPECT_THAT(message_of([&] { (void)parse_json(many + "]", "t"); }),
+              HasSubstr("2,000,000 values"));
 }
 
 }  // namespace

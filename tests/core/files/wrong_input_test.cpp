@@ -11,10 +11,10 @@ namespace {
 
 using fixtures::add_tensor;
 using fixtures::bytes_of;
-using fixtures::error_of;
 using fixtures::FilesTest;
 using fixtures::floats;
 using fixtures::make_h5;
+using fixtures::message_of;
 using fixtures::npy;
 using fixtures::npy_header;
 using fixtures::patched;
@@ -24,27 +24,6 @@ using fixtures::spill;
 using fixtures::zip;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-class WrongInput : public FilesTest {
- protected:
-  /// The error of reading a file, without the directory; checks that it is one line.
-  std::string error_for(const std::string& spec, const InputOptions& options = {}) const {
-    std::string error = error_of([&] { (void)read_input_sandboxed(path(spec), options); });
-    EXPECT_EQ(error.find('\n'), std::string::npos);
-    for (std::size_t at = 0; (at = error.find(directory_.string() + "/", at)) != error.npos;) {
-      error.erase(at, directory_.string().size() + 1);
-    }
-    return error;
-  }
-  std::string h5_error(const std::function<void(hid_t root)>& fill) const {
-    make_h5(path("t.h5"), fill);
-    return error_for("t.h5");
-  }
-  std::string bytes_error(const std::string& name, std::string_view bytes) const {
-    spill(path(name), bytes);
-    return error_for(name);
-  }
-};
 
 /// A data set of zeros of any type and creation properties.
 void add_raw(hid_t root, const char* name, hid_t type, const std::vector<hsize_t>& extents,
@@ -58,10 +37,45 @@ void add_raw(hid_t root, const char* name, hid_t type, const std::vector<hsize_t
   if (write) H5Dwrite(dataset.id(), type, H5S_ALL, H5S_ALL, 0, zeros.data());
 }
 
+/// A virtual data set q [3 × 4] whose source is `set` of `file`.
+void add_virtual(hid_t root, const std::string& file, const char* set) {
+  const hsize_t extents[2] = {3, 4};
+  const hdf5::Space space(H5Screate_simple(2, extents, nullptr));
+  const hdf5::Properties parts(H5Pcreate(H5P_DATASET_CREATE));
+  H5Pset_virtual(parts.id(), space.id(), file.c_str(), set, space.id());
+  add_raw(root, "q", H5T_IEEE_F32LE, {3, 4}, parts.id(), false);
+}
+
+class WrongInput : public FilesTest {
+ protected:
+  /// The error of reading a file, without the directory; checks that it is one line.
+  std::string error_for(const std::string& spec, const InputOptions& options = {}) const {
+    std::string error = message_of([&] { (void)read_input_sandboxed(path(spec), options); });
+    EXPECT_EQ(error.find('\n'), std::string::npos);
+    for (std::size_t at = 0; (at = error.find(directory_.string() + "/", at)) != error.npos;) {
+      error.erase(at, directory_.string().size() + 1);
+    }
+    return error;
+  }
+  std::string h5_error(const std::function<void(hid_t root)>& fill) const {
+    make_h5(path("t.h5"), fill);
+    return error_for("t.h5");
+  }
+  /// That of a file whose q is such a data set.
+  std::string raw_error(hid_t type, const std::vector<hsize_t>& extents,
+                        hid_t properties = H5P_DEFAULT, bool write = true) const {
+    return h5_error([&](hid_t root) { add_raw(root, "q", type, extents, properties, write); });
+  }
+  std::string bytes_error(const std::string& name, std::string_view bytes) const {
+    spill(path(name), bytes);
+    return error_for(name);
+  }
+};
+
 TEST_F(WrongInput, NoSuchFile) {
   EXPECT_EQ(error_for("none.h5"), "none.h5: cannot be opened: No such file or directory");
   EXPECT_EQ(error_for("none.h5:/layer1"), "none.h5: cannot be opened: No such file or directory");
-  EXPECT_EQ(error_of([&] { (void)read_input(directory_.string()); }),
+  EXPECT_EQ(message_of([&] { (void)read_input(directory_.string()); }),
             directory_.string() + ": is a directory (expected a file)");
   EXPECT_EQ(bytes_error("empty.h5", ""), "empty.h5: is empty (0 bytes)");
   EXPECT_EQ(bytes_error("a.txt", "Hello world"),
@@ -81,19 +95,12 @@ TEST_F(WrongInput, WrongRankDtypeOrSize) {
                 add_tensor(r, "q", {1, 1, 1, 1, 4});
               }),
               HasSubstr("found [1, 1, 1, 1, 4])"));
-  EXPECT_EQ(h5_error([](hid_t r) {
-              add_raw(r, "q", H5T_STD_I32LE, {2, 3});
-            }),
+  EXPECT_EQ(raw_error(H5T_STD_I32LE, {2, 3}),
             "t.h5: /q: wrong dtype (expected f16, f32, f64 or bf16, found int32)");
-  EXPECT_EQ(h5_error([](hid_t r) {
-              add_raw(r, "q", H5T_STD_U16LE, {2, 3});
-            }),
+  EXPECT_EQ(raw_error(H5T_STD_U16LE, {2, 3}),
             "t.h5: /q: wrong dtype (expected f16, f32, f64 or bf16, found uint16; bf16 has "
             "the attribute dtype=\"bfloat16\", or is named by --bf16)");
-  EXPECT_THAT(h5_error([](hid_t r) {
-                add_raw(r, "q", H5T_NATIVE_LDOUBLE, {2, 3});
-              }),
-              HasSubstr("found a float of 16 bytes)"));
+  EXPECT_THAT(raw_error(H5T_NATIVE_LDOUBLE, {2, 3}), HasSubstr("found a float of 16 bytes)"));
   EXPECT_THAT(h5_error([](hid_t r) {
                 const hdf5::Type complex(H5Tcreate(H5T_COMPOUND, 8));
                 H5Tinsert(complex.id(), "r", 0, H5T_IEEE_F32LE);
@@ -101,9 +108,7 @@ TEST_F(WrongInput, WrongRankDtypeOrSize) {
                 add_raw(r, "q", complex.id(), {2, 3});
               }),
               HasSubstr("found compound"));
-  EXPECT_EQ(h5_error([](hid_t r) {
-              add_raw(r, "q", H5T_IEEE_F32LE, {0, 3});
-            }),
+  EXPECT_EQ(raw_error(H5T_IEEE_F32LE, {0, 3}),
             "t.h5: /q: is empty (expected at least one token and one feature, found [0, 3])");
   EXPECT_THAT(h5_error([](hid_t r) { H5Gclose(H5Gcreate2(r, "q", 0, 0, 0)); }),
               HasSubstr("/q: is not a data set"));
@@ -205,27 +210,10 @@ TEST_F(WrongInput, NothingIsFollowedOutOfTheFile) {
   const hdf5::Lock lock;
   const hdf5::Properties raw(H5Pcreate(H5P_DATASET_CREATE));
   H5Pset_external(raw.id(), path("secret.raw").c_str(), 0, 48);
-  EXPECT_EQ(h5_error([&](hid_t root) {
-              add_raw(root, "q", H5T_IEEE_F32LE, {3, 4}, raw.id(), false);
-            }),
+  EXPECT_EQ(raw_error(H5T_IEEE_F32LE, {3, 4}, raw.id(), false),
             "t.h5: /q: keeps its numbers in another file (--allow-external reads it)");
-  const hdf5::Properties virtual_set(H5Pcreate(H5P_DATASET_CREATE));
-  const hsize_t extents[2] = {3, 4};
-  const hdf5::Space space(H5Screate_simple(2, extents, nullptr));
-  H5Pset_virtual(virtual_set.id(), space.id(), path("secret.h5").c_str(), "/q", space.id());
-  EXPECT_EQ(h5_error([&](hid_t root) {
-              add_raw(root, "q", H5T_IEEE_F32LE, {3, 4}, virtual_set.id(), false);
-            }),
+  EXPECT_EQ(h5_error([&](hid_t root) { add_virtual(root, path("secret.h5"), "/q"); }),
             "t.h5: /q: is a virtual data set, made of other files (--allow-external reads them)");
-}
-
-/// A virtual data set q [3 × 4] whose source is `set` of `file`.
-void add_virtual(hid_t root, const std::string& file, const char* set) {
-  const hsize_t extents[2] = {3, 4};
-  const hdf5::Space space(H5Screate_simple(2, extents, nullptr));
-  const hdf5::Properties parts(H5Pcreate(H5P_DATASET_CREATE));
-  H5Pset_virtual(parts.id(), space.id(), file.c_str(), set, space.id());
-  add_raw(root, "q", H5T_IEEE_F32LE, {3, 4}, parts.id(), false);
 }
 
 TEST_F(WrongInput, VirtualDataSetsAreReadWhereAsked) {
@@ -318,17 +306,13 @@ TEST_F(WrongInput, FiltersThatAreNotRead) {
   H5Pset_chunk(trap.id(), 2, chunk);
   H5Pset_filter(trap.id(), 32001, H5Z_FLAG_OPTIONAL, 0, nullptr);
   EXPECT_EQ(
-      h5_error([&](hid_t root) {
-        add_raw(root, "q", H5T_IEEE_F32LE, {3, 4}, trap.id());
-      }),
+      raw_error(H5T_IEEE_F32LE, {3, 4}, trap.id()),
       "t.h5: /q: filter 32001 (blosc) is not read (expected deflate, lzf, shuffle or fletcher32; "
       "rewrite it with gzip)");
   H5Pset_chunk(twice.id(), 2, chunk);
   H5Pset_deflate(twice.id(), 9);
   H5Pset_deflate(twice.id(), 9);
-  EXPECT_EQ(h5_error([&](hid_t root) {
-              add_raw(root, "q", H5T_IEEE_F32LE, {3, 4}, twice.id());
-            }),
+  EXPECT_EQ(raw_error(H5T_IEEE_F32LE, {3, 4}, twice.id()),
             "t.h5: /q: 2 deflate or lzf filters in a row (refused)");
 }
 
@@ -338,25 +322,17 @@ TEST_F(WrongInput, GiganticDeclarations) {
   H5Pset_alloc_time(late.id(), H5D_ALLOC_TIME_LATE);
   const hsize_t large = hsize_t{1} << 40;
   EXPECT_EQ(
-      h5_error([&](hid_t root) {
-        add_raw(root, "q", H5T_IEEE_F32LE, {large, 64}, late.id(), false);
-      }),
+      raw_error(H5T_IEEE_F32LE, {large, 64}, late.id(), false),
       "t.h5: /q: declares [1099511627776, 64] = 281474976710656 bytes, but only 0 are stored");
   const hsize_t chunk[2] = {4, 4}, whole[2] = {hsize_t{1} << 25, 16};
   H5Pset_chunk(chunks.id(), 2, chunk);
   H5Pset_deflate(chunks.id(), 9);
-  EXPECT_THAT(h5_error([&](hid_t root) {
-                add_raw(root, "q", H5T_IEEE_F32LE, {large, large}, chunks.id(), false);
-              }),
+  EXPECT_THAT(raw_error(H5T_IEEE_F32LE, {large, large}, chunks.id(), false),
               HasSubstr("declares an impossible size"));
-  EXPECT_THAT(h5_error([&](hid_t root) {
-                add_raw(root, "q", H5T_IEEE_F32LE, {large, 4}, chunks.id(), false);
-              }),
+  EXPECT_THAT(raw_error(H5T_IEEE_F32LE, {large, 4}, chunks.id(), false),
               HasSubstr("but only 0 are stored"));
   H5Pset_chunk(chunks.id(), 2, whole);
-  EXPECT_THAT(h5_error([&](hid_t root) {
-                add_raw(root, "q", H5T_IEEE_F32LE, {whole[0], 16}, chunks.id(), false);
-              }),
+  EXPECT_THAT(raw_error(H5T_IEEE_F32LE, {whole[0], 16}, chunks.id(), false),
               HasSubstr("has chunks of"));
   EXPECT_THAT(bytes_error("q.npy", npy("<f4", "(1099511627776, 64)", floats(4))),
               StartsWith("q.npy: truncated: expected 281474976710"));

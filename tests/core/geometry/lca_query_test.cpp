@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "tests/core/geometry/sampling.h"
+#include "tests/helpers/errors.h"
 
 namespace conelab::geometry {
 namespace {
@@ -14,14 +15,7 @@ using test::vec;
 
 std::string usage_error(const std::string& family, const std::map<std::string, std::string>& p,
                         const Vector& u, const Vector& v, const std::string& model = "") {
-  try {
-    (void)lca_query(family, p, u, v, model);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit_status(), 2);
-    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
-    return error.what();
-  }
-  return "accepted";
+  return fixtures::misuse_of([&] { return lca_query(family, p, u, v, model); });
 }
 
 // The LCA of this pair is at height 0.8 (AnswersPenumbral).

@@ -5,11 +5,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/base/error.h"
+#include "tests/helpers/errors.h"
 
 namespace conelab {
 namespace {
 
+using fixtures::misuse_of;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -23,17 +24,6 @@ Call full_call() {
   call.aggregate = "einstein";
   call.parameters = {{"gamma", "1,2.5,4e3"}, {"radius", "0.1"}, {"convention", "reference"}};
   return call;
-}
-
-template <class Function>
-std::string message_of(Function function) {
-  try {
-    function();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::usage);
-    return error.what();
-  }
-  return "no error";
 }
 
 TEST(CallJson, SurvivesTheRoundTrip) {
@@ -55,7 +45,7 @@ TEST(CallJson, KeepsEveryDigitOfAParameter) {
 
 TEST(CallJson, RefusesWhatIsNoCall) {
   const auto read = [](const char* text) {
-    return message_of([&] { (void)call_from_json(nlohmann::ordered_json::parse(text)); });
+    return misuse_of([&] { (void)call_from_json(nlohmann::ordered_json::parse(text)); });
   };
   EXPECT_THAT(read("[]"), HasSubstr("not an object"));
   EXPECT_THAT(read(R"({"simularity": "dot"})"), HasSubstr("did you mean 'similarity'?"));
@@ -81,16 +71,16 @@ TEST(ShellLine, QuotesWhatAShellWouldRead) {
 
 TEST(Parameters, AreKeysAndValues) {
   EXPECT_EQ(parse_parameters({"gamma=1,2", "model=halfspace"}).at("gamma"), "1,2");
-  EXPECT_THAT(message_of([] { (void)parse_parameters({"gamma"}); }), HasSubstr("KEY=VALUE"));
-  EXPECT_THAT(message_of([] { (void)parse_parameters({"=1"}); }), HasSubstr("KEY=VALUE"));
-  EXPECT_THAT(message_of([] { (void)parse_parameters({"gamma="}); }), HasSubstr("KEY=VALUE"));
-  EXPECT_THAT(message_of([] { (void)parse_parameters({"a=1", "a=2"}); }), HasSubstr("twice"));
+  EXPECT_THAT(misuse_of([] { (void)parse_parameters({"gamma"}); }), HasSubstr("KEY=VALUE"));
+  EXPECT_THAT(misuse_of([] { (void)parse_parameters({"=1"}); }), HasSubstr("KEY=VALUE"));
+  EXPECT_THAT(misuse_of([] { (void)parse_parameters({"gamma="}); }), HasSubstr("KEY=VALUE"));
+  EXPECT_THAT(misuse_of([] { (void)parse_parameters({"a=1", "a=2"}); }), HasSubstr("twice"));
 }
 
 TEST(Lists, HaveNoEmptyEntries) {
   EXPECT_THAT(split_list("causal,padding", "--mask"), ElementsAre("causal", "padding"));
   for (const char* text : {"", "a,", ",a", "a,,b"}) {
-    EXPECT_THAT(message_of([&] { (void)split_list(text, "--mask"); }), HasSubstr("--mask"));
+    EXPECT_THAT(misuse_of([&] { (void)split_list(text, "--mask"); }), HasSubstr("--mask"));
   }
 }
 

@@ -11,8 +11,8 @@
 namespace conelab {
 namespace {
 
-using fixtures::error_of;
 using fixtures::FilesTest;
+using fixtures::message_of;
 using fixtures::slurp;
 using fixtures::spill;
 using ::testing::HasSubstr;
@@ -184,12 +184,8 @@ TEST_F(AttentionFileTest, TensorsOfAnyShapeAreReadBack) {
 TEST_F(AttentionFileTest, PackingStopsWhenCancelled) {
   Example<float> example(Dtype::f32);
   example.file.execution.cancelled = [] { return true; };
-  try {
-    write_attention(path("a.h5"), example.file);
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::interrupted);
-  }
+  EXPECT_EQ(fixtures::error_of([&] { write_attention(path("a.h5"), example.file); }).kind(),
+            ErrorKind::interrupted);
   EXPECT_EQ(entries(), 0u);
 }
 
@@ -251,13 +247,13 @@ TEST_F(AttentionFileTest, AsksForBlocksInOrderAndNeverForTheWholeMap) {
 TEST_F(AttentionFileTest, NamesWhatDoesNotFit) {
   Example<float> example(Dtype::f32);
   example.output = Tensor4<float>({2, 3, 129, 4});
-  EXPECT_EQ(error_of([&] { write_attention(path("a.h5"), example.file); }),
+  EXPECT_EQ(message_of([&] { write_attention(path("a.h5"), example.file); }),
             path("a.h5") +
                 ": /attention/output/output: wrong shape (expected [2, 3, 130, 4], found "
                 "[2, 3, 129, 4])");
   Example<float> tokens(Dtype::f32);
   tokens.file.key_token.pop_back();
-  EXPECT_THAT(error_of([&] { write_attention(path("a.h5"), tokens.file); }),
+  EXPECT_THAT(message_of([&] { write_attention(path("a.h5"), tokens.file); }),
               HasSubstr("key_token: wrong length (expected 70, found 69)"));
   EXPECT_EQ(entries(), 0u);
 }
@@ -268,7 +264,7 @@ TEST_F(AttentionFileTest, AFailingProducerLeavesTheOldFile) {
   example.file.weights = [](std::int64_t, std::int64_t, std::int64_t, std::int64_t, float*) {
     throw Error(ErrorKind::interrupted, "interrupted");
   };
-  EXPECT_EQ(error_of([&] { write_attention(path("a.h5"), example.file); }), "interrupted");
+  EXPECT_EQ(message_of([&] { write_attention(path("a.h5"), example.file); }), "interrupted");
   EXPECT_EQ(slurp(path("a.h5")), "old");
   EXPECT_EQ(entries(), 1u);
 }

@@ -70,9 +70,7 @@ TEST(Errata, EquationSevenLosesExactlyTheAncestorsOfU) {
 
 /// The logits of one pair of penumbral points of the half-space under h = 1.
 double penumbral_logit(double distance, double u, double v) {
-  Call call;
-  call.similarity = "penumbral";
-  call.map = "none";
+  const Call call = call_from_text("penumbral:map=none");
   AttentionInput<double> input;
   input.query = Tensor4<double>({1, 1, 1, 2});
   input.key = input.value = Tensor4<double>({1, 1, 1, 2});
@@ -95,8 +93,7 @@ TEST(Errata, AnAncestorIsItsOwnLowestCommonAncestor) {
 /// The weights of row 1 of two tokens with zero scores under the mask causal.
 std::string second_row(const std::string& bias, const std::string& key, const std::string& value,
                        const std::string& more = "") {
-  Call call;
-  call.similarity = "dot";
+  Call call = call_from_text("dot");
   call.bias = bias;
   call.masks = {"causal"};
   call.parameters[key] = value;

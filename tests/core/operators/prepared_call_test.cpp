@@ -9,10 +9,12 @@
 
 #include "core/base/error.h"
 #include "tests/core/tiles/cases.h"
+#include "tests/helpers/errors.h"
 
 namespace conelab::tests {
 namespace {
 
+using fixtures::message_of;
 using testing::HasSubstr;
 
 std::vector<std::int64_t> dense(const std::vector<std::int64_t>& sizes) {
@@ -197,12 +199,7 @@ TEST(PreparedCall, LseAloneGivesAnyTileOfTheWeights) {
 }
 
 std::string refusal(const std::string& call, std::vector<TensorView> views) {
-  try {
-    (void)prepare(call_from_text(call), views);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return message_of([&] { return prepare(call_from_text(call), views); });
 }
 
 TEST(PreparedCall, SaysWhatIsWrongWithAView) {
@@ -223,12 +220,10 @@ TEST(PreparedCall, SaysWhatIsWrongWithAView) {
   EXPECT_THAT(refusal("nosuch", {q}), HasSubstr("nosuch"));
   const auto prepared = prepare(call_from_text("dot"), {&q, 1});
   const TensorView wrong = view_of("output", floats, {2, 8, 4});
-  try {
-    prepared->forward({&q, 1}, {&wrong, 1}, one_thread());
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("expected [1 x 2 x 4 x 8], found [2 x 8 x 4]"));
-  }
+  EXPECT_THAT(message_of([&] {
+                prepared->forward({&q, 1}, {&wrong, 1}, one_thread());
+              }),
+              HasSubstr("expected [1 x 2 x 4 x 8], found [2 x 8 x 4]"));
 }
 
 TEST(PreparedCall, TakesAMaskAndLengths) {

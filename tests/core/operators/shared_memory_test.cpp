@@ -53,8 +53,7 @@ TEST(SharedMemory, CallsKeepNone) {
   const Call call = call_from_text("dot");
   const auto input = convert<float>(random_input(call, {1, 2, 72, 72, 64, 64}, 3));
   const auto plan = resolve(call, check_extents(input));
-  Execution run;
-  run.threads = 2;
+  const Execution run = with_threads(2);
   fixtures::expect_calls_keep_no_memory(20'000, [&](int) {
     const Forward<float> saved = forward(*plan, input, run);
     (void)backward(*plan, input, saved, run);

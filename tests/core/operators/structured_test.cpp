@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/base/error.h"
 #include "core/reference/evaluate.h"
 #include "tests/core/tiles/cases.h"
+#include "tests/helpers/errors.h"
 
 namespace conelab::tests {
 namespace {
@@ -74,11 +74,7 @@ std::vector<Call> structured_calls() {
 
 /// Whether the call resolves for an input like this.
 bool resolves(const Call& call, const AttentionInput<double>& input) {
-  try {
-    return resolve(call, check_extents(input)) != nullptr;
-  } catch (const Error&) {
-    return false;
-  }
+  return !fixtures::caught([&] { return resolve(call, check_extents(input)); });
 }
 
 /// Whether the tensors that may be absent are given.
@@ -251,12 +247,7 @@ TEST(Structured, RowsOfCausalOperatorsDoNotChangeWithLaterTokens) {
 }
 
 std::string refusal(const Call& call, const Extents& extents) {
-  try {
-    (void)resolve(call, extents);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return fixtures::message_of([&] { return resolve(call, extents); });
 }
 
 TEST(Structured, RefusesWhatItDoesNotCombineWith) {

@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/operators/jacobian.h"
 #include "tests/core/tiles/cases.h"
+#include "tests/helpers/errors.h"
 
 namespace conelab::tests {
 namespace {
@@ -243,20 +244,15 @@ TEST(VolumePreserving, NamesTheFirstPairThatIsNotSkew) {
   const Call call = volume_call("skew");
   AttentionInput<double> input = volume_input(call, 4, 3, 1);
   input.tensors["A"].data = {0, 1, 2, -1, 0, 3, 2, -3, 0};
-  try {
-    (void)volume_output(call, input);
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit_status(), 1);
-    EXPECT_THAT(error.what(), testing::HasSubstr("A[0,2] = -A[2,0], found 2 and 2"));
-  }
+  const Error error = fixtures::error_of([&] { return volume_output(call, input); });
+  EXPECT_EQ(error.exit_status(), 1);
+  EXPECT_THAT(error.what(), testing::HasSubstr("A[0,2] = -A[2,0], found 2 and 2"));
   input.tensors["A"].data = {0, 1, 2, -1, 0, 3, -2 + 1e-6, -3, 0};
   EXPECT_NO_THROW((void)volume_output(call, input));
 }
 
 TEST(Jacobian, OfAttentionIsThatOfFiniteDifferences) {
-  Call call;
-  call.similarity = "dot";
+  Call call = call_from_text("dot");
   Random random(4);
   AttentionInput<double> input;
   input.query = Tensor4<double>({2, 2, 3, 2});
@@ -341,20 +337,13 @@ TEST(Jacobian, OfAHeadReadsTheTensorsOfThatHead) {
 }
 
 TEST(Jacobian, IsRefusedWhereItIsTooLargeOrNotSquare) {
-  const auto message = [](const Call& call, const Extents& extents) -> std::string {
-    try {
-      check_determinant(*resolve(call, extents));
-    } catch (const Error& error) {
-      EXPECT_EQ(error.exit_status(), 2);
-      return error.what();
-    }
-    return "";
+  const auto message = [](const Call& call, const Extents& extents) {
+    return fixtures::misuse_of([&] { check_determinant(*resolve(call, extents)); });
   };
   const Call call = volume_call("skew");
   EXPECT_EQ(message(call, {1, 1, 64, 64, 64, 64}), "");
   EXPECT_THAT(message(call, {1, 1, 65, 65, 64, 64}), testing::HasSubstr("at most 4096"));
-  Call dot;
-  dot.similarity = "dot";
+  const Call dot = call_from_text("dot");
   EXPECT_THAT(message(dot, {1, 1, 4, 4, 3, 2}), testing::HasSubstr("not square"));
 }
 

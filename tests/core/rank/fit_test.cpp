@@ -56,8 +56,7 @@ FitSettings settings_with(std::vector<double> alphas, std::vector<std::int64_t> 
 }
 
 Call call_of(const char* similarity) {
-  Call call;
-  call.similarity = similarity;
+  Call call = call_from_text(similarity);
   return call;
 }
 

@@ -48,8 +48,7 @@ Problem small_dot_problem() {
   input.value = Tensor4<double>({1, 1, 2, 1});
   input.key.owned().data = {0.0, 1.0};
   input.value.owned().data = {0.0, 1.0};
-  Call call;
-  call.similarity = "dot";
+  const Call call = call_from_text("dot");
   return make_problem(call, input);
 }
 

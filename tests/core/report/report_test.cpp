@@ -148,7 +148,7 @@ TEST_F(Reports, OfTwoStudiesStandSideBySide) {
 TEST_F(Reports, NameWhatIsWrongInTheOrder) {
   const auto refusal = [&](const std::string& entry) {
     const std::string folder = study("a", {entry});
-    return fixtures::error_of([&] { (void)report({folder}); });
+    return fixtures::message_of([&] { (void)report({folder}); });
   };
   EXPECT_THAT(refusal("table: points by similarity: mpa"), HasSubstr("did you mean 'map'"));
   EXPECT_THAT(refusal("table: points by simlarity: map"), HasSubstr("did you mean 'similarity'"));
@@ -177,7 +177,7 @@ TEST_F(Reports, RefuseFilesOutsideOfTheFolder) {
   StudyIndex index = read_index(folder);
   index.jobs[0].files = {"../secret.h5"};
   write_index(folder, index);
-  EXPECT_THAT(fixtures::error_of([&] { (void)report({folder}); }),
+  EXPECT_THAT(fixtures::message_of([&] { (void)report({folder}); }),
               HasSubstr("outside of the folder"));
 }
 
@@ -188,7 +188,7 @@ TEST_F(Reports, ReplaceOnlyReports) {
   EXPECT_TRUE(std::filesystem::exists(path("out/figures/fig1.svg")));
   write_report(report({study("a", {"table: points: map"})}), path("out"));
   EXPECT_FALSE(std::filesystem::exists(path("out/figures/fig1.svg")));
-  EXPECT_THAT(fixtures::error_of([&] { write_report(made, path("a")); }),
+  EXPECT_THAT(fixtures::message_of([&] { write_report(made, path("a")); }),
               HasSubstr("something else than a report"));
 }
 
@@ -208,7 +208,7 @@ TEST_F(Reports, OfBenchmarksNeedEveryKeyThatVaries) {
     write_index(folder, index);
     return report({folder});
   };
-  EXPECT_THAT(fixtures::error_of([&] { (void)made("table: cost by operator: time"); }),
+  EXPECT_THAT(fixtures::message_of([&] { (void)made("table: cost by operator: time"); }),
               HasSubstr("several values of"));
   const Report whole = made("table: cost by operator, pass, seq_len: time");
   ASSERT_FALSE(whole.numbers.empty());

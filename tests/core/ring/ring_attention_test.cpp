@@ -10,6 +10,7 @@
 #include "core/ring/own_rows.h"
 #include "tests/core/ring/thread_ranks.h"
 #include "tests/core/tiles/cases.h"
+#include "tests/helpers/errors.h"
 
 namespace conelab::tests {
 namespace {
@@ -147,14 +148,7 @@ TEST_P(RingOfVariants, GivesTheSameBitsForAnyRanks) {
 
 /// Returns whether ranks share the call; the refusal is one line of misuse.
 bool is_shared(const Plan& plan) {
-  try {
-    check_ring(plan);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::usage);
-    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
-    return false;
-  }
-  return true;
+  return fixtures::misuse_of([&] { check_ring(plan); }).empty();
 }
 
 TEST(RingAttention, TakesEveryPartThatHasNoNumberForEachPair) {
@@ -188,9 +182,7 @@ TEST(RingAttention, RefusesWhatNeedsAllPairs) {
 }
 
 TEST(RingAttention, GivesTheSameBitsInFloatAndHalves) {
-  Call call;
-  call.similarity = "penumbral";
-  call.masks = {"causal"};
+  const Call call = call_from_text("penumbral:masks=causal");
   const AttentionInput<double> input = random_input(call, {2, 4, 83, 83, 8, 8, {}, {}, 2, 2}, 7);
   check<float>(call, input, 2e-5);
   check<Float16>(call, input, 4e-3);
@@ -198,18 +190,14 @@ TEST(RingAttention, GivesTheSameBitsInFloatAndHalves) {
 }
 
 TEST(RingAttention, TakesProjectionsAndRotations) {
-  Call call;
-  call.similarity = "dot";
-  call.position = "rope";
-  call.masks = {"causal"};
+  const Call call = call_from_text("dot:position=rope:masks=causal");
   const AttentionInput<double> input = projected_input(call, {2, 3, 29, 35, 8, 8}, 11, false);
   check<double>(call, input, 1e-10);
 }
 
 TEST(RingAttention, TakesMoreRanksThanTokens) {
   for (const std::int64_t n : {1, 2, 3, 5, 17}) {
-    Call call;
-    call.masks = {"causal"};
+    const Call call = call_from_text("penumbral:masks=causal");
     SCOPED_TRACE(n);
     check<double>(call, random_input(call, {1, 1, n, n, 4, 3}, 1), 1e-10);
   }

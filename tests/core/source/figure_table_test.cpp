@@ -12,6 +12,7 @@
 #include "core/source/trials_figure.h"
 #include "core/source/winners_figure.h"
 #include "tests/core/figure/figure_checks.h"
+#include "tests/helpers/errors.h"
 
 namespace conelab::figure {
 namespace {
@@ -36,13 +37,11 @@ TEST(FigureTable, NamesAndKeysAreDistinctAndDescribed) {
 }
 
 TEST(FigureTable, UnknownKeysAreNamedWithTheKnown) {
-  try {
+  const Error error = fixtures::error_of([] {
     check_keys(figure_named("cones"), {{"hight", "1"}});
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("height"), std::string::npos) << error.what();
-    EXPECT_EQ(error.exit_status(), 2);
-  }
+  });
+  EXPECT_NE(std::string(error.what()).find("height"), std::string::npos) << error.what();
+  EXPECT_EQ(error.exit_status(), 2);
 }
 
 MeasuredCase measured(const char* operation, std::int64_t length) {
@@ -165,13 +164,9 @@ TEST(FigureTable, ExtremeNumbersAreDrawnOrRefusedByName) {
           FigureInput input = example(info);
           input.parameters[name] = fmt::format(fmt::runtime(form), number);
           SCOPED_TRACE(std::string(info.name) + " -p " + name + "=" + input.parameters[name]);
-          try {
-            validate(info.make(input));
-          } catch (const Error& error) {
-            EXPECT_EQ(error.exit_status(), 2) << error.what();
-            const std::string said = error.what();
-            EXPECT_TRUE(said.starts_with("unknown") || said.find(name) != said.npos) << said;
-          }
+          const std::string said = fixtures::misuse_of([&] { validate(info.make(input)); });
+          EXPECT_TRUE(said.empty() || said.starts_with("unknown") || said.find(name) != said.npos)
+              << said;
         }
       }
     }

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/base/error.h"
+#include "tests/helpers/errors.h"
 
 namespace conelab {
 namespace {
@@ -19,13 +19,7 @@ const std::vector<ReportBlock> blocks = {{"points", "embed"}, {"fig1", "figure"}
 ReportEntry parsed(const std::string& text) { return parse_report_entry(text, blocks); }
 
 std::string refusal(const std::string& text) {
-  try {
-    (void)parsed(text);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::usage) << text;
-    return error.what();
-  }
-  return "nothing was refused";
+  return fixtures::misuse_of([&] { return parsed(text); });
 }
 
 TEST(ReportOrder, HasTextsFiguresTablesAndClaims) {
@@ -78,12 +72,8 @@ TEST(ReportOrder, SaysWhereTheLabelsOfABenchmarkStand) {
   const std::vector<ReportBlock> all = {{"cost", "bench", {nlohmann::ordered_json::object()}}};
   ReportNumbers numbers;
   numbers.add(parse_report_entry("table: cost by operator, seq_len: time", all), all);
-  try {
-    numbers.check(TextEntry{"{nothing}"});
-    FAIL() << "nothing was refused";
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("(known: time-operator-seq_len,"));
-  }
+  EXPECT_THAT(fixtures::message_of([&] { numbers.check(TextEntry{"{nothing}"}); }),
+              HasSubstr("(known: time-operator-seq_len,"));
 }
 
 }  // namespace

@@ -317,20 +317,26 @@ TEST_F(StudyFile, RefusesWhatCannotBeRun) {
               ElementsAre(HasSubstr("2: name"), HasSubstr("3: input: there is no file")));
 }
 
+/// By how many shards each job is taken. A shard that takes one takes those that it reads.
+std::vector<int> times_taken(const Study& study, int shards) {
+  std::vector<int> taken(study.jobs.size(), 0);
+  for (int shard = 1; shard <= shards; ++shard) {
+    const std::vector<bool> own = jobs_of_shard(study, shard, shards);
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      taken[i] += own[i] ? 1 : 0;
+      for (const JobInput& input : study.jobs[i].inputs) EXPECT_TRUE(!own[i] || own[input.job]);
+    }
+  }
+  return taken;
+}
+
 TEST_F(StudyFile, ShardsShareTheJobsAndNoneIsTakenTwice) {
   const Study study =
       read(attend("similarity = ['dot', 'umbral', 'laplacian']\n") +
            "[[figure]]\nname = 'map'\nkind = 'heatmap'\ninput = 'maps'\n"
            "[[figure]]\nname = 'both'\nkind = 'heatmap'\ninput = ['maps', 'maps']\n");
   for (const int shards : {1, 2, 3, 5}) {
-    std::vector<int> taken(study.jobs.size(), 0);
-    for (int shard = 1; shard <= shards; ++shard) {
-      const std::vector<bool> own = jobs_of_shard(study, shard, shards);
-      for (std::size_t i = 0; i < own.size(); ++i) {
-        taken[i] += own[i] ? 1 : 0;
-        for (const JobInput& input : study.jobs[i].inputs) EXPECT_TRUE(!own[i] || own[input.job]);
-      }
-    }
+    const std::vector<int> taken = times_taken(study, shards);
     for (std::size_t i = 0; i < taken.size(); ++i) {
       const bool of_one = study.jobs[i].inputs.size() < 2;
       EXPECT_TRUE(of_one || shards == 1 ? taken[i] == 1 : taken[i] <= 1) << study.jobs[i].name;
@@ -347,16 +353,10 @@ TEST_F(StudyFile, ShardsShareTheSweepOfOneDataSet) {
       "tune = { trials = 2, rate = [0.005, 1] }\n");
   ASSERT_EQ(study.jobs.size(), 1U + 3U * 3U);
   EXPECT_EQ(most_shards(study), 3);
-  std::vector<int> taken(study.jobs.size(), 0);
   for (int shard = 1; shard <= 3; ++shard) {
-    const std::vector<bool> own = jobs_of_shard(study, shard, 3);
-    EXPECT_EQ(std::ranges::count(own, true), 4);
-    for (std::size_t i = 0; i < own.size(); ++i) {
-      taken[i] += own[i] ? 1 : 0;
-      for (const JobInput& input : study.jobs[i].inputs) EXPECT_TRUE(!own[i] || own[input.job]);
-    }
+    EXPECT_EQ(std::ranges::count(jobs_of_shard(study, shard, 3), true), 4);
   }
-  EXPECT_THAT(taken, ElementsAre(3, 1, 1, 1, 1, 1, 1, 1, 1, 1));
+  EXPECT_THAT(times_taken(study, 3), ElementsAre(3, 1, 1, 1, 1, 1, 1, 1, 1, 1));
 }
 
 /// The second of two blocks with equal trials adds those that the first has not: each job has
@@ -371,14 +371,7 @@ TEST_F(StudyFile, ShardsShareDataSetsThatNothingReadsAndTrialsOfTwoBlocks) {
         name, trials);
   };
   const Study study = read(trees + train("few", 2) + train("many", 4));
-  std::vector<int> taken(study.jobs.size(), 0);
-  for (int shard = 1; shard <= 5; ++shard) {
-    const std::vector<bool> own = jobs_of_shard(study, shard, 5);
-    for (std::size_t i = 0; i < own.size(); ++i) {
-      taken[i] += own[i] ? 1 : 0;
-      for (const JobInput& input : study.jobs[i].inputs) EXPECT_TRUE(!own[i] || own[input.job]);
-    }
-  }
+  const std::vector<int> taken = times_taken(study, 5);
   for (std::size_t i = 0; i < taken.size(); ++i) {
     const std::string& block = study.jobs[i].block;
     const bool of_all = block == "few" || block.ends_with(".trials");

@@ -66,6 +66,11 @@ void expect_agreement(const Call& call, const AttentionInput<double>& wide, doub
   EXPECT_LE(difference(found.forward.lse, expected.lse), tolerance) << "lse";
 }
 
+void expect_agreement(const Call& call, const AttentionInput<double>& input) {
+  expect_agreement<double>(call, input, double_tolerance);
+  expect_agreement<float>(call, input, float_tolerance);
+}
+
 bool is_finite_family(const Variant& variant) {
   const std::string& name = variant.call.similarity;
   return name == "ganea" || name.find("finite") != std::string::npos;
@@ -80,8 +85,7 @@ TEST_P(Agreement, OfEveryPart) {
     SCOPED_TRACE(describe(parts, extents));
     const Call call = make_call(GetParam(), parts, extents);
     const AttentionInput<double> input = random_input(call, extents, 7);
-    expect_agreement<double>(call, input, double_tolerance);
-    expect_agreement<float>(call, input, float_tolerance);
+    expect_agreement(call, input);
   }
 }
 
@@ -95,8 +99,7 @@ TEST_P(Agreement, OfAnyTwoParts) {
     try {
       const Call call = make_call(GetParam(), parts, extents);
       const AttentionInput<double> input = random_input(call, extents, ++seed, 0.75);
-      expect_agreement<double>(call, input, double_tolerance);
-      expect_agreement<float>(call, input, float_tolerance);
+      expect_agreement(call, input);
       ++compared;
     } catch (const Error& error) {
       EXPECT_TRUE(may_be_refused(chosen_parts(GetParam(), parts), false)) << error.what();
@@ -110,8 +113,7 @@ TEST_P(Agreement, OfAnyTwoParts) {
 TEST(AgreementOfParts, OfEveryBiasAndMask) {
   std::size_t turn = 0;
   for (const char* similarity : {"dot", "laplacian", "penumbral", "multiplicative", "additive"}) {
-    Variant variant{similarity, {}};
-    variant.call.similarity = similarity;
+    const Variant variant{similarity, call_from_text(similarity)};
     for (const std::string& bias : bias_names(similarity)) {
       for (const std::string& mask : mask_names()) {
         const Extents extents = with_key_heads({1, 2, 130, 150, 5, 3}, ++turn);
@@ -119,8 +121,7 @@ TEST(AgreementOfParts, OfEveryBiasAndMask) {
         SCOPED_TRACE(std::string(similarity) + ": " + describe(parts, extents));
         const Call call = make_call(variant, parts, extents);
         const AttentionInput<double> input = random_input(call, extents, 29);
-        expect_agreement<double>(call, input, double_tolerance);
-        expect_agreement<float>(call, input, float_tolerance);
+        expect_agreement(call, input);
       }
     }
   }
@@ -131,8 +132,7 @@ TEST(AgreementOfParts, OfEveryBiasAndMask) {
 TEST(AgreementOfParts, OfEveryWeightsAndValueMap) {
   for (const Extents& extents : {Extents{1, 2, 70, 150, 5, 4}, Extents{1, 1, 100, 40, 5, 4}}) {
     for (const char* similarity : {"dot", "hyperbolic", "multiplicative"}) {
-      Variant variant{similarity, {}};
-      variant.call.similarity = similarity;
+      const Variant variant{similarity, call_from_text(similarity)};
       for (const std::string& weights : weight_words()) {
         for (const std::string& value_map : value_map_names()) {
           for (const char* mask : {"full", "causal", "strided"}) {
@@ -141,8 +141,7 @@ TEST(AgreementOfParts, OfEveryWeightsAndValueMap) {
             SCOPED_TRACE(std::string(similarity) + ": " + describe(parts, extents) + value_map);
             const Call call = make_call(variant, parts, extents);
             const AttentionInput<double> input = random_input(call, extents, 37, 0.75);
-            expect_agreement<double>(call, input, double_tolerance);
-            expect_agreement<float>(call, input, float_tolerance);
+            expect_agreement(call, input);
           }
         }
       }
@@ -172,8 +171,7 @@ TEST(AgreementOfParts, OfEveryPosition) {
           for (const auto& [key, word] : choice) call.parameters[key] = word;
           SCOPED_TRACE(call_text(call));
           const AttentionInput<double> input = random_input(call, extents, 31);
-          expect_agreement<double>(call, input, double_tolerance);
-          expect_agreement<float>(call, input, float_tolerance);
+          expect_agreement(call, input);
         }
       }
     }
@@ -189,8 +187,7 @@ TEST(AgreementOfParts, OfProjections) {
       const Call call = with_random_tensors(call_from_text(text));
       const AttentionInput<double> input = projected_input(call, extents, 37, joins_heads);
       SCOPED_TRACE(text);
-      expect_agreement<double>(call, input, double_tolerance);
-      expect_agreement<float>(call, input, float_tolerance);
+      expect_agreement(call, input);
     }
   }
 }
@@ -209,8 +206,7 @@ TEST(AgreementOfParts, OfHypeOnGridsAndAsColumns) {
     SCOPED_TRACE(text);
     const Call call = with_random_tensors(call_from_text(text));
     const AttentionInput<double> input = random_input(call, extents, 37);
-    expect_agreement<double>(call, input, double_tolerance);
-    expect_agreement<float>(call, input, float_tolerance);
+    expect_agreement(call, input);
   }
 }
 
@@ -231,8 +227,7 @@ TEST(AgreementOfParts, OfRelativePositions) {
       Call call = call_from_text(text);
       call.bias = "shaw";
       const AttentionInput<double> input = random_input(call, extents, 37);
-      expect_agreement<double>(call, input, double_tolerance);
-      expect_agreement<float>(call, input, float_tolerance);
+      expect_agreement(call, input);
     }
   }
 }
@@ -296,16 +291,14 @@ TEST_P(Agreement, OfTwinsAndNearTwins) {
       input.key.owned().at(0, 0, i, extents.feature - 1) = std::sqrt(time2);
     }
   }
-  expect_agreement<double>(call, input, double_tolerance);
-  expect_agreement<float>(call, input, float_tolerance);
+  expect_agreement(call, input);
 }
 
 TEST_P(Agreement, OfALongHead) {
   const Extents extents{1, 1, 20, 1025, 7, 3};
   const Call call = make_call(GetParam(), {"none", {"causal"}, "softmax", "mean", false}, extents);
   const AttentionInput<double> input = random_input(call, extents, 17);
-  expect_agreement<double>(call, input, double_tolerance);
-  expect_agreement<float>(call, input, float_tolerance);
+  expect_agreement(call, input);
 }
 
 /// Groups of queries see parts of several tiles, from their middle or up to it.
@@ -317,8 +310,7 @@ TEST(Masks, OfManyTilesAgreeWithTheReference) {
     SCOPED_TRACE(text);
     const Call call = call_from_text(text);
     const AttentionInput<double> input = random_input(call, extents, 23);
-    expect_agreement<double>(call, input, double_tolerance);
-    expect_agreement<float>(call, input, float_tolerance);
+    expect_agreement(call, input);
   }
 }
 

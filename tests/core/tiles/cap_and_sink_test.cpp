@@ -6,9 +6,9 @@
 #include <cmath>
 #include <limits>
 
-#include "core/base/error.h"
 #include "core/simd/kernels.h"
 #include "tests/core/tiles/cases.h"
+#include "tests/helpers/errors.h"
 
 namespace conelab::tests {
 namespace {
@@ -114,8 +114,7 @@ TEST(CapsAndSinks, HaveTheSameBitsForAnyNumberOfThreads) {
     const auto input = convert<float>(random_input(call, {2, 3, 200, 400, 5, 3}, 3));
     const auto plan = resolve(call, check_extents(input));
     const auto of_threads = [&](int threads) {
-      Execution run;
-      run.threads = threads;
+      const Execution run = with_threads(threads);
       const Forward<float> saved = forward(*plan, input, run);
       return std::pair{saved, backward(*plan, input, saved, run)};
     };
@@ -136,8 +135,7 @@ TEST(CapsAndSinks, AgreeOnEveryTarget) {
   const AttentionInput<float> input = convert<float>(random_input(call, {1, 2, 70, 150, 20, 9}, 3));
   const auto expected = reference::evaluate(reference::make_problem(call, convert<double>(input)));
   for (const std::string& target : simd_targets<float>()) {
-    Execution execution = one_thread();
-    execution.simd = target;
+    const Execution execution = one_thread(target);
     const Answer<float> found = run(call, input, execution);
     EXPECT_LT(difference(found.logits, expected.logits), 1e-5) << target;
     EXPECT_LT(difference(found.forward.output, expected.output), 1e-5) << target;
@@ -146,17 +144,12 @@ TEST(CapsAndSinks, AgreeOnEveryTarget) {
 
 TEST(CapsAndSinks, AreRefusedInOneLineWhereTheyDoNotApply) {
   const auto refusal = [](const std::string& text) -> std::string {
-    try {
-      Extents e{1, 2, 4, 4, 3, 3};
-      if (text.find("sinks") != std::string::npos) e.tensors["sinks"] = {text[0] == 'u' ? 3 : 2};
-      (void)resolve(call_from_text(text), e);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "accepted";
+    Extents e{1, 2, 4, 4, 3, 3};
+    if (text.find("sinks") != std::string::npos) e.tensors["sinks"] = {text[0] == 'u' ? 3 : 2};
+    return fixtures::message_of([&] { return resolve(call_from_text(text), e); });
   };
   using testing::HasSubstr;
-  EXPECT_EQ(refusal("dot:soft_cap=2,3"), "accepted");
+  EXPECT_EQ(refusal("dot:soft_cap=2,3"), "");
   EXPECT_THAT(refusal("dot:soft_cap=0"), HasSubstr("soft_cap"));
   EXPECT_THAT(refusal("dot:soft_cap=1,2,3"), HasSubstr("one value per head"));
   EXPECT_THAT(refusal("dot:axis=query:sinks=random"), HasSubstr("axis=key"));

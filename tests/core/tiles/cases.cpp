@@ -8,10 +8,10 @@
 #include <sstream>
 #include <utility>
 
-#include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/call/composed.h"
 #include "core/similarity/table.h"
+#include "tests/helpers/errors.h"
 
 namespace conelab::tests {
 namespace {
@@ -41,8 +41,7 @@ std::vector<Variant> with_each(const std::vector<Variant>& variants, const std::
 /// The calls that differ in words of a similarity's choices, and in whether tensors that it may
 /// have are there.
 std::vector<Variant> choices_of(const PartInfo& similarity) {
-  Call call;
-  call.similarity = similarity.name;
+  const Call call = call_from_text(similarity.name);
   std::vector<Variant> all{{similarity.name, call}};
   for (const ParameterInfo& p : similarity.parameters) {
     if (std::string_view(p.key) == "evaluation") continue;  // See interval_attention_test.cpp.
@@ -54,12 +53,8 @@ std::vector<Variant> choices_of(const PartInfo& similarity) {
 }
 
 bool resolves(const Call& call) {
-  try {
-    const auto plan = resolve(with_random_tensors(call), {1, 1, 2, 2, 3, 1});
-    return plan != nullptr;
-  } catch (const Error&) {
-    return false;
-  }
+  const Extents extents{1, 1, 2, 2, 3, 1};
+  return !fixtures::caught([&] { return resolve(with_random_tensors(call), extents); });
 }
 
 std::vector<std::string> map_names() {
@@ -348,8 +343,7 @@ AttentionInput<double> projected_input(const Call& call, const Extents& e, std::
 std::vector<std::string> bias_names(const std::string& similarity) {
   std::vector<std::string> names;
   for (const PartInfo& bias : list_biases()) {
-    Call call;
-    call.similarity = similarity;
+    Call call = call_from_text(similarity);
     call.bias = bias.name;
     if (resolves(call)) names.push_back(bias.name);
   }

@@ -108,11 +108,16 @@ struct Answer {
   Tensor4<Compute<T>> logits, weights;
 };
 
-/// Small calls are quicker on one thread; that the number changes no bit is a test of its own.
-[[nodiscard]] inline Execution one_thread() {
+[[nodiscard]] inline Execution with_threads(int threads, const std::string& simd = "") {
   Execution execution;
-  execution.threads = 1;
+  execution.threads = threads;
+  execution.simd = simd;
   return execution;
+}
+
+/// Small calls are quicker on one thread; that the number changes no bit is a test of its own.
+[[nodiscard]] inline Execution one_thread(const std::string& simd = "") {
+  return with_threads(1, simd);
 }
 
 template <class T>

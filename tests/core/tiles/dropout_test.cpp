@@ -7,8 +7,8 @@
 
 #include <cmath>
 
-#include "core/base/error.h"
 #include "tests/core/tiles/cases.h"
+#include "tests/helpers/errors.h"
 
 namespace conelab::tests {
 namespace {
@@ -115,8 +115,7 @@ TEST(Dropout, HasTheSameBitsForAnyThreadsAndSlices) {
     SCOPED_TRACE(text);
     const Dropped d = dropped(text, {2, 2, 400, 400, 4, 3});
     const auto of_threads = [&](int threads) {
-      Execution run;
-      run.threads = threads;
+      const Execution run = with_threads(threads);
       const Forward<double> saved = forward(*d.plan, d.input, run);
       return std::pair{saved.output, backward(*d.plan, d.input, saved, run)};
     };
@@ -151,12 +150,7 @@ TEST(Dropout, IsRefusedWhereItIsNotComputed) {
   const auto message = [](const std::string& text, double p) -> std::string {
     Dropped d = dropped(text, {1, 1, 8, 8, 2, 2});
     d.input.dropout.share = p;
-    try {
-      (void)forward(*d.plan, d.input, one_thread());
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
+    return fixtures::message_of([&] { return forward(*d.plan, d.input, one_thread()); });
   };
   EXPECT_THAT(message("dot", 1), testing::HasSubstr("in [0, 1) (found 1)"));
   EXPECT_THAT(message("dot", -0.1), testing::HasSubstr("in [0, 1)"));

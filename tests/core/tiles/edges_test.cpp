@@ -248,8 +248,7 @@ TEST_P(NanInput, InPaddingIsNeverSeen) {
 template <class S>
 void expect_nan_rows(const Call& call, const Extents& e, int c, double number,
                      const std::string& target) {
-  Execution execution;
-  execution.simd = target;
+  const Execution execution = with_threads(0, target);
   const auto plan = resolve(call, e);
   for (const bool of_query : {true, false}) {
     AttentionInput<S> input = convert<S>(random_input(call, e, 9));
@@ -285,8 +284,7 @@ TEST_P(NanInput, OfAnyCoordinateSpoilsTheRowsThatSeeIt) {
 /// Tokens of no coordinates have a product, and a distance, of 0.
 TEST(NoFeature, LeavesTheMeanOfTheValues) {
   for (const char* similarity : {"dot", "laplacian"}) {
-    Call call;
-    call.similarity = similarity;
+    const Call call = call_from_text(similarity);
     const Extents e{1, 1, 3, 5, 0, 2};
     const auto plan = resolve(call, e);
     AttentionInput<float> input{Tensor4<float>({1, 1, 3, 0}),

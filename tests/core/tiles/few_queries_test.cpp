@@ -17,12 +17,6 @@ namespace {
 /// More than a tile has, and fewer than those for which the tile unit multiplies floats.
 constexpr std::int64_t many = 72;
 
-Execution with_threads(int threads) {
-  Execution execution;
-  execution.threads = threads;
-  return execution;
-}
-
 template <class T>
 AttentionInput<T> random_tokens(const Extents& extents, const char* call) {
   return convert<T>(random_input(call_from_text(call), extents, 7));

@@ -247,8 +247,7 @@ TEST_P(Gradient, OfAnyTwoPartsIsThatOfTheReference) {
 TEST(GradientOfParts, IsThatOfTheReference) {
   std::uint64_t seed = 71;
   for (const char* similarity : {"dot", "umbral"}) {
-    Variant variant{similarity, {}};
-    variant.call.similarity = similarity;
+    const Variant variant{similarity, call_from_text(similarity)};
     const auto check = [&](const Parts& parts) {
       SCOPED_TRACE(fmt::format("{} bias {} mask {}", similarity, parts.bias, parts.masks.front()));
       const Extents extents = with_key_heads({1, 2, 9, 11, 4, 3}, seed);
@@ -300,9 +299,7 @@ TEST(GradientOfRelativePositions, IsTheSameOfFourThreads) {
   const Call call = call_from_text("dot:bias=shaw:shaw_v=random:shaw_k=random:clip=9");
   const AttentionInput<float> input = convert<float>(random_input(call, extents, 151));
   const auto plan = resolve(call, check_extents(input));
-  Execution one, four;
-  one.threads = 1;
-  four.threads = 4;
+  const Execution one = one_thread(), four = with_threads(4);
   const Forward<float> saved = forward(*plan, input, one);
   EXPECT_EQ(saved.output.data, forward(*plan, input, four).output.data);
   const Backward<float> a = backward(*plan, input, saved, one);
@@ -318,8 +315,7 @@ TEST(GradientOfWeights, IsThatOfTheReference) {
   const Extents extents{1, 2, 7, 6, 3, 3};
   std::uint64_t seed = 171;
   for (const char* similarity : {"dot", "hyperbolic"}) {
-    Variant variant{similarity, {}};
-    variant.call.similarity = similarity;
+    const Variant variant{similarity, call_from_text(similarity)};
     for (const std::string& weights : weight_words()) {
       for (const std::string& value_map : value_map_names()) {
         for (const char* mask : {"explicit", "strided"}) {
@@ -343,8 +339,7 @@ TEST(GradientOfPositions, IsThatOfTheReference) {
   for (const PartInfo& position : list_positions()) {
     for (const char* similarity : {"dot", "multiplicative", "additive", "gat", "penumbral"}) {
       SCOPED_TRACE(position.name + " " + similarity);
-      Variant variant{similarity, {}};
-      variant.call.similarity = similarity;
+      Variant variant{similarity, call_from_text(similarity)};
       variant.call.position = position.name;
       const Call call = make_call(variant, {"alibi", {"causal"}, "softmax", "mean", true}, extents);
       (void)expect_gradients(call, random_input(call, extents, 83));
@@ -430,10 +425,7 @@ TEST(GradientAtKinks, SplitsTiesEqually) {
 TEST(GradientAtKinks, UmbralTiesShareTheHeight) {
   // One pair under sigmoid weights: dL/dheight = -gamma w (1 - w) v, half to each of two equal
   // heights.
-  Call call;
-  call.similarity = "umbral";
-  call.map = "none";
-  call.weights = "sigmoid";
+  const Call call = call_from_text("umbral:map=none:weights=sigmoid");
   AttentionInput<double> input;
   input.query = Tensor4<double>({1, 1, 1, 2}, 0.5);
   input.key = input.query;
@@ -447,8 +439,7 @@ TEST(GradientAtKinks, UmbralTiesShareTheHeight) {
 }
 
 TEST(GradientAtKinks, OffsetHasNoneUnderSoftmax) {
-  Call call;
-  call.similarity = "hyperbolic";
+  const Call call = call_from_text("hyperbolic");
   const Extents extents{1, 1, 6, 9, 4, 2};
   const AttentionInput<double> input = random_input(call, extents, 61);
   const auto plan = resolve(call, extents);

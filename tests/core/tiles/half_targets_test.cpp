@@ -32,8 +32,7 @@ void expect_near(const Tensor4<A>& found, const Tensor4<A>& expected, double rel
 }
 
 Execution on_target(const std::string& name) {
-  Execution execution = one_thread();
-  execution.simd = name;
+  const Execution execution = one_thread(name);
   return execution;
 }
 
@@ -74,8 +73,7 @@ TEST_P(HalfTargets, AgreeForwardAndBackward) {
 /// More queries, keys and features than any target takes at a time.
 TEST(HalfTargets, AgreeOnLongHeads) {
   for (const char* similarity : {"dot", "umbral"}) {
-    Call call;
-    call.similarity = similarity;
+    const Call call = call_from_text(similarity);
     const Extents extents{1, 1, 200, 530, 64, 64};
     const AttentionInput<double> input = random_input(call, extents, 22, 0.5);
     expect_targets_agree(call, convert<Bfloat16>(input));
@@ -85,9 +83,7 @@ TEST(HalfTargets, AgreeOnLongHeads) {
 
 /// A token or value that is not finite shows where it is seen, and changes no bit elsewhere.
 TEST(HalfTargets, KeepWhatIsNotFiniteFromThoseWhoDoNotSeeIt) {
-  Call call;
-  call.similarity = "dot";
-  call.masks = {"causal"};
+  const Call call = call_from_text("dot:masks=causal");
   const Extents extents{1, 1, 100, 100, 8, 8};
   const AttentionInput<Float16> clean = convert<Float16>(random_input(call, extents, 23, 1));
   AttentionInput<Float16> with_nan = clean;

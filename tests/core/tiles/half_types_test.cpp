@@ -37,8 +37,7 @@ template <class S>
 void expect_float_pass_rounded(const Call& call, const AttentionInput<S>& input) {
   const AttentionInput<float> wide = convert<float>(input);
   const auto plan = resolve(call, check_extents(input));
-  Execution execution = one_thread();
-  execution.simd = simd_targets<double>().front();
+  const Execution execution = one_thread(simd_targets<double>().front());
   const Forward<S> found = forward(*plan, input, execution);
   Forward<float> expected = forward(*plan, wide, execution);
   expect_rounded(found.output, expected.output, "output");
@@ -75,8 +74,7 @@ TEST_P(HalfTypes, AreTheFloatPassRoundedOnce) {
 
 TEST(HalfTypes, TensorsOfWholePanelsAreReadInPlaceOrNotAlike) {
   const Extents extents{1, 2, 100, 600, 64, 64};
-  Call call;
-  call.similarity = "laplacian";
+  const Call call = call_from_text("laplacian");
   expect_float_pass_rounded(call, half_input<Bfloat16>(call, extents, 5));
 }
 
@@ -90,8 +88,7 @@ Tensor4<S> first_tokens(const Tensor4<S>& t, std::int64_t count) {
 
 TEST(HalfTypes, QueriesTooManyToKeepPlacedHaveTheGradientsOfFew) {
   const std::int64_t few = 480;
-  Call call;
-  call.similarity = "penumbral";
+  const Call call = call_from_text("penumbral");
   AttentionInput<Bfloat16> many = half_input<Bfloat16>(call, {1, 1, 33000, 300, 64, 3}, 7);
   many.allowed = {};
   many.key_lengths = {};
@@ -113,9 +110,7 @@ TEST(HalfTypes, QueriesTooManyToKeepPlacedHaveTheGradientsOfFew) {
 }
 
 TEST(HalfTypes, ValuesThatAreNotFiniteShowWhereTheyAreSeen) {
-  Call call;
-  call.similarity = "dot";
-  call.masks = {"causal"};
+  const Call call = call_from_text("dot:masks=causal");
   const Extents extents{1, 1, 20, 20, 8, 8};
   AttentionInput<Float16> input = half_input<Float16>(call, extents, 5);
   input.value.owned().at(0, 0, 10, 2) = Float16(1e9);  // infinite in f16

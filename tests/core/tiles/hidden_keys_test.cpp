@@ -54,8 +54,7 @@ class HiddenKeys : public testing::TestWithParam<Variant> {
     input = convert<float>(random_input(call, extents, 3, 2));
   }
   [[nodiscard]] Result result(const std::string& target) const {
-    Execution execution = one_thread();
-    execution.simd = target;
+    const Execution execution = one_thread(target);
     const auto plan = resolve(call, extents);
     Result r{forward(*plan, input, execution), {}};
     r.backward = backward(*plan, input, r.forward, execution);
@@ -124,8 +123,7 @@ TEST(FarRows, OfWeightZeroHaveNoSlopes) {
                 few.output_grad.owned().data.begin());
     for (const std::string& target : simd_targets()) {
       SCOPED_TRACE(target + " " + word);
-      Execution execution = one_thread();
-      execution.simd = target;
+      const Execution execution = one_thread(target);
       const auto slopes = [&](const AttentionInput<float>& input) {
         const auto plan = resolve(call, check_extents(input));
         return backward(*plan, input, forward(*plan, input, execution), execution);
@@ -144,16 +142,12 @@ TEST(FarRows, OfWeightZeroHaveNoSlopes) {
 /// Groups of queries see parts of tiles: where those begin and end must not show either.
 TEST(WindowedKeys, OutsideItChangeNoBitOfARow) {
   const Extents wide{1, 1, 200, 1300, feature, 3};
-  Call call;
-  call.similarity = "penumbral";
-  call.masks = {"window"};
-  call.parameters["window"] = "150";
+  const Call call = call_from_text("penumbral:masks=window:window=150");
   AttentionInput<float> given = convert<float>(random_input(call, wide, 3, 2));
   const auto plan = resolve(call, wide);
   for (const std::string& target : simd_targets()) {
     SCOPED_TRACE(target);
-    Execution execution = one_thread();
-    execution.simd = target;
+    const Execution execution = one_thread(target);
     AttentionInput<float> input = given;
     const Forward<float> before = forward(*plan, input, execution);
     // Seen by queries from 50 on: query i lies beside key 1100 + i.
@@ -167,8 +161,7 @@ TEST(WindowedKeys, OutsideItChangeNoBitOfARow) {
 
 /// Beside the guard against subnormal results: small values and upstream gradients keep theirs.
 TEST(SmallNumbers, KeepTheirDigits) {
-  Call call;
-  call.similarity = "penumbral";
+  const Call call = call_from_text("penumbral");
   auto input = convert<double>(convert<float>(random_input(call, {1, 1, 40, 300, 8, 3}, 2, 1)));
   auto small = convert<float>(input);
   for (float& v : small.value.owned().data) v *= 0x1p-80F;
@@ -189,8 +182,7 @@ TEST(SmallNumbers, KeepTheirDigits) {
 
 /// Where all weights are near e^-16 of what they stand for.
 TEST(SmallNumbers, KeepTheirDigitsUnderSmallWeights) {
-  Call call;
-  call.similarity = "laplacian";
+  const Call call = call_from_text("laplacian");
   auto small = convert<float>(random_input(call, {1, 1, 5, 1100, 2, 3}, 2, 1));
   std::fill(small.query.owned().data.begin(), small.query.owned().data.end(), 0.0F);
   for (std::size_t j = 0; j < small.key.owned().data.size(); j += 2) {
@@ -202,8 +194,7 @@ TEST(SmallNumbers, KeepTheirDigitsUnderSmallWeights) {
   const auto plan = resolve(call, check_extents(input));
   const auto expected = forward(*plan, input);
   for (const std::string& target : simd_targets()) {
-    Execution execution = one_thread();
-    execution.simd = target;
+    const Execution execution = one_thread(target);
     const auto found = forward(*plan, small, execution);
     for (std::size_t i = 0; i < expected.output.data.size(); ++i) {
       EXPECT_NEAR(static_cast<double>(found.output.data[i]) * 0x1p80, expected.output.data[i], 2e-8)
@@ -215,8 +206,7 @@ TEST(SmallNumbers, KeepTheirDigitsUnderSmallWeights) {
 /// A row's first tile takes natural logits, as the way back does, and later ones take logits to
 /// base 2 by a factor that is rounded: at this gamma by almost as much as there is.
 TEST(SmallNumbers, TilesAndPassesAgreeWhereTheFactorOfLogitsIsRounded) {
-  Call call;
-  call.similarity = "laplacian";
+  Call call = call_from_text("laplacian");
   double gamma = 1, most = 0;
   for (float g = 0.9F; g < 1.1F; g = std::nextafter(g, 2.0F)) {
     const double exact = static_cast<double>(g) * std::numbers::log2e;
@@ -238,8 +228,7 @@ TEST(SmallNumbers, TilesAndPassesAgreeWhereTheFactorOfLogitsIsRounded) {
   const auto plan = resolve(call, check_extents(input));
   const auto expected = forward(*plan, convert<double>(input));
   for (const std::string& target : simd_targets()) {
-    Execution execution = one_thread();
-    execution.simd = target;
+    const Execution execution = one_thread(target);
     const auto found = forward(*plan, input, execution);
     EXPECT_LE(difference(found.output, expected.output), 2e-8) << target;
     EXPECT_LE(difference(found.lse, expected.lse), 5e-7) << target;
@@ -282,8 +271,7 @@ TEST(MaskOfRanges, HasTheGradientsOfTheSameMaskAsAnArray) {
     }
     for (const std::string& target : simd_targets<double>()) {
       SCOPED_TRACE(target);
-      Execution execution = one_thread();
-      execution.simd = target;
+      const Execution execution = one_thread(target);
       const auto gradients = [&](const Call& call, const AttentionInput<double>& given) {
         const auto plan = resolve(call, check_extents(given));
         return backward(*plan, given, forward(*plan, given, execution), execution);

@@ -6,16 +6,15 @@
 #include <functional>
 #include <optional>
 
-#include "core/base/error.h"
 #include "core/tiles/merge_rows.h"
 #include "tests/core/tiles/cases.h"
+#include "tests/helpers/errors.h"
 
 namespace conelab::tests {
 namespace {
 
 Call umbral(const std::string& evaluation, const std::vector<std::string>& masks = {"full"}) {
-  Call call;
-  call.similarity = "umbral";
+  Call call = call_from_text("umbral");
   call.masks = masks;
   call.parameters["evaluation"] = evaluation;
   give_mask_parameters(call);
@@ -235,9 +234,7 @@ TEST(IntervalEvaluation, GivesTheSameBitsForAnyNumberOfThreads) {
     const Extents e{1, 1, 6000, 6000, 2, 3};
     const AttentionInput<double> input = random_input(umbral("pairs"), e, 4);
     const Results one = results<float>(umbral("intervals", {mask}), input);
-    Execution more;
-    more.threads = 64;
-    const Results many = results<float>(umbral("intervals", {mask}), input, more);
+    const Results many = results<float>(umbral("intervals", {mask}), input, with_threads(64));
     EXPECT_EQ(one.forward.output.data, many.forward.output.data) << mask;
     EXPECT_EQ(one.backward.query.data, many.backward.query.data) << mask;
     EXPECT_EQ(one.backward.key.data, many.backward.key.data) << mask;
@@ -315,13 +312,10 @@ TEST(IntervalEvaluation, IsRefusedWhereItDoesNotApply) {
                           const std::string& needs) {
     Call call = umbral("intervals");
     change(call);
-    try {
-      (void)resolve(call, {1, 1, 8, 8, d, 2});
-      ADD_FAILURE() << "accepted, expected: " << needs;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::usage);
-      EXPECT_EQ(std::string(error.what()), "evaluation=intervals needs " + needs);
-    }
+    EXPECT_EQ(fixtures::misuse_of([&] {
+                return resolve(call, {1, 1, 8, 8, d, 2});
+              }),
+              "evaluation=intervals needs " + needs);
   };
   refused([](Call&) {}, 3, "d = 2 (found 3)");
   refused([](Call& c) { c.parameters["depth"] = "distance"; }, 2,

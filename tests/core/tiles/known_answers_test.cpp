@@ -79,8 +79,7 @@ TEST(KnownAnswers, TheDefaultMapIsThePapers) {
 
 TEST(KnownAnswers, DefaultSlopesOfAlibiAreThePapers) {
   const auto slopes_of = [](std::int64_t heads) {
-    Call call;
-    call.bias = "alibi";
+    const Call call = call_from_text("penumbral:bias=alibi");
     const auto plan = resolve(call, {1, heads, 2, 2, 3, 1});
     std::vector<double> slopes;
     for (const Parameter& p : plan->parameters) {
@@ -104,8 +103,7 @@ TEST(KnownAnswers, DefaultSlopesOfAlibiAreThePapers) {
 
 TEST(KnownAnswers, DefaultParametersAreThePapers) {
   const auto value_of = [](const char* similarity, const std::string& key) {
-    Call call;
-    call.similarity = similarity;
+    const Call call = call_from_text(similarity);
     const auto plan = resolve(call, {1, 1, 2, 2, 16, 1});
     for (const Parameter& p : plan->parameters) {
       if (p.info.key == key) return p.values.at(0);

@@ -14,8 +14,7 @@ namespace {
 /// Half-space points of one height.
 AttentionInput<double> level_points(double height, std::int64_t n, std::int64_t d,
                                     std::uint64_t seed, double spread) {
-  Call call;
-  call.similarity = "laplacian";
+  const Call call = call_from_text("laplacian");
   AttentionInput<double> input = random_input(call, {1, 1, n, n + 3, d, 2}, seed, spread);
   for (auto* t : {&input.query, &input.key}) {
     for (std::int64_t i = 0; i < t->shape.token; ++i) t->owned().at(0, 0, i, d - 1) = height;
@@ -25,8 +24,7 @@ AttentionInput<double> level_points(double height, std::int64_t n, std::int64_t 
 
 Call similarity(const std::string& name, const std::map<std::string, Value>& parameters = {},
                 const std::string& map = "none") {
-  Call call;
-  call.similarity = name;
+  Call call = call_from_text(name);
   call.map = map;
   call.parameters = parameters;
   return call;
@@ -161,8 +159,7 @@ TEST(Limit, PublishedPenumbralCodeTendsToTheSquareOfThePapers) {
 /// Gradients follow gamma down to where float32 ends, and stay finite up to there.
 TEST(Limit, PenumbralSlopesOfAnyGammaAreFinite) {
   for (const std::string& target : simd_targets()) {
-    Execution execution;
-    execution.simd = target;
+    const Execution execution = with_threads(0, target);
     const auto slopes = [&](const char* gamma) {
       const Call call = similarity("penumbral", {{"gamma", gamma}}, "xi");
       const auto input = convert<float>(random_input(call, {1, 1, 64, 64, 16, 3}, 2, 1));

@@ -77,8 +77,7 @@ TEST_P(Precision, OfForwardAndBackwardIsTheSame) {
 /// log-sum-exp is the logit.
 TEST(NearTheLight, PenumbralLogitsKeepTheirDigits) {
   constexpr double coordinate = 8, s = 0.0259;  // The map's, and s of such a token.
-  Call call;
-  call.similarity = "penumbral";
+  const Call call = call_from_text("penumbral");
   AttentionInput<float> input = convert<float>(random_input(call, {1, 1, 64, 1, 3, 1}, 4, 1));
   for (auto* tokens : {&input.query, &input.key}) {
     for (std::int64_t i = 0; i < tokens->shape.token; ++i) {
@@ -92,8 +91,7 @@ TEST(NearTheLight, PenumbralLogitsKeepTheirDigits) {
   const auto plan = resolve(call, check_extents(input));
   const Forward<double> exact = forward(*plan, convert<double>(input));
   for (const std::string& target : simd_targets()) {
-    Execution execution;
-    execution.simd = target;
+    const Execution execution = with_threads(0, target);
     EXPECT_LE(difference(forward(*plan, input, execution).lse, exact.lse), 4e-7) << target;
   }
 }

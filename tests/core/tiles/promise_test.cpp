@@ -82,8 +82,7 @@ void expect_promise(const std::string& text) {
     const Plain p = evaluate_plainly(*plan, input);
     plain.add(squared_errors(p.output, p, exact, gradients));
     for (const std::string& target : simd_targets<S>()) {
-      Execution execution = one_thread();
-      execution.simd = target;
+      const Execution execution = one_thread(target);
       const Forward<S> saved = forward(*plan, input, execution);
       const Backward<S> slopes = backward(*plan, input, saved, execution);
       found[target].add(squared_errors(saved.output, slopes, exact, gradients));

@@ -307,9 +307,7 @@ void expect_the_same_of_four_threads(const Variant& variant, const std::string& 
     const Call call = make_call(variant, {"alibi", {mask}, weights, "mean", true}, e);
     const AttentionInput<double> input = random_input(call, e, 71);
     const auto plan = resolve(call, e);
-    Execution one, four;
-    one.threads = 1;
-    four.threads = 4;
+    const Execution one = one_thread(), four = with_threads(4);
     const Forward<double> a = forward(*plan, input, one), b = forward(*plan, input, four);
     EXPECT_TRUE(same(a.output, b.output) && same(a.lse, b.lse)) << variant.name;
     const Backward<double> c = backward(*plan, input, a, one), d = backward(*plan, input, b, four);
@@ -320,8 +318,7 @@ void expect_the_same_of_four_threads(const Variant& variant, const std::string& 
 }
 
 TEST(Property, ShortRunsStayOnTheCallingThread) {
-  Execution run;
-  run.threads = 4;
+  const Execution run = with_threads(4);
   EXPECT_EQ(alone_if_short({1, 4, 64, 64, 16, 16}, 1, run).threads, 1);
   EXPECT_EQ(alone_if_short({1, 4, 128, 128, 16, 16}, 1, run).threads, 4);
 }
@@ -334,8 +331,7 @@ TEST(Property, ResultsDoNotDependOnTheNumberOfThreads) {
 }
 
 TEST(Property, AnOffsetCancelsUnderSoftmaxOnly) {
-  Call call;
-  call.similarity = "hyperbolic";
+  Call call = call_from_text("hyperbolic");
   const Extents e{1, 1, 9, 11, 4, 3};
   const AttentionInput<double> input = random_input(call, e, 73);
   Call shifted = call;
@@ -347,8 +343,7 @@ TEST(Property, AnOffsetCancelsUnderSoftmaxOnly) {
 
 template <class T>
 void expect_midpoints_of_exponentials(const char* offset, const char* mask, double tolerance) {
-  Call call;
-  call.similarity = "hyperbolic";
+  Call call = call_from_text("hyperbolic");
   call.parameters["offset"] = offset;
   call.value_map = "lift";
   call.aggregate = "einstein";

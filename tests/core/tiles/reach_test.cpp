@@ -17,23 +17,12 @@ const Extents extents{1, 2, 21, 33, 5, 3};
 
 /// Tokens whose x_: are `scale` times those of N(0,1)-like ones, and x_d about `last`.
 struct Far {
-  const char* similarity;
+  const char* call;
   double scale, last;
-  const char* parameter = "";  ///< "model=halfspace"
 };
 
 void PrintTo(const Far& far, std::ostream* out) {
-  *out << far.similarity << far.parameter << " times " << far.scale << ", x_d " << far.last;
-}
-
-Call call_of(const Far& far) {
-  Call call;
-  call.similarity = far.similarity;
-  if (const std::string text = far.parameter; !text.empty()) {
-    const auto equals = text.find('=');
-    call.parameters[text.substr(0, equals)] = text.substr(equals + 1);
-  }
-  return call;
+  *out << far.call << " times " << far.scale << ", x_d " << far.last;
 }
 
 /// Of numbers that float32 holds.
@@ -71,7 +60,7 @@ void expect_close(const Tensor4<A>& found, const Tensor4<B>& expected, double re
 class BeyondReach : public testing::TestWithParam<Far> {};
 
 TEST_P(BeyondReach, RowsAreNan) {
-  const Call call = call_of(GetParam());
+  const Call call = call_from_text(GetParam().call);
   const Forward<float> found = run(call, far_input(GetParam(), call)).forward;
   for (const float x : found.output.data) ASSERT_TRUE(std::isnan(x));
   for (const float x : found.lse.data) ASSERT_TRUE(std::isnan(x));
@@ -82,16 +71,16 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Far{"dot", 1e20, 1}, Far{"laplacian", 1e21, 1}, Far{"laplacian", 1e37, 1},
                     Far{"penumbral", 1e21, 1}, Far{"penumbral", 1, -50}, Far{"umbral", 1, 50},
                     Far{"umbral", 1, -50}, Far{"umbral", 1e21, 1}, Far{"hyperbolic", 1, 60},
-                    Far{"hyperbolic", 1e25, 1, "model=halfspace"},
-                    Far{"hyperbolic", 1, 60, "model=halfspace"},
-                    Far{"hyperbolic", 1, -60, "model=halfspace"}, Far{"penumbral-finite", 1, 60},
+                    Far{"hyperbolic:model=halfspace", 1e25, 1},
+                    Far{"hyperbolic:model=halfspace", 1, 60},
+                    Far{"hyperbolic:model=halfspace", 1, -60}, Far{"penumbral-finite", 1, 60},
                     Far{"umbral-finite", 1, 60}, Far{"ganea", 1, 150}));
 
 /// Float32 reaches so far, and every row is its own.
 class WithinReach : public testing::TestWithParam<Far> {};
 
 TEST_P(WithinReach, FloatsServe) {
-  const Call call = call_of(GetParam());
+  const Call call = call_from_text(GetParam().call);
   const AttentionInput<float> input = far_input(GetParam(), call);
   const auto found = run(call, input);
   const auto expected = run(call, convert<double>(input));
@@ -107,19 +96,22 @@ TEST_P(WithinReach, FloatsServe) {
   expect_close(gradients.key, exact_gradients.key, 1e-4, 1e-3);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Within, WithinReach,
-    testing::Values(
-        Far{"hyperbolic", 1, 12}, Far{"hyperbolic", 1, 20}, Far{"hyperbolic", 1, 20, "beta=0.01"},
-        Far{"hyperbolic", 1, 19, "model=halfspace"}, Far{"hyperbolic", 1, -19, "model=halfspace"},
-        Far{"hyperbolic", 1e10, -5, "model=halfspace"}, Far{"laplacian", 1e9, 1, "gamma=1e-9"},
-        Far{"dot", 1e4, 1, "scale=1e-8"}, Far{"penumbral", 1e9, 1, "gamma=1e-9"},
-        Far{"penumbral", 1, -19}, Far{"umbral", 1, 15, "gamma=1e-8"}, Far{"umbral", 1, -19},
-        Far{"penumbral-finite", 1, 18}, Far{"umbral-finite", 1, 18}, Far{"ganea", 1, 18}));
+INSTANTIATE_TEST_SUITE_P(Within, WithinReach,
+                         testing::Values(Far{"hyperbolic", 1, 12}, Far{"hyperbolic", 1, 20},
+                                         Far{"hyperbolic:beta=0.01", 1, 20},
+                                         Far{"hyperbolic:model=halfspace", 1, 19},
+                                         Far{"hyperbolic:model=halfspace", 1, -19},
+                                         Far{"hyperbolic:model=halfspace", 1e10, -5},
+                                         Far{"laplacian:gamma=1e-9", 1e9, 1},
+                                         Far{"dot:scale=1e-8", 1e4, 1},
+                                         Far{"penumbral:gamma=1e-9", 1e9, 1},
+                                         Far{"penumbral", 1, -19}, Far{"umbral:gamma=1e-8", 1, 15},
+                                         Far{"umbral", 1, -19}, Far{"penumbral-finite", 1, 18},
+                                         Far{"umbral-finite", 1, 18}, Far{"ganea", 1, 18}));
 
 /// z = sinh^2(d_H / 2) of 1e20 is a float, its square is none.
 TEST(Reach, WhereHalfDistancesSquareBeyondFloats) {
-  Call call = call_of({"hyperbolic", 1, 0, "model=halfspace"});
+  Call call = call_from_text("hyperbolic:model=halfspace");
   call.map = "none";
   const Extents few{1, 1, 2, 3, 3, 1};
   AttentionInput<float> input = convert<float>(random_input(call, few, 1));
@@ -144,7 +136,7 @@ TEST(Reach, WhereHalfDistancesSquareBeyondFloats) {
 
 /// The largest distances that floats hold: e^-d is no float there.
 TEST(Reach, AtTheEndOfTheHalfSpace) {
-  Call call = call_of({"hyperbolic", 1, 0, "model=halfspace"});
+  Call call = call_from_text("hyperbolic:model=halfspace");
   call.map = "none";
   const Extents few{1, 1, 1, 3, 2, 1};
   AttentionInput<float> input = convert<float>(random_input(call, few, 1));
@@ -159,7 +151,7 @@ TEST(Reach, AtTheEndOfTheHalfSpace) {
 
 /// One query out of reach among ordinary ones.
 TEST(Reach, TokensChangeNoBitOfOtherRows) {
-  const Call call = call_of({"umbral", 1, 0});
+  const Call call = call_from_text("umbral");
   AttentionInput<float> input = far_input({"umbral", 1, 0}, call);
   const auto before = run(call, input);
   input.query.owned().at(0, 1, 4, extents.feature - 1) = 60;
@@ -180,7 +172,7 @@ TEST(Reach, TokensChangeNoBitOfOtherRows) {
 
 /// An infinite logit would look masked.
 TEST(Reach, InfiniteTokensAreNanInMaps) {
-  const Call call = call_of({"laplacian", 1, 0});
+  const Call call = call_from_text("laplacian");
   AttentionInput<float> input = far_input({"laplacian", 1, 0}, call);
   input.query.owned().at(0, 0, 3, 0) = input.key.owned().at(0, 0, 5, 1) =
       std::numeric_limits<float>::infinity();
@@ -197,7 +189,7 @@ TEST(Reach, InfiniteTokensAreNanInMaps) {
 TEST(Reach, RowsOfFloat64AreNan) {
   for (const Far& far : {Far{"umbral", 1, 400}, Far{"laplacian", 1, 1}, Far{"hyperbolic", 1, 380},
                          Far{"ganea", 1, 400}}) {
-    const Call call = call_of(far);
+    const Call call = call_from_text(far.call);
     AttentionInput<double> input = random_input(call, extents, 1);
     for (auto* t : {&input.query, &input.key}) {
       for (double& x : t->owned().data) {
@@ -208,8 +200,8 @@ TEST(Reach, RowsOfFloat64AreNan) {
       }
     }
     const auto found = run(call, input).forward;
-    for (const double x : found.output.data) ASSERT_TRUE(std::isnan(x)) << far.similarity;
-    for (const double x : found.lse.data) ASSERT_TRUE(std::isnan(x)) << far.similarity;
+    for (const double x : found.output.data) ASSERT_TRUE(std::isnan(x)) << far.call;
+    for (const double x : found.lse.data) ASSERT_TRUE(std::isnan(x)) << far.call;
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "tests/core/tiles/cases.h"
+#include "tests/helpers/errors.h"
 
 namespace conelab::tests {
 namespace {
@@ -16,12 +17,7 @@ bool is_finite(const Tensor4<T>& t) {
 }
 
 std::string message_of(const std::string& text, const Extents& extents) {
-  try {
-    (void)resolve(call_from_text(text), extents);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return fixtures::message_of([&] { return resolve(call_from_text(text), extents); });
 }
 
 /// A key that no query sees: two queries, of which the graph lets each see itself.

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "core/base/error.h"
 #include "tests/core/geometry/sampling.h"
+#include "tests/helpers/errors.h"
 
 namespace conelab::tree {
 namespace {
@@ -29,8 +29,7 @@ std::vector<HeadTree> trees_of(const Call& call, const AttentionInput<double>& i
 TEST(HeadTree, DepthsAreTheEnginesLogits) {
   for (const char* name : {"penumbral", "umbral"}) {
     AttentionInput<double> input = random_input(19, 5);
-    Call call;
-    call.similarity = name;
+    const Call call = call_from_text(name);
     const std::vector<HeadTree> trees = trees_of(call, input);
     ASSERT_EQ(trees.size(), 2u);
     input.query = input.key;
@@ -66,8 +65,7 @@ TEST(HeadTree, OfAPlainSimilarityHasADendrogramButNoOrder) {
 
 TEST(HeadTree, SegmentsTheWeightsOfTheCall) {
   const AttentionInput<double> input = random_input(9, 4);
-  Call call;
-  call.masks = {"causal"};
+  const Call call = call_from_text("penumbral:masks=causal");
   const auto plan = resolve(call, check_extents(input));
   const Tensor4<double> weights = attention_map(*plan, input, Map2d::weights);
   const HeadTree tree = trees_of(call, input)[1];
@@ -85,8 +83,7 @@ TEST(HeadTree, InventsNothingForTokensThatAreNotFinite) {
     for (const double wrong : {std::nan(""), HUGE_VAL}) {
       for (const std::int64_t feature : {1, 4}) {
         AttentionInput<double> input = random_input(6, 5);
-        Call call;
-        call.similarity = name;
+        const Call call = call_from_text(name);
         const HeadTree clean = trees_of(call, input).front();
         input.key.owned().at(0, 0, 3, feature) = wrong;
         const HeadTree tree = trees_of(call, input).front();
@@ -129,8 +126,7 @@ TEST(HeadTree, OfPaddedTokensIsThatOfTheTokensWithoutPadding) {
   constexpr std::size_t n = 9, length = 6;
   for (const char* name : {"penumbral", "ganea", "dot"}) {
     const AttentionInput<double> input = random_input(n, 4);
-    Call call;
-    call.similarity = name;
+    const Call call = call_from_text(name);
     Call masked = call;
     masked.masks = {"padding"};
     AttentionInput<double> padded = input;
@@ -167,9 +163,7 @@ TEST(HeadTree, AsksNobodyWherePaddingLies) {
     input.query.owned().at(0, h, 3, 2) = 7;
   }
   input.key_lengths = {3};
-  Call call;
-  call.map = "none";
-  call.masks = {"padding"};
+  const Call call = call_from_text("penumbral:map=none:masks=padding");
   const auto trees = trees_of(call, input);
   EXPECT_EQ(trees[0].undefined_count(), 1u);
   EXPECT_GE(trees[0].segmentation->strongest, 0);
@@ -180,17 +174,11 @@ TEST(HeadTree, NamesTheTokenOutsideTheDomainAndExitsWithOne) {
   for (double& x : input.query.owned().data) x = std::abs(x) * 0.5 + 0.01;
   input.key = input.query;
   input.key.owned().at(0, 0, 1, 2) = 2;
-  Call call;
-  call.map = "none";
+  const Call call = call_from_text("penumbral:map=none");
   const PairCall<double> pairs = pair_call(call, input);
-  try {
-    (void)head_elements(pairs, Tokens::key, 0, 0);
-    ADD_FAILURE() << "accepted";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit_status(), 1);
-    EXPECT_EQ(std::string(error.what()).find("token 1 of k: outside the domain"), 0u)
-        << error.what();
-  }
+  EXPECT_TRUE(fixtures::failure_of([&] {
+                return head_elements(pairs, Tokens::key, 0, 0);
+              }).starts_with("1: token 1 of k: outside the domain"));
   EXPECT_EQ(head_elements(pairs, Tokens::query, 0, 0)->elements.size(), 3u);
 }
 

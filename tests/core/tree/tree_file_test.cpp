@@ -1,11 +1,9 @@
 #include "core/tree/tree_file.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <filesystem>
 
 #include "core/base/error.h"
+#include "tests/core/files/fixture.h"
 #include "tests/core/geometry/sampling.h"
 
 namespace conelab::tree {
@@ -18,23 +16,16 @@ std::vector<HeadTree> some_trees(const std::string& similarity, std::int64_t n) 
     *t = Tensor4<double>({1, 2, n, 3});
     for (double& x : t->owned().data) x = sampler.uniform(-1, 1);
   }
-  Call call;
-  call.similarity = similarity;
+  const Call call = call_from_text(similarity);
   return head_trees(pair_call(call, input));
 }
 
-std::string temporary(const std::string& name) {
-  return (std::filesystem::temp_directory_path() /
-          ("conelab_tree_" + std::to_string(::getpid()) + name))
-      .string();
-}
+using TreeOnDisk = fixtures::FilesTest;
 
-TEST(TreeFile, SurvivesTheDisk) {
+TEST_F(TreeOnDisk, IsReadBack) {
   const std::vector<HeadTree> trees = some_trees("umbral", 5);
-  const std::string path = temporary(".h5");
-  write_labelled(path, tree_file(trees, {1, 2, {"a", "b", "ü", "d", "e"}}));
-  const StoredTrees back = read_trees(read_labelled_file(path));
-  std::filesystem::remove(path);
+  write_labelled(path("t.h5"), tree_file(trees, {1, 2, {"a", "b", "ü", "d", "e"}}));
+  const StoredTrees back = read_trees(read_labelled_file(path("t.h5")));
   EXPECT_EQ(back.labels.tokens[2], "ü");
   EXPECT_TRUE(back.trees[1].heights);
   ASSERT_EQ(back.trees.size(), 2u);

@@ -18,9 +18,7 @@ namespace {
 struct Bench {
   QTemporaryDir folder{folder_template()};
   Document document;
-  JobPool jobs{[](std::function<void()> call) {
-    QMetaObject::invokeMethod(qApp, std::move(call), Qt::QueuedConnection);
-  }};
+  JobPool jobs{deliver};
   BenchModel model{document, jobs, fake_bench_backend(folder)};
 
   explicit Bench(const BenchChoice& choice = quick_sweep()) {
@@ -28,6 +26,10 @@ struct Bench {
   }
   bool finish() {
     return wait_for([&] { return !model.running() && model.data() && model.message() == shown(); });
+  }
+  bool run() {
+    model.run();
+    return finish();
   }
   [[nodiscard]] std::string shown() const { return model.choice().shown; }
   [[nodiscard]] std::string path(const char* name) const {
@@ -192,8 +194,7 @@ double seconds_in(const std::string& text) {
 
 TEST(BenchModel, ASpotTellsExactNumbers) {
   Bench bench;
-  bench.model.run();
-  ASSERT_TRUE(bench.finish());
+  ASSERT_TRUE(bench.run());
   const MeasuredCase& first = bench.model.data()->cases.front();
   const std::string text = bench.model.picture(300).spots.front().text;
   EXPECT_NEAR(seconds_in(text), first.time, 1e-5 * first.time) << text;
@@ -308,22 +309,18 @@ TEST(BenchModel, AResultThatCannotBeWrittenIsToldAtOnce) {
 
 TEST(BenchModel, NoResultIsOverwritten) {
   Bench bench;
-  bench.model.run();
-  ASSERT_TRUE(bench.finish());
+  ASSERT_TRUE(bench.run());
   const std::string sha = bench.shown();
-  bench.model.run();
-  ASSERT_TRUE(bench.finish());
+  ASSERT_TRUE(bench.run());
   EXPECT_EQ(bench.shown(), bench.path("bench-2.h5"));
   EXPECT_TRUE(QFile::exists(QString::fromStdString(sha)));
 }
 
 TEST(BenchModel, ComparesWithAnOlderResult) {
   Bench bench;
-  bench.model.run();
-  ASSERT_TRUE(bench.finish());
+  ASSERT_TRUE(bench.run());
   const std::string old = bench.shown();
-  bench.model.run();
-  ASSERT_TRUE(bench.finish());
+  ASSERT_TRUE(bench.run());
   bench.model.compare_with(old);
   ASSERT_TRUE(wait_for([&] { return bench.model.comparison().has_value(); }));
   EXPECT_EQ(bench.model.table().rows.size(), 4U);
@@ -377,8 +374,7 @@ TEST(BenchModel, AStoppedSweepIsComparedOnceItIsFinished) {
 
 TEST(BenchModel, AComparisonThatWasCancelledIsMadeLater) {
   Bench bench;
-  bench.model.run();
-  ASSERT_TRUE(bench.finish());
+  ASSERT_TRUE(bench.run());
   std::atomic<bool> held{true};
   const auto wait = [&](const JobContext& context) {
     while (held && !context.cancelled()) QThread::msleep(1);
@@ -409,8 +405,7 @@ TEST(BenchModel, AResultWithoutCasesIsShownAndExported) {
 
 TEST(BenchModel, OperatorsCanBeLeftOutAndTheFigureIsAskedAlike) {
   Bench bench;
-  bench.model.run();
-  ASSERT_TRUE(bench.finish());
+  ASSERT_TRUE(bench.run());
   bench.document.edit("hide", [](Session& s) { s.bench.hidden = {"steady"}; });
   EXPECT_EQ(bench.model.picture(300).spots.size(), 2U);
   const FigureChoice figure = bench.model.figure(300);
@@ -423,12 +418,10 @@ TEST(BenchModel, OperatorsCanBeLeftOutAndTheFigureIsAskedAlike) {
 
 TEST(BenchModel, AFileThatIsRewrittenIsReadAgain) {
   Bench bench;
-  bench.model.run();
-  ASSERT_TRUE(bench.finish());
+  ASSERT_TRUE(bench.run());
   const std::string first = bench.shown();
   bench.document.edit("rounds", [](Session& s) { s.bench.fields["rounds"] = "7"; });
-  bench.model.run();
-  ASSERT_TRUE(bench.finish());
+  ASSERT_TRUE(bench.run());
   const QString second = QString::fromStdString(bench.shown());
   bench.model.open(first);
   ASSERT_TRUE(wait_for([&] { return bench.model.data() && bench.model.data()->name == first; }));
@@ -440,8 +433,7 @@ TEST(BenchModel, AFileThatIsRewrittenIsReadAgain) {
 
 TEST(BenchModel, AFileThatWasGoneOrWrongForAWhileIsReadAgain) {
   Bench bench;
-  bench.model.run();
-  ASSERT_TRUE(bench.finish());
+  ASSERT_TRUE(bench.run());
   const std::string file = bench.shown(), kept = bench.path("kept.h5");
   std::filesystem::copy_file(file, kept);
   std::filesystem::remove(file);
@@ -470,8 +462,7 @@ TEST(BenchModel, AMissingOrWrongFileIsTold) {
 
 TEST(BenchModel, AnOpeningThatFailedDoesNotFillTheFormLater) {
   Bench bench;
-  bench.model.run();
-  ASSERT_TRUE(bench.finish());
+  ASSERT_TRUE(bench.run());
   const std::string file = bench.path("wrong.h5");
   std::ofstream(file) << "no result";
   bench.model.open(file);
@@ -491,8 +482,7 @@ TEST(BenchModel, AnOpeningThatFailedDoesNotFillTheFormLater) {
 
 TEST(BenchModel, AFileThatFailedIsOpenedOnceItIsRight) {
   Bench bench;
-  bench.model.run();
-  ASSERT_TRUE(bench.finish());
+  ASSERT_TRUE(bench.run());
   const std::string file = bench.path("late.h5");
   bench.model.open(file);
   EXPECT_TRUE(bench.model.failed());

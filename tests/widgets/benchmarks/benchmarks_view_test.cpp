@@ -7,7 +7,6 @@
 #include <QComboBox>
 #include <QContextMenuEvent>
 #include <QDockWidget>
-#include <QFileDialog>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
@@ -22,6 +21,7 @@
 
 #include "core/files/bench_file.h"
 #include "tests/widgets/benchmarks/bench_fixtures.h"
+#include "tests/widgets/file_dialog.h"
 #include "widgets/window/main_window.h"
 
 namespace conelab::desktop {
@@ -67,13 +67,18 @@ struct ShownBenchmarks {
     click(pages, QRectF(pages.tabRect(index)).center());
     pump();
   }
-  bool finish() {
-    return wait_for(
+  testing::AssertionResult finish() {
+    const bool finished = wait_for(
         [&] {
           return !model().running() && model().data() &&
                  model().message() == model().choice().shown;
         },
         20000);
+    return testing::AssertionResult(finished) << model().message();
+  }
+  testing::AssertionResult run() {
+    press("bench-run");
+    return finish();
   }
 };
 
@@ -87,7 +92,7 @@ TEST(Benchmarks, ASweepIsSetUpRunAndReadOff) {
   shown.press("bench-run");
   EXPECT_TRUE(shown.model().running());
   EXPECT_FALSE(shown.find<QPushButton>("bench-run").isEnabled());
-  ASSERT_TRUE(shown.finish()) << shown.model().message();
+  ASSERT_TRUE(shown.finish());
   pump(100);
   BenchCanvas& canvas = shown.window.view<BenchmarksView>().canvas();
   ASSERT_EQ(canvas.picture().spots.size(), 8U);
@@ -133,10 +138,9 @@ TEST(Benchmarks, CancelKeepsResumeGoesOnAndTwoResultsAreCompared) {
   EXPECT_TRUE(shown.find<QLabel>("bench-message").text().contains("are kept"));
   shown.press("bench-resume");
   EXPECT_TRUE(shown.model().running());
-  ASSERT_TRUE(shown.finish()) << shown.model().message();
+  ASSERT_TRUE(shown.finish());
   const std::string first = shown.model().choice().shown;
-  shown.press("bench-run");
-  ASSERT_TRUE(shown.finish()) << shown.model().message();
+  ASSERT_TRUE(shown.run());
   EXPECT_NE(shown.model().choice().shown, first);
   shown.model().compare_with(first);
   ASSERT_TRUE(wait_for([&] { return shown.model().comparison().has_value(); }));
@@ -189,12 +193,7 @@ void export_table_to(QTableView& table, const QString& file) {
   QTimer::singleShot(100, [&] {
     auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
     ASSERT_NE(menu, nullptr);
-    QTimer::singleShot(200, [&] {
-      auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
-      ASSERT_NE(dialog, nullptr);
-      dialog->findChild<QLineEdit*>("fileNameEdit")->setText(file);
-      QTest::keyClick(dialog->findChild<QLineEdit*>("fileNameEdit"), Qt::Key_Return);
-    });
+    name_the_file(file);
     for (QAction* action : menu->actions()) {
       if (!action->text().startsWith("Export")) continue;
       QTest::mouseClick(menu, Qt::LeftButton, Qt::NoModifier,
@@ -216,8 +215,7 @@ QStringList lines_of(const QString& file) {
 TEST(Benchmarks, TablesShowUnitsAndExportPlainNumbersWithHeaders) {
   REQUIRE_DISPLAY();
   ShownBenchmarks shown;
-  shown.press("bench-run");
-  ASSERT_TRUE(shown.finish()) << shown.model().message();
+  ASSERT_TRUE(shown.run());
   shown.show_page(3);
   auto& table = shown.find<QTableView>("bench-table");
   const MeasuredCase& first = shown.model().data()->cases.front();
@@ -234,12 +232,7 @@ TEST(Benchmarks, TablesShowUnitsAndExportPlainNumbersWithHeaders) {
   export_table_to(table, tsv);
   EXPECT_EQ(lines_of(tsv)[0].section('\t', time, time), "time (s)");
   // The button above the table does the same.
-  QTimer::singleShot(200, [&] {
-    auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
-    ASSERT_NE(dialog, nullptr);
-    dialog->findChild<QLineEdit*>("fileNameEdit")->setText(shown.folder.filePath("again.csv"));
-    QTest::keyClick(dialog->findChild<QLineEdit*>("fileNameEdit"), Qt::Key_Return);
-  });
+  name_the_file(shown.folder.filePath("again.csv"));
   shown.press("bench-export");
   EXPECT_EQ(lines_of(shown.folder.filePath("again.csv")), lines);
   // One cell is copied as it is shown, several as they are exported.
@@ -258,12 +251,10 @@ TEST(Benchmarks, TablesShowUnitsAndExportPlainNumbersWithHeaders) {
 TEST(Benchmarks, AComparisonWithoutCommonCasesSaysWhichLabelDiffers) {
   REQUIRE_DISPLAY();
   ShownBenchmarks shown;
-  shown.press("bench-run");
-  ASSERT_TRUE(shown.finish()) << shown.model().message();
+  ASSERT_TRUE(shown.run());
   const std::string first = shown.model().choice().shown;
   shown.type("bench-threads", "2");
-  shown.press("bench-run");
-  ASSERT_TRUE(shown.finish()) << shown.model().message();
+  ASSERT_TRUE(shown.run());
   shown.model().compare_with(first);
   ASSERT_TRUE(wait_for([&] { return shown.model().comparison().has_value(); }));
   const QString told = shown.find<QLabel>("bench-about").text();
@@ -273,8 +264,7 @@ TEST(Benchmarks, AComparisonWithoutCommonCasesSaysWhichLabelDiffers) {
 TEST(Benchmarks, AComparisonShowsWhatTheOtherRunNotedOnItsMachine) {
   REQUIRE_DISPLAY();
   ShownBenchmarks shown;
-  shown.press("bench-run");
-  ASSERT_TRUE(shown.finish()) << shown.model().message();
+  ASSERT_TRUE(shown.run());
   LabelledFile noted = read_labelled_file(shown.model().choice().shown);
   for (auto& [path, group] : noted.groups) {
     auto& list = group.attributes;
@@ -297,8 +287,7 @@ TEST(Benchmarks, VerdictsAndReasonsAreInViewAtTheWindowsFirstSize) {
   ShownBenchmarks shown;
   shown.window.resize(1440, 900);
   shown.press("bench-passes-backward");
-  shown.press("bench-run");
-  ASSERT_TRUE(shown.finish()) << shown.model().message();
+  ASSERT_TRUE(shown.run());
   shown.model().compare_with(shown.model().choice().shown);
   ASSERT_TRUE(wait_for([&] { return shown.model().comparison().has_value(); }));
   pump();
@@ -327,8 +316,7 @@ TEST(Benchmarks, ATableHasNoEmptyColumn) {
     return all;
   };
   shown.show_page(3);
-  shown.press("bench-run");
-  ASSERT_TRUE(shown.finish()) << shown.model().message();
+  ASSERT_TRUE(shown.run());
   EXPECT_FALSE(titles().contains("cold"));
   EXPECT_TRUE(titles().contains("local exponent"));
   const auto& table = shown.find<QTableView>("bench-table");
@@ -338,16 +326,14 @@ TEST(Benchmarks, ATableHasNoEmptyColumn) {
   pump(100);
   EXPECT_LE(column_of(table, "status").second, 0) << "no wider than its texts";
   shown.window.document().edit("cold", [](Session& s) { s.bench.fields["warm_only"] = ""; });
-  shown.press("bench-run");
-  ASSERT_TRUE(shown.finish()) << shown.model().message();
+  ASSERT_TRUE(shown.run());
   EXPECT_TRUE(titles().contains("cold"));
 }
 
 TEST(Benchmarks, ADroppedResultIsShownAndItsFigureExported) {
   REQUIRE_DISPLAY();
   ShownBenchmarks shown;
-  shown.press("bench-run");
-  ASSERT_TRUE(shown.finish());
+  ASSERT_TRUE(shown.run());
   const std::string file = shown.model().choice().shown;
   shown.window.document().edit("forget", [](Session& s) { s.bench.shown.clear(); });
   EXPECT_EQ(shown.model().data(), nullptr);
@@ -378,8 +364,7 @@ TEST(Benchmarks, TheCommandIsCopied) {
 TEST(Benchmarks, TheLegendLeavesOperatorsOut) {
   REQUIRE_DISPLAY();
   ShownBenchmarks shown;
-  shown.press("bench-run");
-  ASSERT_TRUE(shown.finish());
+  ASSERT_TRUE(shown.run());
   auto& legend = shown.find<QListWidget>("bench-legend");
   ASSERT_EQ(legend.count(), 2);
   legend.item(1)->setCheckState(Qt::Unchecked);

@@ -98,15 +98,14 @@ TEST(ConeScene, TokensStandInTheirPlaneWithTheirLogitAsDepth) {
 TEST(Explorer, DraggingAPointMovesItAndIsOneStep) {
   REQUIRE_DISPLAY();
   ShownExplorer shown;
-  ExplorerViewport& viewport = shown.view.viewport();
   const auto before = shown.document.session().cones;
-  const double k = viewport.scene().law.depth;
-  drag(viewport, viewport.handle("u"), viewport.handle("u") + QPointF(60, 25));
+  const double k = shown.viewport.scene().law.depth;
+  drag(shown.viewport, shown.viewport.handle("u"), shown.viewport.handle("u") + QPointF(60, 25));
   ASSERT_TRUE(wait_for([&] { return shown.document.session().cones.u != before.u; }));
   pump(120);
   EXPECT_GT(shown.document.session().cones.u[0], before.u[0]);
   EXPECT_LT(shown.document.session().cones.u[1], before.u[1]);
-  EXPECT_NE(viewport.scene().law.depth, k);
+  EXPECT_NE(shown.viewport.scene().law.depth, k);
   EXPECT_TRUE(shown.view.readout().contains("K(u, v)"));
   shown.document.undo();
   EXPECT_EQ(shown.document.session().cones.u, before.u);
@@ -130,14 +129,14 @@ TEST(Explorer, EveryFamilyInEveryModelIsDrawn) {
     family->setCurrentIndex(f);
     for (int m = 0; m < model->count(); ++m) {
       model->setCurrentIndex(m);
-      const long before = shown.view.viewport().frames_painted();
-      shown.view.viewport().wake();
-      ASSERT_TRUE(wait_for([&] { return shown.view.viewport().frames_painted() > before; }));
-      EXPECT_EQ(shown.view.viewport().scene().error, "");
-      const QImage image = shown.view.viewport().picture();
+      const long before = shown.viewport.frames_painted();
+      shown.viewport.wake();
+      ASSERT_TRUE(wait_for([&] { return shown.viewport.frames_painted() > before; }));
+      EXPECT_EQ(shown.viewport.scene().error, "");
+      const QImage image = shown.viewport.picture();
       // Just below u lies its cone: the colour differs from the ground's.
-      const QPointF u = shown.view.viewport().handle("u");
-      const double density = shown.view.viewport().devicePixelRatioF();
+      const QPointF u = shown.viewport.handle("u");
+      const double density = shown.viewport.devicePixelRatioF();
       EXPECT_NE(image.pixelColor((u * density).toPoint()), image.pixelColor(2, image.height() - 3));
     }
   }
@@ -146,59 +145,58 @@ TEST(Explorer, EveryFamilyInEveryModelIsDrawn) {
 TEST(Explorer, TheGroundFollowsThePointerInEveryModel) {
   REQUIRE_DISPLAY();
   ShownExplorer shown;
-  ExplorerViewport& viewport = shown.view.viewport();
   for (const char* model : {"halfspace", "ball", "klein", "band"}) {
     shown.document.edit("look", [&](Session& s) { s.cones.model = model; });
     shown.document.close_step();
     const ConeChoice before = shown.document.session().cones;
-    const QPointF from(viewport.width() * 0.5 + 20, viewport.height() * 0.5), by(37, -23);
-    const auto taken = viewport.frame().plane(from.x(), from.y());
+    const QPointF from(shown.viewport.width() * 0.5 + 20, shown.viewport.height() * 0.5),
+        by(37, -23);
+    const auto taken = shown.viewport.frame().plane(from.x(), from.y());
     ASSERT_TRUE(taken);
-    drag(viewport, from, from + by);
-    ASSERT_TRUE(wait_for([&] { return viewport.choice().camera.has_value(); })) << model;
+    drag(shown.viewport, from, from + by);
+    ASSERT_TRUE(wait_for([&] { return shown.viewport.choice().camera.has_value(); })) << model;
     EXPECT_TRUE(wait_for([&] {
-      const PlanePoint now = viewport.frame().page(*taken);
+      const PlanePoint now = shown.viewport.frame().page(*taken);
       return std::hypot(now.x - from.x() - by.x(), now.y - from.y() - by.y()) < 2;
     })) << model;
-    turn_wheel(viewport, from, 1);
+    turn_wheel(shown.viewport, from, 1);
     pump(60);
-    EXPECT_TRUE(shown.document.session().cones.camera == viewport.choice().camera);
+    EXPECT_TRUE(shown.document.session().cones.camera == shown.viewport.choice().camera);
     // However often one looks elsewhere, it is one step.
     shown.document.undo();
     EXPECT_TRUE(shown.document.session().cones == before) << model;
-    EXPECT_TRUE(viewport.choice() == before) << model;
+    EXPECT_TRUE(shown.viewport.choice() == before) << model;
   }
 }
 
 TEST(Explorer, TheHeatLayerIsRefinedAtRestAndSaysSo) {
   REQUIRE_DISPLAY();
   ShownExplorer shown;
-  ExplorerViewport& viewport = shown.view.viewport();
-  ASSERT_TRUE(wait_for([&] { return viewport.heat_step() == 2; }));
+  ASSERT_TRUE(wait_for([&] { return shown.viewport.heat_step() == 2; }));
   shown.document.edit("move", [](Session& s) { s.cones.u[0] += 0.1; });
-  ASSERT_TRUE(wait_for([&] { return viewport.heat_step() == 8; }));
-  ASSERT_TRUE(wait_for([&] { return viewport.heat_step() == 2; }));
-  const long painted = viewport.frames_painted();
+  ASSERT_TRUE(wait_for([&] { return shown.viewport.heat_step() == 8; }));
+  ASSERT_TRUE(wait_for([&] { return shown.viewport.heat_step() == 2; }));
+  const long painted = shown.viewport.frames_painted();
   pump(300);
-  EXPECT_LE(viewport.frames_painted(), painted + 3) << "no frames at rest";
+  EXPECT_LE(shown.viewport.frames_painted(), painted + 3) << "no frames at rest";
 }
 
 TEST(Explorer, SpaceIsTurnedByDraggingItsGroundAndPointsAreDraggedInIt) {
   REQUIRE_DISPLAY();
   ShownExplorer shown;
-  ExplorerViewport& viewport = shown.view.viewport();
   for (const char* model : {"hyperboloid", "space"}) {
     shown.document.edit("look", [&](Session& s) { s.cones.model = model; });
     pump(60);
-    const SpaceCamera before = viewport.view();
-    drag(viewport, QPointF(30, viewport.height() - 30.0), QPointF(80, viewport.height() - 50.0));
-    ASSERT_TRUE(wait_for([&] { return !(viewport.view() == before); })) << model;
+    const SpaceCamera before = shown.viewport.view();
+    drag(shown.viewport, QPointF(30, shown.viewport.height() - 30.0),
+         QPointF(80, shown.viewport.height() - 50.0));
+    ASSERT_TRUE(wait_for([&] { return !(shown.viewport.view() == before); })) << model;
     for (const QPointF by : {QPointF(12, 8), QPointF(-25, 5)}) {
       const auto u = shown.document.session().cones.u;
-      const QPointF from = viewport.handle("u"), there = from + by;
-      drag(viewport, from, there);
+      const QPointF from = shown.viewport.handle("u"), there = from + by;
+      drag(shown.viewport, from, there);
       ASSERT_TRUE(wait_for([&] { return shown.document.session().cones.u != u; })) << model;
-      const auto away = [&] { return viewport.handle("u") - there; };
+      const auto away = [&] { return shown.viewport.handle("u") - there; };
       EXPECT_TRUE(wait_for([&] { return std::hypot(away().x(), away().y()) < 3; }))
           << model << " " << away().x() << " " << away().y();
     }
@@ -210,24 +208,23 @@ TEST(Explorer, SpaceIsTurnedByDraggingItsGroundAndPointsAreDraggedInIt) {
 TEST(Explorer, APointerBesideTheHyperboloidTakesThePointAlongItsSilhouette) {
   REQUIRE_DISPLAY();
   ShownExplorer shown;
-  ExplorerViewport& viewport = shown.view.viewport();
   shown.document.edit("look from the side", [](Session& s) {
     s.cones.model = "hyperboloid";
     s.cones.camera = ConeCamera{0, 0, 0.9, 0.28, 1};
   });
   pump(60);
-  const QPointF from = viewport.handle("u"), there = from + QPointF(-25, 5);
-  const SpaceFrame frame = viewport.turned_frame();
+  const QPointF from = shown.viewport.handle("u"), there = from + QPointF(-25, 5);
+  const SpaceFrame frame = shown.viewport.turned_frame();
   ASSERT_FALSE(hyperboloid_under(frame, there.x(), there.y())) << "beside the hyperboloid";
-  drag(viewport, from, there);
+  drag(shown.viewport, from, there);
   const auto away = [](const QPointF& a, const QPointF& b) {
     return std::hypot(a.x() - b.x(), a.y() - b.y());
   };
-  EXPECT_TRUE(wait_for([&] { return away(viewport.handle("u"), from) > 3; }));
-  const QPointF at = viewport.handle("u"), further = at + 3 * (there - at) / away(there, at);
+  EXPECT_TRUE(wait_for([&] { return away(shown.viewport.handle("u"), from) > 3; }));
+  const QPointF at = shown.viewport.handle("u"), further = at + 3 * (there - at) / away(there, at);
   EXPECT_FALSE(hyperboloid_under(frame, further.x(), further.y()));
-  drag(viewport, at, from);
-  EXPECT_TRUE(wait_for([&] { return away(viewport.handle("u"), from) < 3; }));
+  drag(shown.viewport, at, from);
+  EXPECT_TRUE(wait_for([&] { return away(shown.viewport.handle("u"), from) < 3; }));
 }
 
 TEST(Explorer, ItsSceneBecomesTheSessionsFigure) {
@@ -254,24 +251,24 @@ TEST(Explorer, RefiningSurvivesAChangeThatWasNotPaintedYet) {
     shown.view.show();
     pump(60);
   }
-  EXPECT_EQ(shown.view.viewport().scene().error, "");
+  EXPECT_EQ(shown.viewport.scene().error, "");
 }
 
 TEST(Explorer, FamiliesStandSideBySideWithTheSamePoints) {
   REQUIRE_DISPLAY();
   ShownExplorer shown;
-  ExplorerViewport& viewport = shown.view.viewport();
   shown.document.edit("compare", [](Session& s) {
     s.cones.beside = {"umbral", "penumbral-finite", "umbral-finite", "ganea"};
   });
-  ASSERT_EQ(viewport.pane_count(), 5U);
+  ASSERT_EQ(shown.viewport.pane_count(), 5U);
   for (std::size_t i = 0; i < 5; ++i) {
     ConeChoice alone = shown.document.session().cones;
     alone.family = families[i];
-    EXPECT_EQ(viewport.scene(i).law.depth, cone_scene(alone).law.depth);
+    EXPECT_EQ(shown.viewport.scene(i).law.depth, cone_scene(alone).law.depth);
   }
   const auto before = shown.document.session().cones.u;
-  drag(viewport, viewport.handle("u", 1), viewport.handle("u", 1) + QPointF(15, 4));
+  drag(shown.viewport, shown.viewport.handle("u", 1),
+       shown.viewport.handle("u", 1) + QPointF(15, 4));
   ASSERT_TRUE(wait_for([&] { return shown.document.session().cones.u != before; }));
 }
 
@@ -307,31 +304,29 @@ TEST(Explorer, TheListSaysWhichFamiliesStandSideBySide) {
 TEST(Explorer, TheSettingsMakeRoomForTheSceneWhereThereIsLittle) {
   REQUIRE_DISPLAY();
   ShownExplorer shown;
-  ExplorerViewport& viewport = shown.view.viewport();
-  ASSERT_TRUE(wait_for([&] { return viewport.control("hide settings").isValid(); }));
+  ASSERT_TRUE(wait_for([&] { return shown.viewport.control("hide settings").isValid(); }));
   shown.view.resize(420, 520);
-  ASSERT_TRUE(wait_for([&] { return viewport.control("settings").isValid(); }));
-  EXPECT_FALSE(viewport.control("geodesic").isValid());
+  ASSERT_TRUE(wait_for([&] { return shown.viewport.control("settings").isValid(); }));
+  EXPECT_FALSE(shown.viewport.control("geodesic").isValid());
   pump(80);  // It shrinks to its button.
-  click(viewport, viewport.control("settings").center());
-  EXPECT_TRUE(wait_for([&] { return viewport.control("geodesic").isValid(); }));
+  click(shown.viewport, shown.viewport.control("settings").center());
+  EXPECT_TRUE(wait_for([&] { return shown.viewport.control("geodesic").isValid(); }));
 }
 
 TEST(Explorer, TheSettingsComeBackToTheirCornerWhereTheViewShrinks) {
   REQUIRE_DISPLAY();
   ShownExplorer shown;
-  ExplorerViewport& viewport = shown.view.viewport();
   const auto at_the_right = [&] {
-    settle(viewport);
-    return viewport.settings_place().right() > viewport.width() - 20;
+    settle(shown.viewport);
+    return shown.viewport.settings_place().right() > shown.viewport.width() - 20;
   };
   EXPECT_TRUE(at_the_right());
-  const QPointF middle = viewport.settings_place().center();
-  const auto under = viewport.frame().plane(middle.x(), middle.y());
+  const QPointF middle = shown.viewport.settings_place().center();
+  const auto under = shown.viewport.frame().plane(middle.x(), middle.y());
   ASSERT_TRUE(under);
   shown.document.edit("move", [&](Session& s) {
     s.cones.v = {under->x, under->y};
-    s.cones.camera = ConeCamera{viewport.camera().x0, viewport.camera().log_scale};
+    s.cones.camera = ConeCamera{shown.viewport.camera().x0, shown.viewport.camera().log_scale};
   });
   EXPECT_FALSE(at_the_right());
   shown.document.edit("move", [](Session& s) { s.cones.v = {0.1, 0.1}; });
@@ -363,7 +358,6 @@ TEST(Explorer, ItsFieldsShowTheirPointsWhereItIsNarrowest) {
 TEST(Explorer, TheSettingsHideNoPoint) {
   REQUIRE_DISPLAY();
   ShownExplorer shown;
-  ExplorerViewport& viewport = shown.view.viewport();
   Random random(5);
   for (const QSize size : {QSize(700, 640), QSize(590, 480), QSize(420, 420), QSize(1100, 700)}) {
     shown.view.resize(size);
@@ -379,13 +373,13 @@ TEST(Explorer, TheSettingsHideNoPoint) {
             *p = {x.x, x.y};
           }
         });
-        settle(viewport);
-        EXPECT_TRUE(wait_for([&] { return !viewport.settings_cover_points(); }));
-        const QRectF card = viewport.settings_place();
+        settle(shown.viewport);
+        EXPECT_TRUE(wait_for([&] { return !shown.viewport.settings_cover_points(); }));
+        const QRectF card = shown.viewport.settings_place();
         ASSERT_FALSE(card.isEmpty());
         for (const char* name : {"u", "v", "source"}) {
           if (i == 1 && *name == 's') continue;
-          EXPECT_FALSE(card.contains(viewport.handle(name)))
+          EXPECT_FALSE(card.contains(shown.viewport.handle(name)))
               << name << " in " << model << " at " << size.width() << " x " << size.height();
         }
       }
@@ -432,13 +426,12 @@ TEST(SceneTable, HasEveryNumberOfEveryFamilyShown) {
 TEST(Explorer, ItsNumbersTakeThePlaceOfThePictureAndFollowIt) {
   REQUIRE_DISPLAY();
   ShownExplorer shown;
-  ExplorerViewport& viewport = shown.view.viewport();
   shown.document.edit("compare", [](Session& s) { s.cones.beside = {"umbral"}; });
   shown.view.findChild<QAbstractButton*>("explorer-numbers")->click();
   EXPECT_TRUE(shown.document.session().cones.numbers);
   auto* table = shown.view.findChild<TextTableView*>("explorer-scene-table");
   ASSERT_TRUE(wait_for([&] { return table->isVisible() && table->model()->rowCount() > 9; }));
-  EXPECT_FALSE(viewport.isVisible());
+  EXPECT_FALSE(shown.viewport.isVisible());
   EXPECT_FALSE(shown.view.findChild<QWidget*>("explorer-token-table")->isVisible());
   EXPECT_EQ(table->model()->columnCount(), 3);
   const auto k = [&](int column) {
@@ -450,12 +443,12 @@ TEST(Explorer, ItsNumbersTakeThePlaceOfThePictureAndFollowIt) {
     return std::string("none");
   };
   shown.document.edit("move", [](Session& s) { s.cones.u = {0.1, 0.25}; });
-  EXPECT_TRUE(wait_for([&] { return k(1) == exact_text(viewport.scene(0).law.depth); }));
-  EXPECT_EQ(k(2), exact_text(viewport.scene(1).law.depth));
-  EXPECT_TRUE(viewport.accessibleDescription().contains("log K(u, v)"));
+  EXPECT_TRUE(wait_for([&] { return k(1) == exact_text(shown.viewport.scene(0).law.depth); }));
+  EXPECT_EQ(k(2), exact_text(shown.viewport.scene(1).law.depth));
+  EXPECT_TRUE(shown.viewport.accessibleDescription().contains("log K(u, v)"));
   shown.document.undo();
   shown.document.undo();
-  EXPECT_TRUE(wait_for([&] { return viewport.isVisible(); }));
+  EXPECT_TRUE(wait_for([&] { return shown.viewport.isVisible(); }));
 }
 
 // The stencil that fills are drawn with is not cleared between pictures.
@@ -467,7 +460,7 @@ TEST(Explorer, NoPictureLeavesTracesInTheNext) {
     s.cones.beside = {"ganea"};
     s.cones.objects = true;
   };
-  const auto picture = [](ShownExplorer& shown) { return shown.view.viewport().grab().toImage(); };
+  const auto picture = [](ShownExplorer& shown) { return shown.viewport.grab().toImage(); };
   ShownExplorer fresh, used;
   for (const char* model : {"halfspace", "ball", "klein", "band"}) {
     for (const char* family : families) {
@@ -511,7 +504,7 @@ TEST(Explorer, EveryPaneHasItsLegend) {
   shown.document.edit("beside", [](Session& s) {
     s.cones.beside = {"umbral", "penumbral-finite", "umbral-finite", "ganea"};
   });
-  const ExplorerViewport& viewport = shown.view.viewport();
+  const ExplorerViewport& viewport = shown.viewport;
   ASSERT_TRUE(wait_for([&] { return viewport.legends().size() == 5; }));
   for (std::size_t i = 0; i < 5; ++i) {
     const figure::Box& box = viewport.legends()[i];
@@ -579,7 +572,7 @@ TEST(Explorer, AFiniteSourceRecedesInOneStep) {
   ShownExplorer shown;
   shown.view.findChild<QComboBox*>("explorer-family")->setCurrentText("umbral-finite");
   const ConeChoice before = shown.document.session().cones;
-  shown.view.viewport().recede();
+  shown.viewport.recede();
   ASSERT_TRUE(wait_for([&] { return shown.document.session().cones.source[1] > 300; }));
   shown.document.undo();
   EXPECT_TRUE(shown.document.session().cones == before);

@@ -86,26 +86,25 @@ TEST(Explorer, TheSettingsOpenOverNoneOfManyFamilies) {
   REQUIRE_DISPLAY();
   ShownExplorer shown;
   shown.view.resize(1420, 880);
-  ExplorerViewport& viewport = shown.view.viewport();
-  ASSERT_TRUE(wait_for([&] { return viewport.control("hide settings").isValid(); }));
+  ASSERT_TRUE(wait_for([&] { return shown.viewport.control("hide settings").isValid(); }));
   auto* beside = shown.view.findChild<QComboBox*>("explorer-beside");
   beside->setCurrentIndex(beside->count() - 1);
-  settle(viewport);
-  EXPECT_EQ(viewport.pane_count(), 5U);
-  EXPECT_FALSE(viewport.control("geodesic").isValid());
+  settle(shown.viewport);
+  EXPECT_EQ(shown.viewport.pane_count(), 5U);
+  EXPECT_FALSE(shown.viewport.control("geodesic").isValid());
   beside->setCurrentIndex(0);
-  EXPECT_TRUE(wait_for([&] { return viewport.control("geodesic").isValid(); }));
+  EXPECT_TRUE(wait_for([&] { return shown.viewport.control("geodesic").isValid(); }));
 }
 
 TEST(Explorer, ItsMenuPutsPointsUnderThePointerAndCopies) {
   REQUIRE_DISPLAY();
   ShownExplorer shown;
   shown.open_trace();
-  ASSERT_TRUE(shown.view.viewport().shows_tokens());
-  const QPoint at = shown.view.viewport().handle("v").toPoint() - QPoint(60, 0);
+  ASSERT_TRUE(shown.viewport.shows_tokens());
+  const QPoint at = shown.viewport.handle("v").toPoint() - QPoint(60, 0);
   const auto trigger = [&](const QString& text) {
-    QContextMenuEvent event(QContextMenuEvent::Mouse, at, shown.view.viewport().mapToGlobal(at));
-    QApplication::sendEvent(&shown.view.viewport(), &event);
+    QContextMenuEvent event(QContextMenuEvent::Mouse, at, shown.viewport.mapToGlobal(at));
+    QApplication::sendEvent(&shown.viewport, &event);
     auto* menu = shown.view.findChild<QMenu*>("explorer-menu");
     if (menu == nullptr) return false;
     const QList<QAction*> actions = menu->actions();
@@ -115,25 +114,24 @@ TEST(Explorer, ItsMenuPutsPointsUnderThePointerAndCopies) {
     if (found) (*named)->trigger();
     menu->close();
     QCoreApplication::sendPostedEvents(menu, QEvent::DeferredDelete);
-    settle(shown.view.viewport());
+    settle(shown.viewport);
     return found;
   };
   EXPECT_FALSE(trigger("Put source here")) << "penumbral cones of the infinite family have none";
   ASSERT_TRUE(trigger("Put u here"));
   EXPECT_FALSE(shown.document.session().cones.follow_tokens) << "u is a point of the user";
-  const QPointF u = shown.view.viewport().handle("u");
+  const QPointF u = shown.viewport.handle("u");
   EXPECT_NEAR(u.x(), at.x(), 1.5);
   EXPECT_NEAR(u.y(), at.y(), 1.5);
   QClipboard& clipboard = *QGuiApplication::clipboard();
   ASSERT_TRUE(trigger("Copy the values"));
   EXPECT_EQ(clipboard.text(), shown.view.readout());
   ASSERT_TRUE(trigger("Copy the picture"));
-  EXPECT_EQ(clipboard.pixmap().size(),
-            shown.view.viewport().size() * shown.view.viewport().devicePixelRatioF());
+  EXPECT_EQ(clipboard.pixmap().size(), shown.viewport.size() * shown.viewport.devicePixelRatioF());
   shown.document.undo();
   EXPECT_TRUE(shown.document.session().cones.follow_tokens) << "one step of the history";
   shown.document.edit("family", [](Session& s) { s.cones.family = "umbral-finite"; });
-  settle(shown.view.viewport());
+  settle(shown.viewport);
   EXPECT_TRUE(trigger("Put source here"));
 }
 

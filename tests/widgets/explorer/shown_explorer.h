@@ -8,10 +8,11 @@ namespace conelab::desktop {
 
 struct ShownExplorer : Work {
   ExplorerView view{workspace};
+  ExplorerViewport& viewport = view.viewport();
   ShownExplorer() {
     view.resize(700, 640);
     show_active(view);
-    wait_for([this] { return view.viewport().frames_painted() >= 3; });
+    wait_for([this] { return viewport.frames_painted() >= 3; });
   }
   /// Opens the shipped trace at a head of its third layer.
   void open_trace(std::int64_t head = 5) {

@@ -126,11 +126,10 @@ QString row_of(const ExplorerView& view, const QString& name) {
 TEST(Explorer, TheSimilarityOfTheHeatIsChosenReadAndUndone) {
   REQUIRE_DISPLAY();
   ShownExplorer shown;
-  ExplorerViewport& viewport = shown.view.viewport();
   auto* box = shown.view.findChild<QComboBox*>("explorer-heat");
   const auto colour = [&] {
-    EXPECT_TRUE(wait_for([&] { return viewport.heat_step() == 2; }));
-    const QImage picture = viewport.picture();
+    EXPECT_TRUE(wait_for([&] { return shown.viewport.heat_step() == 2; }));
+    const QImage picture = shown.viewport.picture();
     return picture.pixelColor(picture.width() - 30, picture.height() - 60).name().toStdString();
   };
   const ConeChoice before = shown.document.session().cones;
@@ -171,15 +170,14 @@ TEST(Explorer, TheDepthIsChosenReadAndUndone) {
   REQUIRE_DISPLAY();
   ShownExplorer shown;
   auto* box = shown.view.findChild<QComboBox*>("explorer-depth");
-  const double height = -shown.view.viewport().scene().similarity;
+  const double height = -shown.viewport.scene().similarity;
   box->setFocus();
   press_key(*box, Qt::Key_Down);
   ASSERT_TRUE(wait_for([&] { return shown.document.session().cones.depth == "distance"; }));
   pump(100);
   EXPECT_NEAR(row_of(shown.view, "log K(u, v) by distance").toDouble(), -std::log(height), 1e-11);
-  EXPECT_NE(cone_command(shown.view.viewport().choice()).at(5).find("depth=distance"),
-            std::string::npos);
-  EXPECT_EQ(cone_figure(shown.view.viewport().choice()).parameters.at("depth"), "distance");
+  EXPECT_NE(cone_command(shown.viewport.choice()).at(5).find("depth=distance"), std::string::npos);
+  EXPECT_EQ(cone_figure(shown.viewport.choice()).parameters.at("depth"), "distance");
   shown.document.undo();
   pump(100);
   EXPECT_NEAR(row_of(shown.view, "log K(u, v)").toDouble(), -height, 1e-11);

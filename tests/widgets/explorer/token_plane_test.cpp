@@ -186,7 +186,7 @@ TEST(TokenPlane, AHeadWithoutAnyPlaceSaysSo) {
   shown.document.edit("head", [](Session& s) { s.trace.head = 5; });
   shown.workspace.open(trace_with_unplaced_tokens(folder, true), "/german/layer3");
   ASSERT_TRUE(wait_for([&] { return shown.workspace.head() != nullptr; }));
-  EXPECT_FALSE(shown.view.viewport().shows_tokens());
+  EXPECT_FALSE(shown.viewport.shows_tokens());
   EXPECT_TRUE(shown.view.readout().contains("No query and key of the head have a plane"))
       << shown.view.readout().toStdString();
 }

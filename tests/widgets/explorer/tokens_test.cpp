@@ -24,7 +24,7 @@ TEST(TokenPlane, WordsAreToldFromOtherTokens) {
 TEST(Explorer, TokensAreThereFromTheStartFramedAndNamed) {
   REQUIRE_DISPLAY();
   ShownExplorer shown;
-  const ExplorerViewport& viewport = shown.view.viewport();
+  const ExplorerViewport& viewport = shown.viewport;
   for (const char* family : {"penumbral", "umbral", "penumbral-finite"}) {
     for (const char* model : {"halfspace", "ball", "klein", "band"}) {
       shown.document.edit("look", [&](Session& s) {
@@ -32,7 +32,7 @@ TEST(Explorer, TokensAreThereFromTheStartFramedAndNamed) {
         s.cones.model = model;
       });
       if (!shown.workspace.trace()) shown.open_trace();
-      settle(shown.view.viewport());
+      settle(shown.viewport);
       ASSERT_EQ(viewport.tokens().places.size(), 30U) << family;
       EXPECT_FALSE(shown.document.session().locked) << "a first look is no edit";
       for (std::size_t i = 0; i < 30; ++i) {
@@ -61,7 +61,7 @@ TEST(Explorer, ItsFirstPairIsOfWordsThatTheReadoutNames) {
   shown.open_trace();
   const std::string text = shown.view.readout().toStdString();
   const auto& trace = *shown.workspace.trace();
-  const TokenMarks& marks = shown.view.viewport().tokens();
+  const TokenMarks& marks = shown.viewport.tokens();
   ASSERT_TRUE(marks.key);
   EXPECT_TRUE(is_word(marks.query) && is_word(marks.names[*marks.key])) << text;
   EXPECT_NE(text.find("v is key " + std::to_string(*marks.key) + " “" +
@@ -79,29 +79,27 @@ TEST(Explorer, FollowingIsSwitchedInTheToolBarAndComesBack) {
   ShownExplorer shown;
   shown.open_trace();
   auto* button = shown.view.findChild<QAbstractButton*>("explorer-follow");
-  ExplorerViewport& viewport = shown.view.viewport();
   EXPECT_TRUE(button->isChecked());
-  EXPECT_TRUE(viewport.shows_tokens());
+  EXPECT_TRUE(shown.viewport.shows_tokens());
   click(*button, QRectF(button->rect()).center());
   EXPECT_FALSE(shown.document.session().cones.follow_tokens);
-  EXPECT_FALSE(viewport.shows_tokens());
-  EXPECT_EQ(viewport.choice().u, shown.document.session().cones.u);
+  EXPECT_FALSE(shown.viewport.shows_tokens());
+  EXPECT_EQ(shown.viewport.choice().u, shown.document.session().cones.u);
   shown.document.undo();
-  EXPECT_TRUE(button->isChecked() && viewport.shows_tokens());
+  EXPECT_TRUE(button->isChecked() && shown.viewport.shows_tokens());
   // Who moves a point wants to see that point; the button says so.
-  settle(viewport);
-  drag(viewport, viewport.handle("u"), viewport.handle("u") + QPointF(30, 4));
-  EXPECT_TRUE(wait_for([&] { return !viewport.shows_tokens(); }));
+  settle(shown.viewport);
+  drag(shown.viewport, shown.viewport.handle("u"), shown.viewport.handle("u") + QPointF(30, 4));
+  EXPECT_TRUE(wait_for([&] { return !shown.viewport.shows_tokens(); }));
   EXPECT_FALSE(button->isChecked());
 }
 
 TEST(Explorer, WithoutATraceEditsLeaveFollowingOn) {
   REQUIRE_DISPLAY();
   ShownExplorer shown;
-  ExplorerViewport& viewport = shown.view.viewport();
-  drag(viewport, viewport.handle("u"), viewport.handle("u") + QPointF(30, 20));
+  drag(shown.viewport, shown.viewport.handle("u"), shown.viewport.handle("u") + QPointF(30, 20));
   ASSERT_TRUE(wait_for([&] { return shown.document.session().cones.u[0] > -0.34; }));
-  turn_wheel(viewport, {100, 100}, 1);
+  turn_wheel(shown.viewport, {100, 100}, 1);
   EXPECT_TRUE(wait_for([&] { return shown.document.session().cones.camera.has_value(); }));
   EXPECT_TRUE(shown.document.session().cones.follow_tokens);
   // The button does not look as if something were followed.
@@ -109,7 +107,7 @@ TEST(Explorer, WithoutATraceEditsLeaveFollowingOn) {
   EXPECT_FALSE(button->isChecked() || button->isEnabled());
   EXPECT_TRUE(button->toolTip().startsWith("No file is open"));
   shown.open_trace();
-  EXPECT_TRUE(viewport.shows_tokens());
+  EXPECT_TRUE(shown.viewport.shows_tokens());
   EXPECT_TRUE(button->isChecked() && button->isEnabled());
   // The result of attend has no places of tokens.
   shown.workspace.open(Written::files()["dot.h5"], "/attention/weights");
@@ -123,36 +121,34 @@ TEST(Explorer, TheFamilyOfTheTokensIsChosenAndItsParametersAreTheirOperators) {
   REQUIRE_DISPLAY();
   ShownExplorer shown;
   shown.open_trace();
-  ExplorerViewport& viewport = shown.view.viewport();
   shown.document.edit("radius", [](Session& s) { s.maps.calls[2].parameters["radius"] = "0.5"; });
   shown.view.findChild<QComboBox*>("explorer-family")->setCurrentText("umbral");
-  EXPECT_TRUE(viewport.shows_tokens());
-  EXPECT_EQ(viewport.choice().parameters.at("radius"), 0.5);
+  EXPECT_TRUE(shown.viewport.shows_tokens());
+  EXPECT_EQ(shown.viewport.choice().parameters.at("radius"), 0.5);
   shown.view.findChild<QComboBox*>("explorer-depth")->setCurrentIndex(1);
   EXPECT_EQ(shown.document.session().maps.calls[2].parameters.at("depth"), "distance");
-  EXPECT_TRUE(viewport.shows_tokens());
-  EXPECT_EQ(viewport.scene().measure, geometry::DepthMeasure::distance);
+  EXPECT_TRUE(shown.viewport.shows_tokens());
+  EXPECT_EQ(shown.viewport.scene().measure, geometry::DepthMeasure::distance);
   // A family without an operator in the maps has its defaults.
   shown.view.findChild<QComboBox*>("explorer-family")->setCurrentText("ganea");
-  EXPECT_TRUE(viewport.shows_tokens());
-  EXPECT_EQ(viewport.choice().parameters.at("K"), 0.1);
+  EXPECT_TRUE(shown.viewport.shows_tokens());
+  EXPECT_EQ(shown.viewport.choice().parameters.at("K"), 0.1);
 }
 
 TEST(Explorer, SettingsAndLegendCoverNoTokens) {
   REQUIRE_DISPLAY();
   ShownExplorer shown;
   shown.open_trace();
-  ExplorerViewport& viewport = shown.view.viewport();
   for (const QSize size : {QSize(1300, 800), QSize(700, 640), QSize(445, 800), QSize(282, 640)}) {
     shown.view.resize(size);
     for (const std::string model : {"halfspace", "ball", "band"}) {
       shown.document.edit("look", [&](Session& s) { s.cones.model = model; });
-      settle(viewport);
-      EXPECT_EQ(viewport.legends().size(), 1U) << model << size.width();
+      settle(shown.viewport);
+      EXPECT_EQ(shown.viewport.legends().size(), 1U) << model << size.width();
       for (std::size_t i = 0; i < 30; ++i) {
-        const QPointF p = viewport.token_place(i);
-        EXPECT_FALSE(viewport.settings_place().contains(p)) << model << size.width();
-        for (const figure::Box& legend : viewport.legends()) {
+        const QPointF p = shown.viewport.token_place(i);
+        EXPECT_FALSE(shown.viewport.settings_place().contains(p)) << model << size.width();
+        for (const figure::Box& legend : shown.viewport.legends()) {
           EXPECT_FALSE(legend.contains({p.x(), p.y()})) << model << size.width();
         }
       }
@@ -165,14 +161,13 @@ TEST(Explorer, SettingsOpenWithoutAFurtherMoveOfThePointer) {
   ShownExplorer shown;
   shown.open_trace();
   shown.view.resize(282, 640);
-  ExplorerViewport& viewport = shown.view.viewport();
-  settle(viewport);
-  ASSERT_LT(viewport.settings_place().height(), 60);
-  move_to(viewport, viewport.control("settings").center());
-  settle(viewport);
-  click(viewport, viewport.control("settings").center());
-  settle(viewport);
-  EXPECT_GT(viewport.settings_place().height(), 150);
+  settle(shown.viewport);
+  ASSERT_LT(shown.viewport.settings_place().height(), 60);
+  move_to(shown.viewport, shown.viewport.control("settings").center());
+  settle(shown.viewport);
+  click(shown.viewport, shown.viewport.control("settings").center());
+  settle(shown.viewport);
+  EXPECT_GT(shown.viewport.settings_place().height(), 150);
 }
 
 TEST(Explorer, TellsWhyTokensHaveNoPlacesInALowWindowToo) {
@@ -196,18 +191,17 @@ TEST(Explorer, ALowWindowNamesTheTokenUnderThePointerAndWhatIsNotExact) {
   ShownExplorer shown;
   shown.view.resize(420, 560);
   shown.open_trace();
-  ExplorerViewport& viewport = shown.view.viewport();
-  settle(viewport);
+  settle(shown.viewport);
   const auto* readout = shown.view.findChild<QLabel*>("explorer-readout");
   const auto text = [&] { return readout->text().replace(QChar::Nbsp, ' '); };
   EXPECT_TRUE(text().contains("those between keys are not")) << text().toStdString();
   std::optional<std::size_t> other;
   for (std::size_t i = 0; i < 30 && !other; ++i) {
-    const bool is_key = viewport.tokens().key == i;
-    if (!is_key && viewport.token_under(viewport.token_place(i)) == i) other = i;
+    const bool is_key = shown.viewport.tokens().key == i;
+    if (!is_key && shown.viewport.token_under(shown.viewport.token_place(i)) == i) other = i;
   }
   ASSERT_TRUE(other);
-  move_to(viewport, viewport.token_place(*other));
+  move_to(shown.viewport, shown.viewport.token_place(*other));
   const QString named = QString("Under the pointer: key %1 ").arg(*other);
   EXPECT_TRUE(wait_for([&] { return text().contains(named); })) << text().toStdString();
   EXPECT_TRUE(text().contains(", log K(u, ·) = ")) << text().toStdString();
@@ -221,66 +215,65 @@ TEST(Explorer, ANodeOfAHierarchyIsPickedForAllViews) {
     s.cones.family = "umbral";
     s.cones.follow_tokens = true;
   });
-  ExplorerViewport& viewport = shown.view.viewport();
-  ASSERT_TRUE(wait_for([&] { return viewport.shows_tokens(); }));
-  settle(viewport);
-  EXPECT_FALSE(viewport.tokens().edges.empty());
+  ASSERT_TRUE(wait_for([&] { return shown.viewport.shows_tokens(); }));
+  settle(shown.viewport);
+  EXPECT_FALSE(shown.viewport.tokens().edges.empty());
   std::optional<std::size_t> node;
-  const QRect inside = viewport.rect().adjusted(20, 60, -260, -60);
-  for (std::size_t i = 0; i < viewport.tokens().places.size() && !node; ++i) {
-    const QPointF p = viewport.token_place(i);
-    const QPointF u = p - viewport.handle("u"), v = p - viewport.handle("v");
+  const QRect inside = shown.viewport.rect().adjusted(20, 60, -260, -60);
+  for (std::size_t i = 0; i < shown.viewport.tokens().places.size() && !node; ++i) {
+    const QPointF p = shown.viewport.token_place(i);
+    const QPointF u = p - shown.viewport.handle("u"), v = p - shown.viewport.handle("v");
     const bool free = std::hypot(u.x(), u.y()) > 20 && std::hypot(v.x(), v.y()) > 20;
-    if (inside.contains(p.toPoint()) && free && viewport.token_under(p) == i) node = i;
+    if (inside.contains(p.toPoint()) && free && shown.viewport.token_under(p) == i) node = i;
   }
   ASSERT_TRUE(node);
   const auto key = static_cast<std::int64_t>(*node);
-  move_to(viewport, viewport.token_place(*node));
+  move_to(shown.viewport, shown.viewport.token_place(*node));
   ASSERT_TRUE(wait_for([&] { return shown.document.hovered().has_value(); }));
-  click(viewport, viewport.token_place(*node));
+  click(shown.viewport, shown.viewport.token_place(*node));
   ASSERT_TRUE(wait_for([&] { return shown.document.session().locked.has_value(); }));
   EXPECT_EQ(shown.document.session().locked->key, key);
-  EXPECT_EQ(viewport.tokens().focused, *node);
+  EXPECT_EQ(shown.viewport.tokens().focused, *node);
 }
 
 TEST(Explorer, FamiliesSideBySideAreFittedEach) {
   REQUIRE_DISPLAY();
   ShownExplorer shown;
-  ExplorerViewport& viewport = shown.view.viewport();
   auto* beside = shown.view.findChild<QComboBox*>("explorer-beside");
   const auto framed = [&](std::size_t pane) {
-    const PlaneFrame f = viewport.frame(pane);
+    const PlaneFrame f = shown.viewport.frame(pane);
     const QRectF box(f.corner().x, f.corner().y, f.width(), f.height());
-    const auto& lca = viewport.scene(pane).lca_place;
+    const auto& lca = shown.viewport.scene(pane).lca_place;
     const PlanePoint at = f.page(*lca);
-    return box.contains(viewport.handle("u", pane)) && box.contains(viewport.handle("v", pane)) &&
-           box.contains(QPointF(at.x, at.y));
+    return box.contains(shown.viewport.handle("u", pane)) &&
+           box.contains(shown.viewport.handle("v", pane)) && box.contains(QPointF(at.x, at.y));
   };
   beside->setCurrentIndex(beside->findText("beside umbral"));
-  ASSERT_EQ(viewport.pane_count(), 2U);
+  ASSERT_EQ(shown.viewport.pane_count(), 2U);
   EXPECT_TRUE(framed(0) && framed(1)) << "at once";
   beside->setCurrentIndex(0);
-  turn_wheel(viewport, {300, 200}, 8);  // Somewhere deep inside.
+  turn_wheel(shown.viewport, {300, 200}, 8);  // Somewhere deep inside.
   ASSERT_TRUE(wait_for([&] { return shown.document.session().cones.camera.has_value(); }));
   beside->setCurrentIndex(beside->findText("beside umbral"));
   for (const QSize size : {QSize(700, 640), QSize(445, 800), QSize(1200, 500)}) {
     shown.view.resize(size);
-    settle(viewport);
-    ASSERT_EQ(viewport.pane_count(), 2U);
+    settle(shown.viewport);
+    ASSERT_EQ(shown.viewport.pane_count(), 2U);
     EXPECT_TRUE(framed(0) && framed(1)) << size.width();
   }
   // A movement applies to both, and fit undoes it.
-  const QPointF middle(viewport.frame(1).corner().x + 60, viewport.frame(1).corner().y + 60);
-  turn_wheel(viewport, middle, 6);
+  const QPointF middle(shown.viewport.frame(1).corner().x + 60,
+                       shown.viewport.frame(1).corner().y + 60);
+  turn_wheel(shown.viewport, middle, 6);
   ASSERT_TRUE(wait_for([&] { return shown.document.session().cones.camera.has_value(); }));
-  EXPECT_TRUE(viewport.camera(0) == viewport.camera(1));
+  EXPECT_TRUE(shown.viewport.camera(0) == shown.viewport.camera(1));
   shown.view.fit();
   EXPECT_FALSE(shown.document.session().cones.camera);
   EXPECT_TRUE(framed(0) && framed(1));
   shown.document.undo();
-  settle(viewport);
+  settle(shown.viewport);
   EXPECT_EQ(shown.document.session().cones.camera.has_value(),
-            viewport.choice().camera.has_value());
+            shown.viewport.choice().camera.has_value());
 }
 
 TEST(Explorer, TheToolBarKeepsItsPlacesWhateverIsShown) {
@@ -382,26 +375,25 @@ TEST(Explorer, ArrowsPointToUAndVOutsideOfTheViewAndBringThemBack) {
   ShownExplorer shown;
   shown.open_trace();
   shown.document.edit("plane", [](Session& s) { s.cones.model = "halfspace"; });
-  ExplorerViewport& viewport = shown.view.viewport();
-  settle(viewport);
-  EXPECT_FALSE(viewport.arrow("u") || viewport.arrow("v")) << "both are in view";
-  const double away = viewport.handle("u").x() + 60;
-  drag(viewport, {away + 120, 160}, {120, 160});
-  settle(viewport);
-  ASSERT_LT(viewport.handle("u").x(), 0);
-  ASSERT_TRUE(viewport.arrow("u"));
-  EXPECT_FALSE(viewport.arrow("v"));
-  const figure::Box arrow = *viewport.arrow("u");
+  settle(shown.viewport);
+  EXPECT_FALSE(shown.viewport.arrow("u") || shown.viewport.arrow("v")) << "both are in view";
+  const double away = shown.viewport.handle("u").x() + 60;
+  drag(shown.viewport, {away + 120, 160}, {120, 160});
+  settle(shown.viewport);
+  ASSERT_LT(shown.viewport.handle("u").x(), 0);
+  ASSERT_TRUE(shown.viewport.arrow("u"));
+  EXPECT_FALSE(shown.viewport.arrow("v"));
+  const figure::Box arrow = *shown.viewport.arrow("u");
   EXPECT_LT(arrow.x, 12);
-  EXPECT_TRUE(std::any_of(viewport.names().begin(), viewport.names().end(), [&](const auto& n) {
-    return n.text.startsWith("u ") && n.box && n.box->x < arrow.right();
-  }));
-  EXPECT_FALSE(viewport.title_lines(0).empty()) << "tokens are outside, too";
-  click(viewport, {arrow.x + arrow.width / 2, arrow.y + arrow.height / 2});
-  settle(viewport);
-  EXPECT_FALSE(viewport.arrow("u") || viewport.arrow("v"));
-  EXPECT_TRUE(viewport.rect().contains(viewport.handle("u").toPoint()));
-  EXPECT_TRUE(viewport.shows_tokens());
+  EXPECT_TRUE(std::any_of(
+      shown.viewport.names().begin(), shown.viewport.names().end(),
+      [&](const auto& n) { return n.text.startsWith("u ") && n.box && n.box->x < arrow.right(); }));
+  EXPECT_FALSE(shown.viewport.title_lines(0).empty()) << "tokens are outside, too";
+  click(shown.viewport, {arrow.x + arrow.width / 2, arrow.y + arrow.height / 2});
+  settle(shown.viewport);
+  EXPECT_FALSE(shown.viewport.arrow("u") || shown.viewport.arrow("v"));
+  EXPECT_TRUE(shown.viewport.rect().contains(shown.viewport.handle("u").toPoint()));
+  EXPECT_TRUE(shown.viewport.shows_tokens());
 }
 
 TEST(Explorer, InANarrowViewSettingsCoverNoPointsAndTitlesHaveSpace) {
@@ -409,27 +401,28 @@ TEST(Explorer, InANarrowViewSettingsCoverNoPointsAndTitlesHaveSpace) {
   ShownExplorer shown;
   shown.open_trace();
   shown.view.resize(276, 630);
-  ExplorerViewport& viewport = shown.view.viewport();
   auto* family = shown.view.findChild<QComboBox*>("explorer-family");
   auto* beside = shown.view.findChild<QComboBox*>("explorer-beside");
   for (const char* first : {"penumbral", "umbral", "ganea"}) {
     family->setCurrentText(first);
     for (int i = 0; i < beside->count(); ++i) {
       beside->setCurrentIndex(i);
-      settle(viewport);
+      settle(shown.viewport);
       const std::string what = first + std::string(", ") + beside->currentText().toStdString();
-      EXPECT_FALSE(viewport.settings_cover_points()) << what;
+      EXPECT_FALSE(shown.viewport.settings_cover_points()) << what;
       std::size_t title = 0;
-      for (std::size_t pane = 0; pane < viewport.pane_count(); ++pane) {
-        for (const std::string& line : viewport.title_lines(pane)) {
+      for (std::size_t pane = 0; pane < shown.viewport.pane_count(); ++pane) {
+        for (const std::string& line : shown.viewport.title_lines(pane)) {
           // Points are drawn inside of the pane only, and K above it.
-          const figure::Box& place = viewport.titles().at(title++);
+          const figure::Box& place = shown.viewport.titles().at(title++);
           if (line.find("K = ") != std::string::npos) {
-            EXPECT_LE(place.bottom(), viewport.frame(pane).corner().y) << what << ": " << line;
+            EXPECT_LE(place.bottom(), shown.viewport.frame(pane).corner().y)
+                << what << ": " << line;
           }
-          const int wide = viewport.fontMetrics().horizontalAdvance(QString::fromStdString(line));
+          const int wide =
+              shown.viewport.fontMetrics().horizontalAdvance(QString::fromStdString(line));
           const bool word = line.find(' ') == std::string::npos;  // Cannot be broken.
-          EXPECT_TRUE(word || wide <= viewport.frame(pane).width()) << what << ": " << line;
+          EXPECT_TRUE(word || wide <= shown.viewport.frame(pane).width()) << what << ": " << line;
         }
       }
     }
@@ -443,11 +436,10 @@ TEST(Explorer, APointOfTheUserStaysWhenTheTokensGetPlaces) {
     ShownExplorer shown;
     shown.document.edit("wrong", [](Session& s) { s.maps.calls[1].parameters["gamma"] = "-1"; });
     shown.open_trace();
-    ExplorerViewport& viewport = shown.view.viewport();
-    ASSERT_FALSE(viewport.shows_tokens());
+    ASSERT_FALSE(shown.viewport.shows_tokens());
     auto* button = shown.view.findChild<QAbstractButton*>("explorer-follow");
     EXPECT_TRUE(button->isChecked());
-    settle(viewport);
+    settle(shown.viewport);
     if (typed) {
       auto* field = shown.view.findChild<QLineEdit*>("explorer-u");
       field->setFocus();
@@ -457,17 +449,17 @@ TEST(Explorer, APointOfTheUserStaysWhenTheTokensGetPlaces) {
       }
       press_key(*field, Qt::Key_Return);
     } else {
-      drag(viewport, viewport.handle("u"), viewport.handle("u") + QPointF(30, 4));
+      drag(shown.viewport, shown.viewport.handle("u"), shown.viewport.handle("u") + QPointF(30, 4));
     }
     EXPECT_TRUE(wait_for([&] { return !button->isChecked(); }));
     const auto u = shown.document.session().cones.u;
     EXPECT_NE(u, ConeChoice().u);
     shown.document.edit("right", [](Session& s) { s.maps.calls[1].parameters.clear(); });
     pump(100);
-    EXPECT_EQ(viewport.choice().u, u) << (typed ? "typed" : "dragged");
-    EXPECT_FALSE(viewport.shows_tokens());
+    EXPECT_EQ(shown.viewport.choice().u, u) << (typed ? "typed" : "dragged");
+    EXPECT_FALSE(shown.viewport.shows_tokens());
     click(*button, QRectF(button->rect()).center());
-    EXPECT_TRUE(wait_for([&] { return viewport.shows_tokens(); }));
+    EXPECT_TRUE(wait_for([&] { return shown.viewport.shows_tokens(); }));
   }
 }
 

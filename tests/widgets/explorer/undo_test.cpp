@@ -99,9 +99,7 @@ class Hand {
   }
 
   Random random_;
-  JobPool jobs_{[](std::function<void()> call) {
-    QMetaObject::invokeMethod(qApp, std::move(call), Qt::QueuedConnection);
-  }};
+  JobPool jobs_{deliver};
   Workspace workspace_{document, jobs_};
   ExplorerView view_{workspace_};
 };

@@ -37,9 +37,7 @@ figure::DisplayList asked_for(const FigureChoice& choice, const std::function<bo
 
 struct ShownFigures {
   Document document;
-  JobPool jobs{[](std::function<void()> call) {
-    QMetaObject::invokeMethod(qApp, std::move(call), Qt::QueuedConnection);
-  }};
+  JobPool jobs{deliver};
   FiguresView view;
   QTemporaryDir folder;
   explicit ShownFigures(FiguresView::Draw draw = asked_for)

@@ -13,6 +13,7 @@
 #include "core/jobs/figure_job.h"
 #include "core/source/figure_table.h"
 #include "tests/widgets/driving.h"
+#include "tests/widgets/maps/whole_maps.h"
 #include "widgets/explorer/cone_scene.h"
 #include "widgets/figures/figures_view.h"
 #include "widgets/maps/heads_model.h"
@@ -44,34 +45,24 @@ QByteArray bytes_of(const QString& path) {
 struct ShownTemplates {
   QTemporaryDir folder;
   Document document;
-  JobPool jobs{[](std::function<void()> call) {
-    QMetaObject::invokeMethod(qApp, std::move(call), Qt::QueuedConnection);
-  }};
+  JobPool jobs{deliver};
   FiguresView view{document, jobs, desktop_backends().draw_figure};
 
   /// Empty where the figure needs no input.
   QString input_of(const figure::FigureInfo& info) {
-    const std::string needs = info.source.text;
-    if (needs.empty()) return "";
-    const QString trace = QString::fromStdString(shipped_trace()) + ":/german/layer3";
-    if (needs.find("embed`") != std::string::npos && needs.find("trace") != std::string::npos) {
+    if (info.source.read == nullptr) return "";
+    if (info.name == std::string("intervals")) {
       return QStringLiteral(CONELAB_SOURCE_DIR
                             "/datasets/mammals_trace.h5:/umbral/seed1");  // d = 2
     }
-    for (const char* of_training : {"--tune", "snapshots", "one head"}) {
-      if (needs.find(of_training) != std::string::npos) return trained();
-    }
-    if (needs.find("trace") != std::string::npos) return trace;
-    const bool bench = needs.find("bench") != std::string::npos;
-    const QString file = folder.filePath(bench ? "bench.h5" : "tree.h5");
+    if (info.source.traces) return QString::fromStdString(shipped_trace()) + ":/german/layer3";
+    if (info.source.results.front() == "train") return trained();
+    const QString file = folder.filePath("bench.h5");
     if (QFile::exists(file)) return file;
-    const QStringList make =
-        bench ? QStringList{"bench",      "-o",        file,      "--operators", "dot,penumbral",
-                            "--lengths",  "32,64,128", "--dims",  "8",           "--heads",
-                            "1",          "--passes",  "forward", "--rounds",    "3",
-                            "--warm-only"}
-              : QStringList{"tree", trace, "-o", file, "--similarity", "penumbral"};
-    return run_program(make) ? file : "";
+    const bool made = run_program({"bench", "-o", file, "--operators", "dot,penumbral", "--lengths",
+                                   "32,64,128", "--dims", "8", "--heads", "1", "--passes",
+                                   "forward", "--rounds", "3", "--warm-only"});
+    return made ? file : "";
   }
 
   /// Returns a short search of `train`, with snapshots of its head.
@@ -109,6 +100,16 @@ struct ShownTemplates {
     }
   }
 };
+
+/// What the figure's reader takes from its inputs.
+figure::FigureInput figure_input_of(const FigureChoice& choice) {
+  FigureRequest request;
+  request.name = choice.name, request.inputs = choice.inputs;
+  request.parameters = choice.parameters;
+  figure::FigureInput input;
+  figure::figure_named(request.name).source.read(request, input);
+  return input;
+}
 
 TEST(FigureBytes, OfEveryTemplateAreThoseOfTheCommand) {
   ShownTemplates shown;
@@ -297,18 +298,9 @@ TEST(FigureBytes, OfComparedMapsAreWhatTheViewShows) {
       s.maps.join = join;
       s.maps.beside = BesideChoice{shipped_trace(), "/german/layer1", 2, "one"};
     });
-    ASSERT_TRUE(wait_for([&] {
-      return maps.panels().size() == 6 && maps.panels()[0]->pyramid &&
-             std::all_of(maps.panels().begin(), maps.panels().end(),
-                         [](const auto& p) { return p->pyramid->complete(); });
-    }));
+    ASSERT_TRUE(wait_for([&] { return are_whole(maps, 6); }));
     const FigureChoice choice = *map_figure(shown.document.session(), *workspace.trace());
-    FigureRequest request;
-    request.name = choice.name, request.inputs = choice.inputs;
-    request.parameters = choice.parameters;
-    figure::FigureInput input;
-    figure::figure_named(request.name).source.read(request, input);
-    expect_numbers_of(maps, input);
+    expect_numbers_of(maps, figure_input_of(choice));
     const std::string drawn = drawn_items(desktop_backends().draw_figure(choice, {}));
     for (const auto& panel : maps.panels()) {
       EXPECT_NE(drawn.find(panel->title), std::string::npos) << panel->title;
@@ -335,18 +327,9 @@ TEST(FigureBytes, OfListsOfNumbersAreWhatTheViewShows) {
       s.maps.join = join;
       s.maps.beside = BesideChoice{shipped_trace(), "/german/layer1", 2, "one"};
     });
-    ASSERT_TRUE(wait_for([&] {
-      return maps.panels().size() == 9 && maps.panels()[0]->pyramid &&
-             std::all_of(maps.panels().begin(), maps.panels().end(),
-                         [](const auto& p) { return p->pyramid->complete(); });
-    }));
+    ASSERT_TRUE(wait_for([&] { return are_whole(maps, 9); }));
     const FigureChoice choice = *map_figure(shown.document.session(), *workspace.trace());
-    FigureRequest request;
-    request.name = choice.name, request.inputs = choice.inputs;
-    request.parameters = choice.parameters;
-    figure::FigureInput input;
-    figure::figure_named(request.name).source.read(request, input);
-    expect_numbers_of(maps, input);
+    expect_numbers_of(maps, figure_input_of(choice));
   }
 }
 
@@ -375,11 +358,7 @@ TEST(FigureBytes, OfAllHeadsAreWhatTheViewShows) {
   heads.set_visible(true);
   ASSERT_TRUE(wait_for([&] { return heads.complete(); }));
   const FigureChoice choice = *map_figure(shown.document.session(), *workspace.trace());
-  FigureRequest request;
-  request.name = choice.name, request.inputs = choice.inputs;
-  request.parameters = choice.parameters;
-  figure::FigureInput input;
-  figure::figure_named(request.name).source.read(request, input);
+  const figure::FigureInput input = figure_input_of(choice);
   ASSERT_EQ(input.head_rows.size(), heads.rows().size());
   ASSERT_EQ(input.heads.size(), 72U);
   for (const figure::HeadPanel& panel : input.heads) {

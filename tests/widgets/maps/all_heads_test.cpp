@@ -55,6 +55,14 @@ struct AllHeads : Work {
   }
 };
 
+/// The view over the shipped trace, shown and computed.
+struct ShownHeads : AllHeads {
+  ShownHeads() : AllHeads(shipped_trace()) {
+    show();
+    EXPECT_TRUE(complete());
+  }
+};
+
 /// The processor time of this thread.
 double thread_milliseconds() {
   timespec time{};
@@ -115,9 +123,7 @@ TEST(Layers, HaveShortNamesThatDiffer) {
 
 TEST(AllHeads, RowsAreTheLayersBesideTheOpenOne) {
   REQUIRE_DISPLAY();
-  AllHeads opened(shipped_trace());
-  opened.show();
-  ASSERT_TRUE(opened.complete());
+  ShownHeads opened;
   const auto& rows = opened.heads().rows();
   ASSERT_EQ(rows.size(), 6U);
   EXPECT_EQ(rows[4]->title, "layer4");
@@ -175,9 +181,7 @@ TEST(AllHeads, ScoresAreThoseOfTheWeights) {
 
 TEST(AllHeads, SpecialTokensAreExcludedFromMapsAndScores) {
   REQUIRE_DISPLAY();
-  AllHeads opened(shipped_trace());
-  opened.show();
-  ASSERT_TRUE(opened.complete());
+  ShownHeads opened;
   const auto map_of = [&] { return opened.heads().rows()[2]->maps[5]; };
   const MapSummary before = map_of()->summary;
   EXPECT_GT(map_of()->scores->special, 0.01);
@@ -208,9 +212,7 @@ TEST(AllHeads, SpecialTokensAreExcludedFromMapsAndScores) {
 
 TEST(AllHeads, AreListedByEachScore) {
   REQUIRE_DISPLAY();
-  AllHeads opened(shipped_trace());
-  opened.show();
-  ASSERT_TRUE(opened.complete());
+  ShownHeads opened;
   opened.named<QComboBox>("maps-heads-order")->setCurrentText("highest first");
   for (const tree::HeadScoreInfo& info : tree::head_score_table) {
     opened.named<QComboBox>("maps-head-score")->setCurrentText(info.name);
@@ -240,9 +242,7 @@ TEST(AllHeads, AreListedByEachScore) {
 
 TEST(AllHeads, AClickOpensTheLayerAndTheHead) {
   REQUIRE_DISPLAY();
-  AllHeads opened(shipped_trace());
-  opened.show();
-  ASSERT_TRUE(opened.complete());
+  ShownHeads opened;
   click(opened.view.heads_canvas(), opened.middle_of({1, 8}));
   ASSERT_TRUE(wait_for([&] {
     const auto& trace = opened.workspace.trace();
@@ -259,9 +259,7 @@ TEST(AllHeads, AClickOpensTheLayerAndTheHead) {
 // The value of the cell under the pointer is that of the map under it, not that of the open head.
 TEST(AllHeads, TheReadoutTellsTheValueOfTheMapUnderThePointer) {
   REQUIRE_DISPLAY();
-  AllHeads opened(shipped_trace());
-  opened.show();
-  ASSERT_TRUE(opened.complete());
+  ShownHeads opened;
   HeadsCanvas& canvas = opened.view.heads_canvas();
   const auto trace = load_trace(shipped_trace(), "/german/layer1");
   const auto source =
@@ -290,9 +288,7 @@ TEST(AllHeads, TheReadoutTellsTheValueOfTheMapUnderThePointer) {
 
 TEST(AllHeads, TheMenuOfAHeadComparesItWithTheOpenOne) {
   REQUIRE_DISPLAY();
-  AllHeads opened(shipped_trace());
-  opened.show();
-  ASSERT_TRUE(opened.complete());
+  ShownHeads opened;
   HeadsCanvas& canvas = opened.view.heads_canvas();
   const QPoint at = opened.middle_of({5, 2}).toPoint();
   QContextMenuEvent event(QContextMenuEvent::Mouse, at, canvas.mapToGlobal(at));
@@ -333,9 +329,7 @@ TEST(AllHeads, AListIsSeenToItsEnd) {
 
 TEST(AllHeads, TextsKeepApartAtEverySize) {
   REQUIRE_DISPLAY();
-  AllHeads opened(shipped_trace());
-  opened.show();
-  ASSERT_TRUE(opened.complete());
+  ShownHeads opened;
   for (const char* order : {"rows", "highest first"}) {
     for (const char* rows : {"layers", "file"}) {
       opened.document.edit("order", [&](Session& s) {

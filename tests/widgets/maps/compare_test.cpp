@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tests/widgets/maps/whole_maps.h"
 #include "tests/widgets/model_file.h"
 #include "tests/widgets/texts_painted.h"
 #include "tests/widgets/work.h"
@@ -42,12 +43,7 @@ struct Compared : Work {
   }
   /// Waits until there are so many panels and all are complete.
   [[nodiscard]] bool complete(std::size_t count) {
-    return wait_for([&] {
-      return panels().size() == count &&
-             std::all_of(panels().begin(), panels().end(), [](const auto& p) {
-               return p->pyramid && p->pyramid->complete() && !p->pass.active();
-             });
-    });
+    return wait_for([&] { return are_whole(view.model(), count); });
   }
   [[nodiscard]] float cell(std::size_t panel, const Focus& at) {
     float value = 0;

@@ -14,6 +14,7 @@
 #include "core/drawing/text.h"
 #include "tests/widgets/maps/opened_layout.h"
 #include "tests/widgets/maps/relation_places.h"
+#include "tests/widgets/maps/whole_maps.h"
 #include "tests/widgets/texts_painted.h"
 #include "tests/widgets/unplaced_tokens.h"
 
@@ -36,15 +37,9 @@ TEST(Labels, NeverLieOverEachOtherInMapsAndHeads) {
           s.maps.shared_limits = shared;
           s.locked = Focus{3, 8};
         });
-        const auto ready = [&] {
-          const auto& panels = view.model().panels();
-          return panels.size() == operators &&
-                 std::all_of(panels.begin(), panels.end(), [](const auto& p) {
-                   return p->pyramid && p->pyramid->complete() && !p->pass.active();
-                 });
-        };
-        ASSERT_TRUE(
-            wait_for([&] { return ready() && (*layout == 'm' || view.heads().complete()); }));
+        ASSERT_TRUE(wait_for([&] {
+          return are_whole(view.model(), operators) && (*layout == 'm' || view.heads().complete());
+        }));
         pump(60);
         QWidget& canvas = *layout == 'm' ? static_cast<QWidget&>(view.canvas())
                                          : static_cast<QWidget&>(view.heads_canvas());
@@ -68,11 +63,7 @@ TEST(Maps, APanelSaysThatAnotherLeavesItNoColours) {
   OpenedTrace opened("maps");
   MapsView view(opened.workspace);
   const auto& panels = view.model().panels();
-  ASSERT_TRUE(wait_for([&] {
-    return panels.size() == 3 && std::all_of(panels.begin(), panels.end(), [](const auto& p) {
-             return p->pyramid && p->pyramid->complete() && !p->pass.active();
-           });
-  }));
+  ASSERT_TRUE(wait_for([&] { return are_whole(view.model(), 3); }));
   view.resize(1400, 900);
   const auto hints = [&] {
     const auto texts = texts_painted(view.canvas());

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/base/random.h"
+#include "tests/widgets/maps/given_source.h"
 #include "widgets/maps/colour_scale.h"
 #include "widgets/maps/map_layout.h"
 #include "widgets/maps/map_pyramid.h"
@@ -31,8 +32,7 @@ std::shared_ptr<const HeadInput> random_head(std::int64_t n, std::int64_t d, std
 }
 
 Call causal(const char* name) {
-  Call call;
-  call.similarity = name;
+  Call call = call_from_text(name);
   call.masks = {"causal"};
   return call;
 }
@@ -179,8 +179,7 @@ TEST(MapPyramid, TilesOfALargeMapAreItsCells) {
 
 TEST(MapPyramid, ASampleShowsLargeMapsAtOnceAndThePassCanBeCancelled) {
   const std::int64_t n = 3000;
-  Call call;
-  call.similarity = "dot";
+  const Call call = call_from_text("dot");
   MapPyramid pyramid(attention_source(random_head(n, 4, 5), call, Map2d::weights));
   pyramid.fill_sample();
   EXPECT_GT(pyramid.revision(), 0U);
@@ -293,33 +292,6 @@ TEST(MapLayout, PanelsNeitherOverlapNorLeaveTheCanvas) {
   }
 }
 
-/// A matrix as it is given.
-class GivenSource : public MatrixSource {
- public:
-  GivenSource(std::int64_t rows, std::int64_t columns, std::vector<float> cells)
-      : rows_(rows), columns_(columns), cells_(std::move(cells)) {}
-  [[nodiscard]] std::int64_t rows() const override { return rows_; }
-  [[nodiscard]] std::int64_t columns() const override { return columns_; }
-  [[nodiscard]] bool holds_weights() const override { return true; }
-  void prepare(const Execution&) override {}
-  void cells(const CellRange& r, float* out) const override {
-    for (std::int64_t i = r.row_begin; i < r.row_end; ++i) {
-      for (std::int64_t j = r.column_begin; j < r.column_end; ++j) {
-        *out++ = cells_[static_cast<std::size_t>(i * columns_ + j)];
-      }
-    }
-  }
-  [[nodiscard]] double exact(std::int64_t row, std::int64_t column) const override {
-    return cells_[static_cast<std::size_t>(row * columns_ + column)];
-  }
-  [[nodiscard]] bool exact_is_quick(std::int64_t) const override { return true; }
-  [[nodiscard]] std::vector<float> sample(std::int64_t) const override { return {}; }
-
- private:
-  std::int64_t rows_, columns_;
-  std::vector<float> cells_;
-};
-
 /// The colour of every cell.
 std::vector<std::uint32_t> drawn(const std::shared_ptr<MatrixSource>& source,
                                  const ColourChoice& choice) {
@@ -356,7 +328,7 @@ TEST(MapsModel, AJobThatWasCancelledIsNoError) {
 TEST(MapColours, EqualWeightsAreOnTheScaleOfTheFigure) {
   const float out = masked_cell;
   const auto pixels =
-      drawn(std::make_shared<GivenSource>(2, 2, std::vector<float>{0.75F, out, out, 0.75F}), {});
+      drawn(std::make_shared<GivenSource>(2, std::vector<float>{0.75F, out, out, 0.75F}), {});
   const std::uint32_t most = packed(figure::colour_at(figure::ColourMap::sequential, 1));
   EXPECT_EQ(pixels[0], most);
   EXPECT_EQ(pixels[3], most);
@@ -376,11 +348,10 @@ TEST(MapColours, MaskedZeroAndNanAreThreeColoursOfTheirOwn) {
       choice.scale = scale;
       choice.zero_special = true;
       const float v = values ? 0.25F : out;
-      const auto pixels = drawn(
-          std::make_shared<GivenSource>(4, 4,
-                                        std::vector<float>{v, v, out, out, out, out, out, out,  //
-                                                           0, 0, 0, 0, nan, nan, nan, nan}),
-          choice);
+      const auto pixels = drawn(std::make_shared<GivenSource>(
+                                    4, std::vector<float>{v, v, out, out, out, out, out, out,  //
+                                                          0, 0, 0, 0, nan, nan, nan, nan}),
+                                choice);
       for (std::size_t c = 0; c < 4; ++c) {
         EXPECT_EQ(pixels[4 + c], masked) << static_cast<int>(scale);
         EXPECT_EQ(pixels[8 + c], zero) << static_cast<int>(scale);

@@ -3,26 +3,20 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/widgets/driving.h"
+#include "tests/widgets/work.h"
 #include "widgets/maps/maps_view.h"
 
 namespace conelab::desktop {
 
 /// A document over the shipped trace, without a window.
-struct OpenedTrace {
-  Document document;
-  JobPool jobs{[](std::function<void()> call) {
-    QMetaObject::invokeMethod(qApp, std::move(call), Qt::QueuedConnection);
-  }};
-  Workspace workspace{document, jobs};
+struct OpenedTrace : Work {
   explicit OpenedTrace(const char* layout, const char* group = "/german/layer3") {
     document.edit("layout", [&](Session& s) {
       s.maps.layout = layout;
       s.maps.heads_rows = "operators";
       s.trace.head = 5;
     });
-    workspace.open(QString::fromStdString(shipped_trace()), group);
-    EXPECT_TRUE(wait_for([&] { return workspace.head() != nullptr; }));
+    open(shipped_trace(), group);
   }
   [[nodiscard]] std::shared_ptr<MatrixSource> source(const char* similarity, std::int64_t head) {
     const auto input = head_input(*workspace.trace(), 0, head);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/widgets/maps/whole_maps.h"
 #include "tests/widgets/work.h"
 #include "widgets/maps/maps_view.h"
 
@@ -27,8 +28,7 @@ struct ShownMaps : Work {
     EXPECT_TRUE(wait_for([this] {
       const auto& panels = view.model().panels();
       return !panels.empty() && std::all_of(panels.begin(), panels.end(), [](const auto& p) {
-        const bool whole = p->pyramid && p->pyramid->complete() && !p->pass.active();
-        return (whole && p->summary.revision == p->pyramid->revision()) || !p->error.empty();
+        return (is_whole(*p) && p->summary.revision == p->pyramid->revision()) || !p->error.empty();
       });
     }));
     pump(milliseconds);

@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "core/drawing/text.h"
+#include "tests/widgets/maps/given_source.h"
 #include "tests/widgets/maps/relation_places.h"
 #include "tests/widgets/maps/shown_maps.h"
 #include "widgets/maps/map_tokens.h"
@@ -19,34 +20,6 @@ namespace conelab::desktop {
 namespace {
 
 using Texts = std::vector<std::string>;
-
-/// A matrix of weights as it is given.
-class WordSource : public MatrixSource {
- public:
-  WordSource(std::int64_t side, bool weights, std::vector<float> cells)
-      : side_(side), weights_(weights), cells_(std::move(cells)) {}
-  [[nodiscard]] std::int64_t rows() const override { return side_; }
-  [[nodiscard]] std::int64_t columns() const override { return side_; }
-  [[nodiscard]] bool holds_weights() const override { return weights_; }
-  void prepare(const Execution&) override {}
-  void cells(const CellRange& r, float* out) const override {
-    for (std::int64_t i = r.row_begin; i < r.row_end; ++i) {
-      for (std::int64_t j = r.column_begin; j < r.column_end; ++j) {
-        *out++ = cells_[static_cast<std::size_t>(i * side_ + j)];
-      }
-    }
-  }
-  [[nodiscard]] double exact(std::int64_t row, std::int64_t column) const override {
-    return static_cast<double>(cells_[static_cast<std::size_t>(row * side_ + column)]);
-  }
-  [[nodiscard]] bool exact_is_quick(std::int64_t) const override { return true; }
-  [[nodiscard]] std::vector<float> sample(std::int64_t) const override { return {}; }
-
- private:
-  std::int64_t side_;
-  bool weights_;
-  std::vector<float> cells_;
-};
 
 MapTokens tokens_of(const Texts& texts, bool merge) {
   const auto count = static_cast<std::int64_t>(texts.size());
@@ -88,7 +61,7 @@ TEST(MapTokens, AMergedWeightIsTheMeanOverQueriesOfTheSumOverKeys) {
   const float out = masked_cell;
   const MapTokens tokens = tokens_of({"a", "b", "##c"}, true);
   const std::vector<float> weights = {0.5F, 0.2F, 0.3F, 0.1F, 0.6F, 0.3F, 0.4F, out, 0.6F};
-  const auto merged = merged_source(std::make_shared<WordSource>(3, true, weights), tokens);
+  const auto merged = merged_source(std::make_shared<GivenSource>(3, weights), tokens);
   const std::vector<float> expected = {0.5F, 0.5F, 0.25F, 0.75F};
   const std::vector<float> found = cells_of(*merged);
   ASSERT_EQ(found.size(), 4U);
@@ -98,18 +71,18 @@ TEST(MapTokens, AMergedWeightIsTheMeanOverQueriesOfTheSumOverKeys) {
                 expected[i], 1e-6);
   }
   // Logits: the mean over the pairs that are not masked.
-  const auto logits = merged_source(std::make_shared<WordSource>(3, false, weights), tokens);
+  const auto logits = merged_source(std::make_shared<GivenSource>(3, weights, false), tokens);
   EXPECT_NEAR(cells_of(*logits)[3], (0.6 + 0.3 + 0.6) / 3, 1e-6);
   EXPECT_NEAR(cells_of(*logits)[1], 0.25, 1e-6);
-  const auto none = merged_source(
-      std::make_shared<WordSource>(3, true, std::vector<float>(9, masked_cell)), tokens);
+  const auto none =
+      merged_source(std::make_shared<GivenSource>(3, std::vector<float>(9, masked_cell)), tokens);
   EXPECT_TRUE(is_masked(cells_of(*none)[3]));
 }
 
 TEST(MapTokens, ExcludedOnesHaveNoPartInLimitsAndSummaries) {
   const MapTokens tokens = tokens_of({"[CLS]", "a", "b"}, false);
   const std::vector<float> cells = {1, 0, 0, 0.9F, 0.08F, 0.02F, 0.8F, 0.1F, 0.1F};
-  MapPyramid pyramid(excluding_source(std::make_shared<WordSource>(3, true, cells), tokens));
+  MapPyramid pyramid(excluding_source(std::make_shared<GivenSource>(3, cells), tokens));
   pyramid.fill({});
   const MapSummary summary = pyramid.summary();
   EXPECT_FLOAT_EQ(static_cast<float>(summary.limits.high), 0.1F);

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/call/call.h"
+#include "tests/helpers/errors.h"
 #include "widgets/operators/operator_card.h"
 
 namespace conelab::desktop {
@@ -17,12 +18,9 @@ bool is_taken_as_it_is(Call call) {
   for (const ParameterInfo& info : call_parameters(call)) {
     if (is_needed(info)) call.parameters[info.key] = "2";
   }
-  try {
-    (void)resolve(with_random_tensors(call), {1, 1, 6, 6, 8, 8});
-    return true;
-  } catch (const Error& error) {
-    return error.kind() != ErrorKind::usage;
-  }
+  const Extents extents{1, 1, 6, 6, 8, 8};
+  const auto error = fixtures::caught([&] { return resolve(with_random_tensors(call), extents); });
+  return !error || error->kind() != ErrorKind::usage;
 }
 
 /// Returns whether the engine takes a call, with one of the words that it may name: some lead to

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "tests/helpers/errors.h"
 #include "tests/widgets/session/strange_session.h"
 #include "widgets/session/document.h"
 #include "widgets/session/session_json.h"
@@ -342,12 +343,7 @@ TEST(SessionFile, WrongFilesAreToldInOneLine) {
     EXPECT_TRUE(file.open(QIODevice::WriteOnly));
     file.write(content);
     file.close();
-    try {
-      (void)load_session(path);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
+    return fixtures::message_of([&] { return load_session(path); });
   };
   EXPECT_NE(message("{\"conelab_session\": 1, ").find("not a session"), std::string::npos);
   EXPECT_NE(message("{}").find("expected conelab_session = 1"), std::string::npos);

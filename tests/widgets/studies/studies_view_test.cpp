@@ -14,9 +14,8 @@
 #include <algorithm>
 #include <fstream>
 
-#include "app/desktop.h"
 #include "tests/widgets/driving.h"
-#include "widgets/window/backends.h"
+#include "tests/widgets/worker_backends.h"
 #include "widgets/window/main_window.h"
 
 namespace conelab::desktop {
@@ -44,11 +43,7 @@ class StudiesTest : public testing::Test {
   }
 
   Backends backends() {
-    Backends made = desktop_backends();
-    const std::string program = CONELAB_BINARY_DIR "/bin/conelab";
-    made.studies.context.worker = {program, "bench-worker"};
-    made.studies.worker = {program, "job-worker"};
-    made.studies.results = folder.path().toStdString();
+    Backends made = worker_backends(folder);
     made.show_elsewhere = [this](const QString& file) {
       shown << file;
       return true;
@@ -74,6 +69,10 @@ class StudiesTest : public testing::Test {
   bool finish() {
     return wait_for([&] { return !model().running(); }, 60000 * slowness);
   }
+  bool run() {
+    press("study-run");
+    return finish();
+  }
   /// Returns a column of the table that is shown.
   std::vector<std::string> column(std::size_t index) {
     std::vector<std::string> texts;
@@ -94,8 +93,7 @@ TEST_F(StudiesTest, AStudyIsOpenedRunAndItsResultShown) {
   EXPECT_EQ(column(0), (Texts{"maps-dot", "maps-penumbral"}));
   EXPECT_EQ(column(2), (Texts{"to do", "to do"}));
   EXPECT_TRUE(model().files_of(0).empty());
-  press("study-run");
-  ASSERT_TRUE(finish());
+  ASSERT_TRUE(run());
   EXPECT_EQ(column(2), (Texts{"done", "done"})) << model().message();
   EXPECT_FALSE(model().can_run());
   activate(1);
@@ -127,8 +125,7 @@ tune = { trials = 3, rate = [0.01, 0.1] }
   ASSERT_EQ(column(0).size(), 8U);
   EXPECT_EQ(column(0)[2], "   ▾ 3 trials");
   EXPECT_EQ(column(0)[3].substr(0, 11), "      heads");
-  press("study-run");
-  ASSERT_TRUE(finish());
+  ASSERT_TRUE(run());
   EXPECT_EQ(column(2), (Texts{"done", "done", "3 done", "done", "done", "done", "done", "3 done"}))
       << model().message();
   activate(2);
@@ -181,8 +178,7 @@ TEST_F(StudiesTest, AValueIsChangedAndWhatIsWrongStandsAtItsLine) {
 
 TEST_F(StudiesTest, AResultIsNamedAfterItsJob) {
   open_study(two_maps);
-  press("study-run");
-  ASSERT_TRUE(finish());
+  ASSERT_TRUE(run());
   activate(0);
   EXPECT_TRUE(wait_for([&] { return window.windowTitle().startsWith("maps-dot of s"); }))
       << window.windowTitle().toStdString();
@@ -234,8 +230,7 @@ TEST_F(StudiesTest, AJobThatFailsDoesNotStopTheOthers) {
   unplaced.replace(unplaced.find("maps"), 4, "bad");
   unplaced.replace(unplaced.find("[\"dot\", \"penumbral\"]"), 20, "\"penumbral\"\nmap = \"none\"");
   open_study(two_maps + unplaced);
-  press("study-run");
-  ASSERT_TRUE(finish());
+  ASSERT_TRUE(run());
   EXPECT_EQ(column(2), (Texts{"done", "done", "failed"}));
   EXPECT_NE(column(4)[2], "");
   EXPECT_TRUE(model().failed());
@@ -256,8 +251,7 @@ TEST_F(StudiesTest, ARunIsStoppedAndGoesOn) {
   const std::size_t kept = model().index().count("done");
   EXPECT_GT(kept, 0u);
   ASSERT_LT(kept, 48u);
-  press("study-run");
-  ASSERT_TRUE(finish());
+  ASSERT_TRUE(run());
   EXPECT_EQ(model().index().count("done"), 48u) << model().message();
 }
 
@@ -271,8 +265,7 @@ TEST_F(StudiesTest, ErrorsAreShownWithTheirLines) {
 
 TEST_F(StudiesTest, ResultsOfAnotherPlaceAreShownByTheirIndex) {
   open_study(two_maps);
-  press("study-run");
-  ASSERT_TRUE(finish());
+  ASSERT_TRUE(run());
   const QString moved = folder.filePath("moved");
   ASSERT_TRUE(QDir().rename(folder.filePath("s"), moved));
   window.open({moved + "/index.json"});
@@ -286,8 +279,7 @@ TEST_F(StudiesTest, ResultsOfAnotherPlaceAreShownByTheirIndex) {
 
 TEST_F(StudiesTest, TheReportIsWrittenAndShown) {
   open_study(two_maps + "[[figure]]\nname = \"map\"\nkind = \"heatmap\"\ninput = \"maps\"\n");
-  press("study-run");
-  ASSERT_TRUE(finish());
+  ASSERT_TRUE(run());
   press("study-report");
   const auto* page = window.findChild<QTextBrowser*>("study-page");
   ASSERT_TRUE(wait_for([&] { return page->isVisible(); })) << model().message();

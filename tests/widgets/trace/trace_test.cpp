@@ -39,8 +39,7 @@ TEST(Trace, OfAGraphHasItsEdgesAsWholeNumbers) {
   const auto head = head_input(*trace, 0, 0);
   EXPECT_EQ(head->exact.indices.at("edge").data, (std::vector<std::int64_t>{0, 1, 2, 0}));
   EXPECT_EQ(head->exact.query.at(0, 0, 2, 1), 6);
-  Call call;
-  call.masks = {"graph"};
+  const Call call = call_from_text("penumbral:masks=graph");
   EXPECT_EQ(drawn_tensors(call, *trace), "");
   EXPECT_EQ(call_on_head(call, *trace, 0).masks, call.masks);
   for (const double wrong : {0.5, std::nan("")}) {

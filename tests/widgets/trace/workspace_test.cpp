@@ -19,10 +19,7 @@ struct Open {
   QString live = folder.filePath("live.h5");
   Document document;
   std::atomic<bool> released{false};
-  JobPool jobs{[](std::function<void()> call) {
-                 QMetaObject::invokeMethod(qApp, std::move(call), Qt::QueuedConnection);
-               },
-               1};
+  JobPool jobs{deliver, 1};
   Workspace workspace{document, jobs};
   JobHandle busy;
 
@@ -48,12 +45,7 @@ struct Open {
     watch.watch(live);
     bool told = false;
     QObject::connect(&watch, &FileWatch::changed, [&] { told = true; });
-    QFile file(live);
-    ASSERT_TRUE(file.open(QIODevice::ReadWrite));
-    const QByteArray bytes = file.readAll();
-    file.seek(0);
-    file.write(bytes);
-    file.close();
+    rewrite_file(live);
     ASSERT_TRUE(wait_for([&] { return told; }));
     pump(100);
   }

@@ -164,7 +164,7 @@ TEST(ArraysDialog, OfAComparedFileItsChoiceIsCompared) {
                        {"1.value", {3, 5, 4}}});
   opened.window.open({QString::fromStdString(shipped_trace()) + ":/german/layer3"});
   ASSERT_TRUE(wait_for([&] { return opened.window.workspace().head() != nullptr; }));
-  MapsModel& model = opened.window.view<MapsView>().model();
+  MapsModel& model = opened.model();
   model.second().choose_file(named);
   QDialog* dialog = arrays_dialog(opened);
   ASSERT_NE(dialog, nullptr);
@@ -302,7 +302,7 @@ TEST(Archives, HaveLayersByNamesWithDots) {
   EXPECT_EQ(opened.window.error_shown(), "");
   // The other file waits in the list of what maps are compared with.
   opened.choose("maps-beside", "with minilm_trace.h5 …");
-  const auto& second = opened.window.view<MapsView>().model().second();
+  const auto& second = opened.model().second();
   ASSERT_TRUE(wait_for([&] { return second.trace() != nullptr; }));
   EXPECT_EQ(second.trace()->file, shipped_trace());
   EXPECT_EQ(opened.window.document().session().maps.beside->file, shipped_trace());
@@ -321,9 +321,8 @@ TEST(MadeHeads, TheTitleSaysWhichOneIsShown) {
       if (heads != nullptr) call.parameters["heads"] = heads;
       s.maps.calls = {call};
     });
-    EXPECT_TRUE(
-        wait_for([&] { return opened.window.view<MapsView>().model().panels().size() == 1; }));
-    return opened.window.view<MapsView>().model().panels().front()->title;
+    EXPECT_TRUE(wait_for([&] { return opened.model().panels().size() == 1; }));
+    return opened.model().panels().front()->title;
   };
   EXPECT_EQ(title("4"), "multi-head, heads = 4, random P_key, P_query, P_value, head 0 of 4");
   EXPECT_EQ(title(nullptr), "multi-head, random P_key, P_query, P_value");

@@ -8,6 +8,7 @@
 #include <QToolButton>
 
 #include "core/trace/trace.h"
+#include "tests/widgets/maps/whole_maps.h"
 #include "tests/widgets/model_file.h"
 #include "tests/widgets/window/trace_window.h"
 #include "widgets/maps/map_figure.h"
@@ -59,10 +60,7 @@ TEST(CopiedCommand, DrawsTheTensorsThatTheTraceLacks) {
     s.maps.calls = {call};
   });
   MapsModel& model = window.view<MapsView>().model();
-  ASSERT_TRUE(wait_for([&] {
-    return opened.is_at_rest() && model.panels().size() == 1 && model.panels()[0]->pyramid &&
-           model.panels()[0]->pyramid->complete();
-  }));
+  ASSERT_TRUE(wait_for([&] { return opened.is_at_rest() && are_whole(model, 1); }));
   const QString folder = opened.state.path();
   const QClipboard& clipboard = *QGuiApplication::clipboard();
   for (QAction* action : window.actions()) {

@@ -11,6 +11,7 @@
 #include <QToolButton>
 
 #include "app/desktop.h"
+#include "tests/widgets/maps/whole_maps.h"
 #include "tests/widgets/window/keys.h"
 #include "widgets/explorer/explorer_view.h"
 #include "widgets/maps/maps_view.h"
@@ -38,8 +39,7 @@ struct GuidedWindow {
   [[nodiscard]] bool is_ready() {
     return wait_for([&] {
       const auto& panels = window.view<MapsView>().model().panels();
-      return !panels.empty() && window.workspace().jobs().running().empty() && panels[0]->pyramid &&
-             panels[0]->pyramid->complete();
+      return !panels.empty() && window.workspace().jobs().running().empty() && is_whole(*panels[0]);
     });
   }
   [[nodiscard]] QString step(int number) {

@@ -12,32 +12,18 @@
 #include <QTimer>
 #include <QWheelEvent>
 
-#include "app/desktop.h"
-#include "tests/widgets/benchmarks/bench_fixtures.h"
 #include "tests/widgets/driving.h"
+#include "tests/widgets/window/idle_bench_window.h"
 #include "tests/widgets/window/keys.h"
 #include "tests/widgets/window/trace_window.h"
 #include "widgets/explorer/explorer_view.h"
 #include "widgets/maps/maps_view.h"
-#include "widgets/window/backends.h"
 #include "widgets/window/file_kind.h"
-#include "widgets/window/main_window.h"
 
 namespace conelab::desktop {
 namespace {
 
-struct WindowForInput {
-  QTemporaryDir folder{folder_template()};
-  std::unique_ptr<MainWindow> window;
-
-  WindowForInput() {
-    Backends backends = desktop_backends();
-    backends.bench = fake_bench_backend(folder);
-    backends.bench.run = nullptr;
-    window = std::make_unique<MainWindow>(backends, "");
-    window->resize(1300, 850);
-    show_active(*window);
-  }
+struct WindowForInput : IdleBenchWindow {
   template <class Widget>
   [[nodiscard]] Widget* named(const char* name) const {
     auto* found = window->findChild<Widget*>(QString::fromUtf8(name));

@@ -8,11 +8,10 @@
 #include <QTableView>
 #include <QTemporaryDir>
 
-#include "app/desktop.h"
 #include "tests/widgets/driving.h"
 #include "tests/widgets/window/keys.h"
+#include "tests/widgets/worker_backends.h"
 #include "widgets/forms/job_form.h"
-#include "widgets/window/backends.h"
 #include "widgets/window/main_window.h"
 
 namespace conelab::desktop {
@@ -21,19 +20,13 @@ namespace {
 class JobsTest : public testing::Test {
  protected:
   QTemporaryDir folder, state;
-  MainWindow window{backends(), state.path()};
+  MainWindow window{worker_backends(folder), state.path()};
 
   JobsTest() {
     window.resize(1300, 850);
     show_active(window);
     window.show_view("jobs");
     pump();
-  }
-  Backends backends() {
-    Backends made = desktop_backends();
-    made.studies.worker = {CONELAB_BINARY_DIR "/bin/conelab", "job-worker"};
-    made.studies.results = folder.path().toStdString();
-    return made;
   }
   /// The view Train has a form of this class, too.
   JobFormView& jobs_view() {

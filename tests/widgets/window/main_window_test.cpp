@@ -29,6 +29,7 @@
 
 #include "core/base/error.h"
 #include "tests/widgets/driving.h"
+#include "tests/widgets/maps/whole_maps.h"
 #include "widgets/maps/maps_view.h"
 #include "widgets/window/command_palette.h"
 #include "widgets/window/file_kind.h"
@@ -59,9 +60,7 @@ struct OpenedWindow {
   [[nodiscard]] MapsModel& model() { return window.view<MapsView>().model(); }
   [[nodiscard]] bool maps_ready() {
     const auto& panels = model().panels();
-    return !panels.empty() && std::all_of(panels.begin(), panels.end(), [](const auto& p) {
-      return p->pyramid && p->pyramid->complete() && !p->pass.active();
-    });
+    return !panels.empty() && are_whole(model(), panels.size());
   }
   QAction* action(const QString& name) {
     for (QAction* each : window.actions()) {
@@ -396,12 +395,7 @@ TEST(Window, ATraceThatIsRewrittenIsReadAgain) {
   };
   ASSERT_TRUE(wait_for([&] { return open_file() == live.toStdString(); }));
   const auto before = opened.window.workspace().trace();
-  QFile file(live);
-  ASSERT_TRUE(file.open(QIODevice::ReadWrite));
-  const QByteArray bytes = file.readAll();
-  file.seek(0);
-  file.write(bytes);
-  file.close();
+  rewrite_file(live);
   EXPECT_TRUE(wait_for([&] {
     const auto& now = opened.window.workspace().trace();
     return now && now != before;
@@ -416,9 +410,7 @@ TEST(Window, ATraceThatWasGoneOrWrongForAWhileIsReadAgain) {
   const QString shipped = QString::fromStdString(shipped_trace());
   ASSERT_TRUE(QFile::copy(shipped, live));
   Document document;
-  JobPool jobs([](std::function<void()> call) {
-    QMetaObject::invokeMethod(qApp, std::move(call), Qt::QueuedConnection);
-  });
+  JobPool jobs(deliver);
   Workspace workspace(document, jobs);
   int failures = 0;
   QObject::connect(&workspace, &Workspace::failed, [&] { ++failures; });

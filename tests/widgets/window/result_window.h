@@ -8,6 +8,7 @@
 
 #include "app/desktop.h"
 #include "tests/widgets/driving.h"
+#include "tests/widgets/maps/whole_maps.h"
 #include "widgets/maps/maps_view.h"
 #include "widgets/window/backends.h"
 #include "widgets/window/command_palette.h"
@@ -23,17 +24,15 @@ struct ResultWindow {
     window.resize(1300, 850);
     show_active(window);
   }
+  [[nodiscard]] MapsModel& model() { return window.view<MapsView>().model(); }
   [[nodiscard]] bool shows(const std::string& group) {
     return wait_for([&] {
       const auto& trace = window.workspace().trace();
-      const auto& panels = window.view<MapsView>().model().panels();
-      return trace && trace->group == group && panels.size() == 1 && panels[0]->pyramid &&
-             panels[0]->pyramid->complete() && window.workspace().jobs().running().empty();
+      return trace && trace->group == group && are_whole(model(), 1) &&
+             window.workspace().jobs().running().empty();
     });
   }
-  [[nodiscard]] const MapPanel& panel() {
-    return *window.view<MapsView>().model().panels().front();
-  }
+  [[nodiscard]] const MapPanel& panel() { return *model().panels().front(); }
   template <class Widget>
   [[nodiscard]] Widget* named(const char* name) {
     auto* found = window.findChild<Widget*>(QString::fromUtf8(name));

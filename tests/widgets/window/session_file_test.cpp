@@ -7,18 +7,15 @@
 #include <QAction>
 #include <QComboBox>
 #include <QDockWidget>
-#include <QFileDialog>
 #include <QFileInfo>
 #include <QGuiApplication>
-#include <QLineEdit>
 #include <QScreen>
 #include <QTemporaryDir>
-#include <QTest>
-#include <QTimer>
 #include <span>
 
 #include "core/files/tensor_write.h"
 #include "tests/widgets/driving.h"
+#include "tests/widgets/file_dialog.h"
 #include "tests/widgets/session/strange_session.h"
 #include "widgets/session/session_json.h"
 #include "widgets/window/command_palette.h"
@@ -317,13 +314,7 @@ TEST(SavedSession, IsNamedInTheTitleBesideTheTrace) {
   window.document().edit("batch", [](Session& s) { s.trace.batch = 0; });
   action_called(window, "New session")->trigger();
   EXPECT_EQ(window.windowTitle(), "Conelab");
-  QTimer::singleShot(200, [&] {
-    auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
-    ASSERT_NE(dialog, nullptr);
-    auto* field = dialog->findChild<QLineEdit*>("fileNameEdit");
-    field->setText(opened.folder.filePath("next"));
-    QTest::keyClick(field, Qt::Key_Return);
-  });
+  name_the_file(opened.folder.filePath("next"));
   opened.save();
   EXPECT_TRUE(wait_for([&] { return window.windowTitle() == "next.json — Conelab"; }))
       << window.windowTitle().toStdString();

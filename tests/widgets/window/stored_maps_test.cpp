@@ -8,6 +8,7 @@
 
 #include "core/files/hdf5.h"
 #include "core/files/sandbox.h"
+#include "tests/widgets/maps/whole_maps.h"
 #include "tests/widgets/window/result_window.h"
 #include "tests/widgets/window/written_files.h"
 
@@ -35,6 +36,15 @@ void overwrite_weight(const QString& file, hsize_t head, hsize_t row, hsize_t co
   ASSERT_GE(H5Dwrite(weights.id(), H5T_NATIVE_FLOAT, single.id(), space.id(), H5P_DEFAULT, &by), 0);
 }
 
+/// The window with a result of `attend` that has every array.
+struct StoredWindow : ResultWindow {
+  QString file = Written::files()["all.h5"];
+  StoredWindow() {
+    window.open({file});
+    EXPECT_TRUE(shows("/attention/weights"));
+  }
+};
+
 TEST(StoredMaps, AResultOpensAsItIsStored) {
   REQUIRE_DISPLAY();
   ResultWindow opened;
@@ -58,9 +68,7 @@ TEST(StoredMaps, AResultOpensAsItIsStored) {
 
 TEST(StoredMaps, AMergedWordIsNamedAsAWhole) {
   REQUIRE_DISPLAY();
-  ResultWindow opened;
-  opened.window.open({Written::files()["all.h5"]});
-  ASSERT_TRUE(opened.shows("/attention/weights"));
+  StoredWindow opened;
   opened.window.document().edit("merge", [](Session& s) { s.maps.merge_words = true; });
   ASSERT_TRUE(opened.shows("/attention/weights"));
   const QString told = opened.point_at_cell({2, 3});
@@ -89,10 +97,7 @@ TEST(StoredMaps, TheNoticeGoesWithTheResult) {
 
 TEST(StoredMaps, EachArrayIsChosenLikeALayer) {
   REQUIRE_DISPLAY();
-  ResultWindow opened;
-  const QString file = Written::files()["all.h5"];
-  opened.window.open({file});
-  ASSERT_TRUE(opened.shows("/attention/weights"));
+  StoredWindow opened;
   EXPECT_TRUE(opened.window.notice_shown().contains("as it is stored"));
   EXPECT_FALSE(opened.named<QWidget>("operator-0-scale")->isEnabled()) << "it would do nothing";
   const auto* arrays = opened.named<QComboBox>("maps-layer");
@@ -102,33 +107,26 @@ TEST(StoredMaps, EachArrayIsChosenLikeALayer) {
   opened.choose("maps-layer", "logits");
   ASSERT_TRUE(opened.shows("/attention/logits"));
   EXPECT_DOUBLE_EQ(opened.panel().pyramid->source().exact(26, 13),
-                   stored_number(file, "attention/logits", "logit", 0, 26, 13));
+                   stored_number(opened.file, "attention/logits", "logit", 0, 26, 13));
   opened.choose("maps-layer", "dL/dk");
   ASSERT_TRUE(opened.shows("/attention/gradients/k"));
   const MapPanel& panel = opened.panel();
   EXPECT_DOUBLE_EQ(panel.pyramid->source().exact(3, 31),
-                   stored_number(file, "attention/gradients", "k", 0, 3, 31));
+                   stored_number(opened.file, "attention/gradients", "k", 0, 3, 31));
   const QString told = opened.point_at_cell({3, 31});
   EXPECT_TRUE(told.contains("key 3 “mein”, feature 31")) << told.toStdString();
-  const figure::Limits limits = opened.window.view<MapsView>().model().limits(panel);
+  const figure::Limits limits = opened.model().limits(panel);
   EXPECT_DOUBLE_EQ(limits.low, -limits.high) << "colours diverge from zero";
-  EXPECT_TRUE(opened.window.view<MapsView>().model().colour_choice(panel).diverging);
+  EXPECT_TRUE(opened.model().colour_choice(panel).diverging);
   EXPECT_EQ(opened.window.error_shown(), "");
 }
 
 TEST(StoredMaps, AllArraysStandSideBySide) {
   REQUIRE_DISPLAY();
-  ResultWindow opened;
-  const QString file = Written::files()["all.h5"];
-  opened.window.open({file});
-  ASSERT_TRUE(opened.shows("/attention/weights"));
+  StoredWindow opened;
   opened.choose("maps-beside", "with all arrays");
-  MapsModel& model = opened.window.view<MapsView>().model();
-  ASSERT_TRUE(wait_for([&] {
-    return model.panels().size() == 6 &&
-           std::all_of(model.panels().begin(), model.panels().end(),
-                       [](const auto& p) { return p->pyramid && p->pyramid->complete(); });
-  }));
+  MapsModel& model = opened.model();
+  ASSERT_TRUE(wait_for([&] { return are_whole(model, 6); }));
   opened.choose("maps-head", "head 5");
   struct Array {
     const char *group, *variable, *name;
@@ -137,16 +135,13 @@ TEST(StoredMaps, AllArraysStandSideBySide) {
       {"attention/weights", "weight", "weights"}, {"attention/logits", "logit", "logits"},
       {"attention/output", "output", "output"},   {"attention/gradients", "q", "dL/dq"},
       {"attention/gradients", "k", "dL/dk"},      {"attention/gradients", "v", "dL/dv"}};
-  ASSERT_TRUE(wait_for([&] {
-    return std::all_of(model.panels().begin(), model.panels().end(),
-                       [](const auto& p) { return p->pyramid && p->pyramid->complete(); });
-  }));
+  ASSERT_TRUE(wait_for([&] { return are_whole(model, 6); }));
   for (std::size_t i = 0; i < 6; ++i) {
     const MapPanel& panel = *model.panels()[i];
     EXPECT_EQ(panel.title, fmt::format("penumbral, gamma = 4, stored {} · 5", arrays[i].name));
     EXPECT_EQ(model.value_name(panel), arrays[i].name);
     EXPECT_DOUBLE_EQ(panel.pyramid->source().exact(3, 8),
-                     stored_number(file, arrays[i].group, arrays[i].variable, 5, 3, 8));
+                     stored_number(opened.file, arrays[i].group, arrays[i].variable, 5, 3, 8));
     EXPECT_EQ(model.colour_choice(panel).diverging, i > 1) << "outputs and gradients have signs";
   }
   // Each has limits of its own: those of logits would hide the weights.
@@ -164,13 +159,12 @@ struct BesideResult : ResultWindow {
     window.document().edit("dot", [](Session& s) { s.maps.calls = {plain_call("dot")}; });
     model().second().choose_file(Written::files()[result]);
   }
-  [[nodiscard]] MapsModel& model() { return window.view<MapsView>().model(); }
   [[nodiscard]] bool complete(std::size_t count) {
     const bool all = wait_for([&] {
       const auto& panels = model().panels();
-      return panels.size() == count && std::all_of(panels.begin(), panels.end(), [](const auto& p) {
-               return p->pyramid && p->pyramid->complete() &&
-                      p->summary.revision == p->pyramid->revision();
+      return are_whole(model(), count) &&
+             std::all_of(panels.begin(), panels.end(), [](const auto& p) {
+               return p->summary.revision == p->pyramid->revision();
              });
     });
     pump(60);
@@ -232,12 +226,9 @@ TEST(StoredMaps, BesideADifferenceTheyStayWhole) {
 
 TEST(StoredMaps, AllArraysEndWithTheirFile) {
   REQUIRE_DISPLAY();
-  ResultWindow opened;
-  opened.window.open({Written::files()["all.h5"]});
-  ASSERT_TRUE(opened.shows("/attention/weights"));
+  StoredWindow opened;
   opened.choose("maps-beside", "with all arrays");
-  ASSERT_TRUE(
-      wait_for([&] { return opened.window.view<MapsView>().model().panels().size() == 6; }));
+  ASSERT_TRUE(wait_for([&] { return opened.model().panels().size() == 6; }));
   opened.window.open({QString::fromStdString(shipped_trace()) + ":/german/layer3"});
   ASSERT_TRUE(
       wait_for([&] { return opened.window.document().session().trace.group == "/german/layer3"; }));
@@ -246,15 +237,12 @@ TEST(StoredMaps, AllArraysEndWithTheirFile) {
             "All arrays of all.h5 stand side by side only while it is open itself: nothing is "
             "compared now.");
   opened.window.document().undo();
-  EXPECT_TRUE(
-      wait_for([&] { return opened.window.view<MapsView>().model().panels().size() == 6; }));
+  EXPECT_TRUE(wait_for([&] { return opened.model().panels().size() == 6; }));
 }
 
 TEST(StoredMaps, OtherLayoutsShowThemToo) {
   REQUIRE_DISPLAY();
-  ResultWindow opened;
-  opened.window.open({Written::files()["all.h5"]});
-  ASSERT_TRUE(opened.shows("/attention/weights"));
+  StoredWindow opened;
   for (const char* layout : {"arcs", "heads", "tree", "hasse", "table", "maps"}) {
     opened.choose("maps-layout", layout);
     EXPECT_TRUE(opened.shows("/attention/weights")) << layout;
@@ -264,16 +252,13 @@ TEST(StoredMaps, OtherLayoutsShowThemToo) {
   ASSERT_TRUE(opened.shows("/attention/weights"));
   const auto& arcs = opened.window.view<MapsView>().relations().panels().front()->arcs;
   ASSERT_FALSE(arcs.empty());
-  const QString file = Written::files()["all.h5"];
-  EXPECT_DOUBLE_EQ(arcs.front().weight, stored_number(file, "attention/weights", "weight", 0,
+  EXPECT_DOUBLE_EQ(arcs.front().weight, stored_number(opened.file, "attention/weights", "weight", 0,
                                                       arcs.front().query, arcs.front().key));
 }
 
 TEST(StoredMaps, TheirCommandDrawsThem) {
   REQUIRE_DISPLAY();
-  ResultWindow opened;
-  opened.window.open({Written::files()["all.h5"]});
-  ASSERT_TRUE(opened.shows("/attention/weights"));
+  StoredWindow opened;
   opened.copy_as_command();
   const QString command = QGuiApplication::clipboard()->text();
   EXPECT_TRUE(command.startsWith("conelab figure heatmap -o heatmap.pdf --input"))

@@ -21,30 +21,19 @@
 
 #include "app/desktop.h"
 #include "core/base/random.h"
-#include "tests/widgets/benchmarks/bench_fixtures.h"
 #include "tests/widgets/driving.h"
+#include "tests/widgets/window/idle_bench_window.h"
 #include "widgets/maps/maps_view.h"
 #include "widgets/session/session_json.h"
 #include "widgets/session/session_members.h"
-#include "widgets/window/backends.h"
 #include "widgets/window/command_palette.h"
-#include "widgets/window/main_window.h"
 
 namespace conelab::desktop {
 namespace {
 
 /// A window with a trace open, whose buttons start no benchmark.
-struct OpenedForUndo {
-  QTemporaryDir folder{folder_template()};
-  std::unique_ptr<MainWindow> window;
-
+struct OpenedForUndo : IdleBenchWindow {
   OpenedForUndo() {
-    Backends backends = desktop_backends();
-    backends.bench = fake_bench_backend(folder);
-    backends.bench.run = nullptr;
-    window = std::make_unique<MainWindow>(backends, "");
-    window->resize(1300, 850);
-    show_active(*window);
     window->workspace().open(QString::fromStdString(shipped_trace()), "/german/layer3");
     EXPECT_TRUE(wait_for([this] { return window->workspace().head() != nullptr; }));
   }
