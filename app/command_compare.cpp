@@ -16,7 +16,7 @@
 #include "core/bench/compare.h"
 #include "core/bench/parts.h"
 #include "core/bench/summary.h"
-#include "core/job/labelled_view.h"
+#include "core/job/read_result.h"
 #include "core/jobs/bench_job.h"
 
 namespace conelab {

@@ -14,7 +14,7 @@
 #include "core/files/inspect.h"
 #include "core/files/result_kind.h"
 #include "core/job/call_json.h"
-#include "core/job/labelled_view.h"
+#include "core/job/read_result.h"
 
 namespace conelab {
 namespace {

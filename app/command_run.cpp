@@ -18,6 +18,7 @@
 #include "core/bench/summary.h"
 #include "core/files/atomic_file.h"
 #include "core/study/job_worker.h"
+#include "core/study/slurm_script.h"
 #include "core/study/study_run.h"
 
 namespace conelab {

@@ -6,6 +6,7 @@
 
 #include "app/python/module.h"
 #include "core/base/error.h"
+#include "core/base/names.h"
 #include "core/capi/conelab.h"
 #include "core/operators/operator.h"
 #include "gpu/tensor_call.h"
@@ -167,13 +168,6 @@ class DevicePlan {
   std::unique_ptr<const gpu::TensorPlan<float>> plan_;
 };
 
-/// Returns the names of all parameters that are tensors.
-std::vector<std::string> tensor_names() {
-  std::vector<std::string> names;
-  for (const ParameterInfo& info : tensor_parameters()) names.emplace_back(info.key);
-  return names;
-}
-
 }  // namespace
 
 void add_calls(nb::module_& module) {
@@ -200,7 +194,7 @@ void add_calls(nb::module_& module) {
 #else
   module.attr("has_cuda") = false;
 #endif
-  module.def("tensor_names", &tensor_names);
+  module.def("tensor_names", [] { return all_keys(tensor_parameters()); });
 }
 
 }  // namespace conelab::python

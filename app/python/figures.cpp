@@ -6,7 +6,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <mutex>
-#include <nlohmann/json.hpp>
 
 #include "app/lca_json.h"
 #include "app/list_rows.h"

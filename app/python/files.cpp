@@ -9,6 +9,7 @@
 #include "app/python/module.h"
 #include "core/base/environment.h"
 #include "core/base/error.h"
+#include "core/base/names.h"
 #include "core/call/call.h"
 #include "core/dataset/import.h"
 #include "core/files/read_tensors.h"
@@ -53,7 +54,7 @@ nb::dict read(const std::string& spec) {
   run_unlocked([&](const std::function<bool()>& cancelled) {
     InputOptions options;
     options.attributes = trace_attributes();
-    for (const ParameterInfo& info : tensor_parameters()) options.parameters.emplace_back(info.key);
+    options.parameters = all_keys(tensor_parameters());
     input = read_input_sandboxed(spec, options, {.cancelled = cancelled});
   });
   nb::dict layer;

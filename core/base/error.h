@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -42,6 +43,11 @@ template <class... Args>
 template <class... Args>
 [[noreturn]] void misuse(fmt::format_string<Args...> format, Args&&... args) {
   throw Error(ErrorKind::usage, fmt::format(format, std::forward<Args>(args)...));
+}
+
+/// Throws interrupted if the user asked to stop: if `cancelled` is set and returns true.
+inline void stop_if(const std::function<bool()>& cancelled) {
+  if (cancelled && cancelled()) throw Error(ErrorKind::interrupted, "interrupted");
 }
 
 }  // namespace conelab

@@ -22,8 +22,7 @@ double checked_number(const std::string& owner, const KeyInfo& key, const std::s
 
 KeyValues::KeyValues(const std::string& owner, const std::vector<KeyInfo>& keys,
                      const KeyTexts& given) {
-  std::vector<std::string> known;
-  for (const KeyInfo& key : keys) known.emplace_back(key.key);
+  const std::vector<std::string> known = all_keys(keys);
   for (const auto& [name, value] : given) (void)index_of_name("key of " + owner, name, known);
   for (const KeyInfo& key : keys) {
     const auto found = given.find(key.key);

@@ -89,6 +89,14 @@ template <class Rows>
   return names;
 }
 
+/// Returns the members `key` of rows.
+template <class Rows>
+[[nodiscard]] std::vector<std::string> all_keys(const Rows& rows) {
+  std::vector<std::string> keys;
+  for (const auto& row : rows) keys.emplace_back(row.key);
+  return keys;
+}
+
 /// Returns the same row as find_named. Throws misuse as unknown_name does if there is none; the
 /// message calls it `what`.
 template <class Rows>

@@ -66,7 +66,7 @@ std::string sha256_of_file(const std::string& path, const std::function<bool()>&
   std::vector<char> buffer(1 << 20);
   std::size_t count = 0;
   while ((count = std::fread(buffer.data(), 1, buffer.size(), file.get())) > 0) {
-    if (cancelled && cancelled()) throw Error(ErrorKind::interrupted, "interrupted");
+    stop_if(cancelled);
     digest.update(buffer.data(), count);
   }
   if (std::ferror(file.get())) fail("{}: cannot be read: {}", path, std::strerror(errno));

@@ -354,11 +354,6 @@ std::unique_ptr<CaseExecutor> host_case(const Case& c, std::int64_t batch, std::
   });
 }
 
-std::unique_ptr<CaseExecutor> make_host_case(const Case& c, std::int64_t batch,
-                                             std::uint64_t seed) {
-  return host_case(c, batch, seed, nullptr);
-}
-
 // ---- on a device --------------------------------------------------------------------------------
 
 float rounded(double x, Dtype dtype) {
@@ -434,7 +429,9 @@ Workload operator_workload() {
   Workload workload;
   workload.operations = operator_names();
   workload.check = check_operator;
-  workload.make = make_host_case;
+  workload.make = [](const Case& c, std::int64_t batch, std::uint64_t seed) {
+    return host_case(c, batch, seed, nullptr);
+  };
   workload.predict = predict_case;
   workload.bandwidth = [](int threads) { return measure_bandwidth(threads, bandwidth_seconds); };
   return workload;

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/dropout.h"
@@ -106,23 +107,23 @@ template <class To, class From>
   return to;
 }
 
+/// Returns the same input with its tokens as `own` returns them, and with other parameters.
+template <class To, class From, class Own>
+[[nodiscard]] AttentionInput<To> with_tokens(const AttentionInput<From>& input, const Own& own,
+                                             std::map<std::string, Array<To>> tensors) {
+  return {own(input.query),          own(input.key), own(input.value),
+          own(input.output_grad),    input.allowed,  input.key_lengths,
+          std::move(tensors),        input.indices,  input.positions,
+          input.allowed_sizes,       input.graph,    input.bias,
+          input.wants_bias_gradient, input.dropout};
+}
+
 /// Returns the same input in another type. Its tensors are dense.
 template <class To, class From>
 [[nodiscard]] AttentionInput<To> convert(const AttentionInput<From>& input) {
-  return {convert<To>(input.query),
-          convert<To>(input.key),
-          convert<To>(input.value),
-          convert<To>(input.output_grad),
-          input.allowed,
-          input.key_lengths,
-          converted_tensors<To>(input.tensors),
-          input.indices,
-          input.positions,
-          input.allowed_sizes,
-          input.graph,
-          input.bias,
-          input.wants_bias_gradient,
-          input.dropout};
+  return with_tokens<To>(
+      input, [](const auto& tokens) { return convert<To>(tokens); },
+      converted_tensors<To>(input.tensors));
 }
 
 /// Checks that the shapes agree and returns the sizes. Throws a failure that names both operands

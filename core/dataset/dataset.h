@@ -33,7 +33,6 @@ struct DatasetInfo {
   const char* about;
   std::vector<KeyInfo> keys;  ///< Without `seed`, which every data set takes.
   MadeData (*make)(const KeyValues& values);
-  bool seeded = true;  ///< Whether the seed changes what the default keys make.
   /// The endings of the files that it reads (`path`), ".csv"; "/" is a folder. Empty: it reads none
   /// that a user brings.
   std::vector<std::string> endings = {};

@@ -30,12 +30,17 @@ MadeData imported_hierarchy(const KeyValues& values);
 
 namespace {
 
-constexpr bool unseeded = false;
 constexpr double most_tree_nodes = 1e6;
 constexpr double most_graph_nodes = 20000;  // Graphs look at all pairs.
 
 KeyInfo nodes(const char* count, double most) {
   return {"n", count, "nodes", Domain::whole, "", most};
+}
+
+std::vector<KeyInfo> series_keys() {
+  return {{"length", "200", "times of a series", Domain::whole, "", 1e6},
+          {"sequences", "50", "series", Domain::whole, "", 1e5},
+          {"step", ".05", "time between two values", Domain::positive, "", .5}};
 }
 
 }  // namespace
@@ -48,8 +53,7 @@ const std::vector<DatasetInfo>& dataset_table() {
         {"depth", "5", "edges from the root to a leaf", Domain::count, "", 1000},
         {"extra", "0", "share of the nodes that get a second parent, drawn from its level",
          Domain::non_negative, "", 1}},
-       complete_tree,
-       unseeded},
+       complete_tree},
       {"random-tree",
        "uniform recursive tree: each node's parent is drawn from the nodes before it",
        {nodes("500", most_tree_nodes)},
@@ -84,8 +88,7 @@ const std::vector<DatasetInfo>& dataset_table() {
          Domain::any, "text"},
         {"instances", "no", "whether instances count as nouns below, as a river below rivers",
          Domain::choice, "yes|no"}},
-       wordnet,
-       unseeded},
+       wordnet},
       {"sentences",
        "sentences of a small grammar with their constituents as hierarchies",
        {{"n", "200", "sentences", Domain::whole, "", 1e5},
@@ -101,16 +104,9 @@ const std::vector<DatasetInfo>& dataset_table() {
        listops},
       {"rigid-body",
        "rotations of a rigid body, by the implicit midpoint rule (GeometricMachineLearning)",
-       {{"length", "200", "times of a series", Domain::whole, "", 1e6},
-        {"sequences", "50", "series", Domain::whole, "", 1e5},
-        {"step", ".05", "time between two values", Domain::positive, "", .5}},
-       rigid_body},
-      {"sine-cosine",
-       "sine and cosine of a phase that grows with time (GeometricMachineLearning)",
-       {{"length", "200", "times of a series", Domain::whole, "", 1e6},
-        {"sequences", "50", "series", Domain::whole, "", 1e5},
-        {"step", ".05", "time between two values", Domain::positive, "", .5}},
-       sine_cosine},
+       series_keys(), rigid_body},
+      {"sine-cosine", "sine and cosine of a phase that grows with time (GeometricMachineLearning)",
+       series_keys(), sine_cosine},
       {"gaussian",
        "q, k, v with standard normal numbers",
        {{"heads", "8", "heads", Domain::whole, "", 1024},
@@ -128,8 +124,7 @@ const std::vector<DatasetInfo>& dataset_table() {
        "q = k = 0 and v from 0 to 1: what a position bias alone attends to, as a mean position",
        {{"heads", "8", "heads", Domain::whole, "", 1024},
         {"n", "64", "tokens", Domain::whole, "", 1e6}},
-       position_values,
-       unseeded},
+       position_values},
       {"edges",
        "hierarchy from a table: child and parent in the first two columns, with tabs or commas",
        import_keys({{"header", "auto", "whether the first row names the columns", Domain::choice,
@@ -137,38 +132,32 @@ const std::vector<DatasetInfo>& dataset_table() {
                     {"order", "child,parent", "which of the two comes first", Domain::choice,
                      "child,parent|parent,child"}}),
        imported_edges,
-       unseeded,
        {".csv", ".tsv", ".tab", ".txt", ".edges"}},
       {"newick",
        "hierarchy from trees in Newick's format: (A,(B,C)inner)root;",
        import_keys(),
        imported_newick,
-       unseeded,
        {".nwk", ".newick", ".nw", ".tree", ".tre"}},
       {"obo",
        "hierarchy from an ontology in OBO, as the Gene Ontology: is_a, without obsolete terms",
        import_keys({{"relations", "", "further relations to parents, with commas: part_of",
                      Domain::any, "text"}}),
        imported_obo,
-       unseeded,
        {".obo"}},
       {"json",
        "hierarchy from nested JSON: {\"name\": ..., \"children\": [...]}",
        import_keys(),
        imported_json,
-       unseeded,
        {".json"}},
       {"folder",
        "hierarchy of a folder, its folders and files; links are leaves",
        import_keys(),
        imported_folder,
-       unseeded,
        {"/"}},
       {"hierarchy",
        "hierarchy of a data set or another result in HDF5 (/hierarchy)",
        import_keys(),
        imported_hierarchy,
-       unseeded,
        {".h5", ".hdf5"}},
   };
   return table;

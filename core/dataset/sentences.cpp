@@ -1,6 +1,5 @@
 // Sentences of a small grammar. Their constituents and words are the nodes of a hierarchy with one
 // tree for each sentence, in depth-first order.
-#include <algorithm>
 
 #include "core/base/error.h"
 #include "core/base/random.h"

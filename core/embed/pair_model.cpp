@@ -54,8 +54,7 @@ PairModel::PairModel(const std::string& similarity, int dim,
   row_ = find_similarity(similarity);
   map_ = find_model_map(row_->info.default_map, row_->info.space);
   if (map_->base_size(dim) < 1) misuse("similarity {} needs dim of at least 2", similarity);
-  std::vector<std::string> keys;
-  for (const ParameterInfo& info : row_->parameters) keys.emplace_back(info.key);
+  const std::vector<std::string> keys = all_keys(row_->parameters);
   for (const auto& [key, value] : given) (void)index_of_name("parameter", key, keys);
   std::vector<double> values;
   for (const ParameterInfo& info : row_->parameters) {

@@ -46,8 +46,7 @@ const std::string* text_of(const Parameters& parameters, const std::string& key)
 }
 
 void check_keys(const FigureInfo& info, const Parameters& parameters) {
-  std::vector<std::string> known;
-  for (const FigureKey& row : info.keys) known.emplace_back(row.key);
+  const std::vector<std::string> known = all_keys(info.keys);
   for (const auto& [key, value] : parameters) {
     const FigureKey& row =
         info.keys[index_of_name("key of figure " + std::string(info.name), key, known)];

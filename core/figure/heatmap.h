@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "core/drawing/colour_map.h"
 #include "core/drawing/display_list.h"
 #include "core/drawing/style.h"
 #include "core/figure/heat_values.h"

@@ -59,7 +59,7 @@ void ByteFile::read(std::uint64_t offset, void* bytes, std::uint64_t count) cons
   require(offset, count);
   auto* next = static_cast<char*>(bytes);
   while (count > 0) {
-    if (cancelled_ && cancelled_()) throw Error(ErrorKind::interrupted, "interrupted");
+    stop_if(cancelled_);
     const auto piece = static_cast<std::size_t>(std::min(count, most_at_once));
     const ssize_t got = ::pread(descriptor_, next, piece, static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;

@@ -146,10 +146,16 @@ Space simple_space(const std::vector<hsize_t>& extents, const Where& where) {
   return Space(CONELAB_HDF5(where, "make its extents", id));
 }
 
-void select_rows(const Space& space, std::size_t axis, Rows rows, const Where& where) {
-  std::vector<hsize_t> count(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space.id())));
+std::vector<hsize_t> extents_of(const Space& space, const Where& where) {
+  std::vector<hsize_t> extents(static_cast<std::size_t>(
+      CONELAB_HDF5(where, "give its extents", H5Sget_simple_extent_ndims(space.id()))));
   CONELAB_HDF5(where, "give its extents",
-               H5Sget_simple_extent_dims(space.id(), count.data(), nullptr));
+               H5Sget_simple_extent_dims(space.id(), extents.data(), nullptr));
+  return extents;
+}
+
+void select_rows(const Space& space, std::size_t axis, Rows rows, const Where& where) {
+  std::vector<hsize_t> count = extents_of(space, where);
   std::vector<hsize_t> begin(count.size(), 0);
   begin[axis] = static_cast<hsize_t>(rows.begin);
   count[axis] = static_cast<hsize_t>(rows.count());

@@ -132,6 +132,8 @@ template <class Number>
 
 /// Returns a space with these extents; of one number without any.
 [[nodiscard]] Space simple_space(const std::vector<hsize_t>& extents, const Where& where);
+/// Returns the extents of a space.
+[[nodiscard]] std::vector<hsize_t> extents_of(const Space& space, const Where& where);
 /// Selects rows of one axis of a space, and all of its other axes.
 void select_rows(const Space& space, std::size_t axis, Rows rows, const Where& where);
 

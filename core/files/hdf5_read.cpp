@@ -115,13 +115,10 @@ std::string type_text(hid_t type, Element element) {
   return found == others.end() ? "unknown type" : found->second;
 }
 
-std::vector<std::int64_t> space_extents(hid_t space, const Where& where) {
-  if (H5Sget_simple_extent_type(space) == H5S_NULL) return {0};
-  const int rank = CONELAB_HDF5(where, "give its extents", H5Sget_simple_extent_ndims(space));
-  std::array<hsize_t, H5S_MAX_RANK> extents{};
-  CONELAB_HDF5(where, "give its extents",
-               H5Sget_simple_extent_dims(space, extents.data(), nullptr));
-  return {extents.begin(), extents.begin() + rank};
+std::vector<std::int64_t> space_extents(const Space& space, const Where& where) {
+  if (H5Sget_simple_extent_type(space.id()) == H5S_NULL) return {0};
+  const std::vector<hsize_t> extents = extents_of(space, where);
+  return {extents.begin(), extents.end()};
 }
 
 void describe_filters(hid_t properties, Stored& stored, const Where& where) {
@@ -302,7 +299,7 @@ Stored describe(const Dataset& dataset, const Where& where, const ReadRules& rul
   const Space space(CONELAB_HDF5(where, "give its extents", H5Dget_space(dataset.id())));
   stored.element = type_element(type.id());
   stored.type = type_text(type.id(), stored.element);
-  stored.extents = space_extents(space.id(), where);
+  stored.extents = space_extents(space, where);
   const auto bytes = static_cast<std::int64_t>(std::max<std::size_t>(H5Tget_size(type.id()), 1));
   const std::int64_t count = checked_product(stored.extents).value_or(0);
   describe_layout(dataset, static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(bytes),

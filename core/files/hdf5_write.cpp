@@ -145,9 +145,7 @@ void write_numbers(const Dataset& dataset, hid_t type, const void* numbers, cons
 void write_rows_of_all(const Dataset& dataset, hid_t type, Rows rows, const void* numbers,
                        const Where& where) {
   const Space space(CONELAB_HDF5(where, "give its extents", H5Dget_space(dataset.id())));
-  std::vector<hsize_t> sizes(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space.id())));
-  CONELAB_HDF5(where, "give its extents",
-               H5Sget_simple_extent_dims(space.id(), sizes.data(), nullptr));
+  std::vector<hsize_t> sizes = extents_of(space, where);
   constexpr std::size_t axis = 2;
   sizes[axis] = static_cast<hsize_t>(rows.count());
   select_rows(space, axis, rows, where);

@@ -6,7 +6,6 @@
 // each function must hold a Lock. All throw a failure `FILE: /path: cannot ...`.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

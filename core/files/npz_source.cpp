@@ -241,7 +241,7 @@ class NpzSource : public TensorSource {
                           std::uint64_t count) const {
     std::uint64_t got = 0;
     while (got < count) {
-      if (cancelled_ && cancelled_()) throw Error(ErrorKind::interrupted, "interrupted");
+      stop_if(cancelled_);
       const zip_int64_t now = zip_fread(handle, bytes + got, std::min(count - got, most_at_once));
       if (now < 0) {
         zip_error_t* error = zip_file_get_error(handle);

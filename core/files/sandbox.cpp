@@ -182,7 +182,7 @@ class Child {
 
   void wait_for_bytes() {
     while (true) {
-      if (cancelled_ && cancelled_()) throw Error(ErrorKind::interrupted, "interrupted");
+      stop_if(cancelled_);
       if (waited_ >= seconds_) {
         fail("{}: reading did not end within {:.0f} s (damaged?)", path_, seconds_);
       }

@@ -6,7 +6,6 @@
 // place. Any later change breaks the seal, whether damage or another program caused it.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>

@@ -189,9 +189,7 @@ void write_tensor(const Dataset& dataset, Dtype dtype, const T* numbers, std::si
                   const Execution& execution, const Where& where) {
   if (count == 0) return;
   const Space space(CONELAB_HDF5(where, "give its extents", H5Dget_space(dataset.id())));
-  Sizes sizes(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space.id())));
-  CONELAB_HDF5(where, "give its extents",
-               H5Sget_simple_extent_dims(space.id(), sizes.data(), nullptr));
+  const Sizes sizes = extents_of(space, where);
   const Sizes chunk = chunk_sizes(dataset, sizes.size(), where);
   in_stored_type(dtype, numbers, count, [&](const char* bytes) {
     if (chunk.empty()) return write_numbers(dataset, file_type(dtype, where).id(), bytes, where);

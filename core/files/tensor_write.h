@@ -8,7 +8,6 @@
 // computes it.
 #pragma once
 
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>

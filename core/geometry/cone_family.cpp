@@ -6,12 +6,6 @@
 namespace conelab::geometry {
 namespace {
 
-std::string key_list(const ConeFamily& family) {
-  std::vector<std::string> keys;
-  for (const ParameterInfo& p : family.parameters) keys.emplace_back(p.key);
-  return join(keys);
-}
-
 std::vector<std::string> family_names() {
   std::vector<std::string> names;
   for (const ConeFamily* family : cone_families()) names.emplace_back(family->name);
@@ -52,7 +46,8 @@ Values family_values(const ConeFamily& family, const std::map<std::string, doubl
   }
   for (const auto& [key, value] : given) {
     if (!contains_key(family.parameters, key)) {
-      misuse("{} cones take no parameter '{}' (known: {})", family.name, key, key_list(family));
+      misuse("{} cones take no parameter '{}' (known: {})", family.name, key,
+             join(all_keys(family.parameters)));
     }
   }
   return values;

@@ -81,14 +81,16 @@ class JobClaim {
   std::vector<std::string> paths_;  ///< Of void claims, and last of the own one.
 };
 
-/// Reads a file of JSON. Throws a failure that names it if it holds something else.
+/// Reads a file of JSON. Throws a failure that names it, and says `why`, if it holds something
+/// else.
 template <class Read>
-auto read_json(const std::string& path, const Read& read) {
+auto read_json(const std::string& path, const Read& read,
+               const char* why = "is not what `conelab run` wrote") {
   try {
     const ByteFile file(path);
     return read(Json::parse(file.read(0, file.size())));
   } catch (const nlohmann::json::exception&) {
-    fail("{}: is not what `conelab run` wrote", path);
+    fail("{}: {}", path, why);
   }
 }
 /// Writes a file of JSON whole or not at all.

@@ -22,14 +22,13 @@
 
 namespace conelab {
 
-// Holds what a job is given besides its own fields by whoever runs it: a command, the desktop, a
-// study.
-
 namespace figure {
 struct DisplayList;
 }
 struct TuneChoice;  // core/jobs/tune.h
 
+/// Holds what a job is given besides its own fields by whoever runs it: a command, the desktop, a
+/// study.
 struct JobContext {
   /// Polled often; once it returns true, the job throws interrupted. Empty: never.
   std::function<bool()> cancelled = {};
@@ -57,7 +56,6 @@ struct JobContext {
   std::vector<std::string> also = {};
   const TuneChoice* tune = nullptr;  ///< What was chosen among trials, if there are.
 
-  [[nodiscard]] bool stopped() const { return cancelled && cancelled(); }
   /// Returns how the job computes: on so many threads (0: all cores), until it is cancelled. Its
   /// fraction done is reported as that of `stage`, unless this is null.
   [[nodiscard]] Execution execution(std::int64_t threads = 0, const char* stage = nullptr) const;
@@ -147,9 +145,6 @@ struct JobKind {
   std::vector<std::string> (*groups)(const JobSpec& spec) = nullptr;
   bool ranks = false;          ///< Whether several processes may compute it (JobContext::ranks).
   bool measures_time = false;  ///< Whether other jobs must not run beside it.
-  /// Holds what `--tune` searches by default, KEY=LOW..HIGH (core/jobs/tune.h). Empty: the kind is
-  /// not searched.
-  FieldValue tune_over = std::map<std::string, std::string>();
 };
 
 /// Returns the field, or null if the kind has none of that name.

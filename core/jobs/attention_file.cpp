@@ -306,9 +306,8 @@ void write_attention(const std::string& path, const AttentionFile<T>& file) {
   });
 }
 
-template void write_attention(const std::string&, const AttentionFile<float>&);
-template void write_attention(const std::string&, const AttentionFile<double>&);
-template void write_attention(const std::string&, const AttentionFile<Float16>&);
-template void write_attention(const std::string&, const AttentionFile<Bfloat16>&);
+#define CONELAB_WRITTEN(T) \
+  template void write_attention(const std::string&, const AttentionFile<T>&);
+CONELAB_EACH_TYPE(CONELAB_WRITTEN)
 
 }  // namespace conelab

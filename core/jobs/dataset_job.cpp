@@ -55,7 +55,7 @@ JobReport run_dataset(const JobSpec& spec, const JobContext& context) {
   const std::string kind = spec.text("kind"), output = spec.text("output");
   const KeyValues values = dataset_values(kind, spec.parameters());
   const MadeData made = make_dataset(kind, spec.parameters());
-  if (context.stopped()) throw Error(ErrorKind::interrupted, "interrupted");
+  stop_if(context.cancelled);
   const Json json = spec_with_defaults(spec, values.texts());
   write_dataset(output, made,
                 {{"result", "dataset"},
@@ -104,10 +104,7 @@ JobKind dataset_job() {
           .check_input = check_imported,
           .keys =
               [](const JobSpec& spec) {
-                const auto& row = row_named("data set", dataset_table(), spec.text("kind"));
-                std::vector<std::string> keys;
-                for (const KeyInfo& key : keys_of(row)) keys.emplace_back(key.key);
-                return keys;
+                return all_keys(keys_of(row_named("data set", dataset_table(), spec.text("kind"))));
               },
           .result = true,
           .tokens = true};

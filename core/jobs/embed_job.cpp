@@ -132,7 +132,7 @@ Embedding descend(const Hierarchy& hierarchy, const JobSpec& spec, const KeyValu
   DescentOptions options{values.whole("epochs"), values.number("rate"), values.whole("negatives"),
                          seed};
   options.progress = [&](double done) {
-    if (context.stopped()) throw Error(ErrorKind::interrupted, "interrupted");
+    stop_if(context.cancelled);
     if (context.progress) context.progress("descent", done);
   };
   Embedding result;
@@ -279,8 +279,7 @@ JobKind embed_job() {
        .keys = known_keys,
        .measures = embed_measures(),
        .result = true,
-       .tokens = true,
-       .tune_over = std::map<std::string, std::string>{{"rate", "0.005..0.5"}}});
+       .tokens = true});
 }
 
 }  // namespace conelab

@@ -94,7 +94,7 @@ JobReport run_frames(const JobSpec& spec, const JobContext& context) {
   FigureRequest request = request_of(spec, context);
   std::vector<std::string> files;
   for (const std::string& snapshot : snapshots) {
-    if (context.stopped()) throw Error(ErrorKind::interrupted, "interrupted");
+    stop_if(context.cancelled);
     request.inputs = {snapshot};
     files.push_back((folder / fmt::format("{:03}{}", files.size() + 1, ending)).string());
     (void)claim_figure(files.back(), context);
@@ -162,9 +162,7 @@ std::vector<std::string> figure_sources(const JobSpec& spec) {
 }
 
 std::vector<std::string> figure_keys(const JobSpec& spec) {
-  std::vector<std::string> keys;
-  for (const auto& key : figure::figure_named(spec.text("kind")).keys) keys.emplace_back(key.key);
-  return keys;
+  return all_keys(figure::figure_named(spec.text("kind")).keys);
 }
 
 }  // namespace
@@ -190,9 +188,7 @@ JobKind figure_job() {
                    .changes_result = false},
                   {"input", "--input,-i", "what to draw: FILE.h5 or FILE.h5:/group",
                    FieldKind::inputs},
-                  {"parameters", "-p,--parameter",
-                   "a parameter (`conelab list figures`), -p again for the next",
-                   FieldKind::parameters},
+                  parameters_field("a parameter (`conelab list figures`), -p again for the next"),
                   {"weights_array", "--weights-array",
                    "the array of attention weights in an --input without q; default: attentions or "
                    "weight"},

@@ -15,8 +15,7 @@ namespace conelab {
 
 std::vector<std::string> keys_with_parameters(const std::vector<KeyInfo>& own,
                                               const std::vector<std::string>& similarities) {
-  std::vector<std::string> keys;
-  for (const KeyInfo& key : own) keys.emplace_back(key.key);
+  std::vector<std::string> keys = all_keys(own);
   for (const std::string& name : similarities) {
     const SimilarityRow* row = find_similarity(name);
     if (row == nullptr) continue;

@@ -40,6 +40,16 @@ bool takes_own_mask(const Call& call) {
   return combines(operator_name(call), "masks", mask_reading(MaskOperand::allowed).name);
 }
 
+std::vector<std::int64_t> parse_key_lengths(const std::vector<std::string>& entries) {
+  std::vector<std::int64_t> lengths;
+  for (const std::string& part : entries) {
+    const std::optional<std::int64_t> value = parse_integer(part);
+    if (!value || *value < 0) misuse("--lengths: '{}' is not a whole number from 0", part);
+    lengths.push_back(*value);
+  }
+  return lengths;
+}
+
 }  // namespace
 
 bool AttendJob::keeps(const std::string& what) const { return contains(keep, what); }
@@ -68,16 +78,6 @@ AttendJob attend_of(const JobSpec& spec) {
   return job;
 }
 
-std::vector<std::int64_t> parse_key_lengths(const std::vector<std::string>& entries) {
-  std::vector<std::int64_t> lengths;
-  for (const std::string& part : entries) {
-    const std::optional<std::int64_t> value = parse_integer(part);
-    if (!value || *value < 0) misuse("--lengths: '{}' is not a whole number from 0", part);
-    lengths.push_back(*value);
-  }
-  return lengths;
-}
-
 void check_key_lengths(const Call& call, const std::vector<std::int64_t>& lengths) {
   const char* mask = mask_reading(MaskOperand::lengths).name;
   const bool reads = read_by_any(call.masks, MaskOperand::lengths);
@@ -88,17 +88,14 @@ void check_key_lengths(const Call& call, const std::vector<std::int64_t>& length
 std::vector<std::string> call_keys(const JobSpec& spec) {
   const Call call = spec.call();
   if (!is_attention(call)) {
-    std::vector<std::string> known;
-    for (const OperatorRow& row : operator_table()) known.emplace_back(row.info.name);
-    (void)index_of_name("operator", call.operation, known);
+    (void)index_of_name("operator", call.operation, operator_names());
   }
   for (const CallField& field : call_fields()) {
     for (const std::string& word : split_names(field_text(field, call, ','))) {
       if (!is_default(field, call)) (void)row_named(field.name, field.parts(), word);
     }
   }
-  std::vector<std::string> keys;
-  for (const ParameterInfo& info : call_parameters(call)) keys.emplace_back(info.key);
+  std::vector<std::string> keys = all_keys(call_parameters(call));
   if (draws_tensors(call)) keys.emplace_back("seed");
   return keys;
 }

@@ -10,10 +10,6 @@
 
 namespace conelab {
 
-/// Parses the entries of the option `--lengths`: the number of keys that are not padding, one per
-/// batch element. Throws misuse for anything but whole numbers from 0.
-[[nodiscard]] std::vector<std::int64_t> parse_key_lengths(const std::vector<std::string>& entries);
-
 /// Throws misuse if the call has the mask `padding` but no lengths, or lengths without that mask.
 void check_key_lengths(const Call& call, const std::vector<std::int64_t>& lengths);
 

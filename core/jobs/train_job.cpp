@@ -10,11 +10,8 @@
 // operator that it was trained for, which commands and the desktop then take.
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cmath>
-#include <mutex>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <optional>
 
 #include "core/base/error.h"
@@ -306,6 +303,29 @@ Json head_json(const MeasuredHead& made, const Training& training, std::size_t g
   return json;
 }
 
+/// Returns the line of a head for people: its group, its measures and its parameters.
+std::string head_line(const MeasuredHead& made, const std::string& group) {
+  std::string line = fmt::format("  {:<22}", group);
+  const auto add = [&](const auto& numbers) {
+    for (const auto& [key, value] : numbers) line += fmt::format(" {} {:.4g}", key, value);
+  };
+  add(made.measures);
+  add(made.head.model.parameters());
+  return line;
+}
+
+/// Adds the measures and parameters of the only head, for the tables of a study.
+void add_measures(const MeasuredHead& made, LabelledFile& file, JobReport& report) {
+  const auto add = [&](const auto& numbers) {
+    for (const auto& [key, value] : numbers) {
+      file.attributes.emplace_back(key, value);
+      report.summary[key] = value;
+    }
+  };
+  add(made.measures);
+  add(made.head.model.parameters());
+}
+
 JobReport run_train(const JobSpec& spec, const JobContext& context) {
   const Training training = training_of(spec);
   const Hierarchy hierarchy = read_edges(spec, context);
@@ -335,13 +355,7 @@ JobReport run_train(const JobSpec& spec, const JobContext& context) {
                              head_group(heads[g], training.goals[g], hierarchy.names));
     record.add_to(file, g, heads[g].start);
     report.summary["heads"].push_back(head_json(heads[g], training, g));
-    std::string line = fmt::format("  {:<22}", training.groups[g]);
-    const auto add = [&](const auto& numbers) {
-      for (const auto& [key, value] : numbers) line += fmt::format(" {} {:.4g}", key, value);
-    };
-    add(heads[g].measures);
-    add(heads[g].head.model.parameters());
-    report.lines.push_back(line);
+    report.lines.push_back(head_line(heads[g], training.groups[g]));
   }
   if (hierarchy.size() > most_measured) {
     report.lines.push_back(
@@ -349,15 +363,7 @@ JobReport run_train(const JobSpec& spec, const JobContext& context) {
                     "95 % interval",
                     most_measured));
   }
-  if (heads.size() == 1) {  // The measures of a study's tables.
-    std::vector<std::pair<std::string, double>> numbers(heads[0].measures.begin(),
-                                                        heads[0].measures.end());
-    for (const auto& entry : heads[0].head.model.parameters()) numbers.push_back(entry);
-    for (const auto& [key, value] : numbers) {
-      file.attributes.emplace_back(key, value);
-      report.summary[key] = value;
-    }
-  }
+  if (heads.size() == 1) add_measures(heads.front(), file, report);
   add_choice(context, file, report);
   file.groups.emplace_back("hierarchy", group_with_held_out(hierarchy, data.held));
   write_labelled(output, file);
@@ -425,8 +431,7 @@ JobKind train_job() {
        .measures = train_measures(),
        .result = true,
        .tokens = true,
-       .groups = groups_of_train,
-       .tune_over = std::map<std::string, std::string>{{"rate", "0.005..0.5"}}});
+       .groups = groups_of_train});
 }
 
 }  // namespace conelab

@@ -8,7 +8,6 @@
 
 #include "core/base/error.h"
 #include "core/embed/measures.h"
-#include "core/job/call_json.h"
 #include "core/jobs/hierarchy_job.h"
 
 namespace conelab {

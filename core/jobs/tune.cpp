@@ -26,6 +26,8 @@ namespace fs = std::filesystem;
 using Texts = std::vector<std::string>;
 
 constexpr int bases[] = {2, 3, 5, 7, 11, 13, 17, 19};
+/// The fields that only a job with `tune` may have.
+constexpr const char* fields_of_tune[] = {"tune_by", "tune_over", "trial"};
 
 /// A key that is searched, between two bounds. It is a whole number if both bounds are.
 struct TuneRange {
@@ -48,8 +50,10 @@ TuneRange range_of(const std::string& key, const std::string& text) {
 /// Returns what is searched, in the order of the job's keys. Parameters of other similarities are
 /// left out.
 std::vector<TuneRange> space_of(const JobSpec& spec) {
-  auto ranges = std::get<std::map<std::string, std::string>>(
-      spec.given("tune_over") ? spec.values.at("tune_over") : spec.kind->tune_over);
+  auto ranges = std::map<std::string, std::string>{{"rate", "0.005..0.5"}};
+  if (const auto given = spec.values.find("tune_over"); given != spec.values.end()) {
+    ranges = std::get<std::map<std::string, std::string>>(given->second);
+  }
   std::vector<TuneRange> space;
   const Texts known = spec.kind->keys(spec);
   for (const std::string& key : known) {
@@ -104,6 +108,12 @@ JobSpec with_point(const JobSpec& spec, const std::vector<TuneRange>& space, con
   for (std::size_t k = 0; k < space.size(); ++k) parameters[space[k].key] = point[k];
   other.values["parameters"] = parameters;
   return other;
+}
+
+JobSpec without_tune(JobSpec spec) {
+  spec.values.erase("tune");
+  for (const char* field : fields_of_tune) spec.values.erase(field);
+  return spec;
 }
 
 std::string measure_of(const JobSpec& spec) {
@@ -167,10 +177,8 @@ std::int64_t trials_of(const JobSpec& spec) {
 
 JobSpec trial_spec(const JobSpec& spec, std::int64_t trial) {
   const std::vector<TuneRange> space = space_of(spec);
-  JobSpec other = with_point(spec, space, point_of(space, trial));
-  for (const char* field : {"tune", "tune_by", "tune_over", "trial", "output"}) {
-    other.values.erase(field);
-  }
+  JobSpec other = with_point(without_tune(spec), space, point_of(space, trial));
+  other.values.erase("output");
   if (find_field(*spec.kind, "seeds") != nullptr) {
     other.values["seeds"] = std::string(trial_seed);
   } else {
@@ -183,7 +191,7 @@ JobSpec trial_spec(const JobSpec& spec, std::int64_t trial) {
 
 void check_tune(const JobSpec& spec) {
   if (trials_of(spec) == 0) {
-    for (const char* field : {"tune_by", "tune_over", "trial"}) {
+    for (const char* field : fields_of_tune) {
       if (spec.given(field)) misuse("{}: give the number of trials, --tune N", field);
     }
     return;
@@ -210,10 +218,7 @@ void check_tune(const JobSpec& spec) {
     high.push_back(fmt::format("{:.17g}", range.high));
   }
   for (const Texts& corner : {low, high}) {
-    JobSpec other = with_point(spec, space, corner);
-    other.values.erase("tune");
-    for (const char* field : {"tune_by", "tune_over", "trial"}) other.values.erase(field);
-    spec.kind->check(other);
+    spec.kind->check(with_point(without_tune(spec), space, corner));
   }
   const auto groups = spec.kind->groups;
   if (const std::size_t heads = groups == nullptr ? 1 : groups(trial_spec(spec, 0)).size();
@@ -231,8 +236,7 @@ void check_tune(const JobSpec& spec) {
 
 TuneChoice choose_trial(const JobSpec& spec, const JobContext& context) {
   const std::vector<TuneRange> space = space_of(spec);
-  TuneChoice choice{measure_of(spec), {}, {}, {}};
-  for (const TuneRange& range : space) choice.keys.push_back(range.key);
+  TuneChoice choice{measure_of(spec), all_keys(space), {}, {}};
   const double sign = less_is_better(choice.by) ? -1 : 1;
   double most = -INFINITY;
   bool found = false;

@@ -32,8 +32,8 @@ struct TuneChoice {
   std::size_t best = 0;                    ///< The first trial with the best value.
 };
 
-/// Returns the kind with the fields that say how it is searched; the kind's `tune_over` and
-/// `measures` are set before.
+/// Returns the kind with the fields that say how it is searched; its `measures` are set
+/// before.
 [[nodiscard]] JobKind with_tune_fields(JobKind kind);
 
 /// Returns how many trials the job has; 0: its keys are not searched.

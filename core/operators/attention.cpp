@@ -137,20 +137,7 @@ AttentionInput<Compute<S>> tokens_in_compute_type(const AttentionInput<S>& input
       return convert<Compute<S>>(tokens);
     }
   };
-  return {own(input.query),
-          own(input.key),
-          own(input.value),
-          own(input.output_grad),
-          input.allowed,
-          input.key_lengths,
-          {},
-          input.indices,
-          input.positions,
-          input.allowed_sizes,
-          input.graph,
-          input.bias,
-          input.wants_bias_gradient,
-          input.dropout};
+  return with_tokens<Compute<S>>(input, own, {});
 }
 
 /// Returns the tensors of an input in the type of the computation: the map itself, or a copy in

@@ -121,8 +121,7 @@ Extents with_made_heads(Call& call, const Extents& extents, const OperatorInfo& 
 
 /// Throws misuse for keys that neither a structured operator nor its parts accept.
 void check_all_keys(const Call& call) {
-  std::vector<std::string> known;
-  for (const ParameterInfo& info : call_parameters(call)) known.emplace_back(info.key);
+  std::vector<std::string> known = all_keys(call_parameters(call));
   if (draws_tensors(call)) known.emplace_back("seed");
   check_keys(call.parameters, known, call.operation);
 }
@@ -201,26 +200,20 @@ bool is_replaced(const ParameterInfo& info, const Call& call) {
          call.parameters.contains(relative_tensor(call, RelativePositions::values));
 }
 
+bool info_says(const Call& call, bool OperatorInfo::*flag) {
+  const OperatorRow* row = find_row(call);
+  return row != nullptr && row->info.*flag;
+}
+
 }  // namespace
 
 std::shared_ptr<Plan> resolve_chain(const Call& call, const Extents& extents) {
   return resolve_attention(call, extents, operator_table().front());
 }
 
-bool reads_keys(const Call& call) {
-  const OperatorRow* row = find_row(call);
-  return row != nullptr && row->info.reads_keys;
-}
-
-bool ignores_values(const Call& call) {
-  const OperatorRow* row = find_row(call);
-  return row != nullptr && row->info.ignores_values;
-}
-
-bool makes_heads(const Call& call) {
-  const OperatorRow* row = find_row(call);
-  return row != nullptr && row->info.makes_heads;
-}
+bool reads_keys(const Call& call) { return info_says(call, &OperatorInfo::reads_keys); }
+bool ignores_values(const Call& call) { return info_says(call, &OperatorInfo::ignores_values); }
+bool makes_heads(const Call& call) { return info_says(call, &OperatorInfo::makes_heads); }
 
 namespace {
 

@@ -147,9 +147,7 @@ class FitSearch {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 
   bool late() const {
-    if (settings_.cancelled && settings_.cancelled()) {
-      throw Error(ErrorKind::interrupted, "interrupted");
-    }
+    stop_if(settings_.cancelled);
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin_;
     return passed.count() > settings_.seconds;
   }

@@ -136,9 +136,7 @@ class Search {
 
   /// Returns whether the interval is too wide and the limits allow another iteration.
   bool goes_on() {
-    if (limits_.cancelled && limits_.cancelled()) {
-      throw Error(ErrorKind::interrupted, "interrupted");
-    }
+    stop_if(limits_.cancelled);
     if (upper_.bound - lower_.bound <= limits_.width) return false;
     if (iterations_ >= limits_.iterations) return false;
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin_;

@@ -85,7 +85,7 @@ class Checker {
   /// Runs `work`; if it fails, that is a problem. An interruption passes through.
   template <class Work>
   void attempt(const std::string& what, const Work& work) {
-    if (context_.stopped()) throw Error(ErrorKind::interrupted, "interrupted");
+    stop_if(context_.cancelled);
     try {
       work();
     } catch (const Error& error) {

@@ -9,7 +9,7 @@
 #include "core/base/names.h"
 #include "core/base/sha256.h"
 #include "core/bench/measured.h"
-#include "core/job/labelled_view.h"
+#include "core/job/read_result.h"
 
 namespace conelab {
 namespace {

@@ -7,6 +7,7 @@
 #include "core/base/sha256.h"
 #include "core/files/atomic_file.h"
 #include "core/files/byte_file.h"
+#include "core/job/job_record.h"
 #include "core/report/report.h"
 
 namespace conelab {
@@ -32,14 +33,12 @@ ReportRecord record_of_json(const Json& json) {
 
 ReportRecord read_report_record(const std::string& output) {
   const std::string path = (std::filesystem::path(output) / report_record_name).string();
-  const ByteFile file(path);
-  try {
-    const Json json = Json::parse(file.read(0, file.size()));
+  const auto read = [&](const Json& json) {
     if (json.at("format") != report_format) fail("{}: has another format", path);
     return record_of_json(json);
-  } catch (const Json::exception&) {
-    fail("{}: is not the record that `conelab report` wrote: it was cut off or changed", path);
-  }
+  };
+  return read_json(path, read,
+                   "is not the record that `conelab report` wrote: it was cut off or changed");
 }
 
 // The files of a report, their record report.json, and the folder that they are written to.

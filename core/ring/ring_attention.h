@@ -18,7 +18,6 @@
 // attention with blockwise transformers", section 3.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <utility>
 #include <vector>

@@ -15,15 +15,11 @@
 
 namespace conelab {
 
-struct Dot {
-  static constexpr SimilarityInfo info{
-      "dot", "scale q.k", "Vaswani et al. eq. 1", Space::euclidean, Measure::product, "none"};
-  static constexpr std::array parameters{
-      ParameterInfo{"scale", std::numeric_limits<double>::quiet_NaN(), Domain::any, true,
-                    "factor of the product", "", "", "1/sqrt(d)"}};
+/// What this similarity shares with others whose logit depends on the tokens by the measure alone,
+/// and whose only parameter is their only constant.
+struct OfMeasureAlone {
   static constexpr int values = 0;
   static constexpr int constants = 1;
-  static constexpr bool proportional = true;
   static constexpr bool one_pass = true;
   static constexpr bool token_slope = false;
 
@@ -34,6 +30,15 @@ struct Dot {
   CONELAB_FORMULA static void token(const EmbeddedPoint&, const double*, double*) {}
   CONELAB_FORMULA static void token_gradient(const EmbeddedPoint&, const double*, double,
                                              EmbeddedPoint&, double*) {}
+};
+
+struct Dot : OfMeasureAlone {
+  static constexpr SimilarityInfo info{
+      "dot", "scale q.k", "Vaswani et al. eq. 1", Space::euclidean, Measure::product, "none"};
+  static constexpr std::array parameters{
+      ParameterInfo{"scale", std::numeric_limits<double>::quiet_NaN(), Domain::any, true,
+                    "factor of the product", "", "", "1/sqrt(d)"}};
+  static constexpr bool proportional = true;
 
   template <class N>
   CONELAB_FORMULA static N score(N x, const N*, const N*, const N* c) {

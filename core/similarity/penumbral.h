@@ -22,18 +22,8 @@
 
 namespace conelab {
 
-struct Penumbral {
-  static constexpr SimilarityInfo info{
-      "penumbral",
-      "-gamma height(LCA) of penumbral cones: height^2 = delta (2h - delta), delta = max(p_u, p_v, "
-      "(p_u + p_v + D)/2), p = h - s, s = sqrt(h^2 - x_d^2), D = |u_: - v_:|; where D > s_u + s_v "
-      "there is no common ancestor and height^2 = D^2/4 + (u_d^2 + v_d^2)/2 + ((u_d^2 - "
-      "v_d^2)/(2D))^2",
-      "Coneheads eq. 5-7",
-      Space::half_space,
-      Measure::squared_distance,
-      "xi",
-      {{&convention, "paper"}, {&lca_depth, "height"}}};
+/// What all formulas of penumbral cones share: their parameters, and the numbers of a token.
+struct PenumbralTokens {
   static constexpr std::array parameters{inverse_temperature, cone_height};
   static constexpr int values = 3;     // p, a = x_d^2, s
   static constexpr int constants = 2;  // gamma, h
@@ -70,6 +60,20 @@ struct Penumbral {
     gradient.light_distance -= half * (p[1] + place.height);
     dp[1] -= half * place.light_distance;
   }
+};
+
+struct Penumbral : PenumbralTokens {
+  static constexpr SimilarityInfo info{
+      "penumbral",
+      "-gamma height(LCA) of penumbral cones: height^2 = delta (2h - delta), delta = max(p_u, p_v, "
+      "(p_u + p_v + D)/2), p = h - s, s = sqrt(h^2 - x_d^2), D = |u_: - v_:|; where D > s_u + s_v "
+      "there is no common ancestor and height^2 = D^2/4 + (u_d^2 + v_d^2)/2 + ((u_d^2 - "
+      "v_d^2)/(2D))^2",
+      "Coneheads eq. 5-7",
+      Space::half_space,
+      Measure::squared_distance,
+      "xi",
+      {{&convention, "paper"}, {&lca_depth, "height"}}};
 
   /// Returns four times the squared height of the LCA.
   template <class N>

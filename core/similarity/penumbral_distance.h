@@ -11,7 +11,7 @@
 
 namespace conelab {
 
-struct PenumbralDistance {
+struct PenumbralDistance : PenumbralTokens {
   static constexpr SimilarityInfo info{"penumbral",
                                        "-gamma ln(height(LCA)/h)",
                                        "Coneheads eq. 4",
@@ -19,23 +19,6 @@ struct PenumbralDistance {
                                        Measure::squared_distance,
                                        "xi",
                                        {{&convention, "paper"}, {&lca_depth, "distance"}}};
-  static constexpr auto parameters = Penumbral::parameters;
-  static constexpr int values = Penumbral::values;
-  static constexpr int constants = Penumbral::constants;
-  static constexpr bool proportional = true;
-  static constexpr bool token_slope = true;
-
-  static void constant(const double* p, double* c) { Penumbral::constant(p, c); }
-  CONELAB_FORMULA static void constant_gradient(const double* p, const double* dc, double* dp) {
-    Penumbral::constant_gradient(p, dc, dp);
-  }
-  CONELAB_FORMULA static void token(const EmbeddedPoint& place, const double* p, double* value) {
-    Penumbral::token(place, p, value);
-  }
-  CONELAB_FORMULA static void token_gradient(const EmbeddedPoint& place, const double* p,
-                                             double slope, EmbeddedPoint& gradient, double* dp) {
-    Penumbral::token_gradient(place, p, slope, gradient, dp);
-  }
 
   /// Returns twice the logarithm of height / h.
   template <class N>

@@ -16,7 +16,7 @@
 
 namespace conelab {
 
-struct PenumbralReference {
+struct PenumbralReference : PenumbralTokens {
   static constexpr SimilarityInfo info{
       "penumbral",
       "-gamma height(LCA)^2, height^2 = max(u_d^2, v_d^2, h^2 - ((s_u + s_v - D)/2)^2), s = "
@@ -27,17 +27,9 @@ struct PenumbralReference {
       Measure::squared_distance,
       "xi",
       {{&convention, "reference"}, {&lca_depth, "height"}}};
-  static constexpr auto parameters = Penumbral::parameters;
-  static constexpr int values = 3;     // s, a = x_d^2, r
-  static constexpr int constants = 2;  // gamma, h
-  static constexpr bool proportional = true;
-  static constexpr bool token_slope = true;
   static constexpr double epsilon = 1e-6;
 
-  static void constant(const double* p, double* c) { Penumbral::constant(p, c); }
-  CONELAB_FORMULA static void constant_gradient(const double* p, const double* dc, double* dp) {
-    Penumbral::constant_gradient(p, dc, dp);
-  }
+  /// Here the numbers of a token are s, a = x_d^2, r.
   CONELAB_FORMULA static void token(const EmbeddedPoint& place, const double* p, double* value) {
     value[0] = std::sqrt(place.light_distance * (p[1] + place.height) + epsilon);
     value[1] = place.height * place.height;

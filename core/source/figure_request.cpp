@@ -2,7 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/bench/parts.h"
-#include "core/job/labelled_view.h"
+#include "core/job/read_result.h"
 
 namespace conelab {
 namespace {

@@ -1,8 +1,7 @@
 #include "core/source/figure_table.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <utility>
 
 #include "core/base/names.h"
 #include "core/figure/bias.h"
@@ -66,46 +65,51 @@ FigureKey yes_or_no(const char* key, const char* initial, const char* about,
   return {key, initial, about, std::move(traits)};
 }
 
+// The traits of keys that select what is read: any text, a whole number, and those rarely used.
+const KeyTraits of_data = {.data = true}, whole_of_data = {.data = true, .whole = true},
+                rare_of_data = {.data = true, .rare = true},
+                rare_whole_of_data = {.data = true, .whole = true, .rare = true};
+
+/// Return the traits of a key whose value is one of these words; `word_of_data` if it selects what
+/// is read.
+KeyTraits word_of(std::string words) { return {.choices = std::move(words)}; }
+KeyTraits word_of_data(const char* words) { return {.data = true, .choices = words}; }
+
 // ---- keys that several figures take -------------------------------------------------------------
 
 const FigureKey caption_key = {"caption", "", "text under the figure", {.look = true}};
-const FigureKey batch_key = {
-    "batch", "0", "which batch element", {.data = true, .whole = true, .rare = true}};
-const FigureKey head_key = {"head", "0", "which head", {.data = true, .whole = true}};
-const FigureKey arrays_key = {"arrays",
-                              "",
-                              "of a trace: the names of its q, k and v, as attend --q --k --v",
-                              {.data = true, .rare = true}};
-const FigureKey weights_key = {"weights_array",
-                               "",
+const Keys caption_alone = {caption_key};
+const FigureKey batch_key = {"batch", "0", "which batch element", rare_whole_of_data};
+const FigureKey head_key = {"head", "0", "which head", whole_of_data};
+const FigureKey arrays_key = {
+    "arrays", "", "of a trace: the names of its q, k and v, as attend --q --k --v", rare_of_data};
+const FigureKey weights_key = {"weights_array", "",
                                "of an --input without q: the array of attention weights, "
                                "[.. x n_q x n_k]; default: attentions or weight",
-                               {.data = true, .rare = true}};
+                               rare_of_data};
+const FigureKey tokens_key = {"tokens", "key", "of a trace: key or query",
+                              word_of_data("key|query")};
 const FigureKey similarities_key = {
-    "similarities",
-    "dot,penumbral,umbral",
+    "similarities", "dot,penumbral,umbral",
     "operators, one panel each; with parameters as penumbral:gamma=2:masks=causal; a number after "
     "a comma continues a list of one number per head, as in dot,umbral:gamma=1,2",
-    {.data = true}};
-const FigureKey limits_key = {
-    "limits", "shared", "shared by the panels, or own", {.choices = "shared|own"}};
+    of_data};
+const FigureKey limits_key = {"limits", "shared", "shared by the panels, or own",
+                              word_of("shared|own")};
 
-const FigureKey quantity_key =
-    word_key("quantity", map_quantities, "weights or logits", {.data = true});
-const FigureKey special_key = {"special",
-                               "shown",
+const FigureKey quantity_key = word_key("quantity", map_quantities, "weights or logits", of_data);
+const FigureKey special_key = {"special", "shown",
                                "special tokens such as [CLS]: shown or excluded",
-                               {.data = true, .choices = "shown|excluded"}};
-const FigureKey difference_key = {
-    "difference", "", "operator whose values the others are subtracted from", {.data = true}};
+                               word_of_data("shown|excluded")};
+const FigureKey difference_key = {"difference", "",
+                                  "operator whose values the others are subtracted from", of_data};
 const FigureKey scale_key =
     word_key("scale", heat_scale_names, "linear, log, row (divided by the row's largest) or rank");
 const FigureKey low_key = {"low", "", "lower limit of the colours"};
 const FigureKey high_key = {"high", "", "upper limit of the colours"};
-const FigureKey colours_key = {"colours",
-                               "sequential",
+const FigureKey colours_key = {"colours", "sequential",
                                "sequential, dark, diverging or dark_diverging",
-                               {.choices = choices(names_of(colour_maps()))}};
+                               word_of(choices(names_of(colour_maps())))};
 
 /// Returns the keys of a figure of maps: `first`, then those of its values and colours.
 Keys map_keys(Keys first) {
@@ -116,9 +120,9 @@ Keys map_keys(Keys first) {
 
 /// Returns the keys of a figure of a benchmark: those that choose the cases, then the further ones.
 Keys bench_keys(const char* operators, const Keys& more = {}) {
-  Keys keys = {{"operators", "", operators, {.data = true}}};
+  Keys keys = {{"operators", "", operators, of_data}};
   for (const conelab::Axis& axis : fixed_axes()) {
-    keys.push_back({axis.name, axis.drawn, axis.which, {.data = true, .choices = axis.choices}});
+    keys.push_back({axis.name, axis.drawn, axis.which, word_of_data(axis.choices)});
   }
   keys.insert(keys.end(), more.begin(), more.end());
   keys.push_back(caption_key);
@@ -140,7 +144,7 @@ const FigureKey model_key = {"model",
 /// Returns the keys that choose a family of cones and a scene of one or two points.
 Keys scene_keys(bool pair) {
   Keys keys = {
-      {"cone", "penumbral", "family of the cones", {.choices = geometry::cone_family_names("|")}},
+      {"cone", "penumbral", "family of the cones", word_of(geometry::cone_family_names("|"))},
       {"u", "", "first point, x,height of the half-plane unless `points` says otherwise"},
       {"source", "", "finite families: where the light is; default: the models' origin"},
       {"points",
@@ -170,14 +174,12 @@ Keys cone_keys() {
   keys.insert(keys.end() - 1,
               {{"levels", "0", "how many level lines of the similarity with u", {.look = true}},
                yes_or_no("heat", "no", "yes or no: the similarity with u in colours"),
-               {"similarity",
-                "cone",
+               {"similarity", "cone",
                 "which similarity: that of the cones, or another of the half-plane's points",
-                {.choices = similarity_choices()}},
-               {"depth",
-                "height",
+                word_of(similarity_choices())},
+               {"depth", "height",
                 "penumbral, umbral: the height of the LCA, or its distance from the light",
-                {.choices = "height|distance"}},
+                word_of("height|distance")},
                yes_or_no("ancestors", "yes", "yes or no: the region of common ancestors"),
                yes_or_no("geodesic", "no", "yes or no: the geodesic from u to v"),
                {"tokens", "", "further points with names: x,height=name;x,height=name;…"}});
@@ -218,11 +220,9 @@ Keys tree_keys() {
   return {batch_key,
           head_key,
           arrays_key,
-          {"similarity",
-           "penumbral",
-           "of a trace: which operator, with parameters as penumbral:gamma=2",
-           {.data = true}},
-          {"tokens", "key", "of a trace: key or query", {.data = true, .choices = "key|query"}},
+          {"similarity", "penumbral",
+           "of a trace: which operator, with parameters as penumbral:gamma=2", of_data},
+          tokens_key,
           caption_key};
 }
 
@@ -248,49 +248,42 @@ std::vector<FigureInfo> map_figures() {
   return {
       {"heatmap", "attention of several operators side by side on one trace, with token labels",
        maps_source, "double",
-       map_keys({similarities_key,
-                 quantity_key,
-                 batch_key,
-                 head_key,
-                 arrays_key,
-                 weights_key,
-                 word_key("join", head_joins,
-                          "which heads: one, the mean or the maximum of all, or attention rollout "
-                          "up to the layer",
-                          {.data = true}),
-                 {"beside",
-                  "",
-                  "what the maps are compared with, FILE or FILE:/group: three panels each",
-                  {.data = true}},
-                 {"beside_arrays",
-                  "",
-                  "the names of q, k and v in the file that beside names, if they are others",
-                  {.data = true, .rare = true}},
-                 {"beside_head",
-                  "0",
-                  "the head that the maps are compared with",
-                  {.data = true, .whole = true, .rare = true}},
-                 word_key("beside_join", head_joins,
-                          "which heads of the layer that beside names: one, or all of them joined",
-                          {.data = true, .rare = true}),
-                 {"ancestors",
-                  "no",
-                  "yes: before the maps, the ancestors of each node of the input's hierarchy",
-                  {.data = true, .choices = "no|yes"}}}),
+       map_keys(
+           {similarities_key,
+            quantity_key,
+            batch_key,
+            head_key,
+            arrays_key,
+            weights_key,
+            word_key("join", head_joins,
+                     "which heads: one, the mean or the maximum of all, or attention rollout "
+                     "up to the layer",
+                     of_data),
+            {"beside", "",
+             "what the maps are compared with, FILE or FILE:/group: three panels each", of_data},
+            {"beside_arrays", "",
+             "the names of q, k and v in the file that beside names, if they are others",
+             rare_of_data},
+            {"beside_head", "0", "the head that the maps are compared with", rare_whole_of_data},
+            word_key("beside_join", head_joins,
+                     "which heads of the layer that beside names: one, or all of them joined",
+                     rare_of_data),
+            {"ancestors", "no",
+             "yes: before the maps, the ancestors of each node of the input's hierarchy",
+             word_of_data("no|yes")}}),
        make_heatmap},
       {"heads", "attention of all heads of the layers of a trace as small maps with a score",
        heads_source, "double",
-       map_keys(
-           {{"similarities", "dot", "the operator; several where rows=operators", {.data = true}},
-            word_key("rows", head_row_choices,
-                     "layers beside the one of --input, every layer of the file, or operators",
-                     {.data = true}),
-            word_key("score", tree::head_score_names, "the number of each map"),
-            word_key("order", head_orders, "in rows, or all heads by their score"),
-            quantity_key,
-            batch_key,
-            arrays_key,
-            weights_key}),
+       map_keys({{"similarities", "dot", "the operator; several where rows=operators", of_data},
+                 word_key("rows", head_row_choices,
+                          "layers beside the one of --input, every layer of the file, or operators",
+                          of_data),
+                 word_key("score", tree::head_score_names, "the number of each map"),
+                 word_key("order", head_orders, "in rows, or all heads by their score"),
+                 quantity_key,
+                 batch_key,
+                 arrays_key,
+                 weights_key}),
        make_heads},
       {"arcs",
        "attention of several operators on one trace as arcs between tokens",
@@ -301,11 +294,8 @@ std::vector<FigureInfo> map_figures() {
         head_key,
         arrays_key,
         weights_key,
-        {"top",
-         "3",
-         "how many arcs a query has at most, its strongest",
-         {.data = true, .whole = true}},
-        {"threshold", "0.01", "the weakest weight that is drawn", {.data = true}},
+        {"top", "3", "how many arcs a query has at most, its strongest", whole_of_data},
+        {"threshold", "0.01", "the weakest weight that is drawn", of_data},
         word_key("arrangement", arc_arrangements,
                  "sides (above: to earlier tokens, below: to later ones), above, or rows"),
         limits_key,
@@ -319,25 +309,17 @@ std::vector<FigureInfo> bench_figures() {
   return {
       {"scaling", "time against sequence length, with 95 % intervals and fitted exponents",
        bench_source, "double",
-       bench_keys(
-           chosen,
-           {yes_or_no("ratio", "no", "yes adds a panel of times relative to the first operator",
-                      {}),
-            {"guide", "2", "slope of the guide line, or none; -1 where x=ranks"},
-            {"x", "length", "horizontal axis", {.data = true, .choices = "length|ranks"}},
-            {"length",
-             "",
-             "where x=ranks: n; default: the longest measured",
-             {.data = true, .whole = true}},
-            {"networks",
-             "",
-             "where x=ranks: bandwidths in Gbit/s to predict for, as 10,100",
-             {.data = true}},
-            {"counts", "1,4,16,64,256", "where x=ranks: the ranks to predict", {.data = true}},
-            {"speed",
-             "1",
-             "where x=ranks: how fast a predicted rank is beside a measured one",
-             {.data = true}}}),
+       bench_keys(chosen,
+                  {yes_or_no("ratio", "no",
+                             "yes adds a panel of times relative to the first operator", {}),
+                   {"guide", "2", "slope of the guide line, or none; -1 where x=ranks"},
+                   {"x", "length", "horizontal axis", word_of_data("length|ranks")},
+                   {"length", "", "where x=ranks: n; default: the longest measured", whole_of_data},
+                   {"networks", "", "where x=ranks: bandwidths in Gbit/s to predict for, as 10,100",
+                    of_data},
+                   {"counts", "1,4,16,64,256", "where x=ranks: the ranks to predict", of_data},
+                   {"speed", "1",
+                    "where x=ranks: how fast a predicted rank is beside a measured one", of_data}}),
        make_scaling},
       {.name = "growth",
        .about = "time against length for operators of different order of cost, with guides",
@@ -361,12 +343,8 @@ std::vector<FigureInfo> figures_without_input() {
        no_source, "single", family_keys(), make_cones},
       {"models", "the same cones in half-plane, ball, Klein ball, hyperboloid and band", no_source,
        "double", cone_keys(), make_models},
-      {"families",
-       "one scene under every cone family, with its light",
-       no_source,
-       "double",
-       {caption_key},
-       make_families},
+      {"families", "one scene under every cone family, with its light", no_source, "double",
+       caption_alone, make_families},
       {"regions", "which points are descendants, ancestors, related or unrelated to a point u",
        no_source, "single", with(scene_keys(false), 1, model_key), make_regions},
       {"construction", "the two curves whose crossing is the lowest common ancestor", no_source,
@@ -390,28 +368,20 @@ std::vector<FigureInfo> figures_without_input() {
        "a finite light recedes and its cones become the infinite ones",
        no_source,
        "double",
-       {{"cone", "penumbral", "penumbral or umbral", {.choices = "penumbral|umbral"}}, caption_key},
+       {{"cone", "penumbral", "penumbral or umbral", word_of("penumbral|umbral")}, caption_key},
        make_finite_to_infinite},
-      {"convexity",
-       "a geodesic leaves an umbral cone and stays in a penumbral one",
-       no_source,
-       "double",
-       {caption_key},
-       make_convexity},
-      {"lub",
-       "the lowest common ancestor is the least upper bound for d = 2, not for d = 3",
-       no_source,
-       "double",
-       {caption_key},
-       make_lub},
+      {"convexity", "a geodesic leaves an umbral cone and stays in a penumbral one", no_source,
+       "double", caption_alone, make_convexity},
+      {"lub", "the lowest common ancestor is the least upper bound for d = 2, not for d = 3",
+       no_source, "double", caption_alone, make_lub},
       {"determinant",
        "what volume-preserving and softmax attention do to volumes of random tokens",
        no_source,
        "double",
-       {{"dim", "4", "d, features of a token", {.data = true, .whole = true}},
-        {"longest", "16", "the longest sequence", {.data = true, .whole = true}},
-        {"draws", "25", "how many draws of tokens and matrices", {.data = true, .whole = true}},
-        {"seed", "0", "of the random numbers", {.data = true, .whole = true}},
+       {{"dim", "4", "d, features of a token", whole_of_data},
+        {"longest", "16", "the longest sequence", whole_of_data},
+        {"draws", "25", "how many draws of tokens and matrices", whole_of_data},
+        {"seed", "0", "of the random numbers", whole_of_data},
         caption_key},
        make_determinant},
   };
@@ -429,37 +399,30 @@ std::vector<FigureInfo> tree_figures() {
        tree_source, "double",
        with(
            with(with(tree_keys(), 3,
-                     {"lines",
-                      "",
+                     {"lines", "",
                       "merges: common ancestors by the dendrogram; edges: of the hierarchy; order: "
                       "of the cones; none; default: edges if there are any, else merges",
-                      {.choices = "merges|edges|order|none"}}),
+                      word_of("merges|edges|order|none")}),
                 3,
-                {"cones",
-                 "auto",
-                 "the cone of each token; auto: of at most 100 tokens",
-                 {.choices = "auto|yes|no"}}),
+                {"cones", "auto", "the cone of each token; auto: of at most 100 tokens",
+                 word_of("auto|yes|no")}),
            3,
-           {"model",
-            "",
-            "default: the half-plane, or the ball for finite sources",
-            {.choices = model_choices()}}),
+           {"model", "", "default: the half-plane, or the ball for finite sources",
+            word_of(model_choices())}),
        make_points},
       {.name = "trials",
        .about = "the expected best of k trials of a search, for each operator",
        .source = trials_source,
        .width = "double",
-       .keys = {caption_key},
+       .keys = caption_alone,
        .make = make_trials,
        .several = true},
       {.name = "training",
        .about = "loss or attention on ancestors against the steps of training, for each head",
        .source = training_source,
        .width = "double",
-       .keys = {{"measure",
-                 "loss",
-                 "loss, or mass: the attention on ancestors",
-                 {.data = true, .choices = "loss|mass"}},
+       .keys = {{"measure", "loss", "loss, or mass: the attention on ancestors",
+                 word_of_data("loss|mass")},
                 caption_key},
        .make = make_training,
        .several = true},
@@ -467,33 +430,27 @@ std::vector<FigureInfo> tree_figures() {
        .about = "the best operator on each hierarchy in each dimension, and how far it is ahead",
        .source = winners_source,
        .width = "single",
-       .keys = {{"measure", "mass", "mass, map or another measure of train", {.data = true}},
-                caption_key},
+       .keys = {{"measure", "mass", "mass, map or another measure of train", of_data}, caption_key},
        .make = make_winners,
        .several = true},
       {"intervals",
        "tokens of a head with d = 2 as nested bars (umbral and penumbral cones)",
        placed_source,
        "double",
-       {{"similarity",
-         "umbral",
-         "of a trace: which operator, with parameters as umbral:radius=0.5",
-         {.data = true}},
-        {"tokens", "key", "of a trace: key or query", {.data = true, .choices = "key|query"}},
+       {{"similarity", "umbral", "of a trace: which operator, with parameters as umbral:radius=0.5",
+         of_data},
+        tokens_key,
         batch_key,
         head_key,
         arrays_key,
         {"pair", "", "two tokens whose hull is drawn, by number or text: dog.n.01,cat.n.01"},
         {"within", "", "a token, by number or text: only those that it spans"},
-        {"colour",
-         "depth",
+        {"colour", "depth",
          "depth: the level, which is the longest chain of ancestors that are shown; height: of the "
          "token; value: |v|",
-         {.data = true, .choices = "depth|height|value"}},
-        {"scale",
-         "rank",
-         "of the axis: rank (ends at equal distances) or linear",
-         {.choices = "rank|linear"}},
+         word_of_data("depth|height|value")},
+        {"scale", "rank", "of the axis: rank (ends at equal distances) or linear",
+         word_of("rank|linear")},
         caption_key},
        make_intervals},
   };

@@ -8,7 +8,7 @@
 #include "core/dataset/hierarchy.h"
 #include "core/files/sandbox.h"
 #include "core/geometry/cone_family.h"
-#include "core/job/labelled_view.h"
+#include "core/job/read_result.h"
 #include "core/source/figure_request.h"
 #include "core/source/figure_subject.h"
 #include "core/tree/tree_file.h"

@@ -9,7 +9,7 @@
 #include "core/base/names.h"
 #include "core/call/call.h"
 #include "core/figure/figure_input.h"
-#include "core/job/labelled_view.h"
+#include "core/job/read_result.h"
 #include "core/source/figure_request.h"
 
 namespace conelab {

@@ -11,7 +11,7 @@
 #include "core/drawing/font_metrics.h"
 #include "core/drawing/text.h"
 #include "core/figure/figure_input.h"
-#include "core/job/labelled_view.h"
+#include "core/job/read_result.h"
 #include "core/source/figure_request.h"
 #include "core/statistics/paired.h"
 

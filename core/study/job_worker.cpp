@@ -143,7 +143,7 @@ JobReport run_in_worker(const std::vector<std::string>& command, const std::stri
   const auto stopped = [&] {  // Asked often while an answer is waited for.
     const std::int64_t now = context.allowed ? context.allowed() : -1;
     if (std::exchange(allowed, now) != now) (void)worker.send(json_line({{"allowed", now}}));
-    return context.stopped();
+    return context.cancelled && context.cancelled();
   };
   const WaitLimit limit{std::numeric_limits<double>::infinity(), stopped};
   std::string line;

@@ -89,6 +89,36 @@ RecommendEntry parse_recommend_entry(const std::string& entry, std::string_view 
   return made;
 }
 
+/// Throws misuse for a key or a measure that the block of a table does not have.
+void check_table(const std::string& text, const TableEntry& table, const ReportBlock& block) {
+  std::vector<std::string> keys;
+  for (const Json& sweep : block.sweeps) {
+    for (const auto& [key, value] : sweep.items()) add_once(keys, key);
+  }
+  if (block.kind == "bench") {
+    for (const Axis& axis : axes()) add_once(keys, axis.name);
+  }
+  std::ranges::sort(keys);
+  if (keys.empty() && !table.keys.empty()) {
+    misuse("'{}': {} sweeps no key (expected 'table: {}: MEASURE')", text, block.name, block.name);
+  }
+  for (const std::string& key : table.keys) {
+    (void)index_of_name("swept key of " + block.name, key, keys);
+  }
+  for (const std::string& name : table.measures) {
+    // A benchmark stores one for each operator, and a search one for each key.
+    const bool of_operator = name.starts_with("exponent_") || name.starts_with("tuned_");
+    if (!block.measures.empty() && !of_operator) {
+      (void)index_of_name("measure", name, block.measures);
+    }
+    for (const std::string& key : block.case_keys) {
+      const bool along = name == "exponent" && key == axes().back().name;
+      if (along || contains(table.keys, key)) continue;
+      misuse("'{}': {} has several values of {}; name that key too", text, block.name, key);
+    }
+  }
+}
+
 }  // namespace
 
 const TableEntry* table_of(const RecommendEntry& entry, const std::vector<TableEntry>& tables) {
@@ -117,35 +147,9 @@ ReportEntry parse_report_entry(const std::string& text, const std::vector<Report
   TableEntry table = parse_table_entry(text, rest, compares);
   const ReportBlock& block = row_named("block", blocks, table.block);
   if (block.kind == "figure") misuse("'{}': {} is a figure and has no numbers", text, block.name);
-  std::vector<std::string> keys;
-  for (const Json& sweep : block.sweeps) {
-    for (const auto& [key, value] : sweep.items()) keys.push_back(key);
-  }
-  if (block.kind == "bench") {
-    for (const Axis& axis : axes()) keys.emplace_back(axis.name);
-  }
-  std::ranges::sort(keys);
-  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
   if (block.sweeps.empty()) return table;  // Its jobs are unknown.
   if (compares && block.kind == "bench") misuse("'{}': {} is a benchmark", text, block.name);
-  if (keys.empty() && !table.keys.empty()) {
-    misuse("'{}': {} sweeps no key (expected 'table: {}: MEASURE')", text, block.name, block.name);
-  }
-  for (const std::string& key : table.keys) {
-    (void)index_of_name("swept key of " + block.name, key, keys);
-  }
-  for (const std::string& name : table.measures) {
-    // A benchmark stores one for each operator, and a search one for each key.
-    const bool of_operator = name.starts_with("exponent_") || name.starts_with("tuned_");
-    if (!block.measures.empty() && !of_operator) {
-      (void)index_of_name("measure", name, block.measures);
-    }
-    for (const std::string& key : block.case_keys) {
-      const bool along = name == "exponent" && key == axes().back().name;
-      if (along || contains(table.keys, key)) continue;
-      misuse("'{}': {} has several values of {}; name that key too", text, block.name, key);
-    }
-  }
+  check_table(text, table, block);
   return table;
 }
 

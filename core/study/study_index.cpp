@@ -152,7 +152,7 @@ MergeResult merge_studies(const std::vector<std::string>& folders, const std::st
   const FolderLock lock = lock_study(output);
   MergeResult result{parts.front().index, {}, {}};
   for (std::size_t i = 0; i < result.index.jobs.size(); ++i) {
-    if (cancelled && cancelled()) throw Error(ErrorKind::interrupted, "interrupted");
+    stop_if(cancelled);
     const std::vector<const Part*> found = parts_with(parts, i, result);
     result.index.jobs[i] = found.empty() ? unfinished(parts, i) : found.front()->index.jobs[i];
     if (found.empty()) {

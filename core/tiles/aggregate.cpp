@@ -94,9 +94,6 @@ void set_value_grad(Aggregate aggregate, const Compute<S>* extended_grad, const 
   template void extend_output_grad(Aggregate, const S*, const S*, std::int64_t, Compute<S>,       \
                                    Compute<S>*);                                                  \
   template void set_value_grad(Aggregate, const Compute<S>*, const S*, std::int64_t, Compute<S>*);
-CONELAB_AGGREGATE(float)
-CONELAB_AGGREGATE(double)
-CONELAB_AGGREGATE(Float16)
-CONELAB_AGGREGATE(Bfloat16)
+CONELAB_EACH_TYPE(CONELAB_AGGREGATE)
 
 }  // namespace conelab

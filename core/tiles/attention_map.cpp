@@ -143,9 +143,6 @@ void pair_map_tile(const Plan& plan, const AttentionInput<S>& input, Map2d which
 #define CONELAB_MAPS(S)                                                                        \
   template void pair_map_tile(const Plan&, const AttentionInput<S>&, Map2d, const Forward<S>*, \
                               const MapTile&, Compute<S>*, const Execution&);
-CONELAB_MAPS(float)
-CONELAB_MAPS(double)
-CONELAB_MAPS(Float16)
-CONELAB_MAPS(Bfloat16)
+CONELAB_EACH_TYPE(CONELAB_MAPS)
 
 }  // namespace conelab

@@ -577,9 +577,6 @@ Backward<S> attention_backward(const Plan& plan, const AttentionInput<S>& input,
 #define CONELAB_BACKWARD(S)                                                      \
   template Backward<S> attention_backward(const Plan&, const AttentionInput<S>&, \
                                           const Forward<S>&, const Execution&);
-CONELAB_BACKWARD(float)
-CONELAB_BACKWARD(double)
-CONELAB_BACKWARD(Float16)
-CONELAB_BACKWARD(Bfloat16)
+CONELAB_EACH_TYPE(CONELAB_BACKWARD)
 
 }  // namespace conelab

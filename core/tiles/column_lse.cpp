@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <vector>
 
 #include "core/base/parallel.h"
@@ -131,9 +130,8 @@ Tensor4<Compute<S>> column_lse(const Plan& plan, const AttentionInput<S>& input,
   return ColumnPass<S>(plan, input, execution).run(execution);
 }
 
-template Tensor4<float> column_lse(const Plan&, const AttentionInput<float>&, const Execution&);
-template Tensor4<double> column_lse(const Plan&, const AttentionInput<double>&, const Execution&);
-template Tensor4<float> column_lse(const Plan&, const AttentionInput<Float16>&, const Execution&);
-template Tensor4<float> column_lse(const Plan&, const AttentionInput<Bfloat16>&, const Execution&);
+#define CONELAB_COLUMN_LSE(S) \
+  template Tensor4<Compute<S>> column_lse(const Plan&, const AttentionInput<S>&, const Execution&);
+CONELAB_EACH_TYPE(CONELAB_COLUMN_LSE)
 
 }  // namespace conelab

@@ -5,9 +5,7 @@
 // and its values are read where they lie. Tasks are slices of keys, whose sums are joined in their
 // order: the result is the same for any number of threads.
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -291,7 +289,8 @@ class ForwardPass {
     const std::ptrdiff_t width = value_stride(plan_.aggregate, e.value, kernels_.panel);
     for (int r = 0; r < rows; ++r) {
       head.position_values().add(sums.sums(r) + width, sums.sums(r));
-      finish_sums(plan_, sums, r, index, begin + r, head.sink(), result_);
+      finish_sums(plan_, sums.sums(r), sums.total(r), *sums.references(r), index, begin + r,
+                  head.sink(), result_);
       non_finite.add_seen(mask_, index, begin + r,
                           result_.output.row(index / e.head, index % e.head, begin + r));
     }
@@ -505,9 +504,6 @@ Forward<S> attention_forward(const Plan& plan, const AttentionInput<S>& input,
 
 #define CONELAB_FORWARD(S) \
   template Forward<S> attention_forward(const Plan&, const AttentionInput<S>&, const Execution&);
-CONELAB_FORWARD(float)
-CONELAB_FORWARD(double)
-CONELAB_FORWARD(Float16)
-CONELAB_FORWARD(Bfloat16)
+CONELAB_EACH_TYPE(CONELAB_FORWARD)
 
 }  // namespace conelab

@@ -1,11 +1,8 @@
 #include "core/tiles/four_sums.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <cmath>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "core/tiles/interval_order.h"

@@ -417,9 +417,6 @@ std::optional<Backward<S>> interval_backward(const Plan& plan, const AttentionIn
                                                       const Execution&);                       \
   template std::optional<Backward<S>> interval_backward(const Plan&, const AttentionInput<S>&, \
                                                         const Forward<S>&, const Execution&);
-CONELAB_INTERVAL_ATTENTION(float)
-CONELAB_INTERVAL_ATTENTION(double)
-CONELAB_INTERVAL_ATTENTION(Float16)
-CONELAB_INTERVAL_ATTENTION(Bfloat16)
+CONELAB_EACH_TYPE(CONELAB_INTERVAL_ATTENTION)
 
 }  // namespace conelab

@@ -130,10 +130,7 @@ void PairGradient::finish(const Unit& unit) {
   template TensorView pair_bias_view(const Plan&, const AttentionInput<S>&);             \
   template PairNumbers::PairNumbers(const Plan&, const AttentionInput<S>&, std::int64_t, \
                                     std::int64_t);
-CONELAB_PAIRS(float)
-CONELAB_PAIRS(double)
-CONELAB_PAIRS(Float16)
-CONELAB_PAIRS(Bfloat16)
+CONELAB_EACH_TYPE(CONELAB_PAIRS)
 #define CONELAB_PAIR_NUMBERS(T)                                                        \
   template void PairNumbers::read(std::int64_t, std::int64_t, std::int64_t, T*) const; \
   template const T* PairNumbers::in_place(std::int64_t, std::int64_t) const;           \

@@ -17,6 +17,7 @@
 #include "core/tiles/row_weights.h"
 #include "core/tiles/shared_rows.h"
 #include "core/tiles/upstream.h"
+#include "core/tiles/values.h"
 
 namespace conelab {
 namespace {
@@ -257,18 +258,8 @@ void forward_row(const Plan& plan, const SparseHead<S>& head, SparseRow<S>& row,
     }
     positions.add(by_position, sums.data());
   }
-  T m = sum != 0 ? reference : T(0);
-  double total = sum;
-  const double factor = add_sink(head.head().sink(), m, total);
-  const T scale = row_scale(scale_law(plan.weights, plan.aggregate), m, total, factor);
-  finish_row(plan.aggregate, sums.data(), plan.extents.value, scale, result.output.row(b, h, i));
-  *result.row_reference.row(b, h, i) = m;
-  *result.row_sum.row(b, h, i) = static_cast<T>(total);
-  *result.lse.row(b, h, i) =
-      total == 0 ? -std::numeric_limits<T>::infinity() : static_cast<T>(m + std::log(total));
-  if (plan.aggregate == Aggregate::einstein) {
-    *result.midpoint_sum.row(b, h, i) = sums[static_cast<std::size_t>(plan.extents.value)] * scale;
-  }
+  finish_sums(plan, sums.data(), sum, reference, b * plan.extents.head + h, i, head.head().sink(),
+              result);
 }
 
 /// Computes Forward::column_lse of one head.
@@ -591,9 +582,6 @@ Backward<S> sparse_backward(const Plan& plan, const AttentionInput<S>& input,
   template Forward<S> sparse_forward(const Plan&, const AttentionInput<S>&, const Execution&);   \
   template Backward<S> sparse_backward(const Plan&, const AttentionInput<S>&, const Forward<S>&, \
                                        const Execution&);
-CONELAB_SPARSE(float)
-CONELAB_SPARSE(double)
-CONELAB_SPARSE(Float16)
-CONELAB_SPARSE(Bfloat16)
+CONELAB_EACH_TYPE(CONELAB_SPARSE)
 
 }  // namespace conelab

@@ -260,10 +260,8 @@ template void mark_columns(const std::vector<std::int64_t>&, std::int64_t, int, 
                            std::ptrdiff_t);
 template void mark_columns(const std::vector<std::int64_t>&, std::int64_t, int, int, double*,
                            std::ptrdiff_t);
-template class Tiles<float>;
-template class Tiles<double>;
-template class Tiles<Float16>;
-template class Tiles<Bfloat16>;
+#define CONELAB_TILES(S) template class Tiles<S>;
+CONELAB_EACH_TYPE(CONELAB_TILES)
 template void pack_keys(const Plan&, const Kernels<float>&, const Head<float>&,
                         const Operand<float>&, std::int64_t, int, bool, float*);
 template void pack_keys(const Plan&, const Kernels<double>&, const Head<double>&,

@@ -76,9 +76,7 @@ const Compute<S>* Upstream<S>::extended(std::int64_t b, std::int64_t h, std::int
   return room;
 }
 
-template class Upstream<float>;
-template class Upstream<double>;
-template class Upstream<Float16>;
-template class Upstream<Bfloat16>;
+#define CONELAB_UPSTREAM(S) template class Upstream<S>;
+CONELAB_EACH_TYPE(CONELAB_UPSTREAM)
 
 }  // namespace conelab

@@ -152,11 +152,6 @@ std::vector<std::int64_t> PackedValues<S>::non_finite() const {
   return keys;
 }
 
-template class PackedValues<float>;
-template class PackedValues<double>;
-template class PackedValues<Float16>;
-template class PackedValues<Bfloat16>;
-
 template <class S>
 NonFiniteValues<S>::NonFiniteValues(Aggregate aggregate, const TokenRows<const S>& values,
                                     std::vector<std::int64_t> keys)
@@ -194,11 +189,6 @@ void NonFiniteValues<S>::add(std::int64_t key, T* sums) const {
     if (!std::isfinite(x)) sums[c] += x;
   }
 }
-
-template class NonFiniteValues<float>;
-template class NonFiniteValues<double>;
-template class NonFiniteValues<Float16>;
-template class NonFiniteValues<Bfloat16>;
 
 template <class T>
 RowSums<T>::RowSums(int rows, std::ptrdiff_t stride)
@@ -253,31 +243,28 @@ template class RowSums<float>;
 template class RowSums<double>;
 
 template <class S>
-void finish_sums(const Plan& plan, const RowSums<Compute<S>>& sums, int row, std::int64_t head,
-                 std::int64_t query, double sink, Forward<S>& result) {
+void finish_sums(const Plan& plan, const Compute<S>* sums, double total, Compute<S> reference,
+                 std::int64_t head, std::int64_t query, double sink, Forward<S>& result) {
   using T = Compute<S>;
   const std::int64_t b = head / plan.extents.head, h = head % plan.extents.head;
-  double sum = sums.total(row);
-  T m = sum == 0 ? T(0) : *sums.references(row);
-  const double factor = add_sink(sink, m, sum);
-  const T scale = row_scale(scale_law(plan.weights, plan.aggregate), m, sum, factor);
-  finish_row(plan.aggregate, sums.sums(row), plan.extents.value, scale,
-             result.output.row(b, h, query));
+  T m = total == 0 ? T(0) : reference;
+  const double factor = add_sink(sink, m, total);
+  const T scale = row_scale(scale_law(plan.weights, plan.aggregate), m, total, factor);
+  finish_row(plan.aggregate, sums, plan.extents.value, scale, result.output.row(b, h, query));
   *result.row_reference.row(b, h, query) = m;
-  *result.row_sum.row(b, h, query) = static_cast<T>(sum);
+  *result.row_sum.row(b, h, query) = static_cast<T>(total);
   *result.lse.row(b, h, query) =
-      sum == 0 ? -std::numeric_limits<T>::infinity() : static_cast<T>(m + std::log(sum));
+      total == 0 ? -std::numeric_limits<T>::infinity() : static_cast<T>(m + std::log(total));
   if (is_midpoint(plan.aggregate)) {
-    *result.midpoint_sum.row(b, h, query) = sums.sums(row)[plan.extents.value] * scale;
+    *result.midpoint_sum.row(b, h, query) = sums[plan.extents.value] * scale;
   }
 }
 
-#define CONELAB_FINISH_SUMS(S)                                                          \
-  template void finish_sums(const Plan&, const RowSums<Compute<S>>&, int, std::int64_t, \
+#define CONELAB_VALUES(S)                                                                     \
+  template class PackedValues<S>;                                                             \
+  template class NonFiniteValues<S>;                                                          \
+  template void finish_sums(const Plan&, const Compute<S>*, double, Compute<S>, std::int64_t, \
                             std::int64_t, double, Forward<S>&);
-CONELAB_FINISH_SUMS(float)
-CONELAB_FINISH_SUMS(double)
-CONELAB_FINISH_SUMS(Float16)
-CONELAB_FINISH_SUMS(Bfloat16)
+CONELAB_EACH_TYPE(CONELAB_VALUES)
 
 }  // namespace conelab

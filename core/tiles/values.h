@@ -145,10 +145,10 @@ class RowSums {
   std::vector<T> references_;
 };
 
-/// Sets the results of a query from the sums of its row. `head` is batch * heads + head, `sink` its
-/// Plan::sink.
+/// Sets the results of a query from the sums of its row: of the values, and of the weights, which
+/// are relative to `reference`. `head` is batch * heads + head, `sink` its Plan::sink.
 template <class S>
-void finish_sums(const Plan& plan, const RowSums<Compute<S>>& sums, int row, std::int64_t head,
-                 std::int64_t query, double sink, Forward<S>& result);
+void finish_sums(const Plan& plan, const Compute<S>* sums, double total, Compute<S> reference,
+                 std::int64_t head, std::int64_t query, double sink, Forward<S>& result);
 
 }  // namespace conelab

@@ -69,9 +69,7 @@ double mean_row_entropy(const EntropyRows& rows, const Call& call_of_head,
   double sum = 0;
   std::int64_t count = 0;
   for (std::int64_t r = 0; r < queries; r += step) {
-    if (execution.cancelled && execution.cancelled()) {
-      throw Error(ErrorKind::interrupted, "cancelled");
-    }
+    stop_if(execution.cancelled);
     if (is_left_out(rows.query_left_out, r)) continue;
     pairs.tile(Map2d::logits, nullptr, {0, 0, r, r + 1, 0, keys}, logits.data());
     const double entropy = entropy_of_row(logits.data(), keys, rows.key_left_out);

@@ -43,10 +43,6 @@ void check_index(const char* axis, std::int64_t index, std::int64_t size) {
   }
 }
 
-void stop_if(const Cancelled& cancelled) {
-  if (cancelled && cancelled()) throw Error(ErrorKind::interrupted, "cancelled");
-}
-
 template <class T>
 void set_sizes(AttentionInput<T>& input, const StoredMap& map) {
   input.query.shape = {1, 1, map.rows, 0};
@@ -210,7 +206,7 @@ std::shared_ptr<const Trace> load_trace(const std::string& file, const std::stri
   options.weights = arrays.weights;
   options.or_weights = arrays.query.empty();
   options.attributes = trace_attributes();
-  for (const ParameterInfo& info : tensor_parameters()) options.parameters.emplace_back(info.key);
+  options.parameters = all_keys(tensor_parameters());
   std::string stamp = file_stamp(file);
   Input input = read_input_sandboxed(spec, options, {.cancelled = cancelled});
   const auto trace =
@@ -419,10 +415,8 @@ AttentionInput<T> attention_input(Input&& file, Dtype dtype) {
   }
   return input;
 }
-template AttentionInput<float> attention_input(Input&&, Dtype);
-template AttentionInput<double> attention_input(Input&&, Dtype);
-template AttentionInput<Float16> attention_input(Input&&, Dtype);
-template AttentionInput<Bfloat16> attention_input(Input&&, Dtype);
+#define CONELAB_INPUT(T) template AttentionInput<T> attention_input(Input&&, Dtype);
+CONELAB_EACH_TYPE(CONELAB_INPUT)
 
 namespace {
 

@@ -92,12 +92,6 @@ class Placer {
   std::vector<double> map_values_;
 };
 
-void stop_if_cancelled(const Execution& execution) {
-  if (execution.cancelled && execution.cancelled()) {
-    throw Error(ErrorKind::interrupted, "interrupted");
-  }
-}
-
 void fill_cone_tree(const HeadElements& tokens, HeadTree& tree, const Execution& execution) {
   const std::size_t n = tree.size;
   const double largest = tokens.system.family->largest_shadow(tokens.system.values);
@@ -105,7 +99,7 @@ void fill_cone_tree(const HeadElements& tokens, HeadTree& tree, const Execution&
   tree.depth.resize(n * n);
   tree.common.resize(n * n);
   for (std::size_t i = 0; i < n; ++i) {
-    stop_if_cancelled(execution);
+    stop_if(execution.cancelled);
     for (std::size_t j = i; j < n; ++j) {
       if (std::isnan(tokens.elements[i].shadow) || std::isnan(tokens.elements[j].shadow)) {
         tree.depth[i * n + j] = tree.depth[j * n + i] = std::numeric_limits<double>::quiet_NaN();
@@ -270,7 +264,7 @@ std::vector<HeadTree> head_trees(const PairCall<double>& call, Tokens tokens,
   for (std::int64_t b = 0; b < e.batch; ++b) {
     const std::vector<std::uint8_t> padding = padding_of(plan, input, tokens, b);
     for (std::int64_t h = 0; h < e.head; ++h) {
-      stop_if_cancelled(execution);
+      stop_if(execution.cancelled);
       HeadTree tree;
       tree.size = static_cast<std::size_t>(tensor_of(input, tokens).shape.token);
       tree.padding = static_cast<std::size_t>(std::ranges::count(padding, std::uint8_t{1}));

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/names.h"
 
 namespace conelab::tree {
 namespace {
@@ -153,12 +154,10 @@ LabelledArray placed_group(const std::vector<HeadTree>& trees, const TreeLabels&
       [](const HeadTree& t, std::size_t i) { return &t.placed->elements[i]; });
   add("merge", merges, "a common ancestor of the tokens of each merge; NaN: there is none",
       [](const HeadTree& t, std::size_t k) { return t.ancestors[k] ? &*t.ancestors[k] : nullptr; });
-  std::vector<std::string> names;
-  for (const ParameterInfo& info : any.system.family->parameters) names.emplace_back(info.key);
   group.add<double>("parameter", {"parameter_key"}, trees, "of the cone family",
                     [](const HeadTree& t, auto& data) { append(data, t.placed->system.values); });
   LabelledArray out = group.take();
-  out.axes.push_back({"parameter_key", names});
+  out.axes.push_back({"parameter_key", all_keys(any.system.family->parameters)});
   out.attributes = {{"cone", std::string(any.system.family->name)},
                     {"model", std::string(geometry::model_name(model_of(any.system)))}};
   return out;

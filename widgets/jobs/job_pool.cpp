@@ -1,7 +1,5 @@
 #include "widgets/jobs/job_pool.h"
 
-#include <algorithm>
-
 #include "core/base/current_exception.h"
 #include "core/base/error.h"
 

@@ -397,9 +397,7 @@ class WorkHead {
     const std::int64_t strip = std::clamp<std::int64_t>(scored_at_once / columns, 1, rows);
     std::vector<float> cells(static_cast<std::size_t>(strip * columns));
     for (std::int64_t begin = 0; begin < rows; begin += strip) {
-      if (execution.cancelled && execution.cancelled()) {
-        throw Error(ErrorKind::interrupted, job_cancelled);
-      }
+      stop_if(execution.cancelled);
       const std::int64_t end = std::min(rows, begin + strip);
       weights()->cells({begin, end, 0, columns}, cells.data());
       scorer.add_rows(cells.data(), static_cast<std::size_t>(end - begin));

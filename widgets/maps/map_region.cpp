@@ -38,7 +38,7 @@ RegionMass region_mass(const MatrixSource& source, const MapRegion& region,
       std::max<std::int64_t>(1, cells_at_once / std::max<std::int64_t>(columns, 1));
   std::vector<float> cells;
   for (std::int64_t begin = region.query_begin; begin < region.query_end; begin += step) {
-    if (cancelled && cancelled()) throw Error(ErrorKind::interrupted, "cancelled");
+    stop_if(cancelled);
     const std::int64_t end = std::min(begin + step, region.query_end);
     cells.resize(static_cast<std::size_t>((end - begin) * columns));
     source.cells({begin, end, 0, columns}, cells.data());

@@ -11,7 +11,7 @@ import torch
 from conelab.torch import attention
 from torch import nn
 
-from trainer import Block, Task, main
+from trainer import Block, Task, main, parts
 
 
 class Agglomerative(nn.Module):
@@ -75,9 +75,8 @@ class Language(Task):
 
     def data(self, sizes, seed):
         numbers, letters = text()
-        cuts = [len(numbers) * part // 10 for part in (0, 8, 9, 10)]
-        parts = zip(("train", "validation", "test"), cuts, cuts[1:])
-        return {"letters": letters, **{name: numbers[begin:end] for name, begin, end in parts}}
+        rows = parts(len(numbers), (0, 8, 9, 10))
+        return {"letters": letters, **{name: numbers[part] for name, part in rows.items()}}
 
     def batch(self, data, sizes):
         windows = data["train"].unfold(0, sizes["context"] + 1, 1)

@@ -3,7 +3,7 @@ import numpy
 import torch
 from torch import nn
 
-from trainer import Block, Task, main, program_data
+from trainer import Block, Task, main, parts, program_data
 
 WORDS = {word: i for i, word in enumerate(["-", *map(str, range(10)), "(MAX", "(MIN", "(MED", "(SM", ")"])}
 
@@ -55,13 +55,7 @@ class ListOps(Task):
 
     def data(self, sizes, seed):
         every = drawn(sizes["count"], sizes, seed)
-        cuts = [len(every[0]) * part // 10 for part in (0, 7, 8, 10)]
-        parts = zip(("train", "validation", "test"), cuts, cuts[1:])
-        return {name: [x[begin:end] for x in every] for name, begin, end in parts}
-
-    def batch(self, data, sizes):
-        rows = torch.randint(len(data["train"][0]), (sizes["batch"],))
-        return [x[rows] for x in data["train"]]
+        return {name: [x[rows] for x in every] for name, rows in parts(len(every[0])).items()}
 
     def model(self, data, attend, sizes):
         return Reader(attend, sizes)

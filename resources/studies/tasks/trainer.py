@@ -124,13 +124,18 @@ class Task:
 
     def batch(self, data, sizes):
         """A batch of data["train"], drawn from PyTorch's generator."""
-        x, y = data["train"]
-        rows = torch.randint(len(x), (sizes["batch"],))
-        return x[rows], y[rows]
+        rows = torch.randint(len(data["train"][0]), (sizes["batch"],))
+        return [x[rows] for x in data["train"]]
 
     def score(self, model, split, sizes):
         """The measure on a split, or a dictionary of measures whose first is the one that decides."""
         raise NotImplementedError
+
+
+def parts(count, tenths=(0, 7, 8, 10)):
+    """The rows of each split: slices of `count` rows that end at these tenths."""
+    ends = [count * tenth // 10 for tenth in tenths]
+    return dict(zip(("train", "validation", "test"), map(slice, ends, ends[1:])))
 
 
 def halton(count, low, high):

@@ -2,7 +2,7 @@
 import torch
 from torch import nn
 
-from trainer import Block, Task, main, program_data
+from trainer import Block, Task, main, parts, program_data
 
 
 class Translator(nn.Module):
@@ -48,13 +48,8 @@ class Translation(Task):
             return nn.utils.rnn.pad_sequence([torch.tensor(row) for row in rows], batch_first=True)
         order = torch.randperm(len(trees))
         split = [padded(sources)[order], torch.tensor([len(x) for x in sources])[order], padded(targets)[order]]
-        cuts = [len(trees) * part // 10 for part in (0, 7, 8, 10)]
-        parts = zip(("train", "validation", "test"), cuts, cuts[1:])
-        return {"words": len(known), **{name: [x[begin:end] for x in split] for name, begin, end in parts}}
-
-    def batch(self, data, sizes):
-        rows = torch.randint(len(data["train"][0]), (sizes["batch"],))
-        return [x[rows] for x in data["train"]]
+        return {"words": len(known),
+                **{name: [x[rows] for x in split] for name, rows in parts(len(trees)).items()}}
 
     def model(self, data, attend, sizes):
         return Translator(data["words"], attend, sizes)

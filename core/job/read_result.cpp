@@ -1,4 +1,4 @@
-#include "core/job/labelled_view.h"
+#include "core/job/read_result.h"
 
 #include <filesystem>
 
