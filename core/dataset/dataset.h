@@ -36,6 +36,7 @@ struct DatasetInfo {
   /// The endings of the files that it reads (`path`), ".csv"; "/" is a folder. Empty: it reads none
   /// that a user brings.
   std::vector<std::string> endings = {};
+  bool tokens = false;  ///< Whether it holds q, k and v.
 };
 
 /// Returns all data sets in the order in which lists show them.

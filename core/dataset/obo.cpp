@@ -81,10 +81,10 @@ class OboReader {
  private:
   const std::string& path_;
   std::vector<std::string> relations_, found_;  ///< Those that were asked for; that were found.
-  ImportedNodes ids_;                       ///< Of all terms that are defined or named.
-  std::vector<OboTerm> terms_;              ///< [ids_]
-  std::vector<std::array<Node, 2>> links_;  ///< Child and parent, in ids_.
-  std::size_t line_ = 0, begun_ = 0;        ///< The line, and that of the stanza.
+  ImportedNodes ids_;                           ///< Of all terms that are defined or named.
+  std::vector<OboTerm> terms_;                  ///< [ids_]
+  std::vector<std::array<Node, 2>> links_;      ///< Child and parent, in ids_.
+  std::size_t line_ = 0, begun_ = 0;            ///< The line, and that of the stanza.
   bool in_term_ = false;
   Node term_ = -1;  ///< The one of the stanza, once its id is known.
 

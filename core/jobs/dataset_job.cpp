@@ -107,7 +107,12 @@ JobKind dataset_job() {
                 return all_keys(keys_of(row_named("data set", dataset_table(), spec.text("kind"))));
               },
           .result = true,
-          .tokens = true};
+          .tokens = true,
+          .groups =
+              [](const JobSpec& spec) {
+                const auto& row = row_named("data set", dataset_table(), spec.text("kind"));
+                return std::vector<std::string>(row.tokens ? 1 : 0);
+              }};
 }
 
 }  // namespace conelab

@@ -219,6 +219,7 @@ class SpecMaker {
       return;
     const Names groups = groups_of(source.spec);
     if (has(groups, group)) return;
+    if (groups.empty()) misuse("input: '{}' holds no q, k and v", source.block);
     misuse("input: name a group of '{}', as {}:{} (found '{}', known: {})", source.block,
            source.block, groups.front(), group, join(groups));
   }

@@ -223,6 +223,10 @@ class Run(RunTest):
         for more, lacks in (("", "weights"), ('quantity = "logits"\n', "logits")):
             self.write_study(attend + 'keep = ["gradients"]\n' + figure + more)
             self.fails(2, "run", spec, says=f"'a' does not keep {lacks}")
+        tree = '[[dataset]]\nname = "t"\nkind = "tree"\n'
+        for reader in ('[[attend]]\nsimilarity = "dot"', '[[tree]]\nsimilarity = "dot"', '[[figure]]\nkind = "heatmap"'):
+            self.write_study(f'{tree}{reader}\nname = "r"\ninput = "t"\n')
+            self.fails(2, "run", spec, says="'t' holds no q, k and v")
         self.write_study(attend.replace('"dot"', '["dot", "dot"]'))
         self.fails(2, "run", spec, says='s.toml:4: similarity: "dot" is given twice')
         self.write_study(attend + "[quick]\na = { similarty = 1 }\n")
