@@ -220,9 +220,9 @@ class Report(ProgramTest):
 
 class Incomplete(ProgramTest):
     def test_jobs_without_a_result_are_counted(self):
-        spec = self.write_study('[[dataset]]\nname = "tree"\nkind = "tree"\n[[attend]]\nname = "maps"\n'
-                                'input = "tree"\nsimilarity = "dot"\nkeep = ["weights"]\n[[figure]]\n'
-                                'kind = "heatmap"\ninput = "maps"\n', "fails.toml")
+        spec = self.write_study('[[dataset]]\nname = "noise"\nkind = "gaussian"\nn = 8\n[[train]]\n'
+                                'name = "heads"\ninput = "noise"\nsimilarity = "umbral"\n[[figure]]\n'
+                                'kind = "points"\ninput = "heads:/umbral/seed1"\n', "fails.toml")
         self.assertEqual(run("run", spec, "-o", self.folder / "runs").status, 1)
         self.ok("report", self.folder / "runs", "-o", self.folder / "report")
         found = run("report", "--check", self.folder / "report", "--json").json()

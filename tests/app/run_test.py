@@ -356,7 +356,7 @@ class Shards(RunTest):
     def test_nothing_of_somebody_else_is_replaced(self):
         spec = self.write_study(STUDY)
         self.fails(2, "run", spec, "--slurm", spec, says="s.toml: is not a script of `conelab run --slurm`")
-        self.fails(2, "run", spec, "--slurm", script, "--shard", "1/2", says="are the shards")
+        self.fails(2, "run", spec, "--slurm", self.folder / "job.sh", "--shard", "1/2", says="are the shards")
         self.assertEqual(spec.read_text(), STUDY)
         own = self.folder / "own"
         own.mkdir()

@@ -1,9 +1,10 @@
+#include "core/statistics/claim.h"
+
 #include <gtest/gtest.h>
 
 #include <limits>
 
 #include "core/base/error.h"
-#include "core/statistics/claim.h"
 
 namespace conelab {
 namespace {
@@ -51,7 +52,8 @@ TEST(Claim, CombinesTheIntervalsOfFactorsInSquares) {
 TEST(Claim, OfAMissingNumberIsUndecided) { EXPECT_EQ(verdict("{none} < 3"), "undecided"); }
 
 TEST(Claim, OfAnotherFormIsMisuse) {
-  for (const char* wrong : {"{a}", "{a} < ", "{a} < x", "{a} < {c}", "a < 3", "{a} < 1 + 2", "{a} > 1/0"}) {
+  for (const char* wrong :
+       {"{a}", "{a} < ", "{a} < x", "{a} < {c}", "a < 3", "{a} < 1 + 2", "{a} > 1/0"}) {
     EXPECT_THROW((void)judge_claim(wrong, named), Error) << wrong;
   }
 }

@@ -171,7 +171,7 @@ TEST_F(StudyFile, TheReportHasItsOwnKeysAndClaimsARelation) {
                      "[report]\nqick = { dtype = 'f64' }\norder = ['claim: a | b | c',\n"
                      "'table: maps by x: y', 'text: {y-1} {z-1}']\n"),
               ElementsAre(HasSubstr("6: unknown key of [report] 'qick'; did you mean 'quick'?"),
-                          HasSubstr("7: order: 'claim: a | b | c': its relation has none of"),
+                          HasSubstr("7: order: claim 'b': expected LEFT < RIGHT"),
                           HasSubstr("8: order: 'table: maps by x: y': maps sweeps no key"),
                           HasSubstr("8: order: unknown number 'z-1'")));
   EXPECT_THAT(errors(attend("similarity = 'dot'\n") + "[report]\norder = 'maps'\n"),
