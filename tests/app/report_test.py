@@ -188,7 +188,10 @@ class Report(ProgramTest):
         self.ok("report", self.folder / "runs", self.folder / "again", "-o", both)
         page = (both / "index.html").read_text()
         self.assertIn("time of again over time of runs", page)
-        self.assertIn("undecided", page)
+        # A run and its copy: how wide the intervals are, the machine decides.
+        verdicts = re.findall(r"<td>\S+ \.\. \S+</td><td>(\w+)</td>", page)
+        self.assertEqual(len(verdicts), 4)
+        self.assertLessEqual(set(verdicts), {"same", "undecided"})
         self.assertIn("time-dot-32-again", (both / "numbers.tex").read_text())
 
     def test_wrong_calls_are_refused(self):
