@@ -247,7 +247,7 @@ class MeasuredTraining : public TrainTest {
   /// Trains as many heads beside each other.
   void keep_busy(int processors) {
     const std::string count = std::to_string(processors);
-    model().type("parameters", "snapshots=50; epochs=2500; starts=" + count);
+    model().type("parameters", "snapshots=50; epochs=8000; starts=" + count);
     model().type("threads", count);
   }
   /// Both return the seconds that the training takes.
