@@ -15,8 +15,8 @@
 
 namespace conelab {
 
-/// What this similarity shares with others whose logit depends on the tokens by the measure alone,
-/// and whose only parameter is their only constant.
+/// Holds what similarities share whose logit depends on the tokens by the measure alone, and whose
+/// only parameter is their only constant.
 struct OfMeasureAlone {
   static constexpr int values = 0;
   static constexpr int constants = 1;

@@ -22,7 +22,7 @@
 
 namespace conelab {
 
-/// What all formulas of penumbral cones share: their parameters, and the numbers of a token.
+/// Holds what all formulas of penumbral cones share: parameters, and the numbers of a token.
 struct PenumbralTokens {
   static constexpr std::array parameters{inverse_temperature, cone_height};
   static constexpr int values = 3;     // p, a = x_d^2, s

@@ -317,7 +317,7 @@ TEST_F(StudyFile, RefusesWhatCannotBeRun) {
               ElementsAre(HasSubstr("2: name"), HasSubstr("3: input: there is no file")));
 }
 
-/// By how many shards each job is taken. A shard that takes one takes those that it reads.
+/// Returns by how many shards each job is taken. A shard that takes one takes those that it reads.
 std::vector<int> times_taken(const Study& study, int shards) {
   std::vector<int> taken(study.jobs.size(), 0);
   for (int shard = 1; shard <= shards; ++shard) {

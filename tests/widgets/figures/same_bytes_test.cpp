@@ -101,7 +101,7 @@ struct ShownTemplates {
   }
 };
 
-/// What the figure's reader takes from its inputs.
+/// Returns what the figure's reader takes from its inputs.
 figure::FigureInput figure_input_of(const FigureChoice& choice) {
   FigureRequest request;
   request.name = choice.name, request.inputs = choice.inputs;

@@ -1,4 +1,4 @@
-// Whether the maps of a model are computed, for tests that wait for them.
+// Says whether the maps of a model are computed, for tests that wait for them.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ inline bool is_whole(const MapPanel& panel) {
   return panel.pyramid && panel.pyramid->complete() && !panel.pass.active();
 }
 
-/// Whether there are so many maps, and each is computed.
+/// Returns whether there are so many maps, and each is computed.
 inline bool are_whole(const MapsModel& model, std::size_t count) {
   const auto& panels = model.panels();
   return panels.size() == count &&
