@@ -71,6 +71,7 @@ void set_shard(const TypedRun& typed, StudyOptions& options) {
   if (shard < 1 || shard > shards || shards > 1'000'000) {
     misuse("--shard {}: expected I/N with 1 <= I <= N, as 2/8", typed.shard);
   }
+  options.shared = shards > 1 || !typed.shard.empty();
   options.shard = static_cast<int>(shard);
   options.shards = static_cast<int>(shards);
 }

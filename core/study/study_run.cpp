@@ -170,7 +170,7 @@ class StudyRun {
       : study_(study),
         options_(options),
         context_(context),
-        lock_(lock_study(options.folder, options.shards > 1)),
+        lock_(lock_study(options.folder, options.shared)),
         digests_(options.folder, context.job.cancelled),
         index_(empty_index(study)),
         own_(jobs_of_shard(study, options.shard, options.shards)),
@@ -220,7 +220,7 @@ class StudyRun {
   /// Writes the index, with what other shards have finished meanwhile.
   void store() {
     const auto take_others = [this] {
-      return options_.shards > 1 ? take_finished(study_, options_.folder, digests_, index_) : 0;
+      return options_.shared ? take_finished(study_, options_.folder, digests_, index_) : 0;
     };
     (void)take_others();
     do write_index(options_.folder, index_);

@@ -16,6 +16,7 @@ struct StudyOptions {
   int at_once = 1;     ///< How many jobs run beside each other.
   int shard = 1;       ///< Of the jobs that read no other, every `shards`-th from the `shard`-th on
   int shards = 1;      ///< is run, and what can be made of these alone.
+  bool shared = false;  ///< Whether other shards may run in the folder at the same time.
 };
 
 /// How far a running study is.

@@ -261,6 +261,16 @@ class Shards(RunTest):
         return [start("run", self.folder / "s.toml", "-o", self.folder / "out", "--shard", f"{i}/{count}")
                 for i in range(1, count + 1)]
 
+    def test_one_of_one_joins_others(self):
+        spec = self.write_study(STUDY + BENCH.replace("rounds = 2", "rounds = 40"))
+        first = start("run", spec, "-o", self.folder / "out", "--shard", "1/2")
+        self.addCleanup(first.kill)
+        self.wait_until(lambda: list((self.folder / "out/jobs").glob("*.claim-*")), first)
+        self.study("out", "--shard", "1/1")
+        first.communicate(timeout=PATIENCE)
+        self.assertEqual(first.returncode, 0)
+        self.assertTrue(all(job["status"] == "done" for job in self.index("out")["jobs"]))
+
     def test_three_in_one_folder_with_one_killed_do_nothing_twice(self):
         self.write_study(STUDY)
         self.study("whole")
