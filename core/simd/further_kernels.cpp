@@ -4,6 +4,7 @@
 #include "core/simd/bounded_softmax.h"
 #include "core/simd/narrow.h"
 #include "core/simd/soft_cap.h"
+#include "core/simd/token_rows.h"
 
 namespace conelab {
 
@@ -13,6 +14,8 @@ namespace conelab {
   BoundedKernels<T> make_bounded();        \
   template <class T>                       \
   NarrowKernels<T> make_narrow();          \
+  template <class T>                       \
+  RowKernels<T> make_rows();               \
   template <class T>                       \
   SimilarityKernels<T> soft_cap_kernels(); \
   }
@@ -28,6 +31,7 @@ template <class T>
 struct FurtherKernels {
   BoundedKernels<T> bounded;
   NarrowKernels<T> narrow;
+  RowKernels<T> rows;
   SimilarityKernels<T> soft_cap;
 };
 
@@ -35,9 +39,9 @@ struct FurtherKernels {
 /// does not have.
 template <class T>
 const FurtherKernels<T>& further_kernels(std::string_view target) {
-#define CONELAB_RETURN_FURTHER(target)                                                    \
-  static const FurtherKernels<T> all{target::make_bounded<T>(), target::make_narrow<T>(), \
-                                     target::soft_cap_kernels<T>()};                      \
+#define CONELAB_RETURN_FURTHER(target)                                                       \
+  static const FurtherKernels<T> all{target::make_bounded<T>(), target::make_narrow<T>(),    \
+                                     target::make_rows<T>(), target::soft_cap_kernels<T>()}; \
   return all;
 #if defined(__x86_64__)
   if (target == "avx2") {
@@ -65,6 +69,13 @@ const NarrowKernels<T>& narrow_kernels(const std::string& target) {
 }
 template const NarrowKernels<float>& narrow_kernels(const std::string&);
 template const NarrowKernels<double>& narrow_kernels(const std::string&);
+
+template <class T>
+const RowKernels<T>& row_kernels(const std::string& target) {
+  return further_kernels<T>(kernels<T>(target, 0).name).rows;
+}
+template const RowKernels<float>& row_kernels(const std::string&);
+template const RowKernels<double>& row_kernels(const std::string&);
 
 template <class T>
 const SimilarityKernels<T>& soft_cap_kernels(const Kernels<T>& target) {

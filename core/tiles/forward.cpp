@@ -35,6 +35,9 @@ constexpr std::int64_t most_queries = 384;
 /// The minimum number of tasks for each thread, so that no thread waits long for the last one.
 constexpr std::int64_t least_tasks = 8;
 constexpr std::size_t cache_line = 64;
+/// The most queries of a tile that sum values where they lie row by row. The products of more share
+/// the values in registers.
+constexpr int most_lying_rows = 4;
 /// Queries in a tile for values of few dimensions. The products gain nothing by more, and the tile
 /// of pairs stays in the first-level cache.
 constexpr int narrow_rows = 12;
@@ -102,6 +105,7 @@ class ForwardPass {
         execution_(execution),
         kernels_(kernels<S>(execution.simd, plan.extents.query)),
         narrow_(narrow_kernels<T>(kernels_.name)),
+        rows_(row_kernels<T>(kernels_.name)),
         group_rows_(kernels_.forward_rows),
         mask_(plan.mask(input)),
         key_heads_(plan.placed_key_heads()) {
@@ -145,6 +149,7 @@ class ForwardPass {
   const Execution& execution_;
   const Kernels<T>& kernels_;
   const NarrowKernels<T>& narrow_;
+  const RowKernels<T>& rows_;
   int group_rows_;  ///< Queries in a tile.
   Mask mask_;
   std::int64_t key_heads_;  ///< Heads of packed keys.
@@ -455,6 +460,15 @@ class ForwardPass {
     }
     const auto add = [&] {
       RightOperand<T> right = values.operand;
+      if (!right.packed && rows <= most_lying_rows) {
+        const LyingTokens<T> lying{right.data + skipped * right.stride, right.stride, keys.count,
+                                   static_cast<int>(all.stride())};
+        for (int r = 0; r < rows; ++r) {
+          rows_.add_weighted(block.tile.data() + static_cast<std::ptrdiff_t>(r) * keys.columns,
+                             lying, sums + r * stride);
+        }
+        return;
+      }
       right.data += right.packed ? kernels_.packed_size(skipped) : skipped * right.stride;
       kernels_.product(rows, static_cast<int>(all.stride()), keys.count,
                        {block.tile.data(), keys.columns, 1}, right, sums, stride, Store::add);

@@ -17,7 +17,8 @@ namespace {
 
 /// The number of keys from which the centre is computed. It affects rounding only.
 constexpr std::int64_t centre_samples = 16;
-constexpr std::int64_t mapped_together = 16;
+/// The most queries that use keys where they lie. From more, packing the keys takes less time.
+constexpr std::int64_t most_lying_queries = 8;
 
 /// Returns the numbers of a token as T.
 template <class T, class S>
@@ -36,6 +37,7 @@ Head<T>::Head(const Plan& plan, const Kernels<T>& kernels, const AttentionInput<
     : plan_(&plan),
       index_(index),
       kernels_(&kernels),
+      rows_(&row_kernels<T>(kernels.name)),
       base_size_(plan.map->base_size(static_cast<int>(plan.extents.feature))),
       similarity_values_(token_parameters(
           *plan.similarity, plan.values(plan.similarity_parameters, index % plan.extents.head))),
@@ -55,6 +57,11 @@ Head<T>::Head(const Plan& plan, const Kernels<T>& kernels, const AttentionInput<
   centre_.assign(static_cast<std::size_t>(base_size_), 0.0);
   const bool distance = plan.similarity->info.measure == Measure::squared_distance;
   if (distance && plan.sees_all()) find_centre(input.key.tokens(b, h, plan.extents.head));
+  lying_keys_ =
+      std::is_same_v<S, T> && !centred_ && base_size_ > most_narrow && !plan.map->by_norm &&
+      plan.similarity->info.measure != Measure::tanh_sum &&
+      plan.weights != WeightLaw::softmax_over_queries &&
+      plan.extents.query * (plan.extents.head / plan.placed_key_heads()) <= most_lying_queries;
   if (base_size_ > 0) first_axis_.front() = T(1);
   const double columns = static_cast<double>(std::max<std::int64_t>(1, plan.extents.feature));
   bias_.take_queries(kernels, input.query.tokens(b, h),
@@ -108,45 +115,81 @@ void Head<T>::find_centre(const TokenRows<const S>& keys) {
 }
 
 template <class T>
-template <class S>
-[[gnu::flatten]] void Head<T>::place(const TokenRows<const S>& tokens, std::int64_t capacity,
-                                     const char* tensor, std::int64_t first, int panel,
-                                     Operand<T>& out) const {
-  const std::int64_t count = tokens.count, d = tokens.columns;
+void Head<T>::make_room(std::int64_t count, std::int64_t capacity, Operand<T>& out) const {
   const int values = plan_->similarity->values;
-  out.stride = operand_stride(base_size_, panel);
   out.value_stride = capacity;
-  out.base.resize(static_cast<std::size_t>(capacity * out.stride));
   out.values.resize(static_cast<std::size_t>(std::max(1, values) * capacity));
   out.norms.resize(static_cast<std::size_t>(capacity));
-  std::fill(out.base.begin() + count * out.stride, out.base.end(), T(0));
   std::fill(out.norms.begin() + count, out.norms.end(), T(0));
   for (int v = 0; v < values; ++v) {
     std::fill_n(out.values.begin() + v * capacity + count, capacity - count, T(0));
   }
   out.non_finite.clear();
-  // Several tokens take each step together: the processor then works on several of their
-  // exponentials, roots, divisions and sums at a time.
-  Buffer<T> converted(std::is_same_v<S, T> ? 0 : static_cast<std::size_t>(mapped_together * d));
-  const T* x[mapped_together];
-  MappedToken at[mapped_together];
-  for (std::int64_t begin = 0; begin < count; begin += mapped_together) {
-    const std::int64_t together = std::min(mapped_together, count - begin);
-    for (std::int64_t i = 0; i < together; ++i) {
+}
+
+template <class T>
+template <class S>
+[[gnu::flatten]] void Head<T>::place(const TokenRows<const S>& tokens, std::int64_t capacity,
+                                     const char* tensor, std::int64_t first, int panel,
+                                     Operand<T>& out) const {
+  const std::int64_t count = tokens.count, d = tokens.columns;
+  out.stride = operand_stride(base_size_, panel);
+  out.base.resize(static_cast<std::size_t>(capacity * out.stride));
+  std::fill(out.base.begin() + count * out.stride, out.base.end(), T(0));
+  make_room(count, capacity, out);
+  Buffer<T> converted(std::is_same_v<S, T> ? 0 : static_cast<std::size_t>(together * d));
+  const T* x[together];
+  MappedToken at[together];
+  for (std::int64_t begin = 0; begin < count; begin += together) {
+    const std::int64_t now = std::min(together, count - begin);
+    for (std::int64_t i = 0; i < now; ++i) {
       x[i] = numbers_of(tokens.row(begin + i), d, converted.data() + i * d);
-      map(x[i], at[i]);
     }
-    for (std::int64_t i = 0; i < together; ++i) store_base(x[i], begin + i, at[i], out);
-    for (std::int64_t i = 0; i < together; ++i) {
-      if (at[i].wrong != nullptr && all_finite(x[i], d)) {
-        fail("{} lies outside the model under map {}: {}",
-             token_name(*plan_, index_, tensor, first + begin + i), plan_->map->name, at[i].wrong);
-      }
-      if (!plan_->map->inside_domain && at[i].place.light_distance <= 0 && all_finite(x[i], d)) {
-        fail_outside(at[i].place, tensor, first + begin + i);
-      }
-      store_token(x[i], at[i], begin + i, out);
+    map(x, now, at);
+    for (std::int64_t i = 0; i < now; ++i) store_base(x[i], begin + i, at[i], out);
+    for (std::int64_t i = 0; i < now; ++i) {
+      check_place(x[i], at[i], tensor, first + begin + i);
+      store_token(x[i], out.base.data() + (begin + i) * out.stride, at[i], begin + i, out);
     }
+  }
+}
+
+template <class T>
+[[gnu::flatten]] void Head<T>::place_lying(const TokenRows<const T>& keys, std::int64_t capacity,
+                                           std::int64_t first, Operand<T>& out) const {
+  const std::int64_t count = keys.count;
+  make_room(count, capacity, out);
+  out.factors.resize(static_cast<std::size_t>(capacity));
+  std::fill(out.factors.begin() + count, out.factors.end(), T(0));
+  rows_->squared_norms({keys.data, keys.stride, static_cast<int>(count), base_size_},
+                       out.norms.data());
+  const T* x[together];
+  MappedToken at[together];
+  for (std::int64_t begin = 0; begin < count; begin += together) {
+    const std::int64_t now = std::min(together, count - begin);
+    for (std::int64_t i = 0; i < now; ++i) x[i] = keys.row(begin + i);
+    map(x, now, at);
+    for (std::int64_t i = 0; i < now; ++i) {
+      const auto at_key = static_cast<std::size_t>(begin + i);
+      const double factor = at[i].base.factor;
+      at[i].norm = factor * factor * static_cast<double>(out.norms[at_key]);
+      out.factors[at_key] = static_cast<T>(factor);
+      check_place(x[i], at[i], "k", first + begin + i);
+      store_token(x[i], x[i], at[i], begin + i, out);
+    }
+  }
+}
+
+template <class T>
+void Head<T>::check_place(const T* x, const MappedToken& token, const char* tensor,
+                          std::int64_t index) const {
+  if (token.wrong != nullptr && all_finite(x, plan_->extents.feature)) {
+    fail("{} lies outside the model under map {}: {}", token_name(*plan_, index_, tensor, index),
+         plan_->map->name, token.wrong);
+  }
+  if (!plan_->map->inside_domain && token.place.light_distance <= 0 &&
+      all_finite(x, plan_->extents.feature)) {
+    fail_outside(token.place, tensor, index);
   }
 }
 
@@ -207,7 +250,7 @@ void Head<T>::fail_outside(const EmbeddedPoint& place, const char* tensor,
 template <class T>
 void Head<T>::skip_token(std::int64_t i, Operand<T>& out) const {
   out.non_finite.push_back(i);
-  std::fill_n(out.base.begin() + i * out.stride, out.stride, T(0));
+  if (!out.base.empty()) std::fill_n(out.base.begin() + i * out.stride, out.stride, T(0));
   out.norms[static_cast<std::size_t>(i)] = 0;
   for (int v = 0; v < plan_->similarity->values; ++v) out.values[v * out.value_stride + i] = T(0);
 }
@@ -220,10 +263,25 @@ TokenNumbers Head<T>::token_numbers(const T* x) const {
 }
 
 template <class T>
-void Head<T>::map(const T* x, MappedToken& token) const {
-  if (plan_->map->space == Space::euclidean) return;
-  token.base = {};
-  token.wrong = plan_->map->place(context(), token_numbers(x), token.base, token.place);
+void Head<T>::map(const T* const* x, std::int64_t count, MappedToken* tokens) const {
+  const ModelMapRow& map = *plan_->map;
+  if (map.space == Space::euclidean) return;
+  const ModelMapContext c = context();
+  if (map.exponential == ExponentialMap::none) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      tokens[i].base = {};
+      tokens[i].wrong = map.place(c, token_numbers(x[i]), tokens[i].base, tokens[i].place);
+    }
+    return;
+  }
+  double last[together], factor[together], distance[together];
+  for (std::int64_t i = 0; i < count; ++i) last[i] = x[i][plan_->extents.feature - 1];
+  rows_->places({map.exponential, c.light, model_maps::psi_rate(c), last, static_cast<int>(count),
+                 factor, distance});
+  for (std::int64_t i = 0; i < count; ++i) {
+    tokens[i].base = {factor[i], false};
+    tokens[i].place = {factor[i], distance[i]};
+  }
 }
 
 template <class T>
@@ -236,12 +294,11 @@ void Head<T>::store_base(const T* x, std::int64_t i, MappedToken& token, Operand
 }
 
 template <class T>
-void Head<T>::store_token(const T* x, const MappedToken& mapped, std::int64_t i,
+void Head<T>::store_token(const T* x, const T* base, const MappedToken& mapped, std::int64_t i,
                           Operand<T>& out) const {
   const std::int64_t d = plan_->extents.feature;
   // If the last number is -inf, the mapped token may be finite.
   if (mapped.wrong != nullptr || (d > 0 && !std::isfinite(x[d - 1]))) return skip_token(i, out);
-  const T* row = out.base.data() + i * out.stride;
   const double norm = mapped.norm;
   out.norms[static_cast<std::size_t>(i)] = static_cast<T>(norm);
   double value[max_values];
@@ -249,7 +306,7 @@ void Head<T>::store_token(const T* x, const MappedToken& mapped, std::int64_t i,
     plan_->similarity->token(mapped.place, similarity_values_.data(), value);
   }
   const SimilarityInfo& info = plan_->similarity->info;
-  bool finite = (std::isfinite(norm) || all_finite(row, base_size_)) &&
+  bool finite = (std::isfinite(norm) || all_finite(base, base_size_)) &&
                 is_within_reach<T>(info.space, info.measure, norm, mapped.place.height);
   for (int v = 0; v < plan_->similarity->values; ++v) {
     const auto rounded = static_cast<T>(value[v]);

@@ -12,6 +12,8 @@
 #include "core/base/buffer.h"
 #include "core/call/plan.h"
 #include "core/simd/kernels.h"
+#include "core/simd/narrow.h"
+#include "core/simd/token_rows.h"
 #include "core/tiles/head_bias.h"
 
 namespace conelab {
@@ -28,9 +30,10 @@ template <class T>
 struct Operand {
   std::ptrdiff_t stride = 0;  ///< Leading dimension of `base`, a multiple of the panel width.
   std::ptrdiff_t value_stride = 0;
-  Buffer<T> base;    ///< [tokens × stride] Base coordinates, centred; 0 beyond base_size.
-  Buffer<T> values;  ///< [values × value_stride] Values of the tokens for the similarity.
-  Buffer<T> norms;   ///< [tokens] Squared norms of the rounded base coordinates.
+  Buffer<T> base;     ///< [tokens × stride] Base coordinates, centred; 0 beyond base_size.
+  Buffer<T> factors;  ///< [tokens] What the map multiplies base coordinates by. See place_lying.
+  Buffer<T> values;   ///< [values × value_stride] Values of the tokens for the similarity.
+  Buffer<T> norms;    ///< [tokens] Squared norms of the rounded base coordinates.
   /// Tokens that are not finite or beyond `reach` (core/token/model_map_formulas.h), ascending.
   /// Their numbers above are 0, so that they cannot affect rows that do not see them; the tiles set
   /// the measures of their pairs to NaN.
@@ -84,6 +87,13 @@ class Head {
   void place(const TokenRows<const S>& tokens, std::int64_t capacity, const char* tensor,
              std::int64_t first, int panel, Operand<T>& out) const;
 
+  /// Returns whether the queries that share a key are so few that keys are used where they lie: the
+  /// base coordinates of a key are then its factor times its own. It is the same for the forward
+  /// pass, the backward pass and the maps of a call, which round large logits alike.
+  [[nodiscard]] bool uses_lying_keys() const { return lying_keys_; }
+  /// Does the same as `place` for lying keys, but sets `factors` in place of `base`.
+  void place_lying(const TokenRows<const T>& keys, std::int64_t capacity, std::int64_t first,
+                   Operand<T>& out) const;
   /// Returns true if `place` would store these tokens as they are, without values, and all of them
   /// are finite and within reach. It may return false where that is so.
   [[nodiscard]] bool places_as_is(const TokenRows<const T>& tokens) const;
@@ -106,12 +116,14 @@ class Head {
   const Plan* plan_;
   std::int64_t index_;  ///< batch * heads + head
   const Kernels<T>* kernels_;
+  const RowKernels<T>* rows_;
   int base_size_;
   std::vector<double> similarity_values_;
   std::vector<double> map_values_;
   ModelMapContext context_;
   std::vector<double> centre_;
   bool centred_ = false;  ///< Whether the centre is not 0.
+  bool lying_keys_ = false;
   Buffer<T> first_axis_;  ///< [base_size] The first unit vector.
   T constants_[max_constants] = {};
   HeadBias<T> bias_;
@@ -138,12 +150,22 @@ class Head {
     const char* wrong = nullptr;
     double norm = 0;  ///< The squared norm of the stored base coordinates.
   };
-  void map(const T* x, MappedToken& token) const;
+  /// Tokens that take each step together, so that the processor works on several of their
+  /// exponentials, roots, divisions and sums at a time.
+  static constexpr std::int64_t together = 16;
+  /// Maps `count` <= `together` tokens.
+  void map(const T* const* x, std::int64_t count, MappedToken* tokens) const;
+  /// Throws a failure if a finite token lies outside the model.
+  void check_place(const T* x, const MappedToken& token, const char* tensor,
+                   std::int64_t index) const;
+  /// Sets the sizes of `out` except for base coordinates, and the numbers past the `count` to 0.
+  void make_room(std::int64_t count, std::int64_t capacity, Operand<T>& out) const;
   /// Stores the base coordinates of x [d] as those of token i of `out`, and their norm in `token`.
   void store_base(const T* x, std::int64_t i, MappedToken& token, Operand<T>& out) const;
   /// Stores the rest of x [d] as token i of `out`, as which it is skipped if it is not finite or
-  /// beyond reach.
-  void store_token(const T* x, const MappedToken& mapped, std::int64_t i, Operand<T>& out) const;
+  /// beyond reach. `base` are its base coordinates, which may be scaled.
+  void store_token(const T* x, const T* base, const MappedToken& mapped, std::int64_t i,
+                   Operand<T>& out) const;
   /// Marks token i of `out` as not finite, or as beyond reach.
   void skip_token(std::int64_t i, Operand<T>& out) const;
   [[noreturn]] void fail_outside(const EmbeddedPoint& place, const char* tensor,

@@ -27,7 +27,12 @@ PackedKeys<T>::PackedKeys(const Plan& plan, const Kernels<T>& kernels, const Hea
           keeps_all ? count : std::min<std::int64_t>(count, forward_keys<T>), column_multiple_)),
       non_finite_(static_cast<std::size_t>((count + forward_keys<T> - 1) / forward_keys<T>)) {
   const auto padded = static_cast<std::size_t>(value_stride_);
-  panels_.resize(static_cast<std::size_t>(value_stride_ / panel_ * panel_size_));
+  if (head.uses_lying_keys()) {
+    factors_.resize(padded);
+  } else {
+    panels_.resize(static_cast<std::size_t>(value_stride_ / panel_ * panel_size_));
+  }
+  lying_.resize(non_finite_.size());
   values_.resize(padded * static_cast<std::size_t>(std::max(1, plan.similarity->values)));
   norms_.resize(padded);
   largest_norms_.resize(non_finite_.size());
@@ -52,6 +57,15 @@ void PackedKeys<T>::pack(const Plan& plan, const Kernels<T>& kernels, const Head
   const std::int64_t tile_begin = static_cast<std::int64_t>(tile) * forward_keys<T>;
   const int count = keys_of(tile), columns = round_up(count, column_multiple_);
   Operand<T> placed;
+  if constexpr (std::is_same_v<S, T>) {
+    if (head.uses_lying_keys()) {
+      const TokenRows<const T> rows = keys.part(tile_begin, count);
+      lying_[static_cast<std::size_t>(tile)] = {rows.data, rows.stride, count, head.base_size()};
+      head.place_lying(rows, columns, first_ + tile_begin, placed);
+      std::ranges::copy(placed.factors, factors_.begin() + place_of(tile));
+      return keep(plan, placed, tile, 0, columns);
+    }
+  }
   for (int begin = 0; begin < count; begin += keys_together) {
     const TokenRows<const S> rows =
         keys.part(tile_begin + begin, std::min(keys_together, count - begin));
@@ -73,6 +87,12 @@ void PackedKeys<T>::pack_placed(const Plan& plan, const Kernels<T>& kernels, con
                                 const Operand<T>& placed, int tile, int begin, int columns) {
   pack_keys(plan, kernels, head, placed, 0, columns, narrow_,
             panels_.data() + panels_at(tile) + begin / panel_ * panel_size_);
+  keep(plan, placed, tile, begin, columns);
+}
+
+template <class T>
+void PackedKeys<T>::keep(const Plan& plan, const Operand<T>& placed, int tile, int begin,
+                         int columns) {
   const std::int64_t at = place_of(tile) + begin;
   for (int v = 0; v < plan.similarity->values; ++v) {
     std::copy_n(placed.values.begin() + v * placed.value_stride, columns,
@@ -90,7 +110,8 @@ void PackedKeys<T>::pack_placed(const Plan& plan, const Kernels<T>& kernels, con
 template <class T>
 KeyTile<T> PackedKeys<T>::tile(int index) const {
   const std::int64_t at = place_of(index);
-  return {panels_.data() + panels_at(index),
+  const bool lies = !factors_.empty();
+  return {lies ? nullptr : panels_.data() + panels_at(index),
           values_.data() + at,
           value_stride_,
           norms_.data() + at,
@@ -100,7 +121,9 @@ KeyTile<T> PackedKeys<T>::tile(int index) const {
           round_up(keys_of(index), column_multiple_),
           &non_finite_[static_cast<std::size_t>(index)],
           nullptr,
-          narrow_};
+          narrow_,
+          lying_[static_cast<std::size_t>(index)],
+          lies ? factors_.data() + at : nullptr};
 }
 
 #define CONELAB_PACKED_KEYS(T, S)                                                   \
@@ -125,7 +148,11 @@ KeyOperands<T>::KeyOperands(const Plan& plan, const Kernels<T>& kernels, const H
   static_assert(backward_keys<T> <= forward_keys<T>);  // All keys are in one tile of packed_.
   const int columns = packed_.tile(0).columns;
   head.place(keys.part(first, count), columns, "k", first, kernels.panel, placed_);
-  packed_.pack_placed(plan, kernels, head, placed_, 0, 0, columns);
+  if (head.uses_lying_keys()) {
+    packed_.pack(plan, kernels, head, keys.part(first, count), 0);
+  } else {
+    packed_.pack_placed(plan, kernels, head, placed_, 0, 0, columns);
+  }
   const auto panels = [&](std::ptrdiff_t wide, std::ptrdiff_t deep) {
     return static_cast<std::size_t>(wide / kernels.panel * kernels.packed_size(deep));
   };

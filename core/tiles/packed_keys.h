@@ -28,7 +28,7 @@ class PackedKeys {
   template <class S>
   void pack(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head,
             const TokenRows<const S>& keys, int tile);
-  /// Packs `columns` placed keys as those of a tile from its key `begin` on.
+  /// Packs `columns` placed keys, which do not lie, as those of a tile from its key `begin` on.
   void pack_placed(const Plan& plan, const Kernels<T>& kernels, const Head<T>& head,
                    const Operand<T>& placed, int tile, int begin, int columns);
 
@@ -49,10 +49,14 @@ class PackedKeys {
   Buffer<T> panels_;
   Buffer<T> values_;
   Buffer<T> norms_;
+  Buffer<T> factors_;                                  ///< Empty unless keys are used as they lie.
+  std::vector<LyingTokens<T>> lying_;                  ///< [tiles] See KeyTile.
   std::vector<T> largest_norms_;                       ///< [tiles]
   std::vector<std::vector<std::int64_t>> non_finite_;  ///< [tiles] See KeyTile.
 
   [[nodiscard]] int keys_of(int tile) const;
+  /// Keeps the numbers of `columns` placed keys besides their base coordinates.
+  void keep(const Plan& plan, const Operand<T>& placed, int tile, int begin, int columns);
   /// Returns the position of a tile's first key in values_ and norms_.
   [[nodiscard]] std::int64_t place_of(int tile) const {
     return keeps_all_ ? static_cast<std::int64_t>(tile) * forward_keys<T> : 0;

@@ -28,13 +28,19 @@ KeyTile<Compute<S>> Tiles<S>::seen_part(const QueryGroup<T>& queries,
   const int multiple = kernels_->column_multiple;
   const int first = static_cast<int>(std::max<std::int64_t>(begin, 0)) / multiple * multiple;
   KeyTile<T> part = keys;
-  part.panels += first / kernels_->panel * kernels_->packed_size(head_->base_size());
+  if (part.lying.rows == nullptr) {
+    part.panels += first / kernels_->panel * kernels_->packed_size(head_->base_size());
+  } else {
+    part.lying.rows += first * part.lying.stride;
+    part.factors += first;
+  }
   part.values += first;
   part.norms += first;
   part.first += first;
   if (part.base != nullptr) part.base += first * queries.stride;
   part.count = std::max(0, static_cast<int>(std::min<std::int64_t>(end, keys.count)) - first);
   part.columns = round_up(part.count, multiple);
+  part.lying.count = part.count;
   return part;
 }
 
@@ -55,8 +61,14 @@ void Tiles<S>::measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* 
     mark_non_finite_tokens(queries, keys, tile, stride);
     return;
   }
+  const bool lying = keys.lying.rows != nullptr;
   if (measure == Measure::product) {
-    kernels_->product(queries.rows, keys.columns, depth, left, right, tile, stride, Store::replace);
+    if (lying) {
+      measure_lying(queries, keys, tile, stride);
+    } else {
+      kernels_->product(queries.rows, keys.columns, depth, left, right, tile, stride,
+                        Store::replace);
+    }
     mark_non_finite_tokens(queries, keys, tile, stride);
     return;
   }
@@ -71,8 +83,12 @@ void Tiles<S>::measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* 
   }
   least_.resize(static_cast<std::size_t>(queries.rows));
   most_.resize(least_.size());
-  kernels_->squared_distance(queries.rows, keys.columns, depth, left, right, queries.norms,
-                             keys.norms, tile, stride, least_.data());
+  if (lying) {
+    measure_lying(queries, keys, tile, stride);
+  } else {
+    kernels_->squared_distance(queries.rows, keys.columns, depth, left, right, queries.norms,
+                               keys.norms, tile, stride, least_.data());
+  }
   for (int r = 0; r < queries.rows; ++r) {
     T& least = least_[static_cast<std::size_t>(r)];
     if (least < perhaps_close<T> * queries.norms[r] &&
@@ -83,6 +99,21 @@ void Tiles<S>::measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* 
     most_[static_cast<std::size_t>(r)] = T(2.01) * (queries.norms[r] + keys.largest_norm);
   }
   mark_non_finite_tokens(queries, keys, tile, stride);
+}
+
+template <class S>
+void Tiles<S>::measure_lying(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
+                             std::ptrdiff_t stride) {
+  const bool distances = plan_->similarity->info.measure == Measure::squared_distance;
+  for (int r = 0; r < queries.rows; ++r) {
+    T* row = tile + r * stride;
+    rows_->products(queries.base + r * queries.stride, keys.lying, row);
+    std::fill(row + keys.count, row + keys.columns, T(0));
+    if (distances) {
+      least_[static_cast<std::size_t>(r)] =
+          rows_->distances({queries.norms[r], keys.norms, keys.factors}, keys.columns, row);
+    }
+  }
 }
 
 template <class T>

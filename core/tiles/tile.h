@@ -64,6 +64,10 @@ struct KeyTile {
   /// Says whether the distances are computed from differences (is_narrow): the panels hold the
   /// keys.
   bool narrow = false;
+  /// Keys that are used where they lie, in place of panels (Head::uses_lying_keys), and [columns]
+  /// Operand::factors of them.
+  LyingTokens<T> lying = {};
+  const T* factors = nullptr;
 };
 
 /// Returns `rows` queries of `operand` from row `begin` on. Row 0 of it is query `first` of the
@@ -122,6 +126,7 @@ class Tiles {
       : plan_(&plan),
         kernels_(&kernels),
         narrow_(&narrow_kernels<T>(kernels.name)),
+        rows_(&row_kernels<T>(kernels.name)),
         head_(&head),
         mask_(&mask),
         index_(index),
@@ -166,6 +171,7 @@ class Tiles {
   const Plan* plan_;
   const Kernels<T>* kernels_;
   const NarrowKernels<T>* narrow_;
+  const RowKernels<T>* rows_;
   const Head<T>* head_;
   const Mask* mask_;
   std::int64_t index_;       ///< batch * heads + head
@@ -183,6 +189,10 @@ class Tiles {
 
   void measure(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
                std::ptrdiff_t stride);
+  /// Computes the products of queries with keys where they lie or, for squared distances, these
+  /// and least_.
+  void measure_lying(const QueryGroup<T>& queries, const KeyTile<T>& keys, T* tile,
+                     std::ptrdiff_t stride);
   /// Subtracts the columns' log-sum-exps from a row of biases.
   void subtract_columns(const KeyTile<T>& keys, T* row) const;
   /// Sets the numbers of the keys that a query of the tile does not see to -inf.

@@ -21,6 +21,7 @@
 #include <string>
 
 #include "core/base/parameter.h"
+#include "core/similarity/exponential_place.h"
 #include "core/similarity/similarity.h"
 
 namespace conelab {
@@ -68,6 +69,7 @@ struct ModelMapRow {
   /// Says whether the image lies in every cone's domain. Otherwise places are checked.
   bool inside_domain = false;
   bool by_norm = false;  ///< Whether `place` reads norm2, which may otherwise have any value.
+  ExponentialMap exponential = ExponentialMap::none;  ///< The formula that `place` computes.
   int (*base_size)(int feature);
   /// Sets base and place for a token x. Returns null, or text that says why x is outside the model.
   const char* (*place)(const ModelMapContext& context, const TokenNumbers& x, Scaling& base,

@@ -6,6 +6,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "core/similarity/exponential_place.h"
 #include "core/similarity/number.h"
 #include "core/token/model_map.h"
 
@@ -71,43 +72,34 @@ CONELAB_BOTH_SIDES inline double psi_rate(const ModelMapContext& c) {
   return c.published_code ? 1.0 / c.feature : 1.0;
 }
 
+/// Sets base and place from the place under psi or xi.
+CONELAB_BOTH_SIDES inline const char* set_place(const ExponentialPlace<double>& at, Scaling& base,
+                                                EmbeddedPoint& place) {
+  base.factor = at.height;
+  place = {at.height, at.light_distance};
+  return nullptr;
+}
+
 CONELAB_BOTH_SIDES inline const char* place_psi(const ModelMapContext& c, const TokenNumbers& x,
                                                 Scaling& base, EmbeddedPoint& place) {
-  base.factor = std::exp(x.last * psi_rate(c));
-  place = {base.factor, c.light - base.factor};
-  return nullptr;
+  return set_place(psi_place(x.last, psi_rate(c), c.light), base, place);
 }
 CONELAB_BOTH_SIDES inline TokenGradient psi_gradient(const ModelMapContext& c,
                                                      const TokenNumbers& x, const PlaceGradient& up,
                                                      double* dp) {
-  const double factor = std::exp(x.last * psi_rate(c));
+  const double factor = psi_place(x.last, psi_rate(c), c.light).height;
   const double by_factor = up.along + up.place.height - up.place.light_distance;
   dp[0] += up.place.light_distance;
   return {factor, 0, by_factor * factor * psi_rate(c)};
 }
 
-/// sigma(t) and sigma(-t), computed from one exponential.
-struct Sigma {
-  double up, down;
-  CONELAB_BOTH_SIDES explicit Sigma(double t) {
-    const double e = std::exp(-std::abs(t));
-    const double large = 1 / (1 + e);
-    const double sides[] = {e * large, large};  // No branch, which a random sign would mislead.
-    up = sides[t >= 0 ? 1 : 0];
-    down = sides[t >= 0 ? 0 : 1];
-  }
-};
-
 CONELAB_BOTH_SIDES inline const char* place_xi(const ModelMapContext& c, const TokenNumbers& x,
                                                Scaling& base, EmbeddedPoint& place) {
-  const Sigma s(x.last);
-  base.factor = c.light * s.up;
-  place = {base.factor, c.light * s.down};
-  return nullptr;
+  return set_place(xi_place(x.last, c.light), base, place);
 }
 CONELAB_BOTH_SIDES inline TokenGradient xi_gradient(const ModelMapContext& c, const TokenNumbers& x,
                                                     const PlaceGradient& up, double* dp) {
-  const Sigma s(x.last);
+  const Sigma<double> s(x.last);
   const double by_factor = up.along + up.place.height;
   dp[0] += by_factor * s.up + up.place.light_distance * s.down;
   return {c.light * s.up, 0, (by_factor - up.place.light_distance) * c.light * s.up * s.down};
@@ -251,7 +243,7 @@ CONELAB_BOTH_SIDES inline TokenGradient polar_gradient(const ModelMapContext&,
                                                        const TokenNumbers& x,
                                                        const PlaceGradient& up, double* dp) {
   TokenGradient dx = direction_gradient(x, 1, up.along);
-  dx.last = (up.place.height + up.place.light_distance) * Sigma(x.last).up;
+  dx.last = (up.place.height + up.place.light_distance) * Sigma<double>(x.last).up;
   dp[0] += up.place.height;
   return dx;
 }
