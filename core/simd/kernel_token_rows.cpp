@@ -6,6 +6,7 @@
 #include "core/simd/lane_sums.h"
 #include "core/simd/pack.h"
 #include "core/simd/token_rows.h"
+#include "core/similarity/all.h"
 #include "core/similarity/exponential_place.h"
 
 namespace conelab::CONELAB_SIMD {
@@ -96,22 +97,43 @@ T distances(const DistanceParts<T>& p, int count, T* products) {
   return smallest;
 }
 
-void places(const ExponentialPlaces& p) {
-  using P = Pack<double, 2>;
-  const P light(p.light), rate(p.rate);
-  const P most(800 / p.rate);  // Its exponential is infinite; far beyond, that of a pack is not.
-  for (int i = 0; i < p.count; i += P::size) {
-    double last[P::size] = {}, factor[P::size], distance[P::size];
-    const int count = std::min(P::size, p.count - i);
-    std::copy_n(p.last + i, count, last);
-    const P x = at_most(most, P::load(last));
+template <class S, class T>
+bool place_together(const ExponentialTokens<T>& t) {
+  using P = Pack<double, placed_together / lanes<double>>;
+  const auto takes_packs = [](auto place) {
+    return requires(P * values, const double* p) { S::token(place, p, values); };
+  };
+  if constexpr (!takes_packs(ExponentialPlace<P>())) {
+    return false;
+  } else {
+    const P light(t.light), rate(t.rate);
+    const P most_last(800 / t.rate);  // Its exponential is infinite; that of a pack is not always.
+    const P most(static_cast<double>(std::numeric_limits<T>::max()));
+    const P x = at_most(most_last, P::load(t.last));
     const auto place =
-        p.map == ExponentialMap::psi ? psi_place(x, rate, light) : xi_place(x, light);
-    place.height.store(factor);
-    place.light_distance.store(distance);
-    std::copy_n(factor, count, p.factor + i);
-    std::copy_n(distance, count, p.light_distance + i);
+        t.map == ExponentialMap::psi ? psi_place(x, rate, light) : xi_place(x, light);
+    bool fits = all(place.height <= P(t.reach)) && all(P(1 / t.reach) <= place.height) &&
+                all(place.light_distance > P(0));
+    place.height.store(t.factor);
+    P value[S::values + 1];
+    S::token(place, t.parameters, value);
+    for (int v = 0; v < S::values; ++v) {
+      fits = fits && all(max(value[v], -value[v]) <= most);
+      double exact[P::size];
+      value[v].store(exact);
+      T rounded[P::size];
+      std::transform(exact, exact + P::size, rounded, [](double n) { return static_cast<T>(n); });
+      std::copy_n(rounded, t.count, t.values + v * t.value_stride);
+    }
+    return fits;
   }
+}
+
+/// Returns the functions of all similarities, in the order of the list.
+template <class T, class... S>
+const ExponentialPlacing<T>* placings(TypeList<S...>) {
+  static constexpr ExponentialPlacing<T> all[] = {&place_together<S, T>...};
+  return all;
 }
 
 /// Tokens whose products are summed in registers before they are added to the result, as in
@@ -157,7 +179,8 @@ void add_weighted(const T* weights, const LyingTokens<T>& tokens, T* sums) {
 
 template <class T>
 RowKernels<T> make_rows() {
-  return {&squared_norms<T>, &products<T>, &distances<T>, &places, &add_weighted<T>};
+  return {&squared_norms<T>, &products<T>, &distances<T>, placings<T>(Similarities{}),
+          &add_weighted<T>};
 }
 template RowKernels<float> make_rows();
 template RowKernels<double> make_rows();

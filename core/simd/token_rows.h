@@ -28,14 +28,25 @@ struct DistanceParts {
   const T* factors;  ///< [count] f
 };
 
-/// The places of tokens under a map that depends on x_d alone.
-struct ExponentialPlaces {
+/// Tokens that take each step of placing together.
+constexpr int placed_together = 16;
+
+/// Tokens under psi or xi, and the numbers that a similarity needs of them.
+template <class T>
+struct ExponentialTokens {
   ExponentialMap map;
-  double light, rate;  ///< As in ModelMapContext; the factor of x_d.
-  const double* last;  ///< [count] x_d
-  int count;
-  double *factor, *light_distance;  ///< [count] Out: the factor, which is the height, too.
+  double light, rate;        ///< The height of the light; what psi multiplies x_d by.
+  double reach;              ///< As in model_map_formulas.h.
+  const double* parameters;  ///< Of the similarity, as for its `token`.
+  int count;                 ///< At most placed_together.
+  const double* last;        ///< [placed_together] x_d; finite behind the `count`.
+  double* factor;            ///< [placed_together] Out: the factors of the base coordinates.
+  T* values;  ///< Out: value v of token i of the similarity at [v * value_stride + i].
+  std::ptrdiff_t value_stride;
 };
+
+template <class T>
+using ExponentialPlacing = bool (*)(const ExponentialTokens<T>&);
 
 template <class T>
 struct RowKernels {
@@ -46,7 +57,10 @@ struct RowKernels {
   void (*products)(const T* query, const LyingTokens<T>& tokens, T* products);
   /// Turns products [count] into squared distances and returns the least, ignoring NaN.
   T (*distances)(const DistanceParts<T>& parts, int count, T* products);
-  void (*places)(const ExponentialPlaces& places);
+  /// Places tokens, by similarity as in similarity_table(). Returns false if a token is not finite,
+  /// is outside the model or has numbers beyond reach, or if the similarity has other formulas: the
+  /// tokens must then be placed one by one.
+  const ExponentialPlacing<T>* place_together;
   /// Adds the sum of the tokens, each times its weight, to sums [size]. `size` is a multiple of a
   /// vector.
   void (*add_weighted)(const T* weights, const LyingTokens<T>& tokens, T* sums);

@@ -39,12 +39,14 @@ struct PenumbralTokens {
     dp[1] += dc[1];
   }
 
-  CONELAB_FORMULA static double potential(const EmbeddedPoint& place, double h) {
-    return std::sqrt(place.light_distance * (h + place.height));
+  template <class Place>
+  CONELAB_FORMULA static auto potential(const Place& place, double h) {
+    return sqrt(place.light_distance * (decltype(place.height)(h) + place.height));
   }
-  CONELAB_FORMULA static void token(const EmbeddedPoint& place, const double* p, double* value) {
-    const double s = potential(place, p[1]);
-    value[0] = place.height * place.height / (p[1] + s);
+  template <class Place, class N>
+  CONELAB_FORMULA static void token(const Place& place, const double* p, N* value) {
+    const N s = potential(place, p[1]);
+    value[0] = place.height * place.height / (N(p[1]) + s);
     value[1] = place.height * place.height;
     value[2] = s;
   }

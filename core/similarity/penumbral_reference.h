@@ -30,10 +30,12 @@ struct PenumbralReference : PenumbralTokens {
   static constexpr double epsilon = 1e-6;
 
   /// Here the numbers of a token are s, a = x_d^2, r.
-  CONELAB_FORMULA static void token(const EmbeddedPoint& place, const double* p, double* value) {
-    value[0] = std::sqrt(place.light_distance * (p[1] + place.height) + epsilon);
+  template <class Place, class N>
+  CONELAB_FORMULA static void token(const Place& place, const double* p, N* value) {
+    const N square = place.light_distance * (N(p[1]) + place.height);
+    value[0] = sqrt(square + N(epsilon));
     value[1] = place.height * place.height;
-    value[2] = std::sqrt(place.light_distance * (p[1] + place.height));
+    value[2] = sqrt(square);
   }
   CONELAB_FORMULA static void token_gradient(const EmbeddedPoint& place, const double* p,
                                              double slope, EmbeddedPoint& gradient, double* dp) {

@@ -13,7 +13,9 @@
 // Derivatives with respect to tokens are taken by potentials:
 //   token_slope   is true if the logit depends on potentials. Otherwise it depends on the tokens by
 //       the measure alone, and the two functions for tokens do nothing.
-//   token(place, p, q)   computes the numbers q[] of a token, given the parameters p[].
+//   token(place, p, q)   computes the numbers q[] of a token, given the parameters p[]. It may be a
+//       template over the types of the place and of the numbers: under the maps psi and xi, the
+//       kernels then compute several tokens at a time (core/similarity/exponential_place.h).
 //   token_gradient(place, p, d, gradient, dp)   adds the derivatives by the height and the distance
 //       from the light to `gradient`, and those by the parameters to dp[], given
 //       d = dL/d(potential).

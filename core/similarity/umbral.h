@@ -43,7 +43,8 @@ struct Umbral {
     dp[0] += dc[0];
     dp[1] -= dc[1] / (std::sinh(p[1]) * std::tanh(p[1]));
   }
-  CONELAB_FORMULA static void token(const EmbeddedPoint& place, const double*, double* value) {
+  template <class Place, class N>
+  CONELAB_FORMULA static void token(const Place& place, const double*, N* value) {
     value[0] = place.height;
   }
   CONELAB_FORMULA static void token_gradient(const EmbeddedPoint&, const double*, double slope,

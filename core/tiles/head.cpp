@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <string_view>
 #include <type_traits>
 
@@ -54,6 +55,7 @@ Head<T>::Head(const Plan& plan, const Kernels<T>& kernels, const AttentionInput<
   double constants[max_constants] = {};
   plan.similarity->constant(similarity_values_.data(), constants);
   std::copy_n(constants, max_constants, constants_);
+  if (base_size_ > 0) first_axis_.front() = T(1);
   centre_.assign(static_cast<std::size_t>(base_size_), 0.0);
   const bool distance = plan.similarity->info.measure == Measure::squared_distance;
   if (distance && plan.sees_all()) find_centre(input.key.tokens(b, h, plan.extents.head));
@@ -62,7 +64,6 @@ Head<T>::Head(const Plan& plan, const Kernels<T>& kernels, const AttentionInput<
       plan.similarity->info.measure != Measure::tanh_sum &&
       plan.weights != WeightLaw::softmax_over_queries &&
       plan.extents.query * (plan.extents.head / plan.placed_key_heads()) <= most_lying_queries;
-  if (base_size_ > 0) first_axis_.front() = T(1);
   const double columns = static_cast<double>(std::max<std::int64_t>(1, plan.extents.feature));
   bias_.take_queries(kernels, input.query.tokens(b, h),
                      shares_scale() ? similarity_values_.front() : 1 / std::sqrt(columns));
@@ -88,19 +89,20 @@ template <class S>
 void Head<T>::find_centre(const TokenRows<const S>& keys) {
   const std::int64_t d = keys.columns;
   const std::int64_t samples = std::min(keys.count, centre_samples);
-  const ModelMapContext c = context();
-  std::vector<double> x(static_cast<std::size_t>(samples * d)), base(centre_.size());
+  Buffer<T> x(static_cast<std::size_t>(samples * d));
   std::vector<double> square(centre_.size(), 0.0);
   // All are read before the first is mapped, so that the processor waits for several at a time.
   for (std::int64_t s = 0; s < samples; ++s) {
     std::copy_n(keys.row(s * keys.count / samples), d, x.begin() + s * d);
   }
   for (std::int64_t s = 0; s < samples; ++s) {
-    EmbeddedPoint place;
-    (void)place_token(*plan_->map, c, x.data() + s * d, base.data(), place);
+    MappedToken token;
+    map(x.data() + s * d, token);
+    const T* row = token.base.along_first ? first_axis_.data() : x.data() + s * d;
     for (std::size_t i = 0; i < centre_.size(); ++i) {
-      centre_[i] += base[i];
-      square[i] += base[i] * base[i];
+      const double base = token.base.factor * static_cast<double>(row[i]);
+      centre_[i] += base;
+      square[i] += base * base;
     }
   }
   const double share = 1 / static_cast<double>(samples);
@@ -137,17 +139,26 @@ template <class S>
   out.base.resize(static_cast<std::size_t>(capacity * out.stride));
   std::fill(out.base.begin() + count * out.stride, out.base.end(), T(0));
   make_room(count, capacity, out);
-  Buffer<T> converted(std::is_same_v<S, T> ? 0 : static_cast<std::size_t>(together * d));
-  const T* x[together];
-  MappedToken at[together];
-  for (std::int64_t begin = 0; begin < count; begin += together) {
-    const std::int64_t now = std::min(together, count - begin);
-    for (std::int64_t i = 0; i < now; ++i) {
+  Buffer<T> converted(std::is_same_v<S, T> ? 0 : static_cast<std::size_t>(placed_together * d));
+  const T* x[placed_together];
+  MappedToken at[placed_together];
+  double factor[placed_together];
+  for (std::int64_t begin = 0; begin < count; begin += placed_together) {
+    const auto now = static_cast<int>(std::min<std::int64_t>(placed_together, count - begin));
+    for (int i = 0; i < now; ++i) {
       x[i] = numbers_of(tokens.row(begin + i), d, converted.data() + i * d);
     }
-    map(x, now, at);
-    for (std::int64_t i = 0; i < now; ++i) store_base(x[i], begin + i, at[i], out);
-    for (std::int64_t i = 0; i < now; ++i) {
+    if (place_together(x, now, begin, factor, out)) {
+      for (int i = 0; i < now; ++i) {
+        at[i].base = {factor[i], false};
+        store_base(x[i], begin + i, at[i], out);
+      }
+      for (int i = 0; i < now; ++i) store_norm(at[i].norm, begin + i, out);
+      continue;
+    }
+    for (int i = 0; i < now; ++i) map(x[i], at[i]);
+    for (int i = 0; i < now; ++i) store_base(x[i], begin + i, at[i], out);
+    for (int i = 0; i < now; ++i) {
       check_place(x[i], at[i], tensor, first + begin + i);
       store_token(x[i], out.base.data() + (begin + i) * out.stride, at[i], begin + i, out);
     }
@@ -163,21 +174,58 @@ template <class T>
   std::fill(out.factors.begin() + count, out.factors.end(), T(0));
   rows_->squared_norms({keys.data, keys.stride, static_cast<int>(count), base_size_},
                        out.norms.data());
-  const T* x[together];
-  MappedToken at[together];
-  for (std::int64_t begin = 0; begin < count; begin += together) {
-    const std::int64_t now = std::min(together, count - begin);
-    for (std::int64_t i = 0; i < now; ++i) x[i] = keys.row(begin + i);
-    map(x, now, at);
-    for (std::int64_t i = 0; i < now; ++i) {
-      const auto at_key = static_cast<std::size_t>(begin + i);
-      const double factor = at[i].base.factor;
-      at[i].norm = factor * factor * static_cast<double>(out.norms[at_key]);
-      out.factors[at_key] = static_cast<T>(factor);
-      check_place(x[i], at[i], "k", first + begin + i);
-      store_token(x[i], x[i], at[i], begin + i, out);
+  // Sums of T, not of doubles as for a norm: half of the limit allows for their rounding.
+  const T sum = std::accumulate(out.norms.begin(), out.norms.end(), T(0));
+  if (is_product() && sum <= std::numeric_limits<T>::max() / 2) return;
+  const T* x[placed_together];
+  double factor[placed_together];
+  for (std::int64_t begin = 0; begin < count; begin += placed_together) {
+    const auto now = static_cast<int>(std::min<std::int64_t>(placed_together, count - begin));
+    for (int i = 0; i < now; ++i) x[i] = keys.row(begin + i);
+    T* factors = out.factors.data() + begin;
+    T* norms = out.norms.data() + begin;
+    if (place_together(x, now, begin, factor, out)) {
+      for (int i = 0; i < now; ++i) {
+        factors[i] = static_cast<T>(factor[i]);
+        factor[i] *= factor[i] * static_cast<double>(norms[i]);
+      }
+      for (int i = 0; i < now; ++i) store_norm(factor[i], begin + i, out);
+      continue;
+    }
+    for (int i = 0; i < now; ++i) {
+      MappedToken at;
+      map(x[i], at);
+      check_place(x[i], at, "k", first + begin + i);
+      factors[i] = static_cast<T>(at.base.factor);
+      at.norm = at.base.factor * at.base.factor * static_cast<double>(norms[i]);
+      store_token(x[i], x[i], at, begin + i, out);
     }
   }
+}
+
+template <class T>
+bool Head<T>::place_together(const T* const* x, int count, std::int64_t at, double* factor,
+                             Operand<T>& out) const {
+  if (plan_->map->exponential == ExponentialMap::none) return false;
+  double last[placed_together] = {};
+  for (int i = 0; i < count; ++i) last[i] = x[i][plan_->extents.feature - 1];
+  const ExponentialTokens<T> tokens{plan_->map->exponential,
+                                    context_.light,
+                                    model_maps::psi_rate(context_),
+                                    reach<T>,
+                                    similarity_values_.data(),
+                                    count,
+                                    last,
+                                    factor,
+                                    out.values.data() + at,
+                                    out.value_stride};
+  return rows_->place_together[plan_->similarity - similarity_table().data()](tokens);
+}
+
+template <class T>
+void Head<T>::store_norm(double norm, std::int64_t i, Operand<T>& out) const {
+  if (!(norm <= reach<T> * reach<T>)) return skip_token(i, out);
+  out.norms[static_cast<std::size_t>(i)] = static_cast<T>(norm);
 }
 
 template <class T>
@@ -194,12 +242,15 @@ void Head<T>::check_place(const T* x, const MappedToken& token, const char* tens
 }
 
 template <class T>
-bool Head<T>::places_as_is(const TokenRows<const T>& tokens) const {
+bool Head<T>::is_product() const {
   const SimilarityInfo& info = plan_->similarity->info;
-  if (info.space != Space::euclidean || info.measure != Measure::product ||
-      plan_->similarity->values > 0) {
-    return false;
-  }
+  return info.space == Space::euclidean && info.measure == Measure::product &&
+         plan_->similarity->values == 0;
+}
+
+template <class T>
+bool Head<T>::places_as_is(const TokenRows<const T>& tokens) const {
+  if (!is_product()) return false;
   // Sums of T, not of doubles as for a norm: half of the limit allows for their rounding. Names of
   // their own keep the vectors in registers.
   using Lanes [[gnu::vector_size(16)]] = T;
@@ -263,25 +314,10 @@ TokenNumbers Head<T>::token_numbers(const T* x) const {
 }
 
 template <class T>
-void Head<T>::map(const T* const* x, std::int64_t count, MappedToken* tokens) const {
-  const ModelMapRow& map = *plan_->map;
-  if (map.space == Space::euclidean) return;
-  const ModelMapContext c = context();
-  if (map.exponential == ExponentialMap::none) {
-    for (std::int64_t i = 0; i < count; ++i) {
-      tokens[i].base = {};
-      tokens[i].wrong = map.place(c, token_numbers(x[i]), tokens[i].base, tokens[i].place);
-    }
-    return;
-  }
-  double last[together], factor[together], distance[together];
-  for (std::int64_t i = 0; i < count; ++i) last[i] = x[i][plan_->extents.feature - 1];
-  rows_->places({map.exponential, c.light, model_maps::psi_rate(c), last, static_cast<int>(count),
-                 factor, distance});
-  for (std::int64_t i = 0; i < count; ++i) {
-    tokens[i].base = {factor[i], false};
-    tokens[i].place = {factor[i], distance[i]};
-  }
+void Head<T>::map(const T* x, MappedToken& token) const {
+  if (plan_->map->space == Space::euclidean) return;
+  token.base = {};
+  token.wrong = plan_->map->place(context(), token_numbers(x), token.base, token.place);
 }
 
 template <class T>

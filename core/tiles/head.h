@@ -138,6 +138,8 @@ class Head {
   /// Returns whether a bias that depends on queries shares the scale of the similarity: that of
   /// `dot`. relation, which is 0 q.k, has none.
   [[nodiscard]] bool shares_scale() const;
+  /// Returns whether a token is stored as it is, without values, if it is finite and within reach.
+  [[nodiscard]] bool is_product() const;
   template <class S>
   void find_centre(const TokenRows<const S>& keys);
   /// Returns what the map reads of x [d].
@@ -150,11 +152,13 @@ class Head {
     const char* wrong = nullptr;
     double norm = 0;  ///< The squared norm of the stored base coordinates.
   };
-  /// Tokens that take each step together, so that the processor works on several of their
-  /// exponentials, roots, divisions and sums at a time.
-  static constexpr std::int64_t together = 16;
-  /// Maps `count` <= `together` tokens.
-  void map(const T* const* x, std::int64_t count, MappedToken* tokens) const;
+  void map(const T* x, MappedToken& token) const;
+  /// Sets the values of tokens `at` to `at + count` of `out`, and their factors, several at a time.
+  /// Returns false if that cannot be done for these tokens.
+  bool place_together(const T* const* x, int count, std::int64_t at, double* factor,
+                      Operand<T>& out) const;
+  /// Stores the norm of token i of `out`, as which it is skipped if it is beyond reach.
+  void store_norm(double norm, std::int64_t i, Operand<T>& out) const;
   /// Throws a failure if a finite token lies outside the model.
   void check_place(const T* x, const MappedToken& token, const char* tensor,
                    std::int64_t index) const;
