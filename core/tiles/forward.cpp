@@ -109,7 +109,7 @@ class ForwardPass {
         group_rows_(kernels_.forward_rows),
         mask_(plan.mask(input)),
         key_heads_(plan.placed_key_heads()) {
-    if (aggregate_width(plan.aggregate, plan.extents.value) <= most_narrow) {
+    if (are_narrow(aggregate_width(plan.aggregate, plan.extents.value), kernels_.panel)) {
       group_rows_ = std::min(group_rows_, narrow_rows);
     }
     result_ = empty_forward<S>(plan_);

@@ -155,10 +155,13 @@ bool Tiles<S>::measure_close_pairs(const QueryGroup<T>& queries, int row, const 
 template <class S>
 void Tiles<S>::find_close_pairs(const QueryGroup<T>& queries, int row, const KeyTile<T>& keys,
                                 const T* tile) {
-  for (int c = 0; c < keys.count; ++c) {
-    if (tile[c] < close_ratio<T> * (queries.norms[row] + keys.norms[c])) {
-      close_pairs_.push_back({row, c, T(0)});
-    }
+  const auto is_close = [&](int c) {
+    return tile[c] < close_ratio<T> * (queries.norms[row] + keys.norms[c]);
+  };
+  int any = 0;  // There is no early exit, so that the loop can be vectorised.
+  for (int c = 0; c < keys.count; ++c) any |= static_cast<int>(is_close(c));
+  for (int c = 0; any != 0 && c < keys.count; ++c) {
+    if (is_close(c)) close_pairs_.push_back({row, c, T(0)});
   }
 }
 

@@ -16,6 +16,11 @@
 
 namespace conelab {
 
+/// Returns whether values have so few dimensions that panels would be mostly padding.
+[[nodiscard]] constexpr bool are_narrow(int size, int panel) {
+  return size <= most_narrow && size % panel != 0;
+}
+
 /// Up to a limit, the panels of all tiles are kept. Beyond it, every block of queries packs the
 /// tiles again, which takes a little more time but no memory.
 template <class S>
@@ -31,7 +36,7 @@ class PackedValues {
   [[nodiscard]] std::ptrdiff_t stride() const { return stride_; }
   /// Returns whether the values have so few dimensions that a tile holds them transposed, [size ×
   /// narrow_stride], with zeros behind the last key of whole packs, in place of panels.
-  [[nodiscard]] bool is_narrow() const { return size_ <= most_narrow; }
+  [[nodiscard]] bool is_narrow() const { return are_narrow(size_, kernels_->panel); }
   [[nodiscard]] std::ptrdiff_t narrow_stride() const { return narrow_stride_; }
   /// Returns the size of an extended value.
   [[nodiscard]] int size() const { return size_; }
