@@ -84,7 +84,7 @@ BenchModel::BenchModel(Document& document, JobPool& jobs, BenchBackend backend)
 void BenchModel::find_devices() {
   if (!backend_.devices || finding_.active() || !devices_.empty()) return;
   finding_ = jobs_.start<std::vector<DeviceState>>(
-      "looking for devices", [find = backend_.devices](const JobContext&) { return find(); },
+      "looking for devices", [find = backend_.devices](const PoolContext&) { return find(); },
       [this](std::vector<DeviceState> found) {
         devices_ = std::move(found);
         follow();
@@ -117,7 +117,7 @@ void BenchModel::resume() {
 void BenchModel::start(const std::string& path, bool resume) {
   if (!backend_.run) return;
   run_.start("benchmark " + name_of(path), [run = backend_.run, sweep = check_.sweep, path, resume](
-                                               const JobContext& context, const auto& change) {
+                                               const PoolContext& context, const auto& change) {
     Pictures pictures(path, change);
     BenchOptions options;
     options.output = path;
@@ -276,7 +276,7 @@ void BenchModel::show_file() {
   }
   loading_ = jobs_.start<std::shared_ptr<const BenchData>>(
       "reading " + name_of(file),
-      [file](const JobContext& context) {
+      [file](const PoolContext& context) {
         const SandboxLimits limits{.cancelled = context.cancel_check()};
         return bench_data(read_labelled_file_sandboxed(file, limits), file);
       },
@@ -307,7 +307,7 @@ void BenchModel::compare() {
   }
   comparing_ = jobs_.start<BenchComparison>(
       "comparing with " + name_of(wanted.first),
-      [wanted](const JobContext& context) {
+      [wanted](const PoolContext& context) {
         return compare_bench(wanted.first, wanted.second, same_margin,
                              {.cancelled = context.cancel_check()});
       },

@@ -158,7 +158,7 @@ void DataView::show_file(const QString& file) {
   using Content = std::shared_ptr<const Inspection>;
   job_ = workspace_.jobs().start<Content>(
       "looking into " + name.toStdString(),
-      [path = file.toStdString()](const JobContext& context) {
+      [path = file.toStdString()](const PoolContext& context) {
         return std::make_shared<const Inspection>(
             inspect_if_small(path, {.cancelled = context.cancel_check()}));
       },

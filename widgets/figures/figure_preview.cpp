@@ -87,7 +87,7 @@ void FigurePreview::start() {
   asked_ = size;
   job_ = jobs_.start<QImage>(
       "preview",
-      [list = list_, size, scale = scale() * devicePixelRatioF()](const JobContext&) {
+      [list = list_, size, scale = scale() * devicePixelRatioF()](const PoolContext&) {
         return painted(*list, size, scale);
       },
       [this, list = list_](QImage picture) {

@@ -281,7 +281,7 @@ void FiguresView::redraw() {
   }
   job_ = jobs_.start<figure::DisplayList>(
       "figure " + choice.name,
-      [draw = draw_, choice](const JobContext& context) {
+      [draw = draw_, choice](const PoolContext& context) {
         return draw(choice, context.cancel_check());
       },
       [this](figure::DisplayList list) {
@@ -382,7 +382,7 @@ void FiguresView::export_to(const QString& file) {
   if (!preview_->list()) fail("{}: there is no figure to write", file.toStdString());
   export_job_ = jobs_.start<bool>(
       "writing " + QFileInfo(file).fileName().toStdString(),
-      [list = preview_->list(), path = file.toStdString()](const JobContext&) {
+      [list = preview_->list(), path = file.toStdString()](const PoolContext&) {
         check_replaceable_figure(path, path.substr(path.rfind('.') + 1));
         figure::write_figure(*list, path);
         return true;
@@ -412,7 +412,7 @@ void FiguresView::copy(bool svg) {
   using Bytes = std::vector<std::uint8_t>;
   export_job_ = jobs_.start<Bytes>(
       "copying the figure",
-      [list = preview_->list(), svg](const JobContext&) {
+      [list = preview_->list(), svg](const PoolContext&) {
         if (!svg) return figure::to_png(*list);
         const std::string text = figure::to_svg(*list);
         return Bytes(text.begin(), text.end());

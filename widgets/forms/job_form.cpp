@@ -161,8 +161,8 @@ void JobFormModel::run(bool resumes) {
       runs_.emplace_front(Run{kind().name + " " + std::filesystem::path(path).stem().string(), path,
                               std::make_unique<LongRun<Run::State>>(
                                   jobs_, [this] { emit progressed(); }, frame_pause)});
-  run.run->start(run.title, [spec, backend = backend_, allowed = run.allowed](const JobContext& job,
-                                                                              const auto& change) {
+  run.run->start(run.title, [spec, backend = backend_, allowed = run.allowed](
+                                const PoolContext& job, const auto& change) {
     conelab::JobContext context = backend.context;
     context.cancelled = job.cancel_check();
     context.progress = [&](const char* stage, double fraction) {

@@ -5,7 +5,7 @@
 
 namespace conelab::desktop {
 
-void JobContext::stop_if_cancelled() const {
+void PoolContext::stop_if_cancelled() const {
   if (cancelled()) throw Error(ErrorKind::interrupted, job_cancelled);
 }
 
@@ -82,7 +82,7 @@ void JobPool::run(const Entry& entry) {
   if (entry.state->cancelled) return;
   entry.state->running = true;
   try {
-    say(entry.work(JobContext(entry.state)));
+    say(entry.work(PoolContext(entry.state)));
   } catch (...) {
     fail_with(describe_current_exception().second);
   }

@@ -1,6 +1,6 @@
 // Jobs outside the window's thread: progress, cancellation, and a typed result or an error.
 //
-// Work runs on a thread of the pool and receives a `JobContext`. Its result, or the error that it
+// Work runs on a thread of the pool and receives a `PoolContext`. Its result, or the error that it
 // threw, is reported on the window's thread through `deliver`. The caller holds a `JobHandle`.
 // Destroying the handle cancels the job, and nothing of it is reported afterwards; a view that is
 // closed meanwhile therefore needs no further code. If the pool cancels a job, its caller is
@@ -38,9 +38,9 @@ struct JobState {
 };
 
 /// The interface of a job for its work.
-class JobContext {
+class PoolContext {
  public:
-  explicit JobContext(std::shared_ptr<JobState> state) : state_(std::move(state)) {}
+  explicit PoolContext(std::shared_ptr<JobState> state) : state_(std::move(state)) {}
   [[nodiscard]] bool cancelled() const { return state_->cancelled; }
   void progress(double fraction) const { state_->fraction = fraction; }
   /// Returns a function for Execution::cancelled and similar members.
@@ -100,12 +100,12 @@ class JobPool {
   /// or cancelled. `urgent` work is started before other work; work that is `alone` gets a thread
   /// of its own, so that a run of minutes keeps nothing waiting.
   template <class Result>
-  [[nodiscard]] JobHandle start(std::string title, std::function<Result(const JobContext&)> work,
+  [[nodiscard]] JobHandle start(std::string title, std::function<Result(const PoolContext&)> work,
                                 std::function<void(Result)> done, Failed failed,
                                 bool urgent = false, bool alone = false) {
     return enqueue(
         std::move(title),
-        [work = std::move(work), done = std::move(done)](const JobContext& context) {
+        [work = std::move(work), done = std::move(done)](const PoolContext& context) {
           auto result = std::make_shared<Result>(work(context));
           return std::function<void()>([result, done] { done(std::move(*result)); });
         },
@@ -121,7 +121,7 @@ class JobPool {
   void on_change(std::function<void()> listener) { listener_ = std::move(listener); }
 
  private:
-  using Work = std::function<std::function<void()>(const JobContext&)>;
+  using Work = std::function<std::function<void()>(const PoolContext&)>;
   struct Listed {
     std::shared_ptr<JobState> state;
     Failed failed;

@@ -80,7 +80,7 @@ void EntropyMatcher::match(const std::vector<std::size_t>& indices) {
   }
   job_ = workspace_.jobs().start<std::vector<Match>>(
       "matching the entropy of dot",
-      [all, rows, trace = workspace_.trace(), index](const JobContext& context) mutable {
+      [all, rows, trace = workspace_.trace(), index](const PoolContext& context) mutable {
         const Execution execution = context.execution(true);
         for (Match& one : all) find_sharpness(one, rows, *trace, index, execution);
         return all;

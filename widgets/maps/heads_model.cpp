@@ -170,11 +170,13 @@ void HeadsModel::start_all() {
 }
 
 void HeadsModel::start(const std::shared_ptr<HeadRow>& row, JobHandle HeadRow::*job,
-                       const char* title, void (*work)(const HeadsWork&, const JobContext&)) {
+                       const char* title, void (*work)(const HeadsWork&, const PoolContext&)) {
   const std::weak_ptr<HeadRow> weak = row;
   (*row).*job = maps_.workspace().jobs().start<bool>(
       title + row->title,
-      [work, needed = row->work](const JobContext& context) { return work(needed, context), true; },
+      [work, needed = row->work](const PoolContext& context) {
+        return work(needed, context), true;
+      },
       [this](bool) { poll(); },
       [this, weak](const std::string& message) {
         if (const auto done = weak.lock()) {
@@ -464,7 +466,7 @@ void complete_head(const HeadsWork& work, const Trace& trace, std::int64_t head,
   put_map(work, head, pyramid, weights ? std::optional(one.scores(execution)) : std::nullopt);
 }
 
-std::shared_ptr<const Trace> layer_of(const HeadsWork& work, const JobContext& context) {
+std::shared_ptr<const Trace> layer_of(const HeadsWork& work, const PoolContext& context) {
   auto trace = work.open ? work.open
                          : load_trace(work.file, work.group, context.cancel_check(), work.arrays);
   const Extents e = trace->extents();
@@ -494,7 +496,7 @@ std::vector<std::shared_ptr<const SmallMap>> HeadResults::maps() const {
   return maps_;
 }
 
-void preview_heads(const HeadsWork& work, const JobContext& context) {
+void preview_heads(const HeadsWork& work, const PoolContext& context) {
   const auto trace = layer_of(work, context);
   const auto known = work.results->maps();
   for (std::size_t i = 0; i < known.size(); ++i) {
@@ -511,7 +513,7 @@ void preview_heads(const HeadsWork& work, const JobContext& context) {
   }
 }
 
-void complete_heads(const HeadsWork& work, const JobContext& context) {
+void complete_heads(const HeadsWork& work, const PoolContext& context) {
   auto known = work.results->maps();
   const auto done = [](const auto& map) { return map && map->complete(); };
   if (!known.empty() && std::ranges::all_of(known, done)) return;

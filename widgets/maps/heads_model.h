@@ -76,8 +76,8 @@ struct HeadsWork {
 };
 
 /// Compute the heads that have no picture yet, and those that are not complete.
-void preview_heads(const HeadsWork& work, const JobContext& context);
-void complete_heads(const HeadsWork& work, const JobContext& context);
+void preview_heads(const HeadsWork& work, const PoolContext& context);
+void complete_heads(const HeadsWork& work, const PoolContext& context);
 
 /// The heads of one layer under one operator.
 struct HeadRow {
@@ -165,7 +165,7 @@ class HeadsModel : public QObject {
                                                   bool of_layer) const;
   void start_all();
   void start(const std::shared_ptr<HeadRow>& row, JobHandle HeadRow::*job, const char* title,
-             void (*work)(const HeadsWork&, const JobContext&));
+             void (*work)(const HeadsWork&, const PoolContext&));
   void poll();
   void find_shared_limits();
 

@@ -96,7 +96,7 @@ void MapRegionModel::follow() {
   if (region_ && !pyramids_.empty()) {
     job_ = maps_.workspace().jobs().start<Masses>(
         "mass of a region",
-        [pyramids = pyramids_, region = *region_](const JobContext& context) {
+        [pyramids = pyramids_, region = *region_](const PoolContext& context) {
           Masses masses;
           for (const auto& pyramid : pyramids) {
             masses[pyramid.get()] = region_mass(pyramid->source(), region, context.cancel_check());

@@ -35,7 +35,7 @@ JobHandle exact_row(JobPool& jobs, const std::shared_ptr<MapPyramid>& pyramid, s
                     std::function<void(bool)> done) {
   return jobs.start<bool>(
       "exact values",
-      [pyramid, row](const JobContext& context) {
+      [pyramid, row](const PoolContext& context) {
         context.stop_if_cancelled();
         return pyramid->source().exact(row, 0), true;
       },
@@ -277,7 +277,7 @@ void MapsModel::start_pass(const std::shared_ptr<MapPanel>& panel) {
   panel->summary = panel->pyramid->summary();
   panel->pass = workspace_.jobs().start<bool>(
       "attention map: " + panel->title,
-      [pyramid = panel->pyramid](const JobContext& context) {
+      [pyramid = panel->pyramid](const PoolContext& context) {
         pyramid->fill_sample();
         pyramid->fill(context.execution(true));
         return true;
@@ -377,7 +377,7 @@ void MapsModel::request_tiles(std::size_t place, double width, double height) {
     };
     panel->tiles[key] = workspace_.jobs().start<bool>(
         "tile of " + panel->title,
-        [pyramid = panel->pyramid, key](const JobContext& context) {
+        [pyramid = panel->pyramid, key](const PoolContext& context) {
           context.stop_if_cancelled();
           pyramid->compute_tile(key);
           return true;

@@ -95,7 +95,7 @@ void RelationsCanvas::lay_out() {
 
 /// Runs in a job, because laying out and painting a thousand tokens takes long.
 void RelationsCanvas::draw(Sheet& sheet) {
-  std::function<Page(const JobContext&)> work;
+  std::function<Page(const PoolContext&)> work;
   const auto paint = [palette = palette(), density = density_](const figure::DisplayList& drawn) {
     const figure::DisplayList list = on_ground(drawn, palette);
     return Page{.width = list.width,
@@ -105,7 +105,7 @@ void RelationsCanvas::draw(Sheet& sheet) {
                 .texts = texts_of(list)};
   };
   if (!panels_[sheet.panel]->tree) {
-    work = [figure = model_.arcs_figure(width_), paint](const JobContext&) {
+    work = [figure = model_.arcs_figure(width_), paint](const PoolContext&) {
       figure::DrawnArcs drawn = figure::place_arcs(figure);
       Page page = paint(drawn.list);
       page.arcs = std::move(drawn.panels);
@@ -113,7 +113,7 @@ void RelationsCanvas::draw(Sheet& sheet) {
     };
   } else {
     const bool order = model_.workspace().document().session().maps.layout == "hasse";
-    work = [figure = model_.tree_figure(sheet.panel, width_), order, paint](const JobContext&) {
+    work = [figure = model_.tree_figure(sheet.panel, width_), order, paint](const PoolContext&) {
       figure::DrawnTree drawn =
           order && figure.tree->order ? figure::place_hasse(figure) : figure::place_tree(figure);
       Page page = paint(drawn.list);

@@ -26,7 +26,7 @@ TokenRange part_of(const TokenRange& range, std::int64_t count) {
 /// Weights are those of the whole sequence. Adds the number of weights that are not finite to
 /// `unknown`.
 std::vector<figure::Arc> strongest_arcs(const HeadInput& head, const Call& call,
-                                        const TokenRange& range, const JobContext& context,
+                                        const TokenRange& range, const PoolContext& context,
                                         std::size_t& unknown) {
   const Execution execution = context.execution();
   const PairCall<double> pairs = pair_call(call, head.exact);
@@ -108,7 +108,7 @@ AttentionInput<double> sliced(const AttentionInput<double>& all, const TokenRang
 /// Returns the tree of the tokens of a range. Their depths are those of the whole sequence, because
 /// maps of tokens are applied before; segmentation is that of the range by itself.
 tree::HeadTree tree_of(const HeadInput& head, const Call& call, const std::string& tokens,
-                       const TokenRange& range, const JobContext& context) {
+                       const TokenRange& range, const PoolContext& context) {
   const Execution execution = context.execution();
   const tree::Tokens side = tree::tokens_from_name(tokens);
   const std::int64_t most = std::max(head.exact.query.shape.token, head.exact.key.shape.token);
@@ -231,7 +231,7 @@ void RelationsModel::start(const std::shared_ptr<RelationPanel>& panel) {
   panel->job = workspace_.jobs().start<Result>(
       (panel->tree ? "tree: " : "arcs: ") + panel->title,
       [head = head_, trace, index, call = panel->call, tree = panel->tree, tokens = panel->tokens,
-       range = panel->range](const JobContext& context) {
+       range = panel->range](const PoolContext& context) {
         Result result;
         if (head->stored) {
           result.arcs = stored_arcs(*head, range, result.unknown);

@@ -22,7 +22,7 @@ class LongRun {
  public:
   /// Lets the work change the state that the window reads.
   using Change = std::function<void(const std::function<void(State&)>&)>;
-  using Work = std::function<void(const JobContext&, const Change&)>;
+  using Work = std::function<void(const PoolContext&, const Change&)>;
 
   /// `look` is called on the window's thread after each pause, of so many milliseconds, and a last
   /// time after the end.
@@ -46,7 +46,7 @@ class LongRun {
     // event that always happens.
     const auto ended = std::shared_ptr<void>(
         nullptr, [shared = shared_](void*) { shared->finish(RunEnd::stopped, ""); });
-    const auto run = [work = std::move(work), shared = shared_, ended](const JobContext& context) {
+    const auto run = [work = std::move(work), shared = shared_, ended](const PoolContext& context) {
       try {
         work(context, [&](const std::function<void(State&)>& change) {
           const std::lock_guard lock(shared->mutex);

@@ -117,7 +117,7 @@ void StudyEditor::edit(const std::string& file, bool ships) {
 void StudyEditor::check() {
   job_ = jobs_.start<std::vector<StudyError>>(
       "checking the study",
-      [file = file_, text = text()](const JobContext&) {
+      [file = file_, text = text()](const PoolContext&) {
         return study_of_text(file, text, false).errors;
       },
       [this](const std::vector<StudyError>& errors) { show_errors(errors); },

@@ -61,7 +61,7 @@ void StudyModel::read_shipped() {
   if (!shipped_.empty() || backend_.shipped.empty() || listing_.active()) return;
   listing_ = jobs_.start<std::vector<ShippedStudy>>(
       "reading the shipped studies",
-      [files = backend_.shipped](const JobContext& context) {
+      [files = backend_.shipped](const PoolContext& context) {
         std::vector<ShippedStudy> all;
         for (const std::string& file : files) {
           context.stop_if_cancelled();
@@ -104,7 +104,7 @@ void StudyModel::load() {
   say("Reading " + shown_.file + " …");
   loading_ = jobs_.start<Loaded>(
       "reading " + fs::path(shown_.file).filename().string(),
-      [choice = shown_, folder = folder()](const JobContext& context) {
+      [choice = shown_, folder = folder()](const PoolContext& context) {
         if (is_study_index(choice.file)) return Loaded{nullptr, read_index(folder)};
         auto study = std::make_shared<const Study>(read_study(choice.file, choice.quick));
         if (!study->errors.empty()) return Loaded{study, {}};
@@ -226,7 +226,7 @@ void StudyModel::run() {
   if (!can_run()) return;
   read_after_ = 0;
   run_.start("study " + fs::path(shown_.file).stem().string(),
-             [study = study_, backend = backend_, folder = folder()](const JobContext& context,
+             [study = study_, backend = backend_, folder = folder()](const PoolContext& context,
                                                                      const auto& change) {
                StudyContext all{.job = backend.context, .worker = backend.worker};
                all.job.cancelled = context.cancel_check();
@@ -290,7 +290,7 @@ void StudyModel::make_report() {
   const std::string folder = this->folder();
   reporting_ = jobs_.start<std::string>(
       "report of " + fs::path(folder).filename().string(),
-      [folder, all = backend_.context](const JobContext& context) mutable {
+      [folder, all = backend_.context](const PoolContext& context) mutable {
         all.cancelled = context.cancel_check();
         const std::string output = folder + "/report";
         write_report(conelab::make_report({folder}, output, all), output);

@@ -57,7 +57,7 @@ void SecondTrace::follow() {
     job_ = workspace_.jobs().start<Loaded>(
         "reading " + (all ? "all arrays" : layer_name(beside->group)),
         [file = beside->file, group = beside->group, arrays, known, all,
-         without = open->group](const JobContext& context) {
+         without = open->group](const PoolContext& context) {
           Loaded loaded;
           loaded.groups = known;
           if (known.empty()) {
@@ -106,7 +106,7 @@ void SecondTrace::choose_file(const QString& file, const QString& group, const A
   const std::string path = QFileInfo(file).absoluteFilePath().toStdString();
   choice_job_ = workspace_.jobs().start<std::vector<std::string>>(
       "looking into " + QFileInfo(file).fileName().toStdString(),
-      [path, arrays](const JobContext& context) {
+      [path, arrays](const PoolContext& context) {
         return groups_to_open(path, arrays, context.cancel_check());
       },
       [this, path, arrays, named = group.toStdString()](const std::vector<std::string>& groups) {

@@ -109,7 +109,7 @@ void Workspace::load(const TraceChoice& source, bool into_session,
   if (!into_session) watch_.watch(QString::fromStdString(file));  // It may become readable later.
   job_ = jobs_.start<Loaded>(
       "reading " + document_.name_of(file).toStdString(),
-      [source, groups](const JobContext& context) {
+      [source, groups](const PoolContext& context) {
         Loaded loaded;
         loaded.stamp = file_stamp(source.file);
         loaded.groups = groups;
@@ -248,7 +248,7 @@ void Workspace::choose_head() {
     }
   }
   head_job_ = jobs_.start<Head>(
-      "head " + std::to_string(wanted.head), [read](const JobContext&) { return read(); },
+      "head " + std::to_string(wanted.head), [read](const PoolContext&) { return read(); },
       [this](Head head) { take_head(std::move(head)); }, failed_to, true);
   if (head_of_ == trace_) return;  // The previous head remains until this one is ready.
   head_.reset();

@@ -43,7 +43,7 @@ bool is_known(const Files& files, const FoundFile& one) {
 }
 
 /// Reads a trace, or the first layer of an archive. Throws what the workspace would report.
-void try_reading(const FoundFile& file, const JobContext& context) {
+void try_reading(const FoundFile& file, const PoolContext& context) {
   const std::string path = file.path.toStdString();
   std::string group = file.group;
   if (group.empty()) {
@@ -92,13 +92,13 @@ void FileOpener::open(const QStringList& files) {
                                              : tr("%n files", nullptr, pending_.size());
   job_ = workspace_.jobs().start<Found>(
       "opening " + title.toStdString(),
-      [all = pending_](const JobContext& context) { return find_all(all, context); },
+      [all = pending_](const PoolContext& context) { return find_all(all, context); },
       [this](const Found& found) { take(found); },
       [this](const std::string& message) { window_.show_error(QString::fromStdString(message)); },
       true);
 }
 
-FileOpener::Found FileOpener::find_all(const QStringList& files, const JobContext& context) {
+FileOpener::Found FileOpener::find_all(const QStringList& files, const PoolContext& context) {
   Found found;
   for (const QString& file : files) {
     context.stop_if_cancelled();
@@ -166,7 +166,7 @@ void FileOpener::find_arrays(const QString& file,
                              const std::function<void(const FoundFile&)>& take) {
   arrays_job_ = workspace_.jobs().start<FoundFile>(
       "looking into " + workspace_.document().name_of(file).toStdString(),
-      [file](const JobContext& context) { return identify_file(file, context.cancel_check()); },
+      [file](const PoolContext& context) { return identify_file(file, context.cancel_check()); },
       [this, file, take](const FoundFile& found) {
         if (found.has_arrays()) return take(found);
         window_.show_error(tr("%1: no group holds a q").arg(file));

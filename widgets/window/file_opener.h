@@ -50,7 +50,7 @@ class FileOpener : public QObject {
     /// Adds a file unless it is already present under another name.
     void add(const FoundFile& file);
   };
-  static Found find_all(const QStringList& files, const JobContext& context);
+  static Found find_all(const QStringList& files, const PoolContext& context);
   void take(const Found& found);
   void show_trace(const Files& traces);
   void show_stored(const Files& files);

@@ -192,7 +192,7 @@ class IntervalsCanvas : public QWidget {
     message_ = tr("computing …");
     job_ = workspace_.jobs().start<IntervalSheet>(
         "intervals",
-        [wanted, names = names_](const JobContext&) { return make_sheet(wanted, names); },
+        [wanted, names = names_](const PoolContext&) { return make_sheet(wanted, names); },
         [this](IntervalSheet made) {
           sheet_ = std::make_shared<const IntervalSheet>(std::move(made));
           setMinimumHeight(static_cast<int>(sheet_->drawn.list.height * pixels_per_point));
@@ -271,7 +271,7 @@ class IntervalsCanvas : public QWidget {
     setAccessibleDescription(text);
     row_job_ = workspace_.jobs().start<std::vector<double>>(
         "weights of a query",
-        [source = sheet_->weights, row = pair->query](const JobContext&) {
+        [source = sheet_->weights, row = pair->query](const PoolContext&) {
           std::vector<double> weights;
           for (std::int64_t j = 0; j < source->columns(); ++j) {
             weights.push_back(source->exact(row, j));

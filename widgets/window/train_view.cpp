@@ -283,7 +283,7 @@ class TrainView : public QWidget {
     curves.parameters["measure"] = measure;
     drawing_ = workspace_.jobs().start<figure::DisplayList>(
         "curves of training",
-        [draw = window_.backends().draw_figure, curves](const JobContext& context) {
+        [draw = window_.backends().draw_figure, curves](const PoolContext& context) {
           return draw(curves, context.cancel_check());
         },
         [this](figure::DisplayList list) {
@@ -295,12 +295,12 @@ class TrainView : public QWidget {
   /// Writes a file that the user chooses, in a job.
   void export_file(const QString& title, const QString& name, const QString& filter,
                    const QString& said,
-                   const std::function<void(const std::string&, const JobContext&)>& write) {
+                   const std::function<void(const std::string&, const PoolContext&)>& write) {
     const QString file = ask_where_to_write(this, title, name, filter);
     if (file.isEmpty()) return;
     exporting_ = workspace_.jobs().start<bool>(
         title.toStdString(),
-        [write, path = file.toStdString()](const JobContext& context) {
+        [write, path = file.toStdString()](const PoolContext& context) {
           write(path, context);
           return true;
         },
@@ -314,7 +314,7 @@ class TrainView : public QWidget {
   void export_series(const std::string& name) {
     JobSpec spec = figure_spec({name, {workspace_.trace()->file + ":" + head_}, {}, "", {}, {}});
     conelab::JobContext all = window_.backends().studies.context;
-    const auto write = [spec, all](const std::string& path, const JobContext& context) mutable {
+    const auto write = [spec, all](const std::string& path, const PoolContext& context) mutable {
       spec.values["output"] = path;
       spec.values["frames"] = std::filesystem::path(path).replace_extension("").string();
       all.cancelled = context.cancel_check();
@@ -329,7 +329,7 @@ class TrainView : public QWidget {
   /// Writes the file as it is: all heads with their snapshots.
   void export_trace() {
     const auto write = [from = workspace_.trace()->file](const std::string& path,
-                                                         const JobContext&) {
+                                                         const PoolContext&) {
       const ByteFile bytes(from);
       write_text_atomically(path, bytes.read(0, bytes.size()));
     };

@@ -376,7 +376,7 @@ TEST(BenchModel, AComparisonThatWasCancelledIsMadeLater) {
   Bench bench;
   ASSERT_TRUE(bench.run());
   std::atomic<bool> held{true};
-  const auto wait = [&](const JobContext& context) {
+  const auto wait = [&](const PoolContext& context) {
     while (held && !context.cancelled()) QThread::msleep(1);
     return 0;
   };

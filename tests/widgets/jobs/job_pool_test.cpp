@@ -44,7 +44,7 @@ TEST(JobPool, BringsTheResultToTheWindowsThread) {
   std::thread::id where;
   int result = 0;
   const JobHandle job = pool.start<int>(
-      "add", [](const JobContext&) { return 42; },
+      "add", [](const PoolContext&) { return 42; },
       [&](int value) {
         result = value;
         where = std::this_thread::get_id();
@@ -60,7 +60,7 @@ TEST(JobPool, TellsAnErrorInOneLine) {
   JobPool pool(queue.deliver());
   std::string message;
   const JobHandle job = pool.start<int>(
-      "fail", [](const JobContext&) -> int { fail("x.h5: damaged"); }, [](int) { FAIL(); },
+      "fail", [](const PoolContext&) -> int { fail("x.h5: damaged"); }, [](int) { FAIL(); },
       [&](const std::string& text) { message = text; });
   queue.run_for(2000ms, [&] { return !message.empty(); });
   EXPECT_EQ(message, "x.h5: damaged");
@@ -74,7 +74,7 @@ TEST(JobPool, ADroppedHandleCancelsAndNothingIsHeard) {
   {
     const JobHandle job = pool.start<int>(
         "endless",
-        [&](const JobContext& context) {
+        [&](const PoolContext& context) {
           started = true;
           while (!context.cancelled()) std::this_thread::sleep_for(1ms);
           ended = true;
@@ -96,7 +96,7 @@ TEST(JobPool, WhatItCancelsIsToldOnceUnlessTheHandleIsGone) {
   const auto endless = [&](const char* name) {
     return pool.start<int>(
         name,
-        [](const JobContext& context) {
+        [](const PoolContext& context) {
           while (!context.cancelled()) std::this_thread::sleep_for(1ms);
           return 1;
         },
@@ -129,7 +129,7 @@ TEST(JobPool, ClosesInTheMiddleOfManyJobs) {
     for (int i = 0; i < 50; ++i) {
       jobs.push_back(pool.start<int>(
           "work",
-          [&](const JobContext& context) {
+          [&](const PoolContext& context) {
             ++running;
             while (!context.cancelled()) std::this_thread::sleep_for(1ms);
             return 0;
@@ -151,7 +151,7 @@ TEST(JobPool, UrgentWorkGoesFirst) {
   const auto add = [&](int number, bool urgent) {
     jobs.push_back(pool.start<int>(
         "n",
-        [number, &go](const JobContext&) {
+        [number, &go](const PoolContext&) {
           while (!go) std::this_thread::sleep_for(1ms);
           return number;
         },

@@ -32,7 +32,7 @@ struct Open {
   void hold() {
     busy = jobs.start<bool>(
         "busy",
-        [this](const JobContext&) {
+        [this](const PoolContext&) {
           while (!released) QThread::usleep(500);
           return true;
         },

@@ -60,7 +60,7 @@ std::vector<JobHandle> busy(JobPool& jobs) {
   for (int i = 0; i < 4; ++i) {
     all.push_back(jobs.start<int>(
         "computing",
-        [](const JobContext& context) {
+        [](const PoolContext& context) {
           while (!context.cancelled()) QThread::msleep(1);
           return 0;
         },
