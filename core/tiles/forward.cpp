@@ -1,9 +1,10 @@
 // The forward pass: blocks of queries sweep over the tiles of keys with an online softmax
 // (values.h). Many queries share the tiles, which are all packed first. Where the queries of a head
 // are one block, as when a model writes one token after another, reading keys and values takes most
-// of the time: each tile is then packed when its turn comes, into memory that stays in the caches,
-// and its values are read where they lie. Tasks are slices of keys, whose sums are joined in their
-// order: the result is the same for any number of threads.
+// of the time: values are then read where they lie, and so are the keys of up to eight queries
+// (Head::uses_lying_keys); those of more are packed tile by tile when their turn comes, into memory
+// that stays in the caches. Tasks are slices of keys, whose sums are joined in their order: the
+// result is the same for any number of threads.
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
