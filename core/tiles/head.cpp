@@ -175,8 +175,10 @@ template <class T>
   rows_->squared_norms({keys.data, keys.stride, static_cast<int>(count), base_size_},
                        out.norms.data());
   // Sums of T, not of doubles as for a norm: half of the limit allows for their rounding.
-  const T sum = std::accumulate(out.norms.begin(), out.norms.end(), T(0));
-  if (is_product() && sum <= std::numeric_limits<T>::max() / 2) return;
+  if (is_product() &&
+      std::reduce(out.norms.begin(), out.norms.end()) <= std::numeric_limits<T>::max() / 2) {
+    return;
+  }
   const T* x[placed_together];
   double factor[placed_together];
   for (std::int64_t begin = 0; begin < count; begin += placed_together) {
