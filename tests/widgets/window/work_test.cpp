@@ -238,7 +238,8 @@ TEST(Window, ClosesAtAnyStageOfReadingAnHdf5File) {
   }
   printf("an HDF5 file read in %d ms: the window was gone after %lld ms at most\n", reading,
          static_cast<long long>(longest));
-  EXPECT_LT(longest, 1000 * slowness);
+  // A machine that is slow at closing is slow at reading, too.
+  EXPECT_LT(longest, std::max(1000 * slowness, reading / 2)) << "it waited for the file";
 }
 
 TEST(Window, ALargeTraceLeavesItFree) {
