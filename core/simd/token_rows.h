@@ -10,7 +10,7 @@
 
 namespace conelab {
 
-/// The first `size` coordinates of `count` tokens.
+/// Refers to the first `size` coordinates of `count` tokens.
 template <class T>
 struct LyingTokens {
   const T* rows = nullptr;    ///< [count × stride]
@@ -19,8 +19,8 @@ struct LyingTokens {
   int size = 0;
 };
 
-/// What the distance of a placed query q from the tokens x, placed at f x, is computed from:
-/// |q - f x|^2 = |q|^2 + |f x|^2 - 2 f q.x.
+/// Holds the parts of the distance of a placed query q from tokens x, placed at f x: |q - f x|^2 =
+/// |q|^2 + |f x|^2 - 2 f q.x.
 template <class T>
 struct DistanceParts {
   T query_norm;      ///< |q|^2
@@ -28,10 +28,10 @@ struct DistanceParts {
   const T* factors;  ///< [count] f
 };
 
-/// Tokens that take each step of placing together.
+/// The number of tokens that take each step of placing together.
 constexpr int placed_together = 16;
 
-/// Tokens under psi or xi, and the numbers that a similarity needs of them.
+/// Holds tokens under psi or xi, and the numbers that a similarity needs of them.
 template <class T>
 struct ExponentialTokens {
   ExponentialMap map;

@@ -64,8 +64,8 @@ struct KeyTile {
   /// Says whether the distances are computed from differences (is_narrow): the panels hold the
   /// keys.
   bool narrow = false;
-  /// Keys that are used where they lie, in place of panels (Head::uses_lying_keys), and [columns]
-  /// Operand::factors of them.
+  /// The keys where they lie and their Operand::factors [columns], in place of panels
+  /// (Head::uses_lying_keys).
   LyingTokens<T> lying = {};
   const T* factors = nullptr;
 };
