@@ -162,7 +162,7 @@ void expect_places(const std::string& target, const char* name, ExponentialMap m
     }
   }
   EXPECT_EQ(values[13], T(-1)) << "behind the last token";
-  // What does not fit is left to the formulas for one token.
+  // The formulas for one token serve numbers that do not fit.
   for (const double wrong : {std::numeric_limits<double>::quiet_NaN(), -1e300, 1e300, -25.0,
                              std::numeric_limits<double>::infinity()}) {
     last[5] = wrong;
