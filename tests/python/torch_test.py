@@ -2,6 +2,8 @@
 import importlib.util
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 import types
@@ -445,6 +447,19 @@ class Device(unittest.TestCase):
                 self.assertEqual(bytes(marked.numpy()), b"structure")
             seen.append(out)
         self.assertTrue(torch.equal(*seen))
+
+    def test_threads_are_those_of_pytorch(self):
+        code = ("import os, torch, conelab.torch\n"
+                "def run(count):\n"
+                "    torch.set_num_threads(count)\n"
+                "    before = len(os.listdir('/proc/self/task'))\n"
+                "    q = torch.randn(1, 64, 256, 8, requires_grad=True)\n"
+                "    conelab.torch.attention(q, similarity='penumbral').sum().backward()\n"
+                "    return len(os.listdir('/proc/self/task')) - before\n"
+                "torch.ones(1, requires_grad=True).sum().backward()\n"
+                "print(run(1), run(2) > 0)")
+        more = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+        self.assertEqual(more.split(), ["0", str(len(os.sched_getaffinity(0)) > 1)])
 
     def test_features_that_are_not_contiguous_are_copied(self):
         q = torch.randn(2, 8, 6).transpose(1, 2)

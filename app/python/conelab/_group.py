@@ -174,4 +174,4 @@ def shared_attention(q, k, v, extra, text, threads, group, square):
     if not q.is_cpu or torch._C._are_functorch_transforms_active():
         raise NotImplementedError("group: processes share plain tensors on the CPU (no CUDA device, no vmap)")
     wanted = torch.is_grad_enabled() and any(x.requires_grad for x in (q, k, v, *extra))
-    return _Shared.apply(text, threads, group, square, wanted, q, k, v, *extra)
+    return _Shared.apply(text, threads or torch.get_num_threads(), group, square, wanted, q, k, v, *extra)

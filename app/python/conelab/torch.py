@@ -146,12 +146,13 @@ def _pass(call, names, kinds, device, chosen):
 
 
 def _run(call, names, tensors, chosen, threads):
-    """Runs a pass; returns the memory that it fills, and its names."""
+    """Runs a pass; returns the memory that it fills, and its names. Threads are counted here because
+    torch.compile would take their number of the first call for that of all."""
     device = tensors[0].device
     kinds = tuple([(x.dtype, x.shape, x.stride()) for x in tensors])
     run, filled, own = _pass(call, names, kinds, device, chosen)
     memory = [torch.empty(shape, dtype=dtype, device=device) for dtype, shape in filled]
-    run([x.data_ptr() for x in (*tensors, *memory)], threads)
+    run([x.data_ptr() for x in (*tensors, *memory)], threads or torch.get_num_threads())
     return memory, own
 
 
@@ -378,7 +379,8 @@ def attention(q, k=None, v=None, *, similarity=None, operator=None, mask=None, l
 
     `dropout_p`, `is_causal` and `enable_gqa` are those of PyTorch's scaled_dot_product_attention. Dropout
     draws its seed from PyTorch's generator (torch.manual_seed). `is_causal` counts queries and keys from
-    their first ones, the mask "causal" from their last ones. Grouped heads need not be enabled.
+    their first ones, the mask "causal" from their last ones. Grouped heads need not be enabled. `threads`
+    is torch.get_num_threads() unless it is given.
 
     Umbral attention at d = 2 is computed by intervals where that is faster; `evaluation="pairs"` or
     "intervals" chooses, and conelab.attend says for the same shapes which way "auto" takes.
