@@ -18,6 +18,7 @@
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/files/atomic_file.h"
+#include "core/jobs/job_table.h"
 
 namespace conelab {
 namespace {
@@ -134,6 +135,13 @@ std::set<std::string> words_of(const Command& row, const CLI::Option& option) {
   for (const WordSource& source : word_sources) {
     if (source.option != name && source.option != own) continue;
     return words_of({std::string(source.listing)}, name == "--parameter");
+  }
+  for (const JobKind& kind : job_table()) {
+    for (const JobField& field : kind.fields) {
+      if (kind.name != row.name || field.printed_option() != name || field.choices.empty())
+        continue;
+      return {field.choices.begin(), field.choices.end()};
+    }
   }
   if (name != "--parameter") return {};
   return words_of({"operators", "positions", "maps", "biases", "masks", "weights", "value-maps"},

@@ -102,7 +102,6 @@ ScalingSeries series_of(const char* name, const Call& call, const Draws& draws) 
 
 }  // namespace
 
-DisplayList make_determinant(const FigureInput& input);
 DisplayList make_determinant(const FigureInput& input) {
   const Draws draws = draws_of(input);
   ScalingFigure figure;

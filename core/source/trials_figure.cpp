@@ -63,7 +63,6 @@ void read_trials(const FigureRequest& request, figure::FigureInput& input) {
 
 namespace conelab::figure {
 
-DisplayList make_trials(const FigureInput& input);
 DisplayList make_trials(const FigureInput& input) {
   const auto& all = std::any_cast<const std::vector<TrialValues>&>(input.own);
   ScalingFigure figure;

@@ -127,7 +127,6 @@ void draw_cell(DisplayList& list, const Winner& winner, Colour colour, const Box
 
 }  // namespace
 
-DisplayList make_winners(const FigureInput& input);
 DisplayList make_winners(const FigureInput& input) {
   const auto& heads = std::any_cast<const HeadsByHierarchy&>(input.own);
   DisplayList list = input.page(single_column, "Which operator is best");

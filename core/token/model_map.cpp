@@ -21,7 +21,7 @@ constexpr std::array exp_parameters{ParameterInfo{"base_height", 1.0, Domain::po
 
 constexpr std::array table{
     ModelMapRow{.name = "none",
-                .about = "tokens as they are (dot, laplacian)",
+                .about = "tokens as they are",
                 .space = Space::euclidean,
                 .inside_domain = true,
                 .base_size = &all_coordinates,

@@ -175,6 +175,7 @@ class Train(ProgramTest):
             np.testing.assert_array_equal(tune["trial"][:], range(3))
             best = int(np.argmax(tune["value"][:]))
             self.assertEqual(tune.attrs["by"], "held_out_map")
+            self.assertEqual(file.attrs["trials"], 3)
             for key, rates in (("rate", [0.1, 0.03162, 0.3162]), ("radius", [0.342, 1.17, 0.1507])):
                 np.testing.assert_allclose(tune[key][:], rates, rtol=1e-3)
                 self.assertEqual(said["tuned"][key], tune[key][best])

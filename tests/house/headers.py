@@ -158,13 +158,15 @@ def precompiled(flags, headers, folder):
     return ["-include", str(source)] if run.returncode == 0 else []
 
 
-def all_precompiled(todo, headers, folder):
+def all_precompiled(todo, headers, folder, pool):
     """Header -> flags that include its libraries, for headers of which many have equal flags."""
     groups = {}
     for name in todo:
         groups.setdefault(tuple(headers[name]), []).append(name)
-    return {name: libraries for i, (flags, names) in enumerate(groups.items()) if len(names) > 3
-            for libraries in [precompiled(list(flags), names, folder / str(i))] for name in names}
+    many = [(list(flags), names, folder / str(i))
+            for i, (flags, names) in enumerate(groups.items()) if len(names) > 3]
+    made = pool.map(lambda group: precompiled(*group), many)
+    return {name: libraries for (_, names, _), libraries in zip(many, made) for name in names}
 
 
 def check(header, flags):
@@ -186,9 +188,9 @@ def main(build):
     passed = passed_in_the_build(build)
     todo = [name for name, command in headers.items()
             if name not in passed and not memory.knows(name, command)]
-    libraries = all_precompiled(todo, headers, build / "headers")
     failures = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2) as pool:
+        libraries = all_precompiled(todo, headers, build / "headers", pool)
         results = pool.map(lambda name: check(name, headers[name] + libraries.get(name, [])),
                            todo)
         for name, (passed, rule, message) in zip(todo, results):

@@ -141,6 +141,7 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.offered("conelab", "attend", "-p", "gam"), ["gamma="])
         self.assertEqual(self.offered("conelab", "figure", "heat"), ["heatmap"])
         self.assertEqual(self.offered("conelab", "help", "ope"), ["operators"])
+        self.assertEqual(self.offered("conelab", "figure", "--caption-in", "fi"), ["file"])
         self.assertEqual(self.offered("conelab", "attend", "no such"), [])
 
     @unittest.skipUnless(shutil.which("man"), "man is not installed")

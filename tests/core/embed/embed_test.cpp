@@ -239,6 +239,8 @@ TEST(Measures, OfAChainAreThoseOfAHand) {
   EXPECT_EQ(found.map_half_width, 0);
   EXPECT_DOUBLE_EQ(found.map_neighbours, (1 + 1 + 0.5) / 3);
   EXPECT_DOUBLE_EQ(found.mean_rank, (2 + 1 + 1) / 3.0);
+  // Scores 1, 2, 1 of the pairs (1, 0), (2, 0), (2, 1) against depths 0, 0, 1 of their ancestors.
+  EXPECT_DOUBLE_EQ(found.depth_correlation, -0.5);
 }
 
 TEST(Measures, OfManyNodesAreThoseOfASampleWithItsInterval) {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/files/hdf5.h"
 #include "tests/core/files/fixture.h"
 
 namespace conelab {
@@ -13,6 +14,12 @@ using fixtures::slurp;
 using ::testing::HasSubstr;
 
 class BenchFile : public FilesTest {};
+
+TEST(Hdf5, PrefixesOfAPathAreItsGroups) {
+  EXPECT_EQ(hdf5::prefixes("a/b/c"), (std::vector<std::string>{"/a", "/a/b", "/a/b/c"}));
+  EXPECT_EQ(hdf5::prefixes("ab/c"), (std::vector<std::string>{"/ab", "/ab/c"}));
+  EXPECT_EQ(hdf5::prefixes(""), std::vector<std::string>());
+}
 
 LabelledFile example() {
   LabelledArray runtime;

@@ -141,6 +141,9 @@ TEST(JobField, WrongValuesSayWhatWasExpected) {
   const JobField* threads = find_field(job_named("attend"), "threads");
   EXPECT_EQ(misuse_of([&] { (void)value_of_text(*threads, "0"); }),
             "expected a whole number from 1 to 4096, found '0'");
+  EXPECT_EQ(misuse_of([&] { (void)value_of_text(*threads, "4096"); }), "");
+  EXPECT_EQ(misuse_of([&] { (void)value_of_text(*threads, "4097"); }),
+            "expected a whole number from 1 to 4096, found '4097'");
 }
 
 TEST(CheckSpec, FindsWhatIsWrongBeforeAnythingIsRead) {

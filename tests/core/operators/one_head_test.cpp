@@ -1,6 +1,8 @@
 // The call of one head: as it was given, and with every value written out.
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "core/call/call.h"
 #include "core/operators/operator.h"
 
@@ -39,6 +41,15 @@ TEST(OneHead, LeavesFilesAndShortListsAlone) {
   const Call third = with_numbers_of_head(call, 2);
   EXPECT_EQ(third.parameters.at("W"), "@a,b.npy");
   EXPECT_EQ(third.parameters.at("scale"), "1,2");
+}
+
+TEST(OneHead, HasItsOwnTensor) {
+  Array<double> both{{2, 4, 4}, std::vector<double>(32)};
+  std::iota(both.data.begin(), both.data.end(), 0);
+  const auto own =
+      tensors_of_head<double>({{"W", both}}, 1, call_parameters(call_from_text("multiplicative")));
+  EXPECT_EQ(own.at("W").extents, (std::vector<std::int64_t>{4, 4}));
+  EXPECT_EQ(own.at("W").data, std::vector<double>(both.data.begin() + 16, both.data.end()));
 }
 
 std::string title(const std::string& call, std::int64_t head) {

@@ -169,13 +169,15 @@ const std::vector<Variant>& variants() {
   return all;
 }
 
+bool takes_any_tokens(const Variant& variant) {
+  const Call& call = variant.call;
+  return call.map != "none" ||
+         (find_composed(call.similarity) == nullptr && points_of(call) == Points::euclidean);
+}
+
 std::vector<Variant> rounded_variants() {
   std::vector<Variant> some;
-  std::copy_if(variants().begin(), variants().end(), std::back_inserter(some),
-               [](const Variant& v) {
-                 return v.call.map != "none" || v.call.similarity == "dot" ||
-                        v.call.similarity == "laplacian";
-               });
+  std::copy_if(variants().begin(), variants().end(), std::back_inserter(some), takes_any_tokens);
   return some;
 }
 

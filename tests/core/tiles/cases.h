@@ -24,6 +24,8 @@ inline void PrintTo(const Variant& variant, std::ostream* out) { *out << variant
 
 /// Returns every variant that `resolve` accepts.
 [[nodiscard]] const std::vector<Variant>& variants();
+/// Returns whether tokens may be any numbers: not where they must be points of a model.
+[[nodiscard]] bool takes_any_tokens(const Variant& variant);
 /// Returns those that take tokens rounded to 16 bits: under map none a rounded token of the
 /// hyperboloid is no longer on it.
 [[nodiscard]] std::vector<Variant> rounded_variants();

@@ -336,8 +336,8 @@ INSTANTIATE_TEST_SUITE_P(Similarity, NanHeight,
 std::vector<Variant> mapped_variants() {
   std::vector<Variant> mapped;
   for (const Variant& v : variants()) {
-    const bool free = v.call.map != "none" || v.name == "dot_none" || v.name == "laplacian_none";
-    if (free && v.name.find("penumbral") + v.name.find("psi") != 0) mapped.push_back(v);
+    if (takes_any_tokens(v) && v.name.find("penumbral") + v.name.find("psi") != 0)
+      mapped.push_back(v);
   }
   return mapped;
 }

@@ -21,9 +21,8 @@ constexpr std::int64_t tokens = 96, feature = 5;
 std::vector<Variant> variants_with_maps() {
   std::vector<Variant> mapped;
   for (const Variant& v : variants()) {
-    const bool free = v.call.map != "none" || v.name == "dot_none" || v.name == "laplacian_none";
     // The map exp takes sinh of the norm.
-    if (free && v.call.map != "exp") mapped.push_back(v);
+    if (takes_any_tokens(v) && v.call.map != "exp") mapped.push_back(v);
   }
   return mapped;
 }

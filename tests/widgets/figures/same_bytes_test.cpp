@@ -57,6 +57,7 @@ struct ShownTemplates {
     }
     if (info.source.traces) return QString::fromStdString(shipped_trace()) + ":/german/layer3";
     if (info.source.results.front() == "train") return trained();
+    EXPECT_EQ(info.source.results.front(), "bench") << info.name << ": make its input here";
     const QString file = folder.filePath("bench.h5");
     if (QFile::exists(file)) return file;
     const bool made = run_program({"bench", "-o", file, "--operators", "dot,penumbral", "--lengths",

@@ -22,6 +22,7 @@
 #include "widgets/explorer/explorer_viewport.h"
 #include "widgets/window/backends.h"
 #include "widgets/window/main_window.h"
+#include "widgets/window/view.h"
 
 namespace conelab::desktop {
 namespace {
@@ -56,9 +57,7 @@ class Full {
     for (const char* theme : {from, to, from}) set_theme(theme);
     Pictures all;
     window_.show_error("something is wrong");
-    for (const char* dock : {"data", "operators", "welcome", "figures", "explorer"}) {
-      all[dock] = picture(dock);
-    }
+    for (const ViewRow& view : view_table()) all[view.name] = picture(view.name);
     for (const char* layout : {"maps", "heads", "arcs", "hasse", "table"}) {
       window_.document().edit("layout", [&](Session& s) { s.maps.layout = layout; });
       all[std::string("maps, ") + layout] = picture("maps");
