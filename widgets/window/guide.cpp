@@ -351,10 +351,10 @@ Welcome::Welcome(const std::string& shipped_trace) {
   column->setAlignment(open, Qt::AlignLeft);
   recent_ = new QVBoxLayout;
   column->addLayout(recent_);
-  auto* hint = new QLabel(tr(
-      "HDF5, .npz, .npy and .safetensors with q, k, v; results of attend, tree and bench; studies; "
-      "sessions. Drop any number of them anywhere. Press ? for the shortcuts and Ctrl+Shift+P "
-      "for every command."));
+  auto* hint = new QLabel(
+      tr("HDF5, .npz, .npy and .safetensors with q, k, v; results of any command; studies; "
+         "sessions. Drop any number of them anywhere. Press ? for the shortcuts and Ctrl+Shift+P "
+         "for every command."));
   hint->setWordWrap(true);
   hint->setEnabled(false);
   column->addWidget(hint);
