@@ -9,8 +9,8 @@
 namespace conelab {
 namespace {
 
-/// Two heads of three tokens. Query 0 does not see key 1 in head 0, query 2 does not see key 0 in
-/// either.
+/// Returns two heads of three tokens. Query 0 does not see key 1 in head 0, query 2 does not see
+/// key 0 in either.
 Trace two_masked_heads() {
   Trace trace;
   trace.query = Tensor4<double>({1, 2, 3, 2});
